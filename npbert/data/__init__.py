@@ -3,9 +3,7 @@
 from npbert.data.batch import Batch, pad_rows
 from npbert.data.dialogue import (
     DIALOGUES,
-    SPECIAL_TOKENS,
     Dialogue,
-    Vocabulary,
     load_dialogue,
     split_words,
     word_tokenizer,
@@ -28,6 +26,7 @@ from npbert.data.tables import TableRow, read_table
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
+from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 __all__ = ["DIALOGUES", "Dialogue", "load_dialogue", "split_words", "SPECIAL_TOKENS", "Vocabulary"]
 __all__ += ["IS_NEXT", "NOT_NEXT", "Pair", "all_pairs", "draw_pairs", "join_pair", "mask_words"]

@@ -3,14 +3,11 @@
 They are those of many BERT tutorials, with their slips ("Thanks you") as they are.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from textwrap import fill
 
-import numpy as np
-
-from npbert.compute import Array
 from npbert.data.tokenizer import Tokenizer
+from npbert.data.tokenizer_files import bert_tokenizer
+from npbert.data.vocabulary import Vocabulary
 from npbert.display import Row, Sheet, Shown
 from npbert.io.extras import import_extra
 
@@ -37,48 +34,7 @@ DIALOGUES: dict[int, tuple[str, ...]] = {
 }
 
 PUNCTUATION = ".,!?-"
-SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 UNKNOWN = "[UNK]"
-
-
-class Vocabulary(Shown):
-    """The special tokens as ids 0 to 3, then all words in sorted order: the same ids on every machine.
-
-    `len(vocabulary)` is V. `word_ids` are the ids of the ordinary words, the only ones that may be masked or stand in
-    for a masked word; `is_word` (V,) says the same by id. `continues` (V,) says which tokens are a part of the word
-    before: none, as every token is a whole word.
-
-    Raises: ValueError when a word is a special token.
-    """
-
-    def __init__(self, words: Iterable[str]) -> None:
-        words = set(words)
-        if words & set(SPECIAL_TOKENS):
-            raise ValueError(f"special tokens cannot be words: {', '.join(sorted(words & set(SPECIAL_TOKENS)))}")
-        self.tokens = [*SPECIAL_TOKENS, *sorted(words)]
-        self._ids = {token: index for index, token in enumerate(self.tokens)}
-        self.pad_id, self.cls_id, self.sep_id, self.mask_id = range(len(SPECIAL_TOKENS))
-        self.word_ids: Array = np.arange(len(SPECIAL_TOKENS), len(self.tokens))
-        self.is_word: Array = np.arange(len(self.tokens)) >= len(SPECIAL_TOKENS)
-        self.continues: Array = np.zeros(len(self.tokens), bool)
-
-    def _sheet(self) -> Sheet:
-        return Sheet(f"Vocabulary of {len(self)} tokens", fill(" ".join(self.tokens), 100))
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    def encode(self, words: Iterable[str]) -> list[int]:
-        """The ids of the words. Raises: ValueError that names the words which are not in the vocabulary."""
-        words = list(words)
-        unknown = [word for word in words if word not in self._ids]
-        if unknown:
-            raise ValueError(f"not in the vocabulary of {len(self)} tokens: {', '.join(map(repr, unknown))}")
-        return [self._ids[word] for word in words]
-
-    def decode(self, ids: Sequence[int] | Array) -> list[str]:
-        """The words of the ids."""
-        return [self.tokens[index] for index in ids]
 
 
 @dataclass(frozen=True, repr=False)
@@ -116,8 +72,7 @@ def word_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
     It cleans a text as `split_words` does: lower case, without the punctuation. (Extra: hf.)
     """
     library = import_extra("tokenizers", extra="hf")
-    ids = {token: number for number, token in enumerate([*vocabulary.tokens, UNKNOWN])}
-    tokenizer = library.BertWordPieceTokenizer(ids, lowercase=True)
+    tokenizer = bert_tokenizer([*vocabulary.tokens, UNKNOWN])
     no_punctuation = library.normalizers.Replace(library.Regex(f"[{PUNCTUATION}]"), "")
     tokenizer.normalizer = library.normalizers.Sequence([tokenizer.normalizer, no_punctuation])
     return Tokenizer(tokenizer)

@@ -9,9 +9,9 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch, Decode, pad_rows
-from npbert.data.dialogue import Dialogue, Vocabulary
+from npbert.data.dialogue import Dialogue
 from npbert.data.masking import mask_words
-from npbert.data.tokenizer import Tokenizer
+from npbert.data.vocabulary import Vocabulary
 
 IS_NEXT, NOT_NEXT = 0, 1
 
@@ -53,7 +53,7 @@ def draw_pairs(num_lines: int, count: int, rng: np.random.Generator) -> list[Pai
 
 
 def join_pair(
-    first: Sequence[int], second: Sequence[int] | None, vocabulary: Vocabulary | Tokenizer
+    first: Sequence[int], second: Sequence[int] | None, vocabulary: Vocabulary
 ) -> tuple[list[int], list[int]]:
     """`[CLS] first [SEP] second [SEP]` as input_ids, and its token_type_ids: 0 up to the first [SEP], then 1.
 

@@ -6,14 +6,13 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data.dialogue import Vocabulary
-from npbert.data.tokenizer import Tokenizer
+from npbert.data.vocabulary import Vocabulary
 from npbert.io.errors import SHARE, at_least
 
 
 def mask_words(
     input_ids: Sequence[int],
-    vocabulary: Vocabulary | Tokenizer,
+    vocabulary: Vocabulary,
     rng: np.random.Generator,
     *,
     probability: float = 0.15,
@@ -52,7 +51,7 @@ def mask_words(
     return masked, labels
 
 
-def _word_starts(candidates: Array, input_ids: Sequence[int], vocabulary: Vocabulary | Tokenizer) -> Array:
+def _word_starts(candidates: Array, input_ids: Sequence[int], vocabulary: Vocabulary) -> Array:
     """Which candidates, but for the first, begin a word: those that continue none, or stand alone after a gap."""
     begins = ~vocabulary.continues[np.take(input_ids, candidates)] | (np.diff(candidates, prepend=-2) > 1)
     return np.flatnonzero(begins[1:]) + 1
@@ -67,7 +66,7 @@ def _choose_words(words: Sequence[Array], count: int, rng: np.random.Generator) 
     return chosen
 
 
-def _stand_in(word: int, vocabulary: Vocabulary | Tokenizer, rng: np.random.Generator) -> int:
+def _stand_in(word: int, vocabulary: Vocabulary, rng: np.random.Generator) -> int:
     draw = rng.random()
     if draw < 0.8:
         return vocabulary.mask_id

@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
-import numpy as np
-
-from npbert.compute import Array
 from npbert.data.batch import Batch, Ids, ids_of, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
-from npbert.data.tokenizer_files import (
-    Encoding,
-    check_room,
-    cutting_tokenizer,
-    encodings_of,
-    find_tokenizer,
-    read_library_tokenizer,
-    read_max_length,
-    write_library_tokenizer,
-)
-from npbert.display import Row, Sheet, Shown
+from npbert.data.library_tokenizer import cutting_tokenizer, encodings_of
+from npbert.data.tokenizer_config import SPECIAL
+from npbert.data.tokenizer_files import Encoding, bert_tokenizer, find_tokenizer, read_tokenizer, write_tokenizer
+from npbert.data.vocabulary import Vocabulary
+from npbert.display import Row, Sheet
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError
 
+__all__ = ["SPECIAL", "Text", "Tokenizer"]
+
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
-
-SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
 
 CHARACTERS = 64
 """From so many characters for each token that is wanted on, a text is not read to its end."""
@@ -38,54 +29,60 @@ AT_ONCE = 1024
 """Texts that are Encodings at a time, where only their ids are wanted."""
 
 
-class Tokenizer(Shown):
-    """Cleans a text, splits it at spaces and punctuation, and cuts each word into the longest pieces of the vocabulary.
+class Tokenizer(Vocabulary):
+    """A Vocabulary that cleans a text, splits it at spaces and punctuation, and cuts each word into its longest pieces.
 
     A text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]` with type 1 from the second on.
     (Devlin et al. 2018, section 3; WordPiece: Wu et al. 2016, section 4.1. Extra: hf.)
 
-    `len(tokenizer)` is V; `pad_id`, `unk_id`, `cls_id`, `sep_id` and `mask_id` are the ids of the special tokens, and
-    `word_ids` those of all others, the only ones that may be masked or stand in for a masked word; `is_word` (V,) says
-    the same by id, and `continues` (V,) which tokens continue a word, as ##ing does. `max_length` is how many tokens a
-    text should have at most, or None: `encode` does not cut to it by itself, but whoever uses a model does, and it is
-    written and read with the tokenizer, so that a model is used on texts as long as those it was trained on.
+    `max_length` is how many tokens a text should have at most, or None: `encode` does not cut to it by itself, but
+    whoever uses a model does, and it is written and read with the tokenizer, so that a model is used on texts as long
+    as those it was trained on.
 
-    path: its file, for errors.
+    library_tokenizer: of the library `tokenizers`. special: the special tokens, [UNK] among them, by the attribute for
+    their id. truncation_side: from which side of a text that is too long tokens are cut. path: its file, for errors.
 
     Raises: ValueError when a special token is not in the vocabulary.
     """
 
-    pad_id: int
     unk_id: int
-    cls_id: int
-    sep_id: int
-    mask_id: int
 
-    def __init__(self, library_tokenizer: Any, *, max_length: int | None = None, path: Path | None = None) -> None:
-        self._tokenizer, self.max_length, self.path = library_tokenizer, max_length, path
-        self._tokenizer.no_padding()
-        self._tokenizer.no_truncation()
-        for attribute, token in SPECIAL.items():
-            index = self._tokenizer.token_to_id(token)
-            if index is None:
-                raise ValueError(f"the vocabulary has no {token}")
-            setattr(self, attribute, index)
-        self._check_ids()
+    def __init__(
+        self,
+        library_tokenizer: Any,
+        *,
+        max_length: int | None = None,
+        special: Mapping[str, str] = SPECIAL,
+        truncation_side: str = "right",
+        path: Path | None = None,
+    ) -> None:
+        self.library_tokenizer = getattr(library_tokenizer, "_tokenizer", library_tokenizer)
+        self.max_length, self.special, self.path = max_length, dict(special), path
+        self.truncation_side = truncation_side
+        self.library_tokenizer.no_padding()
+        self.library_tokenizer.no_truncation()
+        self._number(self._tokens_by_id(), special)
+        self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
+        if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
+            around = f"no {self.special['cls_id']} before a text and no {self.special['sep_id']} after it"
+            raise ValueError(f"it puts {around}: its post_processor is missing or another")
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Tokenizer:
-        """The tokenizer in `folder`: its tokenizer.json, or else its vocab.txt with the settings (lower case, accents,
-        Chinese characters) in its tokenizer_config.json. `max_length` is the model_max_length there.
+        """The tokenizer in `folder`, as transformers reads it: its tokenizer.json, or else its vocab.txt; and what its
+        tokenizer_config.json, special_tokens_map.json and added_tokens.json say of lower case, accents, Chinese
+        characters, special and added tokens, and the side that is cut. `max_length` is the model_max_length there.
 
-        What a tokenizer.json says of truncation and padding is left to each call.
+        The length in a tokenizer.json, and its padding, are left to each call.
 
         Raises: FileNotFoundError when there is neither; FileError that names the file: not UTF-8, no tokenizer, not of
-        WordPiece, without a special token, with a setting that is none.
+        WordPiece, without a special token, with a setting that is none, or that npbert does not honor.
         """
         import_extra("tokenizers", extra="hf")
         path = find_tokenizer(Path(folder))
         try:
-            return cls(read_library_tokenizer(path), max_length=read_max_length(path.parent), path=path)
+            library_tokenizer, settings = read_tokenizer(path)
+            return cls(library_tokenizer, **settings, path=path)
         except FileError:
             raise
         except Exception as error:  # the library raises nothing narrower
@@ -110,8 +107,7 @@ class Tokenizer(Shown):
             min_frequency=min_frequency,
             lowercase=lowercase,
         )
-        library = import_extra("tokenizers", extra="hf")
-        return cls(library.BertWordPieceTokenizer(vocabulary, lowercase=lowercase))
+        return cls(bert_tokenizer(sorted(vocabulary, key=vocabulary.__getitem__), lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is made if need be; each file
@@ -123,49 +119,31 @@ class Tokenizer(Shown):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         is_source = self.path is not None and self.path.exists() and folder.samefile(self.path.parent)
-        write_library_tokenizer(self._tokenizer, folder, max_length=self.max_length, overwrite=overwrite or is_source)
+        write_tokenizer(self, folder, overwrite=overwrite or is_source)
 
-    def _check_ids(self) -> None:
+    def _tokens_by_id(self) -> list[str]:
         by_id: dict[int, str] = {}
-        for token, index in self._tokenizer.get_vocab().items():
+        for token, index in self.library_tokenizer.get_vocab().items():
             if index in by_id:
                 raise ValueError(f"{by_id[index]!r} and {token!r} have one id, {index}")
             by_id[index] = token
         beyond = max(by_id) if by_id else 0
         if beyond >= len(by_id):
             raise ValueError(f"{by_id[beyond]!r} has the id {beyond}, but there are {len(by_id)} tokens")
-        self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
-        if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
-            raise ValueError(
-                "it puts no [CLS] before a text and no [SEP] after it: its post_processor is missing or another"
-            )
+        return [by_id[index] for index in range(len(by_id))]
 
     def _sheet(self) -> Sheet:
-        special = ", ".join(f"{token} {getattr(self, name)}" for name, token in SPECIAL.items())
+        special = ", ".join(f"{token} {getattr(self, name)}" for name, token in self.special.items())
         limit = f"{self.max_length} tokens, where a model is used" if self.max_length else "not cut"
         return Sheet(f"Tokenizer of {len(self):,} tokens", rows=[Row("special", (special,)), Row("texts", (limit,))])
-
-    def __len__(self) -> int:
-        return int(self._tokenizer.get_vocab_size())
-
-    @cached_property
-    def is_word(self) -> Array:
-        special = [getattr(self, name) for name in SPECIAL]
-        return ~np.isin(np.arange(len(self)), special)
-
-    @cached_property
-    def word_ids(self) -> Array:
-        return np.flatnonzero(self.is_word)
-
-    @cached_property
-    def continues(self) -> Array:
-        return np.array([token.startswith("##") for token in self.decode(range(len(self)))])
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, all of them, without [CLS] and [SEP]."""
         return [encoding.ids for encoding in self._encodings(texts, add_special_tokens=False)]
 
-    def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
+    def encode(  # type: ignore[override]  # texts in place of words
+        self, texts: Sequence[Text], *, max_length: int | None = None
+    ) -> list[Encoding]:
         """The texts, or pairs, as tokens; cut to `max_length` tokens, of a pair always the longer text first.
 
         Raises: TypeError for one string alone, and for what is neither text nor a pair; ValueError for a max_length
@@ -187,8 +165,8 @@ class Tokenizer(Shown):
         for index, text in enumerate(texts):
             if not (isinstance(text, str) or (isinstance(text, tuple | list) and list(map(type, text)) == [str, str])):
                 raise TypeError(f"text {index} is {text!r}, wanted a string or a pair of strings")
-        check_room(max_length)
-        if max_length is None:
+        _check_room(max_length)
+        if max_length is None or self.truncation_side == "left":
             return texts
         cut = partial(self._beginning, max_length=max_length)
         return [cut(text) if isinstance(text, str) else (cut(text[0]), cut(text[1])) for text in texts]
@@ -205,7 +183,7 @@ class Tokenizer(Shown):
 
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
         """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
-        check_room(max_length)
+        _check_room(max_length)
         return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
@@ -225,12 +203,10 @@ class Tokenizer(Shown):
         self, texts: Sequence[Any], max_length: int | None = None, stride: int | None = None, **how: bool
     ) -> list[Encoding]:
         """The texts as the library encodes them, cut to `max_length` tokens if there is one (see cutting_tokenizer)."""
-        cutting = self._tokenizer if max_length is None else cutting_tokenizer(self._tokenizer, max_length, stride)
-        return encodings_of(cutting, texts, name=str(self.path or "the tokenizer"), **how)
-
-    def decode(self, ids: Sequence[int] | Array) -> list[str]:
-        """The token of each id."""
-        return [self._tokenizer.id_to_token(int(index)) for index in ids]
+        tokenizer = self.library_tokenizer
+        if max_length is not None:
+            tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
+        return encodings_of(tokenizer, texts, name=str(self.path or "the tokenizer"), **how)
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         """Raises: TypeError; other libraries' tokenizers are called."""
@@ -247,3 +223,9 @@ class Tokenizer(Shown):
         )
         batch.names = {"input_ids": self.decode}
         return batch
+
+
+def _check_room(max_length: int | None) -> None:
+    """Raise ValueError for a max_length with no room for a token of each text of a pair."""
+    if max_length is not None and max_length < 5:
+        raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.check import check_gradients
+from npbert.gradcheck.places import Grads
 from npbert.gradcheck.report import GradientError, Report
 
 
@@ -13,6 +14,7 @@ def assert_proved(
     given: Any,
     *inputs: Any,
     wrt: Sequence[str] | None = None,
+    grads: Grads | None = None,
     rng: np.random.Generator | None = None,
     seed: int = 0,
 ) -> Report:
@@ -24,7 +26,7 @@ def assert_proved(
     """
     __tracebackhide__ = True  # for pytest
     try:
-        report = check_gradients(given, *inputs, wrt=wrt, rng=rng, seed=seed)
+        report = check_gradients(given, *inputs, wrt=wrt, grads=grads, rng=rng, seed=seed)
         report.raise_if_wrong()
     except GradientError as error:
         raise GradientError(str(error)) from None

@@ -11,8 +11,9 @@ from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.given import as_layer, check_is_made
+from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.kept import kept
+from npbert.gradcheck.places import Grads
 from npbert.gradcheck.report import (
     EXACT,
     NOT_PROVED,
@@ -49,6 +50,7 @@ def check_gradients(
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,
     wrt: Sequence[str] | None = None,
+    grads: Grads | None = None,
 ) -> Report:
     """Check every derivative that `layer.backward` computes.
 
@@ -58,7 +60,8 @@ def check_gradients(
     array, a tuple in their order, or None for none.
     inputs: float arrays are moved, all else is handed on. rng: for dropout; it is copied for every call, so that each
     call sees the same. seed: for dy. tolerances: the estimates to use, with the relative error that each accepts.
-    wrt: the names of the inputs that have a gradient, where what others wrote does not show it.
+    wrt: the names of the inputs that have a gradient, where what others wrote does not show it. grads: where the
+    gradients of an object's parameters are, {"W": "dW"}, for those that its names do not show; None for a constant.
 
     First come the promises of a layer (`contract.py`); then the proof (`prove`). Where it holds, estimates along two
     directions look at the values, and one of them has to agree: a kink may be near, or complex numbers may not flow.
@@ -75,7 +78,7 @@ def check_gradients(
     _check_methods(tolerances)
     given = layer, *inputs
     with kept(*given):
-        layer, inputs = as_layer(layer, inputs, wrt)
+        layer, inputs = as_layer(layer, inputs, wrt, grads)
         function = ScalarFunction(layer, inputs, rng, seed)
         analytic, broken = gradients_of(function)
         proof = prove(layer, *inputs, rng=rng, seed=seed)
@@ -137,8 +140,8 @@ def check_directions(
     _check_methods(tolerances)
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
-    check_is_made(layer)
     with kept(layer, *inputs):
+        layer, inputs = as_layer(layer, inputs)
         function = ScalarFunction(layer, inputs, rng, seed)
         gradients, broken = gradients_of(function)
         return explained(function.compared_along(gradients, tolerances, directions, seed + 1), function, broken)

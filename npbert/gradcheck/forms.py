@@ -4,7 +4,8 @@ What checks, proves and explains a layer then serves what others wrote, as it is
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
 from typing import Any
@@ -27,35 +28,36 @@ class Form(Layer):
     run(f, inputs): y, and what backward will need.   back(b, dy, kept): what the author's backward says.
     input_names: of what forward is given.   moved: the positions of those inputs that have a gradient; None for all
     arrays of floats.   pick: which of the gradients that come back are theirs; None for all.   edited: functions that
-    stand in the place of the author's, by name; the helpers that these call have names, too.
+    stand in the place of the author's, by name; the helpers that these call have names, too.   note: for the report.
     """
 
     def __init__(self, theirs: dict[str, Function], names: Sequence[str], run: Function, back: Function) -> None:
         self.theirs, self.input_names, self._run, self._back = theirs, list(names), run, back
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
+        self.note = ""
         self.edited: dict[str, Function] = {}
         self._draws, self._bits = 0, np.random.MT19937(0)
-        self.helpers = list(_helpers_of(list(theirs.values())))
+        self.helpers = list(helpers_of(theirs.values()))
 
     def __deepcopy__(self, memo: Any) -> Any:
         return copy.copy(self)
 
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
         """The author's, on copies."""
-        y, kept = self._ran([_own(value, position in (self.moved or ())) for position, value in enumerate(inputs)])
+        y, kept = self._ran([own(value, position in (self.moved or ())) for position, value in enumerate(inputs)])
         tape.keep(self, kept=kept)
         return each(plain, y)
 
     def backward(self, dy: Any, tape: Tape) -> Any:
         """The author's, on copies; the gradients of those inputs that have one."""
-        found = each(plain, self._returned(each(_own, dy), tape.take(self)))
+        found = each(plain, self._returned(each(own, dy), tape.take(self)))
         found = found if isinstance(found, tuple | dict) else (found,)
         return found if self.pick is None else tuple(found[key] for key in self.pick)
 
     def once(self, inputs: Sequence[Any]) -> tuple[Any, Callable[[], Any]]:
         """What the author's forward gives, and a function for what backward returns then, for a dy of ones."""
-        y, kept = self._ran(list(map(_own, inputs)))
+        y, kept = self._ran(list(map(own, inputs)))
         return y, lambda: self._returned(each(lambda part: np.ones(np.shape(plain(part))), y), kept)
 
     def _ran(self, inputs: list[Any]) -> tuple[Any, Any]:
@@ -83,15 +85,51 @@ class Form(Layer):
                 where[key] = now
 
 
+def names_given(function: Any, inputs: Sequence[Any], *, skip: int = 0) -> list[str]:
+    """The names that a function gives to what it is given."""
+    names = asked(function)[skip:]
+    return [names[position] if position < len(names) else f"input {position}" for position in range(len(inputs))]
+
+
+def asked(function: Any, *, required: bool = False) -> list[str]:
+    """The names of what a function asks for; `required` without those that have a default."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a ufunc has no signature
+        return []
+    named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return [one.name for one in named if not required or one.default is one.empty]
+
+
 def function_of(value: Any) -> Any:
     """The function itself; of a jax.custom_vjp, the one that it is made of."""
     return getattr(value, "fun", value)
 
 
-def _helpers_of(waiting: list[Any]) -> Iterator[tuple[str, Any, tuple[dict[str, Any], str]]]:
-    """The functions of the author's that these call, and what those call: name, what it stands for, and where."""
-    seen: set[int] = set()
-    waiting = [function for function in waiting if isinstance(function, FunctionType)]
+class Methods(dict[str, Any]):
+    """The attributes of a class, as a namespace."""
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+        super().__init__(vars(kind))
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self._kind, name, value)
+
+
+def helpers_of(
+    functions: Iterable[Any], kinds: Iterable[type] = ()
+) -> Iterator[tuple[str, Any, tuple[dict[str, Any], str]]]:
+    """The methods of these classes, the functions of the author's that they and these functions call, and what those
+    call: name, what it stands for, and where."""
+    waiting = [function for function in functions if isinstance(function, FunctionType)]
+    seen = set(map(id, waiting))
+    for kind in kinds:
+        for name, method in vars(kind).items():
+            if isinstance(method, FunctionType) and not name.startswith("__") and id(method) not in seen:
+                seen.add(id(method))
+                waiting.append(method)
+                yield f"{kind.__name__}.{name}", method, (Methods(kind), name)
     top = set(map(_package, waiting))
     while waiting:
         for scope, name in _names_in(waiting.pop(0)):
@@ -122,13 +160,13 @@ def each(change: Function, value: Any) -> Any:
     return tuple(map(change, value)) if isinstance(value, tuple | list) else change(value)
 
 
-def _own(value: Any, is_moved: bool = False) -> Any:
+def own(value: Any, is_moved: bool = False) -> Any:
     """A copy; of an array without axes that is moved, its number. Floats that stay where they are become exact ones
     among such, or their sums would be rounded."""
     if isinstance(value, np.ndarray):
         value = value[()] if is_moved and not value.ndim else np.copy(value)
         return constants_like(value) if is_exact() and is_float_array(value) else value
-    return {key: _own(part) for key, part in value.items()} if type(value) is dict else copy.deepcopy(value)
+    return {key: own(part) for key, part in value.items()} if type(value) is dict else copy.deepcopy(value)
 
 
 def plain(value: Any) -> Any:

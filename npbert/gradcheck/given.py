@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.forms import Form, plain
+from npbert.core import Layer
+from npbert.gradcheck.forms import Form, asked, names_given, plain
 from npbert.gradcheck.inputs import is_float_array
-from npbert.gradcheck.others import applied, asked, cached, loss, names_given, residuals, vjp, with_context
+from npbert.gradcheck.others import applied, cached, loss, residuals, vjp, with_context
+from npbert.gradcheck.places import Grads
+from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io.messages import counted
 
 _HOW = (
@@ -18,7 +21,9 @@ _HOW = (
 )
 
 
-def as_layer(given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None) -> tuple[Any, tuple[Any, ...]]:
+def as_layer(
+    given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None, grads: Grads | None = None
+) -> tuple[Any, tuple[Any, ...]]:
     """A layer for what is given, and its inputs as float64 arrays; an npbert layer as it is.
 
     given: see `check_gradients`. Two functions may also come as two arguments. wrt: the names of the inputs that have a
@@ -28,16 +33,18 @@ def as_layer(given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None
     Raises: TypeError for what has none of the forms; ValueError where it cannot be told whose the gradients are.
     """
     check_is_made(given)
-    if hasattr(given, "forward") and not isinstance(given, type):
+    if _has_tape(given):
         return given, tuple(inputs)
+    if is_stateful(given):
+        values = list(map(_as_array, inputs))
+        stateful = StatefulForm(given, values, grads or {}, wrt)
+        return stateful, (*values, *stateful.values)
     parts = list(given) if isinstance(given, tuple | list) else [given]
     rest = list(inputs)
     while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
         parts.append(rest.pop(0))
     tensor = next((type(value) for value in rest if _is_tensor(value)), None)
-    if any(isinstance(value, np.matrix) for value in rest):
-        raise TypeError("an input is an np.matrix, wanted an array: give np.asarray(it)")
-    values = [plain(value) if _is_tensor(value) else value for value in rest]
+    values = list(map(_as_array, rest))
     form = _form_of(parts, values, tensor)
     _find_moved(form, values, wrt)
     for position in form.moved or ():
@@ -45,17 +52,34 @@ def as_layer(given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None
     return form, tuple(values)
 
 
+def _as_array(value: Any) -> Any:
+    """An array of float64 for one of other floats, and for a tensor."""
+    if isinstance(value, np.matrix):
+        raise TypeError("an input is an np.matrix, wanted an array: give np.asarray(it)")
+    return plain(value) if is_float_array(value) or _is_tensor(value) else value
+
+
 def check_is_made(given: Any) -> None:
-    """Raise TypeError for the class of a layer, where a layer is wanted, and for one whose forward has no tape."""
-    forward = getattr(given, "forward", None)
-    if not inspect.isroutine(forward):
+    """Raise TypeError for the class of a layer, where a layer is wanted, and for a forward without the tape that its
+    backward has."""
+    name = getattr(given, "__name__", type(given).__name__)
+    if isinstance(given, type):
+        if _has_tape(given):
+            raise TypeError(f"{name} is the class of a layer, wanted a layer, such as {name}()")
         return
-    parameters, name = inspect.signature(forward).parameters, getattr(given, "__name__", type(given).__name__)
-    if isinstance(given, type) and "tape" in parameters:
-        raise TypeError(f"{name} is the class of a layer, wanted a layer, such as {name}()")
-    takes_more = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-    if not (isinstance(given, type) or takes_more or "tape" in parameters):
+    forward, backward = (getattr(given, name, None) for name in ("forward", "backward"))
+    is_layer = _takes_tape(backward) or not is_stateful(given)
+    if inspect.isroutine(forward) and not _takes_tape(forward) and is_layer and not isinstance(given, Layer):
         raise TypeError(f"{name}.forward takes no tape: wanted forward(x, tape=NO_TAPE), and backward(dy, tape)")
+
+
+def _has_tape(given: Any) -> bool:
+    """True for a layer of npbert's kind."""
+    return any(_takes_tape(getattr(given, name, None)) for name in ("forward", "backward")) or isinstance(given, Layer)
+
+
+def _takes_tape(function: Any) -> bool:
+    return inspect.isroutine(function) and "tape" in inspect.signature(function).parameters
 
 
 def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:

@@ -102,7 +102,7 @@ def _held_by(thing: Any) -> Iterator[Any]:
         yield from (thing.__globals__[name] for name in _names_in(thing.__code__) if name in thing.__globals__)
     elif isinstance(thing, type) and not _is_ours(thing):
         yield from (*vars(thing).values(), *thing.__mro__[1:])
-    elif not isinstance(thing, type | FunctionType) and not _is_of_library(type(thing)):
+    elif not isinstance(thing, type | FunctionType) and not is_of_library(type(thing)):
         yield from (type(thing), getattr(thing, "__dict__", None), *_slots(thing).values())
 
 
@@ -111,13 +111,22 @@ def _is_namespace(thing: Any) -> bool:
     return type(thing) is dict and "__builtins__" in thing
 
 
-def _is_of_library(thing: Any) -> bool:
+def attributes_of(thing: Any) -> dict[str, Any]:
+    """The attributes of an object that is none of a library's, and no class, function or module."""
+    if isinstance(thing, (type, FunctionType, MethodType, *_ATOMS)) or is_of_library(type(thing)):
+        return {}
+    slots = {name: value for name, value in _slots(thing).items() if value is not _ABSENT}
+    return {**getattr(thing, "__dict__", {}), **slots}
+
+
+def is_of_library(thing: Any) -> bool:
+    """True for the functions and classes of Python's own modules and of known libraries."""
     return str(getattr(thing, "__module__", None)).partition(".")[0] in _LIBRARIES
 
 
 def _is_ours(thing: Any) -> bool:
     """True for functions and classes of libraries, and for npbert's own, which keep nothing outside of layers."""
-    return _is_of_library(thing) or str(getattr(thing, "__module__", None)).startswith("npbert.")
+    return is_of_library(thing) or str(getattr(thing, "__module__", None)).startswith("npbert.")
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
@@ -164,7 +173,7 @@ def _to_undo(thing: Any) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]
         yield setattr, (thing.bit_generator, "state", thing.bit_generator.state)
     elif isinstance(thing, np.random.RandomState):
         yield thing.set_state, (thing.get_state(),)
-    elif not isinstance(thing, type) and not _is_of_library(type(thing)):
+    elif not isinstance(thing, type) and not is_of_library(type(thing)):
         for name, value in _slots(thing).items():
             yield _set, (thing, name, value)
 

@@ -1,8 +1,6 @@
 """The forms that others write in, each as a Form: how its functions are called, and what they return."""
 
-import inspect
 import sys
-from collections.abc import Sequence
 from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.forms import Form, Function, each, function_of
+from npbert.gradcheck.forms import Form, Function, asked, each, function_of
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:
@@ -127,21 +125,6 @@ def residuals(owner: Any, names: list[str]) -> Form:
     form = Form({"backward": owner.bwd, "forward": owner.fwd}, names, run, back)
     form.edited = {name: function_of(now) for name, now, _ in form.helpers if now is owner}
     return form
-
-
-def names_given(function: Any, inputs: Sequence[Any], *, skip: int = 0) -> list[str]:
-    """The names that a function gives to what it is given."""
-    names = asked(function)[skip:]
-    return [names[position] if position < len(names) else f"input {position}" for position in range(len(inputs))]
-
-
-def asked(function: Any) -> list[str]:
-    """The names of what a function asks for."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # a ufunc has no signature
-        return []
-    return [one.name for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

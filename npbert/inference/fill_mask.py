@@ -8,7 +8,6 @@ import numpy as np
 
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import SPECIAL
 from npbert.inference.task import Task, check_finite
 from npbert.io.errors import at_least
 from npbert.layers import Softmax
@@ -46,7 +45,7 @@ class FillMask(Task):
         encodings = self.tokenize(texts)
         for number, (text, encoding) in enumerate(zip(texts, encodings, strict=True), start=1):
             if self.tokenizer.mask_id not in encoding.ids:
-                mask = SPECIAL["mask_id"]
+                mask = self.tokenizer.special["mask_id"]
                 hint = f" (in capitals: {mask})" if mask.lower() in text else ""
                 raise ValueError(f"text {number} has no {mask}{hint}, or it was cut off: {text[:60]!r}")
         return self.run(encodings, lambda batch, _: self._predict(batch, top_k))

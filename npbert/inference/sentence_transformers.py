@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.data.tokenizer_files import read_length
+from npbert.data.tokenizer_config import read_length
 from npbert.io.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
 from npbert.io.messages import warn
 

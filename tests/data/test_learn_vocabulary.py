@@ -7,10 +7,12 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from npbert import Tokenizer
 from npbert.data.learn_vocabulary import _PARTS, LONGEST_WORD, _interruptible
+from npbert.data.tokenizer import SPECIAL
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 
@@ -109,3 +111,41 @@ def test_on_ctrl_c_the_library_which_needs_seconds_to_learn_is_not_waited_for(tm
     command = [sys.executable, "-c", INTERRUPTED, path]
     process = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
     assert (process.returncode, process.stdout, process.stderr) == (130, "", "\nstopped\n")
+
+
+def _write(path, text):
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_learned_twice_the_same(tmp_path):
+    """Pairs of letters that are equally frequent are what the library's order of a hash table decides."""
+    rng = np.random.default_rng(0)
+    words = ["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(400)]
+    file = _write(tmp_path / "text", " ".join(words * 2))
+    learned = [tokens(Tokenizer.train([file], vocab_size=200)) for _ in range(4)]
+    assert learned[0][:5] == list(SPECIAL.values())
+    assert len(learned[0]) == 200
+    assert learned[1:] == learned[:1] * 3
+
+
+def test_learned_words(tmp_path):
+    file, other = _write(tmp_path / "a", "the cat sat on the mat\n" * 9 + "once\n"), _write(tmp_path / "b", "dog dog")
+    tokenizer = Tokenizer.train([file], vocab_size=100)
+    assert tokenizer.encode(["The cat once"])[0].tokens[1:-1] == ["the", "cat", "on", "##c", "##e"]
+    assert len(tokenizer) < 100, "there is no more to learn"
+    assert "once" in tokens(Tokenizer.train([file], vocab_size=100, min_frequency=1))
+    assert {"cat", "dog"} <= set(tokens(Tokenizer.train([file, other], vocab_size=100)))
+
+
+def test_the_most_frequent_characters_are_learned_and_there_must_be_room_for_them(tmp_path, monkeypatch):
+    monkeypatch.setattr("npbert.data.learn_vocabulary.MOST_CHARACTERS", 3)
+    file = _write(tmp_path / "a", "zz kk jj ii hh gg ff ee dd cc bb zz")
+    tokenizer = Tokenizer.train([file], vocab_size=11, min_frequency=9)
+    assert tokens(tokenizer)[5:] == ["b", "c", "z", "##b", "##c", "##z"], "of equals the first"
+    of_any = "a number from 1 to 2147483647"
+    for size, wanted in ((10, "at least 11: 5 special"), (-1, of_any), (10**30, of_any)):
+        with pytest.raises(ValueError, match=f"vocab_size is {size}, wanted {wanted}"):
+            Tokenizer.train([file], vocab_size=size)
+    with pytest.raises(ValueError, match="min_frequency is 0, wanted a number from 1 to"):
+        Tokenizer.train([file], min_frequency=0)

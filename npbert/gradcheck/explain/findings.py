@@ -88,7 +88,9 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
 
 def _unchecked(layer: Any) -> str:
     """A sentence on the float arrays among the attributes of a layer, which nobody can tell from constants."""
-    names = [] if isinstance(layer, Form) else [f"self.{name}" for name in arrays_held_by(layer)]
+    if isinstance(layer, Form):
+        return layer.note
+    names = [f"self.{name}" for name in arrays_held_by(layer)]
     is_no = "are float arrays and no Parameters" if len(names) > 1 else "is a float array and no Parameter"
     what_to_do = "What is to be learned is a Parameter(array), used by its .value."
     return f"Not checked: {listed(names, quote=str)} {is_no}. {what_to_do}" if names else ""

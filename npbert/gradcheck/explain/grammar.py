@@ -1,75 +1,77 @@
-"""The grammar of small edits, as far as it can be written down: what may stand in the place of what.
+"""The grammar of small edits, as data: what may stand in the place of what. One visitor (`edits.py`) applies it.
 
-A line of REWRITES is a kind and, for it, patterns with all that may stand instead. a to e are any expressions, f is any
-function; ± is + in both places or − in both.
+A line of RULES is a kind of edit and, for it, patterns with all that may stand instead. In a pattern a to e are any
+expressions, f is any function, and ± is + in both places or − in both. A pattern of one letter asks what kind of thing
+the expression is (`CodePlace.sorts`). A capital letter on the right is drawn from what there is (`vocabulary.py`).
+
+To teach a new edit, add it to the line of its kind; a new kind begins with a line in `reasons.py`.
 """
 
 import ast
 import itertools
-from collections.abc import Iterator
-from typing import Any
+import re
+from collections.abc import Collection, Iterator
+from typing import Any, NamedTuple
 
 from npbert.gradcheck.explain.code import filled, parsed
-from npbert.gradcheck.explain.places import same
 
 _COMPARED = [("<", "<=", ">", ">="), ("==", "!="), ("is", "is not")]
-REWRITES = {
-    "extra factor": "a * b → a, b; a / b → a; a // b → a; a @ b → a, b",
-    "extra step": "a ** b → a",
-    "extra term": "a + b → a, b; a - b → a, -b",
-    "other share": "a / b → a / (1 - b); a * b → a * (1 - b), (1 - a) * b; 1 - a → a",
-    "sign": "a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** -b; -a / b → a / b; -a * b → a * b",
-    "operator": "a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b",
-    "order": "a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a);"
-    "(a, b, c) → (b, a, c), (a, c, b), (c, b, a)",
-    "transpose": "a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T",
-    "function": "a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real",
-    "argument": "f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)",
-    "reshape": "a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c);"
-    "a.reshape(b, c, d) → a.reshape(c, b, d).swapaxes(0, 1), a.swapaxes(0, 1).reshape(b, c, d);"
-    "a.reshape(b, c, d, e) → a.reshape(b, d, c, e).swapaxes(1, 2), a.swapaxes(1, 2).reshape(b, c, d, e)",
-    "brackets": "a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c;"
-    "(b ± c) / a → b ± c / a, b / a ± c;"
-    "a * b ± c → a * (b ± c), b * (a ± c); a ± b * c → (a ± b) * c, b * (a ± c); a ± b / c → (a ± b) / c;"
-    "a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → (a ± c) / b, a / (b ± c); a / b * c → a / (b * c);"
-    "a / f(b) * c → a / f(b * c); a / b ± c ± d → (a ± c ± d) / b; a * b ± c ± d → a * (b ± c ± d), b * (a ± c ± d);"
-    "a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c → a + b ** c; (a * b) ** c → a * b ** c;"
-    "a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b);"
-    "f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b); f(a) / b → f(a / b)",
-    "comparison": "; ".join(f"a {op} b → a {o} b" for ops in _COMPARED for op, o in itertools.permutations(ops, 2))
-    + "; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b; ~a → a; not a → a;"
-    "a if b else c → c if b else a, a, c;"
-    "np.where(a, b, c) → np.where(a, c, b)",
-    "index": "a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b];"
-    "a[b - c] → a[b + c], a[b]; a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]",
-}
-"""By kind, "pattern → replacement, …; pattern → …"."""
-
-WRAPS = (
-    "np.sqrt(e); e ** 2; np.exp(e); 1 - e; 1 / e; 1 - e ** 2; e * (1 - e); np.tanh(e); np.log(e); np.abs(e);"
-    "np.sign(e); np.maximum(e, 0); e > 0; e ** -1.5; e ** -2; e.ravel(); e.sum(axis=0); e.sum(axis=-1, keepdims=True);"
-    "e.mean(axis=-1, keepdims=True); e - e.mean(axis=-1, keepdims=True)"
+_COMPARISONS = "; ".join(
+    f"a {one} b → a {other} b" for alike in _COMPARED for one, other in itertools.permutations(alike, 2)
 )
-"""Steps that may have been left out."""
+RULES = f"""
+extra factor: a * b → a, b; a / b → a; a // b → a; a @ b → a, b
+extra step: a ** b → a
+extra term: a + b → a, b; a - b → a, -b
+other share: a / b → a / (1 - b); a * b → a * (1 - b), (1 - a) * b; 1 - a → a
+sign: a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** -b; -a / b → a / b; -a * b → a * b; c → -c
+sign of the whole: s → -s
+operator: a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b
+order: a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a); (a, b, c) → (b, a, c), (a, c, b), (c, b, a)
+transpose: a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T; m → m.T; t → t.swapaxes(-1, -2)
+function: a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real
+argument: f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)
+reshape: a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c)
+reshape: a.reshape(b, c, d) → a.reshape(c, b, d).swapaxes(0, 1), a.swapaxes(0, 1).reshape(b, c, d)
+reshape: a.reshape(b, c, d, e) → a.reshape(b, d, c, e).swapaxes(1, 2), a.swapaxes(1, 2).reshape(b, c, d, e)
+brackets: a * (b ± c) → a * b ± c, b ± a * c; (b ± c) * a → a * b ± c, b ± a * c; (b ± c) / a → b ± c / a, b / a ± c
+brackets: a * b ± c → a * (b ± c), b * (a ± c); a ± b * c → (a ± b) * c, b * (a ± c); a ± b / c → (a ± b) / c
+brackets: a ± b * c / d → (a ± b * c) / d, (a ± b) * c / d; a / b ± c → (a ± c) / b, a / (b ± c)
+brackets: a / f(b) * c → a / f(b * c); a / b ± c ± d → (a ± c ± d) / b; a * b ± c ± d → a * (b ± c ± d), b * (a ± c ± d)
+brackets: a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c → a + b ** c; (a * b) ** c → a * b ** c
+brackets: a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b)
+brackets: f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b)
+brackets: f(a) / b → f(a / b); a * b → D; a / b → D; a / b * c → a / (b * c)
+comparison: {_COMPARISONS}; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b
+comparison: ~a → a; not a → a; a if b else c → c if b else a, a, c; np.where(a, b, c) → np.where(a, c, b); q → Q
+index: a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b]
+index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:], a[I:I + b]; i → i - 1, i + 1
+constant: c → C
+too much: p → P
+size: n → N; c → N
+wrong name: v → V
+missing factor: x → x * U, x / U, x * (1 - U), x ** 2, x / K, x * K, x / N, x * N, x / np.sqrt(N), x * np.sqrt(N)
+missing factor: x → x / W, x * W, x * (1 - W)
+missing term: x → x + U, x - U, x + W, x - W; r → r + G, r - G
+missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
+missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
+missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)
+expression: x → U, W
+= or +=: a += b → a = b; a = b → a += b
+in place: a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b
+sign: a += b → a -= b; a -= b → a += b
+operator: a *= b → a /= b; a /= b → a *= b
+new array: a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b
+copy: a = b → a = b.copy()
+repeated index: a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c); a[b] -= c → np.subtract.at(a, b, c)
+order: a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d; a, b, c = d → c, b, a = d
+index: a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c
+index: a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c
+index: a[b] = c → a[b, np.arange(len(b))] = c; a[b] += c → a[b, np.arange(len(b))] += c
+index: a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b)), b] += c
+"""
+"""kind: "pattern → replacement, …; pattern → …". A pattern that is a statement has one replacement."""
 
-STATEMENTS = {
-    "= or +=": "a += b → a = b; a = b → a += b",
-    "in place": "a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b",
-    "sign": "a += b → a -= b; a -= b → a += b",
-    "operator": "a *= b → a /= b; a /= b → a *= b",
-    "new array": "a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b",
-    "copy": "a = b → a = b.copy()",
-    "repeated index": "a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c);"
-    "a[b] -= c → np.subtract.at(a, b, c)",
-    "order": "a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d;a, b, c = d → c, b, a = d",
-    "index": "a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c;"
-    "a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.arange(len(b)), b] -= c;"
-    "a[b] = c → a[b, np.arange(len(b))] = c; a[b] += c → a[b, np.arange(len(b))] += c;"
-    "a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b)), b] += c",
-}
-"""The same for statements, one replacement to a pattern."""
-
-REDUCTIONS = {"sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argmin", "any", "all", "norm", "cumsum"}
 _PAIRS = {
     "sum or mean": "sum mean",
     "function": "max sum; max mean; max min; prod sum; std var; argmax argmin; cumsum sum; maximum minimum;"
@@ -82,21 +84,42 @@ for _kind, _text in _PAIRS.items():
     for _a, _b in map(str.split, _text.split(";")):
         MIXED_UP.setdefault(_a, []).append((_kind, _b))
         MIXED_UP.setdefault(_b, []).append((_kind, _a))
+REDUCTIONS = {"sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argmin", "any", "all", "norm", "cumsum"}
 
 
-def rewritten(node: ast.expr | ast.stmt) -> Iterator[tuple[str, Any]]:
-    """(kind, what may stand in the place of the node) by all the lines of the grammar that fit."""
-    for kind, pattern, new in _RULES.get(_head(node), ()):
+class Rule(NamedTuple):
+    """What may stand in the place of a pattern. drawn: the capital letter in `new`, or "" """
+
+    kind: str
+    pattern: Any
+    new: str
+    drawn: str
+
+    def found_in(self, node: ast.AST) -> dict[str, ast.AST] | None:
+        """By letter, what stands for it in the node; None if the node is not of this form."""
         found: dict[str, ast.AST] = {}
-        if _fits(pattern, node, found):
-            made = filled(new, **found)
-            is_added = kind == "repeated index" and isinstance(found["c"], ast.Constant)  # a constant repeats no number
-            if not is_added and not (kind == "extra term" and isinstance(made, ast.Constant)):  # 1 - p is no sum
-                yield kind, made
+        return found if _fits(self.pattern, node, found) else None
+
+    def made(self, found: dict[str, ast.AST], *drawn: ast.AST) -> Any:
+        """What stands in its place."""
+        return filled(self.new, **found, **dict(zip(self.drawn, drawn, strict=True)))
+
+
+def rules_for(node: ast.AST, sorts: Collection[str] = ()) -> Iterator[tuple[Rule, dict[str, ast.AST]]]:
+    """The rules that fit, with what stands for their letters. sorts: the letters of what kind of thing it is"""
+    for head in (_head(node), *sorts):
+        for rule in _RULES.get(head, ()):
+            found = rule.found_in(node)
+            if found is not None:
+                yield rule, found
+
+
+def same(a: ast.AST, b: ast.AST) -> bool:
+    """True if they read the same."""
+    return ast.dump(a) == ast.dump(b)
 
 
 def _fits(pattern: Any, node: Any, found: dict[str, ast.AST]) -> bool:
-    """True if the node is of that form; `found` is given what stands for each letter."""
     if isinstance(pattern, ast.Name) and len(pattern.id) == 1:
         is_value = isinstance(node, ast.expr) and not isinstance(node, ast.Slice | ast.Starred)
         return is_value and same(found.setdefault(pattern.id, node), node)
@@ -112,16 +135,20 @@ def _head(node: ast.AST) -> str:
     return type(node).__name__ + type(getattr(node, "op", None)).__name__
 
 
-def _rules() -> dict[str, list[tuple[str, ast.AST, str]]]:
-    """By the head of the pattern: kind, pattern, replacement."""
-    rules: dict[str, list[tuple[str, ast.AST, str]]] = {}
-    for kind, text in [*REWRITES.items(), *STATEMENTS.items()]:
+def _rules() -> dict[str, list[Rule]]:
+    """By the letter of a pattern that is one, or by its head."""
+    rules: dict[str, list[Rule]] = {}
+    for line in RULES.strip().splitlines():
+        kind, _, text = line.partition(": ")
         for rule in text.split(";"):
             for sign in "+-" if "±" in rule else "+":
                 before, after = rule.replace("±", sign).split(" → ")
                 pattern = parsed(before)
+                head = pattern.id if isinstance(pattern, ast.Name) else _head(pattern)
                 news = parsed(f"[{after}]").elts if isinstance(pattern, ast.expr) else [parsed(after)]
-                rules.setdefault(_head(pattern), []).extend((kind, pattern, ast.unparse(new)) for new in news)
+                for new in map(ast.unparse, news):
+                    drawn = re.search(r"\b[A-SU-Z]\b", new)
+                    rules.setdefault(head, []).append(Rule(kind, pattern, new, drawn[0] if drawn else ""))
     return rules
 
 

@@ -56,9 +56,30 @@ class CodePlace:
         return isinstance(self.value, float | np.floating | np.ndarray) and np.asarray(self.value).dtype.kind == "f"
 
     @property
-    def is_number(self) -> bool:
-        """True if it is a number, but no truth value."""
-        return isinstance(self.value, int | float | np.number) and not isinstance(self.value, bool)
+    def sorts(self) -> str:
+        """The letters that the grammar has for what kind of thing it is."""
+        e, value, ndim = self.expr, self.value, getattr(self.value, "ndim", 0)
+        is_array, is_name = isinstance(value, np.ndarray), isinstance(e, ast.Name | ast.Attribute)
+        is_constant = isinstance(e, ast.Constant) and type(e.value) in (int, float)
+        is_truth = isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+        is_open = self.is_float and not (self.is_index or self.hidden)
+        is_sum = isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub)
+        is_computed = not isinstance(e, ast.Constant | ast.UnaryOp) and not isinstance(self.holder, ast.Compare)
+        is_size = isinstance(value, int | np.integer) and not is_truth
+        letters = {
+            "x": is_open,
+            "r": is_open and (self.is_whole or self.is_one_of_several or is_sum),
+            "s": (self.is_float or not self.seen) and is_computed,
+            "m": (is_array and ndim == 2) or (not self.seen and is_name),
+            "t": is_array and ndim > 2,
+            "q": is_truth,
+            "n": is_size and not isinstance(e, ast.Constant) and not self.is_index,
+            "i": is_size and self.in_brackets,
+            "c": is_constant,
+            "v": is_name or isinstance(e, ast.Subscript),
+            "p": self.is_whole and isinstance(e, ast.BinOp | ast.Call),
+        }
+        return "".join(letter for letter, holds in letters.items() if holds)
 
     @property
     def is_whole(self) -> bool:
@@ -197,11 +218,6 @@ def copied(value: Any) -> Any:
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return np.array(value)
     return type(value)(map(copied, value)) if type(value) in (tuple, list) else value
-
-
-def same(a: ast.AST, b: ast.AST) -> bool:
-    """True if they read the same."""
-    return ast.dump(a) == ast.dump(b)
 
 
 def broadcasts(value: Any, to: Any) -> bool:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.explain.code import HOOK, Code, filled, replaced, text_of
-from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits
+from npbert.gradcheck.explain.edits import Edit, PlaceEdits, statement_edits
 from npbert.gradcheck.explain.places import WRITTEN, CodePlace, compiled_expression, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Trace, Verdicts, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_near, is_worse, wrong_in
-from npbert.gradcheck.explain.vocabulary import NEW, NamesInScope
+from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _SHARED = 0.7  # so much more costs an edit of a place on which right numbers hang, too
 _RIGHT = 1.0  # and of a line whose numbers are right
@@ -41,7 +41,7 @@ class Search:
         self.code, self.trial, self.now = code, trial, now
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.right = runs(self.first) if runs else None
-        self.vocabulary, self.everything = NamesInScope(code, forward), places_in(code)
+        self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in self.everything if place.role != WRITTEN]
         self._spoilt: dict[CodePlace, float] = {}
         self._known: dict[CodePlace | None, set[Any]] = {}
@@ -81,19 +81,20 @@ class Search:
         if isinstance(thing, Edit):
             yield thing
         elif place and thing:
-            for edit in self.vocabulary.guesses(place, thing):
+            for edit in PlaceEdits(place, self.vocabulary).anew(thing):
                 if self.trial.is_over:
                     return
                 yield replace(edit, more=edit.more + cost - KINDS[thing].cost)
         elif place and self._spoils(place) < np.inf:
             more = _SHARED * (self._spoils(place) > 0) + _RIGHT * (id(place.statement) in self._fine)
             not_here = _OF_ONES_OWN if place.is_others else ()
-            for edit in (*edits_of(place, self.code.entry), *self.vocabulary.unused_in(place)):
+            edits = PlaceEdits(place, self.vocabulary)
+            for edit in edits.near():
                 edit = replace(edit, more=edit.more + more)
                 if edit.kind not in not_here:
                     self._push(edit.rank, edit, place)
             is_first = bool(self._unknown) and place.statement is self._unknown[0].statement
-            for kind in NEW if place.is_float and not (place.is_index or place.hidden) else ():
+            for kind in edits.kinds:
                 if kind not in not_here:
                     self._push((KINDS[kind].cost + more - _UNKNOWN * is_first,), kind, place)
 
@@ -189,7 +190,8 @@ class Search:
 
         then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
         is_blamed = any(_has_moved(name, now, then) for name in now.wrong)
-        if VALUES in then.wrong or not is_blamed or not (now.right <= then.right or RAISES in then.wrong):
+        is_spoiled = not (now.right <= then.right or RAISES in then.wrong or place.looped)
+        if VALUES in then.wrong or not is_blamed or is_spoiled:
             return np.inf
         both = [name for name in now.wrong if name in now.arrays and name in then.arrays]
         arrays = [(*now.arrays[name], then.arrays[name][0]) for name in both]

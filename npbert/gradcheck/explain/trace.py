@@ -37,7 +37,7 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
         reached.add(number)
         if not place.seen:
             place.seen, place.value = True, copied(value)
-            place.env = {name: copied(each) for name, each in env.items() if not name.startswith("__")}
+            place.env = {name: copied(each) for name, each in _in_reach(env) if not name.startswith("__")}
         if len(events) < _MOST_EVENTS and trial.calls <= calls:
             events.append((place, copied(value)))
         return value
@@ -52,6 +52,14 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
             changes[id(place.expr)] = lambda e, seen=seen: filled(seen, e=e)
     trial.look(trial.compiled(places[0].code.edited(changes), see), k)
     return events
+
+
+def _in_reach(env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The variables, and what is kept on self."""
+    yield from env.items()
+    for name, value in getattr(env.get("self"), "__dict__", {}).items():
+        if isinstance(value, np.ndarray | int | float):
+            yield f"self.{name}", value
 
 
 Verdicts = tuple[set[int], list[CodePlace]]

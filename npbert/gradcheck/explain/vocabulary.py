@@ -1,31 +1,23 @@
-"""Vocabulary: what may be missing at a place: what stands there, in the code or in forward, and numbers and steps."""
+"""Vocabulary: what there is to write in a place, by the capital letter that stands for it in the grammar."""
 
 import ast
 import contextlib
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled, replaced, text_of
-from npbert.gradcheck.explain.edits import Edit, edit_of, sizes
-from npbert.gradcheck.explain.grammar import WRAPS
-from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression, fingerprint, same
+from npbert.gradcheck.explain.code import Code, filled, parsed, replaced
+from npbert.gradcheck.explain.grammar import same
+from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression, fingerprint
 
-_CONSTANTS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
-_TERMS = ("e + w", "e - w")
-_WITH_WORDS = {"missing factor": ("e / w", "e * w", "e * (1 - w)"), "missing term": _TERMS, "expression": ("w",)}
-NEW = ("missing factor", "missing term", "missing step", "expression")
-"""The kinds that write something new."""
-_UNUSED = -0.7  # so much less costs it to use what is given or computed, and never read
+_NUMBERS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _PRODUCTS = ("a * b", "a @ b", "a @ b.T")
-_OF_SIZES = ("n", "np.sqrt(n)")
 _MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
 
 
-class NamesInScope:
+class Vocabulary:
     """forward: its source, and perhaps that of other methods, whose expressions may be missing"""
 
     def __init__(self, code: Code, forward: str = "") -> None:
@@ -35,58 +27,84 @@ class NamesInScope:
         calls = [each for each in self._expressions if isinstance(each, ast.Call) and each.args]
         different = {ast.dump(ast.Call(each.func, each.args[1:], each.keywords)): each for each in calls}
         self._calls = list(different.values())[:_MOST_CALLS]
-
+        self._attributes = [
+            n for n in ast.walk(code.entry) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)
+        ]
         names = [node for node in ast.walk(code.entry) if isinstance(node, ast.Name)]
-        bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)} | {
-            a.arg for a in code.entry.args.args
+        bound = {n.id for n in names if not isinstance(n.ctx, ast.Load)} | {a.arg for a in code.entry.args.args}
+        self._unused = sorted(bound - {n.id for n in names if isinstance(n.ctx, ast.Load)})
+        self._drawn = {
+            "C": self._near,
+            "D": self._distributed,
+            "G": self._products,
+            "I": lambda place: (_name(name) for name, value in place.env.items() if type(value) is int),
+            "K": lambda place: map(parsed, _NUMBERS),
+            "N": lambda place: sizes(place.env),
+            "P": lambda place: (each for each in ast.walk(place.expr) if isinstance(each, _PARTS)),
+            "Q": lambda place: [filled("~e" if isinstance(place.value, np.ndarray) else "not e", e=place.expr)],
+            "S": self._steps,
+            "U": self._forgotten,
+            "V": self._names,
+            "W": self._words,
         }
-        self.unused = bound - {node.id for node in names if isinstance(node.ctx, ast.Load)}
 
-    def unused_in(self, place: CodePlace) -> Iterator[Edit]:
-        """What is computed or given, and never read, as a factor or term: perhaps it was forgotten in this place."""
-        for name in sorted(self.unused) if place.is_float and not (place.is_index or place.hidden) else ():
-            if broadcasts(place.env.get(name), place.value):
-                edits = self._with([ast.Name(name, ast.Load())], place, *_WITH_WORDS)
-                more = _UNUSED + 1.0 * isinstance(place.statement, ast.Return)
-                yield from (replace(edit, more=more) for edit in edits)
+    def drawn(self, letter: str, place: CodePlace) -> Iterator[ast.expr]:
+        """All that this letter may stand for in the place; of no letter, nothing but the edit itself."""
+        return (each for each in self._drawn[letter](place) if not same(each, place.expr))
 
-    def guesses(self, place: CodePlace, kind: str) -> Iterator[Edit]:
-        """Factors, terms, steps or other expressions that fit in the place."""
-        if kind == "missing step":
-            yield from (edit_of(place, kind, step) for step in self._steps(place.expr))
-            return
-        if kind == "missing factor":
-            yield edit_of(place, kind, filled("e ** 2", e=place.expr))
-            numbers = [*map(filled, _CONSTANTS), *(filled(t, n=n) for n in sizes(place.env) for t in _OF_SIZES)]
-            for number, text in itertools.product(numbers, ("e / w", "e * w")):
-                yield edit_of(place, kind, filled(text, e=place.expr, w=number))
-        words = [node for node, value in self._base(place.env) if broadcasts(value, place.value)]
-        yield from self._with([node for node in words if not same(node, place.expr)], place, kind)
-        if kind == "missing term" and (place.is_whole or place.is_one_of_several or _is_sum(place.expr)):
-            yield from self._with(self._products(place), place, kind)
+    def _near(self, place: CodePlace) -> Iterator[ast.expr]:
+        """C: numbers near a constant, and those that are often in its place."""
+        c = place.expr.value  # type: ignore[attr-defined]
+        for new in dict.fromkeys([c + 1, c - 1, 2 * c, c / 2, 1 - c, 0, 1, 2, 3, 0.5, *([1 / c] if c else [])]):
+            if new != c and not (place.is_index and new != int(new)):
+                yield parsed(str(int(new) if new == int(new) else new))
 
-    def _with(self, words: Iterable[ast.expr], place: CodePlace, *kinds: str) -> Iterator[Edit]:
-        """The place with each of the words."""
-        for word, kind in itertools.product(words, kinds):
-            for text in _WITH_WORDS[kind]:
-                if "(1 - w)" not in text or not text_of(word).startswith("1 - "):  # that is the factor itself
-                    yield edit_of(place, kind, filled(text, e=place.expr, w=word))
+    def _names(self, place: CodePlace) -> Iterator[ast.expr]:
+        """V: other names, and other attributes, that could be of the same kind."""
+        e = place.expr
+        for name, value in place.env.items():
+            if not place.seen or _could_be(value, place.value):
+                yield _name(name)
+        if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
+            others = {n.attr for n in self._attributes} | {"value", "grad"}
+            yield from (ast.Attribute(e.value, other, ast.Load()) for other in sorted(others))
+
+    def _forgotten(self, place: CodePlace) -> Iterator[ast.expr]:
+        """U: what is computed or given, and never read."""
+        return (_name(name) for name in self._unused if broadcasts(place.env.get(name), place.value))
+
+    def _words(self, place: CodePlace) -> Iterator[ast.expr]:
+        """W: what fits beside the place."""
+        return (node for node, value in self._valued(place.env) if broadcasts(value, place.value))
 
     def _products(self, place: CodePlace) -> Iterator[ast.expr]:
-        """Products of two arrays that have the shape of the place."""
-        arrays = [(e, value) for e, value in self._base(place.env) if isinstance(value, np.ndarray) and value.ndim]
+        """G: products of two arrays that have the shape of the place."""
+        arrays = [(e, value) for e, value in self._valued(place.env) if isinstance(value, np.ndarray) and value.ndim]
         for (a, one), (b, other) in itertools.product(arrays[:_MOST_FACTORS], repeat=2):
             for text in _PRODUCTS:
                 with contextlib.suppress(ValueError):  # shapes that do not fit
                     if np.shape(eval(text, {"a": one, "b": other})) == np.shape(place.value):
                         yield filled(text, a=a, b=b)
 
-    def _base(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
+    def _steps(self, place: CodePlace) -> Iterator[ast.expr]:
+        """S: the place after a call of the code or of forward."""
+        return (ast.Call(call.func, [place.expr, *call.args[1:]], call.keywords) for call in self._calls)
+
+    def _distributed(self, place: CodePlace) -> Iterator[ast.expr]:
+        """D: a factor of the place moved in to a name that stands in another one more than once."""
+        for factor, holder in itertools.permutations(_factors(place.expr), 2):
+            names = [n for n in ast.walk(holder) if isinstance(n, ast.Name)]
+            for name in dict.fromkeys(n.id for n in names):
+                uses = [n for n in names if n.id == name]
+                if len(uses) > 1 and isinstance(factor, ast.Name | ast.Attribute):
+                    inner = {id(n): filled("a * b", a=n, b=factor) for n in uses}
+                    yield replaced(place.expr, inner | {id(factor): ast.Constant(1)})
+
+    def _valued(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
         """Names, then expressions of the code and of forward, that are floats, truths or arrays of them; with their
         values, each value once."""
         scope, found = {**self.code.scope, **env}, dict[Any, tuple[ast.expr, Any]]()
-        names = [(ast.Name(name, ast.Load()), name) for name in env]
-        for e, code in [*names, *self._compiled]:
+        for e, code in [*((_name(name), name) for name in env), *self._compiled]:
             try:
                 value = eval(code, scope)
             except Exception:  # of the author's code: a name that is not there yet, shapes that do not fit
@@ -96,14 +114,44 @@ class NamesInScope:
                 found.setdefault(fingerprint(value), (e, value))
         return list(found.values())
 
-    def _steps(self, e: ast.expr) -> list[ast.expr]:
-        """e after each step that may have been left out: those of WRAPS, and calls of the code and of forward."""
-        through = [ast.Call(call.func, [e, *call.args[1:]], call.keywords) for call in self._calls]
-        return [*(filled(text, e=e) for text in WRAPS.split(";")), *through]
+
+_PARTS = (ast.Name, ast.BinOp, ast.Call)
 
 
-def _is_sum(e: ast.expr) -> bool:
-    return isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub)
+def _name(name: str) -> ast.expr:
+    """Of a variable, or of what is kept on self."""
+    return filled(name)
+
+
+def sizes(env: Mapping[str, Any]) -> Iterator[ast.expr]:
+    """N: the sizes of the arrays that are there, and the whole numbers."""
+    for name, value in env.items():
+        texts = []
+        if isinstance(value, np.ndarray) and value.ndim:
+            texts = ["len(n)", *(f"n.shape[{axis}]" for axis in range(1, value.ndim)), "n.size"]
+            texts += ["n.sum()"] if value.dtype == bool else []
+        elif isinstance(value, int) and not isinstance(value, bool):
+            texts = ["n"]
+        elif isinstance(value, list | tuple):
+            texts = ["len(n)"]
+        yield from (filled(text, n=_name(name)) for text in texts)
+
+
+def _could_be(other: Any, value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return isinstance(other, np.ndarray) and other.dtype.kind == value.dtype.kind and other.ndim > 0
+    is_number = isinstance(value, int | float | np.number)
+    return isinstance(other, int | float | np.number) if is_number else type(other) is type(value)
+
+
+def _factors(e: ast.expr) -> Iterator[ast.expr]:
+    """What a product is made of."""
+    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
+        yield from (*_factors(e.left), *_factors(e.right))
+    elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div):
+        yield from _factors(e.left)
+    else:
+        yield e
 
 
 def _read_in(tree: ast.AST) -> list[ast.expr]:

@@ -1,0 +1,152 @@
+"""authored: the functions that somebody wrote and that a layer runs through, wherever they are; and how one is
+replaced for a while, whoever calls it and by whatever name.
+
+They are found by running the layer and looking at what is called. So methods, methods of parts, helpers and modules of
+other files are all alike, and no form needs a rule of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import gc
+import sys
+import sysconfig
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+
+import npbert
+from npbert.gradcheck.explain.code import Code
+from npbert.gradcheck.explain.places import copied
+from npbert.gradcheck.inputs import is_float_array
+
+_LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
+_OURS = str(Path(npbert.__file__).parent)
+_TWIN = "__twin__"
+_STEP, _NEAR = 1e-5, 1e-6
+
+
+@dataclass(eq=False)
+class Called:
+    """One call of an author's function. owner: the object whose method it is, or None.   around: the calls that it is
+    inside of, itself the last"""
+
+    code: CodeType
+    owner: Any
+    given: list[Any]
+    around: list[Called]
+    result: Any = None
+
+
+def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
+    """The calls of functions of nobody's library while this runs, those that end first before others.
+
+    home: a file whose functions count, too
+    """
+    ended: list[Called] = []
+    open_: list[Called] = []
+
+    def watch(frame: FrameType, event: str, result: Any) -> None:
+        code = frame.f_code
+        if event not in ("call", "return") or not (code.co_filename == home or _is_theirs(code.co_filename)):
+            return
+        if event == "call":
+            names = code.co_varnames[: code.co_argcount]
+            given = [copied(frame.f_locals.get(name)) for name in names]
+            owner = frame.f_locals.get(names[0]) if names[:1] == ("self",) else None
+            called = Called(code, owner, given, [])
+            open_.append(called)
+            called.around = list(open_)
+        elif open_:
+            open_[-1].result = copied(result)
+            ended.append(open_.pop())
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return ended
+
+
+def _is_theirs(file: str) -> bool:
+    return not file.startswith((*_LIBRARIES, _OURS, "<frozen"))
+
+
+def functions_of(calls: list[Called]) -> list[FunctionType]:
+    """The functions that are called, in this order; but for those that were made in the call itself."""
+    holders: dict[CodeType, list[FunctionType]] = {called.code: [] for called in calls}
+    for each in gc.get_referrers(*holders) if holders else ():
+        if isinstance(each, FunctionType) and each.__code__ in holders:
+            holders[each.__code__].append(each)
+    return [found[0] for found in holders.values() if len(found) == 1]
+
+
+def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[Called]:
+    """The calls of a backward; last those that are inside of a part whose backward is right by itself."""
+    right = {id(called.owner) for called in backwards if _is_right(called, forwards)}
+    return sorted(backwards, key=lambda each: any(id(called.owner) in right for called in each.around))
+
+
+def _is_right(backward: Called, forwards: list[Called]) -> bool:
+    """True if what a part's backward gives for its one input is what its own forward shows, along one direction."""
+    own = [each for each in forwards if backward.owner is not None and each.owner is backward.owner]
+    functions = functions_of(own[-1:])
+    if not functions or len(own) > 1 or len(backward.given) != 2:
+        return False
+    given, y, dy, dx = own[0].given[1:], own[0].result, backward.given[1], backward.result
+    inputs = [each for each in given if is_float_array(each)]
+    if len(inputs) != 1 or not all(map(is_float_array, (y, dy, dx))) or dx.shape != inputs[0].shape:
+        return False
+    direction = np.random.default_rng(0).standard_normal(dx.shape)
+
+    def moved(step: float) -> Any:
+        there = [each + step * direction if is_float_array(each) else each for each in given]
+        return functions[0](copy.deepcopy(own[0].owner), *there)
+
+    with contextlib.suppress(Exception):  # of the author's code
+        shown = dy * (moved(_STEP) - moved(-_STEP)) / (2 * _STEP)
+        off = abs(shown.sum() - (dx * direction).sum())
+        return bool(np.array_equal(moved(0), y) and off <= _NEAR * abs(shown).sum())
+    return False
+
+
+def code_of(function: FunctionType) -> Code | None:
+    """None where it cannot be read: typed in a prompt, or a lambda."""
+    try:
+        return Code.of(function)
+    except (OSError, TypeError, ValueError, SyntaxError):
+        return None
+
+
+@contextmanager
+def in_place_of(function: FunctionType, twin: Callable[..., Any]) -> Iterator[None]:
+    """While it lasts, whoever calls the function calls the twin."""
+    code, scope = function.__code__, function.__globals__
+    scope[_TWIN] = twin
+    function.__code__ = _call_of_twin(code.co_freevars)
+    try:
+        yield
+    finally:
+        function.__code__ = code
+        del scope[_TWIN]
+
+
+@lru_cache
+def _call_of_twin(free: tuple[str, ...]) -> CodeType:
+    """The code of a function that hands all on; with these free variables, as a function keeps those that it has."""
+    called = (
+        f"    def call(*args, **more):\n        if 0: {', '.join(free) or 0}\n        return {_TWIN}(*args, **more)\n"
+    )
+    scope: dict[str, Any] = {}
+    exec(f"def maker({', '.join(free)}):\n{called}    return call", scope)
+    made: FunctionType = scope["maker"](*free)
+    return made.__code__

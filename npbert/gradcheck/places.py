@@ -1,0 +1,162 @@
+"""Places: where in an object its arrays are, and which of them is the gradient of which."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.kept import attributes_of, is_of_library
+
+_AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
+
+Grads = Mapping[str, str | None]
+
+
+class Place(NamedTuple):
+    """Something that an object holds: the path to it, the path of the innermost object that holds it, its name there,
+    and the thing itself."""
+
+    path: str
+    owner: str
+    key: str
+    value: Any
+
+    def is_called(self, name: str) -> bool:
+        """True for the path, or the last name in it."""
+        return name in (self.path, self.key)
+
+    def is_named_for(self, parameter: "Place") -> bool:
+        """True for the name of a gradient: dW, grad_W, W_grad or dLdW for W; or W itself in another dict or list."""
+        mine, name = (re.sub(r"[\W_]", "", place.key).lower() for place in (self, parameter))
+        before, found, after = mine.rpartition(name)
+        return bool(found) and not (before and after) and bool(_AFFIX.fullmatch(before + after))
+
+    def is_like(self, parameter: "Place") -> bool:
+        """True for an array of the same shape in the same object."""
+        return self.owner == parameter.owner and np.shape(self.value) == np.shape(parameter.value)
+
+
+class Pair(NamedTuple):
+    """A parameter, and the paths of what adds up to its gradient: none where backward writes none, and several where
+    several objects hold the parameter."""
+
+    parameter: Place
+    gradients: tuple[str, ...]
+
+
+def is_number(value: Any) -> bool:
+    """True for an array of real, complex or exact numbers, and for one such number."""
+    return isinstance(value, float | Number) or getattr(getattr(value, "dtype", None), "kind", "") in tuple("fcO")
+
+
+def places_in(thing: Any, path: str = "") -> list[Place]:
+    """Every place of an object, and of the objects in it, that holds a number, an array, a module or None."""
+    return list(_walk(Place(path, "", path, thing), {}))
+
+
+def classes_in(thing: Any) -> list[type]:
+    """The classes of an object and of the objects in it, and those that they inherit from, but for libraries'."""
+    seen: dict[int, Any] = {}
+    list(_walk(Place("", "", "", thing), seen))
+    kinds = dict.fromkeys(kind for each in seen.values() for kind in type(each).__mro__)
+    return [kind for kind in kinds if not is_of_library(kind)]
+
+
+def _walk(place: Place, seen: dict[int, Any]) -> Iterator[Place]:
+    thing = place.value
+    if thing is None or is_number(thing) or isinstance(thing, ModuleType):
+        yield place
+    elif id(thing) not in seen:
+        seen[id(thing)] = thing
+        owner = place.owner if isinstance(thing, dict | list | tuple) else place.path
+        for path, key, member in _members(place.path, thing):
+            yield from _walk(Place(path, owner, str(key), member), seen)
+
+
+def _members(path: str, thing: Any) -> list[tuple[str, Any, Any]]:
+    """(path, key, value) of what a thing holds."""
+    if isinstance(thing, dict):
+        return [(f'{path}["{key}"]', key, value) for key, value in thing.items()]
+    if isinstance(thing, list | tuple):
+        return [(f"{path}[{number}]", number, value) for number, value in enumerate(thing)]
+    return [(f"{path}.{name}".lstrip("."), name, value) for name, value in attributes_of(thing).items()]
+
+
+def pairs_of(
+    parameters: list[Place],
+    places: list[Place],
+    written: list[Place],
+    grads: Grads,
+    moves: Callable[[list[Place]], bool],
+) -> tuple[list[Pair], list[Place]]:
+    """The parameters that have a gradient, or should have one, each once; and the other arrays that y moves with.
+
+    parameters: what may be one. places: all that there are after backward. written: those that backward wrote. grads:
+    what the caller says, by the path or the name of a parameter. moves: whether y moves with these.
+    Raises: ValueError where several readings fit.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    rest, constants = [], list[Place]()
+    for parameter in parameters:
+        word = next((name for name in grads if parameter.is_called(name)), None)
+        named = _alike([each for each in written if each.owner == parameter.owner and each.is_named_for(parameter)])
+        if word is not None:
+            found[parameter.path] = _said(word, grads[word], [*written, *places])
+        elif len(named) == 1:
+            found[parameter.path] = (named[0].path,)
+        else:
+            rest.append(parameter)
+    taken = {path for paths in found.values() for path in paths}
+    owners = {each.owner for each in parameters if found.get(each.path)}
+    learned = [each for each in rest if moves([each])] if moves(rest) else []
+    for parameter in learned:
+        like = _alike([each for each in written if each.is_like(parameter) and each.path not in taken])
+        twins = _alike([each for each in learned if each.is_like(parameter)])
+        if len(like) == 1 and len(twins) == 1:
+            found[parameter.path] = (like[0].path,)
+        elif like:
+            _ask(twins, like)
+        elif parameter.owner in owners or any(each.is_named_for(parameter) for each in places if each != parameter):
+            found[parameter.path] = ()
+        else:
+            constants.append(parameter)
+    is_constant = {
+        each.path for each in parameters if any(each.is_called(name) for name in grads if grads[name] is None)
+    }
+    return _joined([each for each in parameters if each.path in found.keys() - is_constant], found), constants
+
+
+def gradient_key(name: str, gradients: Mapping[str, Any]) -> str:
+    """The key of the gradient of this name in a dict: W, dW or grad_W; "" if there is none."""
+    return next((key for key in (name, f"d{name}", f"grad_{name}") if key in gradients), "")
+
+
+def _alike(places: list[Place]) -> list[Place]:
+    """The first of the places that hold the same."""
+    return list({id(place.value): place for place in reversed(places)}.values())[::-1]
+
+
+def _said(parameter: str, gradient: str | None, places: list[Place]) -> tuple[str, ...]:
+    found = next((place.path for place in places if gradient and place.is_called(gradient)), "")
+    if gradient and not found:
+        raise ValueError(f"grads says {gradient!r} for {parameter}, and backward leaves nothing of that name")
+    return (found,) if found else ()
+
+
+def _ask(parameters: list[Place], gradients: list[Place]) -> None:
+    names, ones = (", ".join(each.path for each in places) for places in (parameters, gradients))
+    word = {parameter.path: gradient.path for parameter, gradient in zip(parameters, gradients, strict=False)}
+    raise ValueError(f"backward writes {ones}, and any may be the gradient of {names}: say which, as grads={word}")
+
+
+def _joined(parameters: list[Place], found: dict[str, tuple[str, ...]]) -> list[Pair]:
+    """Each array once, with all its gradients."""
+    joined: dict[int, Pair] = {}
+    for place in parameters:
+        known = joined.get(id(place.value), Pair(place, ()))
+        gradients = dict.fromkeys([*known.gradients, *found[place.path]])
+        joined[id(place.value)] = Pair(known.parameter, tuple(gradients))
+    return list(joined.values())

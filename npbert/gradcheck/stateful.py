@@ -1,0 +1,241 @@
+"""An object that keeps on itself what backward needs, as a Form: its parameters are inputs, too.
+
+The rule by which gradients are found. A parameter is an array of floats that the object holds, or an object within it,
+as an attribute or in a list or dict; forward leaves it as it is. Its gradient is what backward writes or adds to in the
+same object: the array that is named for it (dW, grad_W, W_grad, dLdW, or W in another dict or list), or else the only
+one of its shape. What backward returns beside the gradients of the inputs counts as written; and of a backward that
+asks for a learning rate, what it takes from the parameter. `grads={"W": "dW"}` says it where the rule does not.
+
+Each call runs a copy of the object with the arrays put in. So the object is left as it was, and nothing of one call is
+there in the next.
+"""
+
+import copy
+from collections.abc import Sequence
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck.forms import Form, Function, asked, each, helpers_of, names_given, own
+from npbert.gradcheck.inputs import as_tuple, is_float_array
+from npbert.gradcheck.kept import is_of_library
+from npbert.gradcheck.places import Grads, Pair, Place, classes_in, gradient_key, is_number, pairs_of, places_in
+from npbert.gradcheck.report import GradientError
+
+_FORWARDS, _BACKWARDS = ("forward", "compute", "loss", "__call__"), ("backward", "gradient", "_backward")
+_RATES = {"lr", "learning_rate", "alpha", "eta", "step_size"}
+_MOST_NAMED = 6
+
+
+def is_stateful(given: Any) -> bool:
+    """True for an object with a forward and a backward; or with a `loss` that returns the gradients, too."""
+    if isinstance(given, type | FunctionType | MethodType | ModuleType) or is_of_library(type(given)):
+        return False
+    return _method(given, _FORWARDS) is not None and (
+        _method(given, _BACKWARDS) is not None or _method(given, ("loss",)) is not None
+    )
+
+
+def _method(given: Any, names: Sequence[str]) -> Any:
+    found = (getattr(given, name, None) for name in names)
+    return next(filter(callable, found), None)
+
+
+def _function(method: Any) -> Function:
+    """The function that is called with the object first."""
+    return method.__func__ if isinstance(method, MethodType) else lambda made, *given, **named: method(*given, **named)
+
+
+class StatefulForm(Form):
+    """The form of an object with state. Its inputs are those of the author's forward, and the values of parameters.
+
+    note: a sentence on what was found.
+    Raises: ValueError where it cannot be told whose a gradient is; GradientError for a backward that changes a
+    parameter; what the author's code raises.
+    """
+
+    def __init__(self, given: Any, inputs: Sequence[Any], grads: Grads, wrt: Sequence[str] | None) -> None:
+        forward, backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
+        names = names_given(forward, inputs)
+        self._again = set(asked(backward)) & {*names, *_RATES}
+        self._asks = [name for name in asked(backward, required=True) if name not in self._again]
+        self._object, self._own_names, self.pairs = copy.deepcopy(given), names, list[Pair]()
+        theirs = {"forward": _function(forward)}
+        if backward is not None:
+            theirs["backward"] = _function(backward)
+        super().__init__(theirs, names, self._forwarded, self._gradients)
+        constants = self._find(list(inputs), grads, wrt)
+        self.helpers = list(helpers_of(theirs.values(), classes_in(self._object)))
+        self.input_names = [*names, *(pair.parameter.path for pair in self.pairs)]
+        self.note = self._note(constants)
+
+    @property
+    def values(self) -> list[Array]:
+        """The values of the parameters."""
+        return [np.array(pair.parameter.value, dtype=float) for pair in self.pairs]
+
+    def _copied(self, others: dict[int, Any]) -> Any:
+        """A copy of the object with other arrays in the place of these, by id, and gradients of 0."""
+        gradients = {path for pair in self.pairs for path in pair.gradients}
+        memo: dict[int, Any] = {}
+        for place in places_in(self._object):
+            if isinstance(place.value, ModuleType):
+                memo[id(place.value)] = place.value
+            elif is_float_array(place.value):
+                array = np.zeros(place.value.shape) if place.path in gradients else place.value.astype(float)
+                memo[id(place.value)] = own(array)
+        return copy.deepcopy(self._object, memo | others)
+
+    def _forwarded(self, f: Function, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
+        """y, and what backward needs: the object, what it is given again, and the parameters' values."""
+        count = len(self._own_names)
+        if made is None:
+            arrays = (id(pair.parameter.value) for pair in self.pairs)
+            made = self._copied(dict(zip(arrays, inputs[count:], strict=True)))
+        before = list(map(np.copy, inputs[count:]))
+        given = dict(zip(self._own_names, inputs, strict=False)) | dict.fromkeys(_RATES, 1.0)
+        again = {name: value for name, value in given.items() if name in self._again}
+        y = f(made, *inputs[:count])
+        if "backward" not in self.theirs:
+            y, *gradients = y
+            return y, (made, gradients, before)
+        if isinstance(y, tuple) and self._asks:
+            y = y[0] if len(self._asks) == 1 else y[: len(self._asks)]
+        return y, (made, again, before)
+
+    def _undone(self, b: Function | None, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
+        """What backward returns, and all places after it, with those in what it returns."""
+        if b is None:
+            returned = again[0] if len(again) == 1 else tuple(again)
+        else:
+            returned = b(made, *(as_tuple(dy) if self._asks else ()), **again)
+        return returned, [*places_in(made), *places_in(returned, "returned")]
+
+    def _gradients(self, b: Function | None, dy: Any, kept: Any) -> Any:
+        """The gradients of the inputs that have one, and of the parameters."""
+        made, again, before = kept
+        returned, places = self._undone(b, dy, made, again)
+        there = {place.path: place.value for place in places}
+        found = self._of_inputs(returned)
+        for pair, value in zip(self.pairs, before, strict=True):
+            if pair.gradients == (pair.parameter.path,):
+                found.append(value - there[pair.parameter.path])
+            else:
+                found.append(_sum([there.get(path) for path in pair.gradients], value))
+        if not self._asks:  # a loss, whose gradients are those for a dy of 1
+            found = [None if gradient is None else dy * gradient for gradient in found]
+        return tuple(found)
+
+    def _of_inputs(self, returned: Any) -> list[Any]:
+        if isinstance(returned, dict):
+            return [returned[key] for key in self._keys]
+        parts = list(returned) if isinstance(returned, tuple | list) else [returned]
+        return [parts[key] for key in self._keys if key < len(parts)]
+
+    def _find(self, inputs: list[Any], grads: Grads, wrt: Sequence[str] | None) -> list[Place]:
+        """Run forward and backward once, and find the parameters, their gradients, and the inputs that have one. Gives
+        the arrays that y moves with and that have none."""
+        f, b, drawn = self.theirs["forward"], self.theirs.get("backward"), np.random.default_rng(0)
+        with self._as_written(0):
+            self._forwarded(f, list(map(own, inputs)), self._object)  # which may make the parameters
+        made = self._copied({})
+        start = _snapshot(made)
+        with self._as_written(0):
+            y, (_, again, _) = self._forwarded(f, list(map(own, inputs)), made)
+        cached = {place.path for place in _changed(places_in(made), start)}
+        between = _snapshot(made)
+        with self._as_written(1):
+            dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
+            returned, places = self._undone(b, dy, made, again)
+        self._keys, self.moved = _keys_of(returned, self._own_names, inputs, wrt)
+        of_inputs = set(map(id, self._of_inputs(returned)))
+        written = [place for place in _changed(places, between) if id(place.value) not in of_inputs]
+
+        def moves(some: list[Place]) -> bool:
+            others = {id(place.value): _moved(place.value) for place in some}
+            with self._as_written(0):
+                now, _ = self._forwarded(f, list(map(own, inputs)), self._copied(others))
+            return not all(map(np.array_equal, as_tuple(now), as_tuple(y)))
+
+        steady = [
+            place for place in places_in(self._object) if is_float_array(place.value) and place.path not in cached
+        ]
+        by_backward = {place.path for place in written}
+        kept = [place for place in steady if place.path not in by_backward]
+        taken = [place for place in steady if place.path in by_backward]
+        taken = [place for place in taken if moves([place])] if moves(taken) else []
+        if taken and not self._again & _RATES:
+            raise GradientError(f"backward changes the value of {taken[0].path}: only an optimizer may")
+        pairs, constants = pairs_of(kept, places, written, grads, moves)
+        self.pairs = [*(Pair(place, (place.path,)) for place in taken), *pairs]
+        self.moved += range(len(inputs), len(inputs) + len(self.pairs))
+        return constants
+
+    def _note(self, constants: list[Place]) -> str:
+        """What was found, in sentences."""
+        says = []
+        if self.pairs:
+            names = [pair.parameter.path for pair in self.pairs]
+            gradients = [" + ".join(pair.gradients) or "none" for pair in self.pairs]
+            gradients = [f"{name} -=" if name == said else said for name, said in zip(names, gradients, strict=True)]
+            says.append(f"Parameters {_some(names)}; their gradients {_some(gradients)}.")
+        says += [
+            f"Backward writes no gradient for {pair.parameter.path}: if that is a constant, say "
+            f"grads={{{pair.parameter.path!r}: None}}."
+            for pair in self.pairs
+            if not pair.gradients
+        ]
+        if constants:
+            says.append(f"Taken for constants: {_some([place.path for place in constants])}.")
+        return " ".join(says)
+
+
+def _keys_of(
+    returned: Any, names: list[str], inputs: list[Any], wrt: Sequence[str] | None
+) -> tuple[list[Any], list[int]]:
+    """Which of the returned gradients are those of inputs, and of which."""
+    if isinstance(returned, dict):
+        keys = {position: gradient_key(name, returned) for position, name in enumerate(names)}
+        found = [position for position, key in keys.items() if key and (wrt is None or names[position] in wrt)]
+        return [keys[position] for position in found], found
+    parts = list(returned) if isinstance(returned, tuple | list) else [returned]
+    moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
+    if wrt is not None:
+        moved = [position for position in moved if names[position] in wrt]
+    if all(part is None for part in parts):
+        return [], []
+    if len(parts) == len(inputs):
+        moved = [position for position in moved if parts[position] is not None]
+        return list(moved), moved
+    return list(range(len(moved))), moved
+
+
+def _snapshot(thing: Any) -> dict[str, tuple[Any, Any]]:
+    """By path, each number and array, and a copy of it."""
+    return {place.path: (place.value, np.copy(place.value)) for place in places_in(thing) if is_number(place.value)}
+
+
+def _changed(places: list[Place], before: dict[str, tuple[Any, Any]]) -> list[Place]:
+    """The numbers and arrays that are not what they were."""
+
+    def is_as_before(place: Place) -> bool:
+        value, copied = before.get(place.path, (None, None))
+        return value is place.value and np.array_equal(value, copied, equal_nan=True)
+
+    return [place for place in places if is_number(place.value) and not is_as_before(place)]
+
+
+def _moved(array: Array) -> Array:
+    return np.asarray(array * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, array.shape))
+
+
+def _sum(gradients: list[Any], parameter: Any) -> Any:
+    """The sum of those that are there, each once; 0 where there is none."""
+    there = list({id(gradient): gradient for gradient in gradients if gradient is not None}.values())
+    return sum(there[1:], there[0]) if there else np.zeros(np.shape(parameter))
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names if len(names) <= _MOST_NAMED else [*names[:3], "…", names[-1]])

@@ -33,8 +33,7 @@ from npbert import (
     clip_by_global_norm,
     linear_warmup_decay,
 )
-from npbert.cli import run
-from npbert.cli.command import Command
+from npbert.cli import Command, run
 from npbert.data import (
     DIALOGUES,
     IS_NEXT,
@@ -104,7 +103,6 @@ def train(model: BertForPreTraining, dialogue: Dialogue, recipe: Recipe, rng: np
         clip_by_global_norm(parameters, 1.0)
         optimizer.lr = linear_warmup_decay(step, lr=recipe.learning_rate, warmup_steps=steps // 10, total_steps=steps)
         optimizer.step()
-
         losses.append((loss.mlm_loss, loss.nsp_loss))
         if not np.isfinite(losses[-1]).all():
             raise FloatingPointError(f"the loss is {losses[-1]} in step {step + 1}: try a smaller --learning-rate")
@@ -141,7 +139,6 @@ def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
     pairs = [join_lines(dialogue, pair) for pair in all_pairs(len(dialogue.lines))]
     masked = [example for pair in pairs for example in mask_each_word(pair, dialogue.vocabulary)]
     words = [max(example.labels) for example in masked]
-
     print(f"\njudged on {len(masked)} masked words, one at a time, and all {len(pairs)} pairs of lines ...", flush=True)
     for what, name, examples, answers in (
         ("masked words ", "prediction_logits", masked, words),
@@ -207,7 +204,6 @@ class DemoCommand(Command):
         dialogue = load_dialogue(self.dialogue)
         config = BertConfig.preset(recipe.preset, vocab_size=len(dialogue.vocabulary), **recipe.config)
         model = BertForPreTraining(config, rng=rng)
-
         print(*dialogue.text, sep="\n")
         count = sum(parameter.value.size for parameter in model.parameters())
         print(f"\n{len(dialogue.lines)} lines, {config.vocab_size} words and special tokens; a BERT of", end=" ")
@@ -236,8 +232,7 @@ class DemoCommand(Command):
             raise InputError(what="size", got=self.size, wanted="none with --page, which trains the size page")
         recipe = RECIPES[self.size or ("page" if self.page else "small")]
         rate = self.learning_rate or (1.0 if self.optimizer == "adadelta" else recipe.learning_rate)
-        epochs = self.epochs or recipe.epochs
-        return recipe._replace(epochs=epochs, learning_rate=rate, optimizer=self.optimizer)
+        return recipe._replace(epochs=self.epochs or recipe.epochs, learning_rate=rate, optimizer=self.optimizer)
 
     def check_places(self) -> None:
         """Refuse now, and not when all the work is done."""

@@ -9,6 +9,7 @@ import math
 import os
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +34,8 @@ from npbert import (
     clip_by_global_norm,
     linear_warmup_decay,
 )
-from npbert.cli import Command, run
+from npbert.cli import run
+from npbert.cli.command import Command
 from npbert.data import (
     DIALOGUES,
     IS_NEXT,
@@ -162,11 +164,9 @@ def talk(model: BertForPreTraining, dialogue: Dialogue) -> None:
         print("\nYour turn. Type a line, and the model says which one comes next. With [MASK] in")
         print("place of a word it says which word that is, and with | between two lines whether")
         print("the second follows the first. Whole lines work best. Enter alone ends.")
-        try:
+        with suppress(EOFError):  # Ctrl-D
             while text := input("> ").strip():
                 answer(model, dialogue, text)
-        except EOFError:  # Ctrl-D
-            print()
 
 
 def answer(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:

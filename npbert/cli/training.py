@@ -40,6 +40,9 @@ class TrainCommand(SettingsCommand):
     resume: bool = switch(
         "go on with the run in FOLDER where it stopped; with more --steps or --epochs, also where it ended"
     )
+    changed_data: bool = switch(
+        "go on even if the files, the vocabulary or the labels have changed; earlier evaluations do not count then"
+    )
 
     name: ClassVar[str]
     kind: ClassVar[type[AnySettings]]
@@ -70,7 +73,7 @@ class TrainCommand(SettingsCommand):
         if communicator.size > 1:
             note(f"shared by {communicator.size} processes, with {counted(num_threads(), 'thread')} each")
         try:
-            numbers = run.trainer.train()
+            numbers = run.trainer.train(changed_data=self.changed_data)
         except KeyboardInterrupt:
             if communicator.is_first:
                 tell(f"\nstopped at step {run.trainer.step}; to go on: {self._again(communicator.size)}")

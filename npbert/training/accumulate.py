@@ -13,7 +13,8 @@ from npbert.io.errors import InputWarning, Setting
 from npbert.io.messages import counted, warn
 from npbert.models import TaskModel
 from npbert.models.packed_batch import PackedBatch
-from npbert.training.parallel import ALONE, Shares, Sums, add_arrays, add_up
+from npbert.training.parallel import ALONE
+from npbert.training.shares import Shares, Sums, add_arrays, add_up
 
 
 class StepLosses(NamedTuple):

@@ -1,8 +1,8 @@
 """Evaluation: how the model of a run is judged along the way. Goal: the number by which one model is better."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,12 +18,19 @@ class Goal(NamedTuple):
     name: str
     more_is_better: bool | None = None
 
-    def is_reached(self, value: float, best: float | None) -> bool:
-        """True if `value` is better than the best so far. NaN, as a correlation may be, is worse than any number."""
-        if best is None or math.isnan(best):
-            return best is None or not math.isnan(value)
+    def rank(self, numbers: Mapping[str, float]) -> tuple[bool, float, float]:
+        """A rank for the numbers of an evaluation, which is larger for a better model. NaN, as a correlation may be, is
+        worse than any number. Of equal ones, as of a metric that does not move yet, that with the smaller loss is best.
+
+        Raises: ValueError when the goal's number is not among them.
+        """
+        if self.name not in numbers:
+            given = ", ".join(numbers)
+            raise ValueError(f"there is no metric {self.name!r}, by which the best model is chosen: there are {given}")
+        value, loss = numbers[self.name], numbers.get("loss", 0.0)
         more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
-        return value > best if more else value < best
+        known = not math.isnan(value)
+        return known, (value if more else -value) if known else 0.0, -loss
 
 
 @dataclass
@@ -33,8 +40,9 @@ class Evaluation:
     evaluate: gives numbers by name for a held-out set, of which `goal` names the one that counts; without it the last
     model is the best. show: what the model says of a few examples, as a row for shown.jsonl, asked after `evaluate`.
     example: a text, whose attention TensorBoard shows where the model has a `bert`. cost: how long all of it takes, in
-    steps; the longer, the fewer of them there are. files: those that `evaluate` has read; several processes make sure
-    that theirs are the same.
+    steps; the longer, the fewer of them there are. kinds: a name for each loss of the model, ("mlm", "nsp") say. reads:
+    by name what the run reads to train and to judge: the path of a file, or a text. A run that goes on, and one of
+    several processes, makes sure that it is the same.
     """
 
     evaluate: Callable[[], dict[str, float]] | None = None
@@ -42,4 +50,5 @@ class Evaluation:
     show: Callable[[], dict[str, object]] | None = None
     example: PlottedText | None = None
     cost: float = 0.0
-    files: Sequence[str | Path] = ()
+    kinds: tuple[str, ...] = ("",)
+    reads: Mapping[str, Path | str] = field(default_factory=dict)

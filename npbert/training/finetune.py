@@ -22,6 +22,7 @@ from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.plot import example_of
+from npbert.training.reads import vocabulary
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, labels_of, task_class
 from npbert.training.trainer import ShownRun, Trainer
@@ -55,6 +56,9 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         super().__post_init__()
         kind = task_class(self)
         one_of(("", *kind.metrics)).check("metric", self.metric)
+
+    def steps_for(self, data: TaskData) -> int:
+        return self.steps or max(1, round(self.epochs * len(data)))
 
 
 class Finetuning(ShownRun):
@@ -97,7 +101,6 @@ class Finetuning(ShownRun):
         self._logits: Any = None
         self._labels, self._num_held_out = labels, len(held_out_rows)
         self.cost = self._num_held_out / settings.batch_size / STEP_IN_FORWARDS
-        steps = settings.steps or max(1, round(settings.epochs * len(self.data)))
         self.trainer = Trainer(
             self.model,
             self.data,
@@ -110,12 +113,18 @@ class Finetuning(ShownRun):
                 show=self.show if self.held_out else None,
                 example=example_of([example.encoding for example in self.held_out], self.tokenizer),
                 cost=self.cost,
-                files=[settings.held_out] if settings.held_out else [],
+                reads=self._reads(),
             ),
             save_model=self.save,
-            steps=steps,
             communicator=communicator,
         )
+
+    def _reads(self) -> dict[str, Path | str]:
+        """By name what the run reads, as in Evaluation."""
+        files = {f"training file {self.settings.train}": Path(self.settings.train)}
+        if self.settings.held_out:
+            files[f"held-out file {self.settings.held_out}"] = Path(self.settings.held_out)
+        return {**files, "vocabulary": vocabulary(self.tokenizer), "labels": repr(self._labels)}
 
     def summary(self) -> str:
         """A few lines about the run: its files, the first example as the model sees it, and how long it will be."""

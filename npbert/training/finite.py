@@ -13,8 +13,8 @@ from npbert.models import TaskModel
 from npbert.models.packed_batch import AnyBatch
 from npbert.training.accumulate import part_rng, parts_of
 from npbert.training.log import Log
-from npbert.training.parallel import Shares
 from npbert.training.progress import Step, Watcher
+from npbert.training.state import Run
 
 
 class NotFiniteError(FloatingPointError):
@@ -25,26 +25,23 @@ class NotFiniteError(FloatingPointError):
 class CheckFinite(Watcher):
     """Stops a run in which a number is not finite, before the update if there is time, and says where it came from.
 
-    parts: into how many a batch is cut, as in the settings.
     log: where the step gets a row, so that the curves of the run show where it ended; None where nothing is written.
     """
 
-    model: TaskModel
-    shares: Shares
-    parts: int = 0
+    trainer: Run
     log: Log | None = None
 
     def before_update(self, step: Step) -> None:
         """Raises: NotFiniteError for the loss or a gradient."""
         if math.isfinite(step.losses.total + step.gradient_norm):
             return
+        trainer, communicator = self.trainer, self.trainer.communicator
         if self.log is not None:
             self.log.metrics.write(step.number, {"loss": step.losses.total, "gradient_norm": step.gradient_norm})
-        communicator = self.shares.communicator
-        parts = enumerate(parts_of(self.model, step.batch, self.parts))
+        parts = enumerate(parts_of(trainer.model, step.batch, trainer.settings.parts))
         own = communicator.own([(part, part_rng(step.seed, number)) for number, part in parts])
-        gradients = zip(self.shares.names, self.shares.parameters, strict=True)
-        _, found = min(communicator.gather(first_not_finite(self.model, own, gradients)))
+        gradients = zip(trainer.shares.names, trainer.shares.parameters, strict=True)
+        _, found = min(communicator.gather(first_not_finite(trainer.model, own, gradients)))
         raise NotFiniteError(
             f"step {step.number}: the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}; "
             f"{found}. A smaller learning rate may help."
@@ -52,7 +49,7 @@ class CheckFinite(Watcher):
 
     def after(self, step: Step) -> None:
         """Raises: NotFiniteError for a parameter."""
-        name = parameter_not_finite(self.model)
+        name = parameter_not_finite(self.trainer.model)
         if name:
             raise NotFiniteError(
                 f"step {step.number}: the parameter {name} is not finite after it. A smaller learning rate may help."

@@ -8,6 +8,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify
 from npbert.io.errors import Fields, InputError, Place, Setting
@@ -28,13 +30,15 @@ def finetune(
     *,
     model: str | Path,
     folder: str | Path,
-    held_out: tuple[Sequence[Text], Sequence[object]] | None = None,
+    held_out: tuple[Sequence[Text], Sequence[object]] | float | None = None,
+    overwrite: bool = False,
     **settings: Any,
 ) -> Classify:
     """Teach the BERT in the folder `model` to give these texts these labels; return the best model, ready for texts.
 
     texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. held_out:
-    other texts with their labels, to judge the model by. settings: of FinetuneSettings, as `epochs` or `learning_rate`.
+    other texts with their labels, to judge the model by, or the share of these to be kept for that, as 0.2. overwrite:
+    begin anew, in place of a run in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`.
     The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
 
     Raises: TypeError for a setting that there is not, or a string where a list is wanted; InputError for lists of
@@ -49,7 +53,7 @@ def finetune(
         if isinstance(given, str):
             raise TypeError(f"{name} is one string, wanted a list of them: [{given!r:.40}]")
     texts, labels = list(texts), list(labels)
-    examples = {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
+    examples = _split(texts, labels, held_out, settings.get("seed", 0))
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     with _said_of_lists(files):
         lines = {files[name]: _lines(files[name], *lists) for name, lists in examples.items()}
@@ -63,10 +67,10 @@ def finetune(
         chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": "label"})
         with ExitStack() as undone:
             for path, text in lines.items():
-                _write(path, text, undone)
+                _write(path, text, undone, overwrite=overwrite)
             run = Finetuning(chosen, folder)
             undone.pop_all()
-    run.trainer.train()
+    run.trainer.train(overwrite=overwrite)
     return Classify.from_pretrained(folder)
 
 
@@ -106,16 +110,33 @@ def _lines(path: Path, texts: Sequence[Text], labels: Sequence[object]) -> str:
     for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
         parts = tuple(text) if isinstance(text, tuple | list) else (text,)
         if len(parts) != 1 + is_pair or not all(isinstance(part, str) for part in parts):
-            wanted = "a pair of texts, as the first is" if is_pair else "a text, as the first is"
+            wanted = "a pair of texts, as the first is" if is_pair else f"a text{', as the first is' * (number > 1)}"
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
+        if label is None or label != label:  # as pandas says that there is none
+            raise InputError(f"the label is {label}", wanted="one for each text", where=Place(str(path), number))
         named = dict(zip(("text", "text_pair"), parts, strict=False))
         lines.append(json.dumps({**named, "label": str(label)}) + "\n")
     return "".join(lines)
 
 
-def _write(path: Path, text: str, undone: ExitStack) -> None:
+def _split(
+    texts: list[Text], labels: list[object], held_out: tuple[Sequence[Text], Sequence[object]] | float | None, seed: Any
+) -> dict[str, tuple[Sequence[Text], Sequence[object]]]:
+    """The lists to learn from, "train", and to judge by, "held_out", by name; of a share, examples drawn at random."""
+    if held_out is None or isinstance(held_out, tuple | list):
+        return {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
+    count = round(held_out * len(texts)) if isinstance(held_out, float) and 0 < held_out < 1 else 0
+    if not 0 < count < len(texts) or len(texts) != len(labels):
+        wanted = f"a share of the {len(texts)} texts that leaves some for both, as 0.2, or texts with their labels"
+        raise InputError(what="held_out", got=held_out, wanted=wanted)
+    order = np.random.default_rng(seed).permutation(len(texts)).tolist()
+    chosen = {"train": sorted(order[count:]), "held_out": sorted(order[:count])}
+    return {name: ([texts[n] for n in numbers], [labels[n] for n in numbers]) for name, numbers in chosen.items()}
+
+
+def _write(path: Path, text: str, undone: ExitStack, *, overwrite: bool) -> None:
     """Write the file, unless it is there. undone: what takes it away again."""
-    if path.exists():
+    if path.exists() and not overwrite:
         if path.read_text(encoding="utf-8") != text:
             raise FileError(f"{path} has other examples: a new run needs another folder")
         return

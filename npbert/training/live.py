@@ -12,12 +12,12 @@ from npbert.io.files import FileError
 from npbert.io.json_lines import METRICS_FILE, MOST_ROWS, read_json_lines
 from npbert.io.messages import is_quiet
 from npbert.training.log import Bar
-from npbert.training.trainer_base import TrainerBase
+from npbert.training.state import Run
 
 _EVERY = 0.5  # seconds
 
 
-def sheet_of(trainer: TrainerBase) -> Sheet:
+def sheet_of(trainer: Run) -> Sheet:
     """Of a Trainer, up to its step."""
     rows, curves, best = [], [], []
     with suppress(FileError, OSError):
@@ -36,7 +36,7 @@ def sheet_of(trainer: TrainerBase) -> Sheet:
 class Live(Bar):
     """The progress of a run in a notebook: in place of a bar, the trainer's sheet, which changes as it goes on."""
 
-    def __init__(self, trainer: TrainerBase, display: Callable[..., Any]) -> None:
+    def __init__(self, trainer: Run, display: Callable[..., Any]) -> None:
         self._trainer, self._news, self._said, self.is_closed = trainer, "", "", False
         self._first, self._start = trainer.step, time.perf_counter()
         self._shown = self._start
@@ -64,7 +64,7 @@ class Live(Bar):
         self._handle.update(replace(sheet_of(self._trainer), says=f"{self._news}{end}".strip()))
 
 
-def progress_of(trainer: TrainerBase) -> Bar:
+def progress_of(trainer: Run) -> Bar:
     """The curves where a notebook shows them, and else a bar."""
     ipython = sys.modules.get("IPython")
     if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():

@@ -26,6 +26,7 @@ from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.masked_sentences import MaskedSentences
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
+from npbert.training.reads import vocabulary
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
 from npbert.training.trainer import ShownRun, Trainer
 
@@ -101,9 +102,11 @@ class Pretraining(ShownRun):
         self.kinds: tuple[str, ...] = ("",) if settings.objective == "none" else ("mlm", settings.objective)
         self.held_out: list[Batch] = []
         self.baselines: dict[str, float] = {}
+        reads: dict[str, Path | str] = {f"corpus file {path}": path for path in corpus.files}
         if settings.held_out:
             held_out = Corpus(settings.held_out, document_per_file=settings.document_per_file)
             batches = replace(self.data, corpus=held_out).batches(settings.seed)
+            reads |= {f"held-out file {path}": path for path in held_out.files}
             self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
             if not self.held_out:
                 raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
@@ -118,14 +121,14 @@ class Pretraining(ShownRun):
             folder,
             settings,
             rng=rng,
-            kinds=self.kinds,
             evaluation=Evaluation(
                 self.evaluate if self.held_out else None,
                 Goal("loss"),
                 show=self.show,
                 example=self.sentences.example,
                 cost=self.cost,
-                files=held_out.files if settings.held_out else [],
+                kinds=self.kinds,
+                reads={**reads, "vocabulary": vocabulary(self.tokenizer)},
             ),
             save_model=self.save,
             communicator=communicator,
@@ -137,12 +140,13 @@ class Pretraining(ShownRun):
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
         judged = when_judged(self.trainer.settings, self.cost)
         start = "random numbers" if settings.model in PRESETS else settings.model
+        begins = "goes on from its state" if self.trainer.state_file.is_file() else f"starts from {start}"
         lines = [
             f"{shorten(', '.join(settings.corpus), 60)}: {_size(corpus.num_bytes)} of text, in "
             f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
             f"the first sentence: {shorten(first, 80)}",
             f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
-            f"{len(self.tokenizer):,} tokens; it starts from {start}",
+            f"{len(self.tokenizer):,} tokens; it {begins}",
         ]
         if self.held_out:
             batches = "1 batch" if len(self.held_out) == 1 else f"{len(self.held_out):,} batches"

@@ -1,10 +1,9 @@
-"""The place of a run, besides its arrays: the step that it makes and who looks on; and the progress that is kept: the
-place in its data, what its evaluations gave, and its averages."""
+"""The events of a run, and its place: the step that it makes, who looks on, and the progress that is kept."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -61,8 +60,7 @@ class Averages:
     def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
         """Add the losses of a step, whose kinds have these names."""
         for index, kind in enumerate(kinds):
-            prefix = f"{kind}_" if kind else ""
-            count = step.counts[index]
+            prefix, count = f"{kind}_" if kind else "", step.counts[index]
             self._add(f"{prefix}loss", step.losses[index] * count, count)
             if step.right is not None:
                 self._add(f"{prefix}accuracy", step.right[index], count)
@@ -119,33 +117,37 @@ class Progress:
     def from_stored(cls, stored: dict[str, Any]) -> Progress:
         """The progress that `stored` gave, from a file that anybody may have written to.
 
-        Raises: ValueError that names what is missing, unknown or of another type.
+        Raises: ValueError that names what is missing, unknown or of another form.
         """
         stored = {"total_steps": 0, **stored}  # earlier versions did not say
-        kinds = {entry.name: str(entry.type) for entry in fields(cls)}
-        for name in sorted(kinds.keys() ^ stored.keys()):
-            raise ValueError(f"{name} is {'missing' if name in kinds else 'unknown'}")
-        for name, kind in kinds.items():
-            if not _fits(stored[name], kind):
-                raise ValueError(f"{name} is {stored[name]!r}")
-        place, averages = Position(*stored["place"]), Averages(**stored["averages"])
-        return cls(**{**stored, "place": place, "averages": averages})
+        for name in sorted(_FORM.keys() ^ stored.keys()):
+            raise ValueError(f"{name} is {'missing' if name in _FORM else 'unknown'}")
+        for name, form in _FORM.items():
+            if not fits(stored[name], form):
+                raise ValueError(f"{name} is {stored[name]!r:.80}")
+        averages = Averages(**stored["averages"])
+        if averages.sums.keys() != averages.counts.keys():
+            raise ValueError(f"averages is {stored['averages']!r:.80}")
+        return cls(**{**stored, "place": Position(*stored["place"]), "averages": averages})
 
 
-def _fits(value: Any, kind: str) -> bool:
-    """True if a value from a file is of a field's type, as it is written above; whole numbers are counts."""
-    if kind in ("int", "float"):
-        is_number = isinstance(value, int if kind == "int" else int | float) and not isinstance(value, bool)
-        return is_number and (kind == "float" or value >= 0)
-    if kind == "float | None":
-        return value is None or _fits(value, "float")
-    if kind == "Position":
-        is_place = isinstance(value, list | tuple) and len(value) == len(START)
-        return is_place and all(_fits(each, "int") for each in value)
-    if kind == "Averages":
-        kinds = {entry.name: str(entry.type) for entry in fields(Averages)}
-        are_right = isinstance(value, dict) and value.keys() == kinds.keys()
-        are_right = are_right and all(_fits(value[name], kind) for name, kind in kinds.items())
-        return are_right and value["sums"].keys() == value["counts"].keys()
-    of = kind.removeprefix("dict[str, ").removesuffix("]")
-    return isinstance(value, dict) and all(_fits(each, of) for each in value.values())
+_FORM: dict[str, Any] = {
+    **asdict(Progress(0, 0)),
+    "evaluation": {"": 0.0},
+    "best_evaluation": {"": 0.0},
+    "averages": {"sums": {"": 0.0}, "counts": {"": 1}},
+}
+
+
+def fits(value: Any, form: Any) -> bool:
+    """True if a value from a file has this form: a whole number that is no smaller and fits 64 bits; a float; None or a
+    float; a sequence or a dict of such. The form of all values of a dict of any names is under ""."""
+    if isinstance(form, dict):
+        names = value.keys() if isinstance(value, dict) and "" in form else form.keys()
+        is_alike = isinstance(value, dict) and value.keys() == names
+        return is_alike and all(fits(value[name], form.get("", form.get(name))) for name in names)
+    if isinstance(form, tuple):
+        return isinstance(value, list | tuple) and len(value) == len(form) and all(map(fits, value, form))
+    if isinstance(form, int):
+        return type(value) is int and form <= value < 2**63
+    return type(value) is float or fits(value, -(2**63)) or (form is None and value is None)

@@ -4,87 +4,100 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from hashlib import sha256
 
 import numpy as np
 
+import npbert
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io.files import FileError
+from npbert.training.agreement import check_same, check_same_folder, done_by_the_first
 from npbert.training.finite import CheckFinite
-from npbert.training.judge import Judge
 from npbert.training.layer_statistics import LayerStatistics, histograms
 from npbert.training.live import progress_of
 from npbert.training.log import Bar, Log, held_out_line
-from npbert.training.parallel import check_same_folder, check_same_run, done_by_the_first
 from npbert.training.plot import Pictures, draw_curves
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.settings import save_settings, when_judged
-from npbert.training.state import has_tensors, run_folder
-from npbert.training.trainer_base import TrainerBase
+from npbert.training.state import Run, has_tensors
 
 
 @contextmanager
-def session(trainer: TrainerBase) -> Iterator[list[Watcher]]:
+def session(trainer: Run, *, changed_data: bool = False, overwrite: bool = False) -> Iterator[list[Watcher]]:
     """While it lasts, a Trainer has its folder for itself, and goes on with the run in it; this gives what watches it.
 
     Raises: as Trainer.train.
     """
     keep_freed_memory()
-    communicator, saved = trainer.communicator, trainer.saved
-    with communicator.ending_together(), hold_blas(), ExitStack() as folder:
-        check_same_run(communicator, trainer.model, trainer.recorded, trainer.evaluation.files)
-        done_by_the_first(communicator, lambda: folder.enter_context(run_folder(trainer.folder)))
+    communicator = trainer.communicator
+    with communicator.ending_together(), hold_blas(), ExitStack() as stack:
+        trainer.look_at_data()
+        check_alike(trainer)
+        done_by_the_first(communicator, lambda: stack.enter_context(trainer.locked()))
         check_same_folder(communicator, trainer.folder)
-        news = _take_up(trainer) if saved.path.is_file() else ""
+        if overwrite:
+            done_by_the_first(communicator, trainer.forget)
+        news = _take_up(trainer, changed_data) if trainer.state_file.is_file() else ""
         done_by_the_first(communicator, lambda: save_settings(trainer.recorded, trainer.folder))
         with stop_when_asked() as is_asked, ExitStack() as files:
             yield _watchers(trainer, is_asked, files, news)
-        saved.finish(trainer.progress, keep_state=trainer.settings.keep_state)
+        trainer.finish()
         if communicator.is_first:
             draw_curves(trainer.folder)
 
 
-def _take_up(trainer: TrainerBase) -> str:
+def check_alike(trainer: Run) -> None:
+    """Raise ValueError on all processes unless they have the same npbert, settings, model and files."""
+    if trainer.communicator.size > 1:
+        known = {f"value for {name}": repr(value) for name, value in asdict(trainer.recorded).items()}
+        check_same(trainer.communicator, {"version of npbert": npbert.__version__, **known})
+        values = trainer.model.named_parameters()
+        sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
+        check_same(trainer.communicator, {**trainer.reads, **sums}, shown=False)
+
+
+def _take_up(trainer: Run, changed_data: bool) -> str:
     """Go on from the state; return a line that says from where, and what another length changes.
 
-    Raises: as SavedRun.restore; FileError where the run is already further than it is to be, or has nothing left to go
+    Raises: as Run.restore; FileError where the run is already further than it is to be, or has nothing left to go
     on with.
     """
-    progress = trainer.progress = trainer.saved.restore()
-    folder, step, total = trainer.folder, trainer.step, trainer.settings.steps
+    changes = trainer.restore(changed_data=changed_data)
+    folder, step, total, progress = trainer.folder, trainer.step, trainer.settings.steps, trainer.progress
     before = progress.total_steps or total
     if total != before and total <= step:
         raise FileError(f"{folder} holds a run that is at step {step} already: wanted more steps, not {total}")
+    if trainer.is_finished and changed_data and changes:
+        raise FileError(f"the run in {folder} ended at step {step}: wanted more steps, to go on with other data")
     if trainer.is_finished:
         return f"the run in {folder} ended at step {step}; more steps, or more patience, make it longer"
-    if not has_tensors(trainer.saved.path):
+    if not has_tensors(trainer.state_file):
         raise FileError(f"the run in {folder} has ended, and its state was not kept: it cannot be made longer")
     news = f"going on from step {step}"
     if total != before:
-        rates = [trainer.learning_rate(steps) for steps in (before, total)]
-        news += f", up to step {total} instead of {before}: the next learning rate is {rates[1]:.3g} "
-        news += f"instead of {rates[0]:.3g}, and falls to 0 at the new end"
+        old, new = trainer.learning_rate(before), trainer.learning_rate(total)
+        news += f", up to step {total} instead of {before}: the next learning rate is {new:.3g} instead of {old:.3g}, "
+        news += "and falls to 0 at the new end"
         if trainer.evaluation.evaluate is not None:
             news += f"; the model is judged {when_judged(trainer.settings, 0)}"
     progress.total_steps = total
-    return news
+    return f"{news}; {changes}" if changes else news
 
 
-def _watchers(trainer: TrainerBase, is_asked: Callable[[], bool], files: ExitStack, news: str) -> list[Watcher]:
+def _watchers(trainer: Run, is_asked: Callable[[], bool], files: ExitStack, news: str) -> list[Watcher]:
     """All that watches, in the order in which it is called. Process 0 alone writes and speaks."""
-    settings, step = trainer.settings, trainer.step
-    judge = Judge(trainer)
     if not trainer.communicator.is_first:
-        return [CheckFinite(trainer.model, trainer.shares, settings.parts), judge, Saving(trainer, is_asked)]
-    log = files.enter_context(Log(trainer.folder, after_step=step, every=settings.log_every))
+        return [CheckFinite(trainer), Judge(trainer), Saving(trainer, is_asked)]
+    log = files.enter_context(Log(trainer.folder, after_step=trainer.step, every=trainer.settings.log_every))
     bar = files.enter_context(progress_of(trainer))
     if news:
         bar.say(news)
     return [
-        CheckFinite(trainer.model, trainer.shares, settings.parts, log),
-        LayerStatistics(trainer.model, settings, log),
+        CheckFinite(trainer, log),
+        LayerStatistics(trainer.model, trainer.settings, log),
         Metrics(trainer, log, bar),
-        judge,
+        Judge(trainer),
         Evaluations(trainer, log, bar),
         Saving(trainer, lambda: is_asked() or bar.is_closed, log),
     ]
@@ -94,13 +107,13 @@ def _watchers(trainer: TrainerBase, is_asked: Callable[[], bool], files: ExitSta
 class Metrics(Watcher):
     """Writes a row of metrics.jsonl, with the means since the row before, and shows them on the bar."""
 
-    trainer: TrainerBase
+    trainer: Run
     log: Log
     bar: Bar
 
     def after(self, step: Step) -> None:
         progress = self.trainer.progress
-        progress.averages.add(self.trainer.kinds, step.losses)
+        progress.averages.add(self.trainer.evaluation.kinds, step.losses)
         self.bar.update()
         if not self.trainer.settings.is_logged(step.number):
             return
@@ -113,10 +126,40 @@ class Metrics(Watcher):
 
 
 @dataclass
+class Judge(Watcher):
+    """Evaluates, notes in the progress what came of it, and saves the model where it is the best so far.
+
+    Several processes judge together, and go by the numbers of process 0.
+    """
+
+    trainer: Run
+
+    def after(self, step: Step) -> None:
+        """Raises: ValueError when the evaluation does not give the goal's number."""
+        trainer, progress = self.trainer, self.trainer.progress
+        evaluate, goal = trainer.evaluation.evaluate, trainer.evaluation.goal
+        if not trainer.settings.is_judged(step.number):
+            return
+        is_best, value = True, None
+        if evaluate is not None:
+            numbers = {name: float(number) for name, number in evaluate().items()}
+            progress.evaluation = trainer.communicator.gather(numbers)[0]
+            if goal is not None:
+                rank, value = goal.rank(progress.evaluation), progress.evaluation[goal.name]
+                is_best = not progress.best_evaluation or rank > goal.rank(progress.best_evaluation)
+        if not is_best:
+            progress.evaluations_since_best += 1
+            return
+        progress.best, progress.evaluations_since_best = value, 0
+        progress.best_step, progress.best_evaluation = step.number, progress.evaluation
+        trainer.save_best()
+
+
+@dataclass
 class Evaluations(Watcher):
     """Writes down what an evaluation gave, and what a person would look at: answers, histograms and pictures."""
 
-    trainer: TrainerBase
+    trainer: Run
     log: Log
     bar: Bar
 
@@ -142,7 +185,7 @@ class Evaluations(Watcher):
 class Saving(Watcher):
     """Saves the state every so many steps, at the end, and when asked to stop."""
 
-    trainer: TrainerBase
+    trainer: Run
     is_asked: Callable[[], bool]
     log: Log | None = None
 
@@ -152,7 +195,7 @@ class Saving(Watcher):
         if trainer.is_finished or self._stops() or step.number % trainer.settings.save_every == 0:
             if self.log is not None:
                 self.log.sync()  # a state is never ahead of its log
-            trainer.saved.save(trainer.progress)
+            trainer.save()
             if self._stops() and not trainer.is_finished:
                 where, kept = f"step {step.number} of {trainer.settings.steps}", f"all is kept in {trainer.folder}"
                 raise KeyboardInterrupt(f"stopped at {where}: {kept}, and the same run, begun again, goes on from here")

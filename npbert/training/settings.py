@@ -78,6 +78,10 @@ class TrainerSettings(Settings):
         0, "stop after this many evaluations without a better result; 0 for never", wanted=at_least(0)
     )
 
+    def steps_for(self, data: Any) -> int:
+        """How many updates a run on these data makes."""
+        return self.steps
+
     def with_interval(self, cost: float, *, is_judged: bool) -> TrainerSettings:
         """The same with the steps between evaluations in `evaluate_every`; 0 for none but the last.
 

@@ -1,5 +1,4 @@
-"""The folder of a run, which one process works on; and its state in one file, from which it goes on as if it had never
-stopped."""
+"""Run: the state of a run, and the folder that it is kept in, from which it goes on as if it had never stopped."""
 
 import errno
 import json
@@ -7,108 +6,161 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from npbert.blocks import Encoder
 from npbert.compute import Array
-from npbert.core import Layer
+from npbert.core import Layer, named_parts
+from npbert.io.errors import Setting, at_least
 from npbert.io.extras import import_extra
-from npbert.io.files import FileError, atomic_write, naming, remove_leftovers
+from npbert.io.files import FileError, naming, remove_leftovers
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.models import TaskModel
 from npbert.models.hugging_face.checkpoint import find_weights, load_model
 from npbert.models.hugging_face.names import stored_parameters
-from npbert.models.hugging_face.tensors import TensorFile, is_finite, write_tensors
-from npbert.optim import Optimizer
+from npbert.models.hugging_face.tensors import TensorFile, is_finite
+from npbert.optim import AdamW, linear_warmup_decay
+from npbert.training.evaluation import Evaluation
 from npbert.training.log import EVENTS_FOLDER
-from npbert.training.parallel import Shares
-from npbert.training.progress import Progress
-from npbert.training.settings import SETTINGS_FILE, Settings
+from npbert.training.parallel import ALONE, Communicator
+from npbert.training.progress import Data, Progress
+from npbert.training.reads import CODE, differences, digests
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings
+from npbert.training.shares import Shares
+from npbert.training.state_file import drop_tensors, read_state, write_state
+from npbert.training.state_file import has_tensors as has_tensors
 
-STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
-LOCK_FILE = ".lock"
+STATE_FILE, MODEL_FOLDER, LOCK_FILE = "state.safetensors", "model", ".lock"
 FREE = ("keep_state",)
 """Settings that may be others when a run goes on: they change nothing that it computes."""
 LENGTH = ("steps", "epochs", "patience")
 """Settings that say when a run ends: they may be others when it goes on, and its learning rate follows them."""
-_KEY, _VALUE = "npbert", "value"
+_VALUE, _SHOWN = "value", 3
 
 
-@contextmanager
-def run_folder(folder: Path) -> Iterator[None]:
-    """While it lasts, `folder` is that of a run, and of this process.
+class Run:
+    """The model, the data, the settings, the progress and the folder of a run. Arguments and errors: as of Trainer.
 
-    The system ends the lock when the process ends, in whatever way. (Extra: train.)
-
-    Raises: FileError when another process has the folder, or it holds in model/ a model that is of no run, and that
-    would be overwritten; OSError, also for a file system without locks.
-    """
-    model = folder / MODEL_FOLDER
-    if model.is_dir() and any(model.iterdir()) and not (folder / SETTINGS_FILE).exists():
-        wrong = "holds files that are of no run of npbert, and would be overwritten"
-        raise FileError(f"{model} {wrong}: choose another folder")
-    for place in (model, folder / EVENTS_FOLDER, folder / LOCK_FILE):
-        if place.is_symlink():  # of all other files, a new one takes the place of a link
-            raise FileError(f"{place} is a link, and a run writes into its own folder alone: put a folder there")
-    filelock = import_extra("filelock", extra="train")
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with naming(folder / LOCK_FILE):
-            lock = filelock.FileLock(folder / LOCK_FILE, blocking=False).acquire()
-    except filelock.Timeout as error:
-        raise FileError(f"another process is training in {folder}") from error
-    except NotImplementedError as error:
-        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(folder / LOCK_FILE)) from error
-    with lock:
-        for place in (folder, folder / MODEL_FOLDER):
-            remove_leftovers(place)
-        yield
-
-
-@dataclass
-class SavedRun:
-    """The state and the best model of a run in `folder`. Several processes call it together, and process 0 writes.
-
-    save_model: writes the model to a folder.
-    Raises: ValueError for a model that could not be saved, as two of its parameters would have one name in the file.
+    Several processes call a method together, and process 0 writes.
     """
 
-    folder: Path
-    model: Layer
-    optimizer: Optimizer
-    shares: Shares
-    rng: np.random.Generator
-    settings: Settings
-    save_model: Callable[[Path], None]
+    def __init__(
+        self,
+        model: TaskModel,
+        data: Data,
+        folder: str | Path,
+        settings: TrainerSettings,
+        *,
+        rng: np.random.Generator,
+        evaluation: Evaluation | None = None,
+        save_model: Callable[[Path], None] | None = None,
+        communicator: Communicator = ALONE,
+    ) -> None:
+        self.recorded, self.evaluation = settings, evaluation or Evaluation()
+        settings = replace(settings, steps=settings.steps_for(data))
+        at_least(1).check("steps", settings.steps)
+        self.settings = settings.with_interval(self.evaluation.cost, is_judged=evaluation is not None)
+        self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
+        self.communicator = communicator
+        if settings.gradient_checkpointing:
+            _checkpoint_layers(model)
+        self.shares = Shares(model, communicator)
+        self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
+        stored_parameters(model)  # what cannot be saved is found now, and not after the last step
+        self._save_model = save_model or partial(model.save_pretrained, overwrite=True)
+        self.reads: dict[str, str] = {}
+        self.state_file, self.model_folder = self.folder / STATE_FILE, self.folder / MODEL_FOLDER
 
-    def __post_init__(self) -> None:
-        stored_parameters(self.model)  # what cannot be saved is found now, and not after the last step
-        self.path, self._model_folder = self.folder / STATE_FILE, self.folder / MODEL_FOLDER
-        known = {name: value for name, value in asdict(self.settings).items() if name not in FREE + LENGTH}
-        self._settings = json.loads(json.dumps(known))  # as they come back
+    @property
+    def step(self) -> int:
+        """The count of updates so far."""
+        return self.optimizer.steps
 
-    def save(self, progress: Progress) -> None:
-        """Write the state: the parameters, what the optimiser remembers, and the progress. The file is whole or not
+    @property
+    def is_finished(self) -> bool:
+        """True when the last step is done, or patience is at its end."""
+        patience = self.settings.patience
+        return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
+
+    def learning_rate(self, total_steps: int) -> float:
+        """The learning rate of the next step in a run of that many."""
+        peak, warmup = self.settings.learning_rate, int(self.settings.warmup * total_steps)
+        return linear_warmup_decay(self.step, lr=peak, warmup_steps=warmup, total_steps=total_steps)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        """The settings that a run keeps when it goes on, as they come back from the state."""
+        known = {name: value for name, value in asdict(self.recorded).items() if name not in FREE + LENGTH}
+        settings: dict[str, Any] = json.loads(json.dumps(known))
+        return settings
+
+    def look_at_data(self) -> None:
+        """Note in `reads` what this run reads, before it begins. Raises: OSError for a file that is gone."""
+        config = {"configuration of the model": repr(self.model.config)} if hasattr(self.model, "config") else {}
+        self.reads = digests({**config, **self.evaluation.reads})
+
+    def forget(self) -> None:
+        """Delete the state and the rows of the run in the folder, so that this one begins anew."""
+        for name in (STATE_FILE, METRICS_FILE, LAYERS_FILE, SHOWN_FILE):
+            (self.folder / name).unlink(missing_ok=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """While it lasts, the folder is this process's; the system ends that when the process ends, in whatever way.
+        (Extra: train.)
+
+        Raises: FileError when another process has the folder, or it holds in model/ a model that is of no run, and that
+        would be overwritten; OSError, also for a file system without locks.
+        """
+        folder = self.folder
+        if self.model_folder.is_dir() and any(self.model_folder.iterdir()) and not (folder / SETTINGS_FILE).exists():
+            wrong = "holds files that are of no run of npbert, and would be overwritten"
+            raise FileError(f"{self.model_folder} {wrong}: choose another folder")
+        for place in (self.model_folder, folder / EVENTS_FOLDER, folder / LOCK_FILE):
+            if place.is_symlink():  # of all other files, a new one takes the place of a link
+                raise FileError(f"{place} is a link, and a run writes into its own folder alone: put a folder there")
+        filelock = import_extra("filelock", extra="train")
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with naming(folder / LOCK_FILE):
+                lock = filelock.FileLock(folder / LOCK_FILE, blocking=False).acquire()
+        except filelock.Timeout as error:
+            raise FileError(f"another process is training in {folder}") from error
+        except NotImplementedError as error:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(folder / LOCK_FILE)) from error
+        with lock:
+            for place in (folder, self.model_folder):
+                remove_leftovers(place)
+            yield
+
+    def save(self) -> None:
+        """Write the state: the parameters, what the optimizer remembers, and the progress. The file is whole or not
         there at all: a crash leaves the one before it."""
         moments = self.shares.moments(self.optimizer)
-        if not self.shares.communicator.is_first:
+        if not self.communicator.is_first:
             return
         known = {"rng": self.rng.bit_generator.state, "settings": self._settings}
-        head = {"steps": self.optimizer.steps, "progress": {**progress.stored(), **known}}
-        with atomic_write(self.path) as written:
-            values = {f"{_VALUE}.{name}": value for name, value in _values(self.model).items()}
-            write_tensors(written, {**values, **moments}, {_KEY: json.dumps(head)})
+        head = {"steps": self.step, "progress": {**self.progress.stored(), **known}, "reads": self.reads}
+        values = {f"{_VALUE}.{name}": value for name, value in _values(self.model).items()}
+        write_state(self.state_file, head, {**values, **moments})
 
-    def restore(self) -> Progress:
+    def restore(self, *, changed_data: bool = False) -> str:
         """Go on from the state, bit for bit: the arrays, the progress and the generator, or, if it is wrong, nothing of
-        it. Where drop_tensors has left no arrays, the model is the best one.
+        it. Where drop_tensors has left no arrays, the model is the best one. Return a line that names what has changed.
+
+        changed_data: go on with other data; what was measured with those before does not count any more.
 
         Raises: FileNotFoundError; FileError that names the file when it is damaged, not a state, or that of another
-        run, model or optimiser.
+        run, model or optimizer, or when the data are others.
         """
-        path, file = self.path, TensorFile(self.path)
-        steps, stored = _read_head(file)
+        file, head = read_state(self.state_file)
+        stored = head["progress"]
         settings = stored.pop("settings", self._settings)  # earlier versions did not say
         for name in {**settings, **self._settings}:
             ours, theirs = self._settings.get(name), settings.get(name)
@@ -117,88 +169,75 @@ class SavedRun:
                     f"{self.folder} holds a run with other settings, {name} = {theirs!r} and not {ours!r}: to go on "
                     f"with it, give its own; for a new run, another folder"
                 )
+        changes = differences(head.get("reads", self.reads), self.reads)
+        of_data = [change for name, change in changes.items() if name != CODE]
+        if of_data and not changed_data:
+            says = f"{self.folder} holds a run that has read something else: {'; '.join(of_data[:_SHOWN])}"
+            raise FileError(says, hint=("to go on all the same, give ", Setting("changed_data")))
         rng = stored.pop("rng", None)
         try:
             progress = Progress.from_stored(stored)
             self.rng.bit_generator.state = rng
         except (ValueError, TypeError, LookupError, OverflowError, AttributeError) as error:
-            raise FileError(f"{path} is damaged, or of another version of npbert: {error}") from error
+            raise FileError(f"{self.state_file} is damaged, or of another version of npbert: {error}") from error
         if file.shapes:
             self._fill(file)
         else:
-            load_model(lambda _: self.model, find_weights(self._model_folder), rng=self.rng, new_head=False)
-        self.optimizer.steps = steps
-        return progress
+            load_model(lambda _: self.model, find_weights(self.model_folder), rng=self.rng, new_head=False)
+        self.optimizer.steps, self.progress = head["steps"], progress
+        if of_data:
+            self.progress = Progress(progress.epoch, progress.epoch_seed, progress.place)
+            self.progress.total_steps = progress.total_steps
+        return f"changed since it began: {', '.join(changes)}" if changes else ""
 
     def _fill(self, file: TensorFile) -> None:
-        """Fill the model and the optimiser from the file, or neither."""
-        values, moments = _values(self.model), self.optimizer.moments()
+        """Fill the model and the optimizer from the file, or neither."""
+        shares, moments = self.shares, self.optimizer.moments()
+        values = _values(self.model)
+        places = {f"{_VALUE}.{name}": (value, slice(None), value) for name, value in values.items()}
+        for kind, arrays in moments.items():
+            for (name, value), stretch, array in zip(values.items(), shares.own, arrays, strict=True):
+                places[f"{kind}.{name}"] = value, stretch, array
+        wanted = {name: f"F{8 * value.itemsize} {value.shape}" for name, (value, _, _) in places.items()}
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
-        shapes = {name: f"F{8 * value.itemsize} {value.shape}" for name, value in values.items()}
-        wanted = {f"{kind}.{name}": shape for kind in (_VALUE, *moments) for name, shape in shapes.items()}
-        if wanted != found:
-            name = next(name for name in {**wanted, **found} if wanted.get(name) != found.get(name))
-            raise FileError(
-                f"{file.path} is the state of another model or optimiser: {name} is {found.get(name, 'missing')} "
-                f"there, and {wanted.get(name, 'missing')} here"
-            )
-        places = {f"{_VALUE}.{name}": (slice(None), value) for name, value in values.items()} | {
-            f"{kind}.{name}": (stretch, array)
-            for kind, arrays in moments.items()
-            for name, stretch, array in zip(values, self.shares.own, arrays, strict=True)
-        }
+        for name in {**wanted, **found}:
+            if wanted.get(name) != found.get(name):
+                there, here = found.get(name, "missing"), wanted.get(name, "missing")
+                says = f"is the state of another model or optimizer: {name} is {there} there, and {here} here"
+                raise FileError(f"{file.path} {says}")
         for name in places:
             if not is_finite(file.read(name)):
                 raise FileError(f"{file.path} is damaged: {name} holds a number that is not finite")
-        for name, (stretch, array) in places.items():
+        for name, (_, stretch, array) in places.items():
             array[...] = file.read(name).reshape(-1)[stretch].reshape(array.shape)
 
     def save_best(self) -> None:
         """Write the model, which is the best so far."""
-        if self.shares.communicator.is_first:
-            self.save_model(self._model_folder)
+        if self.communicator.is_first:
+            self._save_model(self.model_folder)
 
-    def finish(self, progress: Progress, *, keep_state: bool) -> None:
+    def finish(self) -> None:
         """Make sure that there is a model in model/, which somebody may have moved away, and drop the state if it is
         not to be kept."""
-        if not self.shares.communicator.is_first:
+        best_step = self.progress.best_step
+        if not self.communicator.is_first:
             return
-        if progress.best_step and not self._model_folder.is_dir():
-            if progress.best_step == self.optimizer.steps:
-                self.save_best()
-            else:
-                warnings.warn(
-                    f"{self._model_folder} is gone: it held the best model, that of step {progress.best_step}, which "
-                    "the state does not hold",
-                    stacklevel=4,
-                )
-        if not keep_state and has_tensors(self.path):
-            drop_tensors(self.path)
+        if best_step == self.step and not self.model_folder.is_dir():
+            self.save_best()
+        elif best_step and not self.model_folder.is_dir():
+            held = f"it held the best model, that of step {best_step}, which the state does not hold"
+            warnings.warn(f"{self.model_folder} is gone: {held}", stacklevel=4)
+        if not self.settings.keep_state and has_tensors(self.state_file):
+            drop_tensors(self.state_file)
 
 
-def drop_tensors(path: Path) -> None:
-    """Keep of the state only how far the run is: a finished run needs no more, and nearly all of the file is free."""
-    metadata = TensorFile(path).metadata
-    with atomic_write(path) as written:
-        write_tensors(written, {}, metadata)
-
-
-def has_tensors(path: Path) -> bool:
-    """True if the state is whole, and not what drop_tensors has left of it."""
-    return bool(TensorFile(path).shapes)
-
-
-def _read_head(file: TensorFile) -> tuple[int, dict[str, Any]]:
-    """The count of steps, and the progress."""
-    try:
-        stored = json.loads(file.metadata[_KEY])
-        steps, progress = stored["steps"], stored["progress"]
-        are_dicts = isinstance(progress, dict) and isinstance(progress.get("settings", {}), dict)
-        if type(steps) is not int or steps < 0 or not are_dicts:
-            raise ValueError("steps, progress or settings of another type")
-    except (LookupError, TypeError, ValueError, RecursionError) as error:
-        raise FileError(f"{file.path} is not a training state of npbert") from error
-    return steps, progress
+def _checkpoint_layers(model: Layer) -> None:
+    """Have every Encoder of a model compute its layers again on the way back. Raises: ValueError without one."""
+    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
+    if not encoders:
+        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
+    for encoder in encoders:
+        encoder.gradient_checkpointing = True
 
 
 def _values(model: Layer) -> dict[str, Array]:

@@ -12,14 +12,14 @@ from npbert.display import Sheet, Shown
 from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
+from npbert.training.agreement import check_same_batch
 from npbert.training.live import sheet_of
-from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Step, Watcher
 from npbert.training.session import session
-from npbert.training.trainer_base import TrainerBase
+from npbert.training.state import Run
 
 
-class Trainer(TrainerBase, Shown):
+class Trainer(Run, Shown):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
@@ -29,9 +29,8 @@ class Trainer(TrainerBase, Shown):
 
     With `keep_state` off, a run that is finished keeps of its state only that it is, and its numbers.
 
-    rng: where dropout and the order of the data are drawn from. kinds: a name for each loss of the model, ("mlm",
-    "nsp") say. evaluation: how the model is judged along the way; without it, the last model is kept. save_model:
-    writes the model to a folder. steps: how many updates to make, unless `settings` say it.
+    rng: where dropout and the order of the data are drawn from. evaluation: how the model is judged along the way, and
+    what the run reads; without it, the last model is kept. save_model: writes the model to a folder.
 
     When `folder` holds the state of a run with the same settings, training goes on from there, bit for bit, if all else
     is as it was. With more steps, or more patience, it is a longer run: it goes on where it was, also from its end,
@@ -48,16 +47,20 @@ class Trainer(TrainerBase, Shown):
     def _sheet(self) -> Sheet:
         return sheet_of(self)
 
-    def train(self) -> dict[str, float]:
+    def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
         """Train to the last step, or until patience ends; return what the evaluation gave for the model in model/.
+
+        changed_data: go on with a run even if its files, vocabulary, labels or configuration are not those that it has
+        read so far. What was measured with those does not count any more. overwrite: begin anew, in place of the run in
+        the folder.
 
         Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM, or a terminal or pipe
         that is closed); NotFiniteError with the step and the first layer to blame when the loss, a gradient or a
         parameter is not finite; ValueError for data without a batch, or an evaluation without the goal's number;
-        FileError for a folder of another run or process, or a damaged state; OSError when the disk is full, say: the
-        last saved state stays whole.
+        FileError for a folder of another run or process, a damaged state, or other data; OSError when the disk is full,
+        say: the last saved state stays whole.
         """
-        with session(self) as watchers:
+        with session(self, changed_data=changed_data, overwrite=overwrite) as watchers:
             batches = self.progress.batches(self.data, self.rng)
             while not self.is_finished:
                 step = self._update(next(batches), watchers)

@@ -12,6 +12,7 @@ from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.data.task_data import START
 from npbert.io.json_lines import METRICS_FILE, read_json_lines
+from npbert.training.evaluation import Evaluation
 from npbert.training.settings import TrainerSettings
 from npbert.training.trainer import Trainer
 from tests.later import later
@@ -76,7 +77,8 @@ def test_the_same_loss_curve(tmp_path, monkeypatch):
     options = {"learning_rate": LEARNING_RATE, "weight_decay": WEIGHT_DECAY, "warmup": WARMUP}
     settings = TrainerSettings(steps=steps, **options, max_grad_norm=MAX_NORM, parts=3, save_every=steps, log_every=1)
     run = tmp_path / "run"
-    Trainer(model, beside, run, settings, rng=rng, kinds=("mlm", "nsp"), save_model=lambda _: None).train()
+    judged = Evaluation(kinds=("mlm", "nsp"))
+    Trainer(model, beside, run, settings, rng=rng, evaluation=judged, save_model=lambda _: None).train()
     ours = np.array([[row[name] for name in NUMBERS] for row in read_json_lines(run / METRICS_FILE)])
     theirs = np.array(beside.curve)
 

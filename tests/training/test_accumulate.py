@@ -15,7 +15,8 @@ from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import LossOf
 from npbert.models import Reads
 from npbert.training.accumulate import StepLosses, accumulate, gradients_of, parts_of
-from npbert.training.parallel import ALONE, Shares, add_up
+from npbert.training.parallel import ALONE
+from npbert.training.shares import Shares, add_up
 from tests.computing import in_pieces, on_threads
 
 SAME = 1e-12

@@ -31,6 +31,15 @@ def test_as_from_a_file(tmp_path, options):
     assert classify(texts[0]).label in ("no", "yes")
     with pytest.raises(FileError, match=r"train.jsonl has other examples: a new run needs another folder"):
         npbert.finetune(texts[1:], labels[1:], folder=tmp_path / "of" / "lists", **options)
+    again = {"folder": tmp_path / "of" / "lists", "overwrite": True, "held_out": 0.25, **options}
+    npbert.finetune(texts[1:], labels[1:], **again)
+    counts = [
+        len((tmp_path / "of" / "lists" / name).read_text().splitlines()) for name in ("train.jsonl", "held_out.jsonl")
+    ]
+    assert counts == [17, 6]
+    for share in (0.0, 1.0, float("nan"), "x"):
+        with pytest.raises(InputError, match=f"held_out is .*{share}.*, wanted a share of the 24 texts"):
+            npbert.finetune(texts, labels, **{**again, "held_out": share})
     pairs = [(text, "a dog .") for text in texts]
     score = npbert.finetune(pairs, [float(len(text)) for text in texts], folder=tmp_path / "pairs", **options)
     assert isinstance(score(pairs[0]), float)
@@ -54,6 +63,9 @@ SAID = [
     (["a", ("b", "c")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c'), wanted a text, as the first is"),
     ([("b", "c"), ("b", "c", "d")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c', 'd'), wanted a pair of *"),
     (["a", 7], ["no", "yes"], {}, "the training list, row 1: 7, wanted a text, as the first is"),
+    (["a", float("nan")], ["no", "yes"], {}, "the training list, row 1: nan, wanted a text, as the first is"),
+    (["a", "b"], ["no", float("nan")], {}, "the training list, row 1: the label is nan, wanted one for each text"),
+    ([float("nan"), "a"], ["no", "yes"], {}, "the training list, row 0: nan, wanted a text"),
     (["a", "b \ud83d"], ["no", "yes"], {}, "the training list, row 1: not valid JSON: half of a character, '\\ud83d'"),
     (TEXTS, YES, {"positive": "x"}, "positive is 'x', wanted one of the labels: 'no', 'yes'"),
     (TEXTS, YES, {"task": "ner"}, "task is 'ner', wanted classification or regression"),

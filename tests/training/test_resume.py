@@ -6,6 +6,7 @@ import itertools
 import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -198,3 +199,27 @@ def test_a_run_that_is_asked_in_its_last_step_is_simply_finished(before, tmp_pat
     trainer = make_trainer(tmp_path, steps=2, evaluate_every=0, evaluate=evaluate)
     assert trainer.train() == {"score": 1.0}, "there is nothing left to go on with"
     assert handlers() == before
+
+
+def test_what_a_run_has_read_is_compared_when_it_goes_on(tmp_path):
+    """With other data, no number that was measured before is the best any more."""
+    (tmp_path / "dev").write_text("a")
+
+    def make_run(said, **settings):
+        reads = {"held-out file dev": tmp_path / "dev", "labels": "no, yes"}
+        options = {"evaluate": lambda: {"loss": said}, "goal": Goal("loss"), "reads": reads, "evaluate_every": 2}
+        return make_trainer(tmp_path / "run", steps=6, **options, **settings)
+
+    assert make_run(0.5).train() == {"loss": 0.5}
+    (tmp_path / "dev").write_text("b")
+    with pytest.raises(FileError, match=r"has read something else: held-out file dev was 1 bytes, .*; to go on"):
+        make_run(0.5).train()
+    with pytest.raises(FileError, match="ended at step 6: wanted more steps, to go on with other data"):
+        make_run(0.5).train(changed_data=True)
+    with pytest.raises(FileError, match="labels was no, yes and is missing"):
+        make_trainer(tmp_path / "run", steps=6, evaluate_every=2).train()
+    longer = make_run(0.7)
+    longer.settings = replace(longer.settings, steps=8)
+    assert longer.train(changed_data=True) == {"loss": 0.7}
+    assert make_run(0.9).train(overwrite=True) == {"loss": 0.9}
+    assert [row["step"] for row in read_json_lines(tmp_path / "run" / METRICS_FILE) if "loss" in row] == [*range(1, 7)]

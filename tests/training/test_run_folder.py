@@ -14,7 +14,7 @@ from npbert.io.files import FileError
 from npbert.pages.report import write_report
 from npbert.training.evaluation import Goal
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
-from npbert.training.state import MODEL_FOLDER, STATE_FILE, has_tensors, run_folder
+from npbert.training.state import MODEL_FOLDER, STATE_FILE, has_tensors
 from tests.training.tiny import assert_same, make_trainer, task_data, values
 
 
@@ -68,7 +68,7 @@ def test_one_at_a_time(tmp_path):
     """Here in one process; test_kill.py goes on in folders whose process is dead."""
     trainer = make_trainer(tmp_path, steps=1)
     wanted = f"another process is training in {tmp_path}"
-    with run_folder(tmp_path), pytest.raises(FileError, match=wanted):
+    with trainer.locked(), pytest.raises(FileError, match=wanted):
         trainer.train()
     trainer.train()
 
@@ -83,9 +83,9 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
 
 
 def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_path):
-    settings = make_trainer(tmp_path, steps=1).settings
-    with pytest.raises(RuntimeError), run_folder(tmp_path):
-        save_settings(settings, tmp_path)
+    trainer = make_trainer(tmp_path, steps=1)
+    with pytest.raises(RuntimeError), trainer.locked():
+        save_settings(trainer.settings, tmp_path)
         raise RuntimeError
     left = [tmp_path / f"{name}.safetensors.x.npbert-unfinished" for name in (".state", "model/.model")]
     for folder in left:

@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,18 +9,19 @@ import pytest
 from npbert import Adam, AdamW
 from npbert.data.task_data import Position
 from npbert.io.files import FileError
-from npbert.models.hugging_face.tensors import TensorFile, write_tensors
+from npbert.models.hugging_face.tensors import write_tensors
 from npbert.optim import Adadelta
 from npbert.training.accumulate import StepLosses
 from npbert.training.progress import Averages, Progress
 from npbert.training.state import STATE_FILE
+from npbert.training.state_file import read_state, write_state
 from tests.training.tiny import classifier, make_trainer
 
 PROGRESS = Progress(3, 2**62, Position(0, 7), None, 4, {"ä": 0.1}, 1, {}, Averages({"loss": 0.1}, {"loss": 3}))
 
 
 def arrays(run):
-    """The parameters, and what the optimiser remembers."""
+    """The parameters, and what the optimizer remembers."""
     return [*(each.value for each in run.model.parameters()), *itertools.chain(*run.optimizer.moments().values())]
 
 
@@ -33,21 +32,24 @@ def everything(run):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 def test_there_and_back(tmp_path, optimizer, dtype):
-    run, other = (make_trainer(tmp_path, model=classifier(dtype), seed=seed).saved for seed in (1, 2))
+    run, other = (make_trainer(tmp_path, model=classifier(dtype), seed=seed) for seed in (1, 2))
     for saved, scale in ((run, 1), (other, 2)):
         saved.optimizer = optimizer(saved.shares.parameters)
+        saved.progress = PROGRESS
         saved.optimizer.steps = 3 * scale
         for array in arrays(saved):
             array[...] = scale * saved.rng.standard_normal(array.shape)
     run.model.classifier.bias.value[...] = [-0.0, 1e-42]  # a sign and a subnormal number come back too
-    run.save(PROGRESS)
+    run.save()
+    other.progress = None
     before = arrays(other)
     assert everything(other) != everything(run)
-    assert other.restore() == PROGRESS
+    other.restore()
+    assert other.progress == PROGRESS
     assert everything(other) == everything(run)
     assert other.rng.random() == run.rng.random()
     for array, found in zip(before, arrays(other), strict=True):
-        assert found is array, "the optimiser and tied layers hold on to the array"
+        assert found is array, "the optimizer and tied layers hold on to the array"
 
 
 @pytest.fixture(scope="module")
@@ -57,70 +59,97 @@ def finished(tmp_path_factory):
     return folder
 
 
-def in_head(*keys, value):
-    """What sets an entry of the head of a state."""
-
-    def change(metadata, _):
-        head = inner = json.loads(metadata["npbert"])
-        for key in keys[:-1]:
-            inner = inner[key]
-        inner[keys[-1]] = value
-        metadata["npbert"] = json.dumps(head)
-
-    return change
-
-
 NO_STATE, DAMAGED = "is not a training state of npbert", "is damaged, or of another version"
-REFUSED = {  # what is done to metadata and tensors, how another model differs, and why it is refused
-    "no metadata": (lambda metadata, _: metadata.clear(), {}, NO_STATE),
-    "head no JSON": (lambda metadata, _: metadata.update(npbert="{"), {}, NO_STATE),
-    "steps of another type": (in_head("steps", value="4"), {}, NO_STATE),
-    "negative steps": (in_head("steps", value=-4), {}, NO_STATE),
-    "progress of another type": (in_head("progress", value=[]), {}, NO_STATE),
-    "settings of another type": (in_head("progress", "settings", value=[]), {}, NO_STATE),
-    "a key too many": (in_head("progress", "mood", value=1), {}, f"{DAMAGED}.*: mood is unknown"),
-    "no generator": (in_head("progress", "rng", value=None), {}, DAMAGED),
-    "another generator": (in_head("progress", "rng", "bit_generator", value="X"), {}, DAMAGED),
+HEADS = {  # what is set in the head of a state, and why it is refused
+    "steps": [("4", NO_STATE), (-4, NO_STATE), (10**400, NO_STATE), (2**63, NO_STATE)],
+    "progress": [([], NO_STATE)],
+    "reads": [([], NO_STATE), ({"vocabulary": "x"}, "vocabulary was x and is missing")],
+    "progress settings": [([], NO_STATE)],
+    "progress mood": [(1, f"{DAMAGED}.*: mood is unknown")],
+    "progress rng": [(None, DAMAGED), ({"bit_generator": "X"}, DAMAGED)],
+    "progress epoch": [(10**400, DAMAGED)],
+    "progress averages": [({"sums": {"loss": 0.5}, "counts": {"loss": 0}}, f"{DAMAGED}.*: averages is")],
+}
+TENSORS = {  # what is done to the tensors, how another model differs, and why it is refused
     "NaN": (
-        lambda _, tensors: tensors["value.classifier.bias"].fill(np.nan),
+        lambda tensors: tensors["value.classifier.bias"].fill(np.nan),
         {},
-        "is damaged: value.classifier.bias holds a number that is not finite",
+        r"damaged: value.classifier.bias holds a",
     ),
-    "a tensor lost": (
-        lambda _, tensors: tensors.pop("value.classifier.weight"),
-        {},
-        r"is the state of another .*: \S+ is missing there, and F32 \(8, 2\) here",
-    ),
-    "wider": (None, {"intermediate_size": 16}, r"another model or optimiser: value.*is F32 \(8, 12\) there, and F"),
+    "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing there, and F32 \(8, 2\) here"),
+    "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\) there, and F"),
     "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\) there, and missing here"),
     "in other numbers": (None, {"dtype": np.float64}, r".*value.*is F32 \(.*\) there, and F64 \(.*\) here"),
-    "cut short": (None, {}, "is damaged, cut short or no"),
 }
 
 
-@pytest.mark.parametrize(("change", "changes", "message"), REFUSED.values(), ids=REFUSED)
-def test_a_damaged_or_foreign_state_is_named_as_such_and_nothing_of_it_is_used(
-    finished, tmp_path, change, changes, message
-):
-    path = Path(shutil.copytree(finished, tmp_path / "run")) / STATE_FILE
-    if change:
-        file = TensorFile(path)
-        metadata, tensors = dict(file.metadata), {name: file.read(name) for name in file.shapes}
-        change(metadata, tensors)
-        write_tensors(path, tensors, metadata)
-    elif not changes:
-        path.write_bytes(path.read_bytes()[:-1])
+def check_refused(path, message, **changes):
+    """Nothing of the state at `path` is used."""
     trainer = make_trainer(path.parent, model=classifier(**changes), steps=4)
+    trainer.look_at_data()
     before = everything(trainer)
-    with pytest.raises(FileError, match=f"{STATE_FILE} .*{message}"):
-        trainer.train()
+    with pytest.raises(FileError, match=message):
+        trainer.restore()
     assert everything(trainer) == before
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "message"),
+    [(k, *each) for k, cases in HEADS.items() for each in cases],
+    ids=lambda each: f"{each!s:.20}",
+)
+def test_a_head_that_cannot_be(finished, tmp_path, keys, value, message):
+    file, head = read_state(finished / STATE_FILE)
+    *outer, last = keys.split()
+    (head[outer[0]] if outer else head)[last] = value
+    write_state(tmp_path / STATE_FILE, head, {name: file.read(name) for name in file.shapes})
+    check_refused(tmp_path / STATE_FILE, message)
+
+
+@pytest.mark.parametrize(("change", "changes", "message"), TENSORS.values(), ids=TENSORS)
+def test_tensors_that_cannot_be(finished, tmp_path, change, changes, message):
+    file, head = read_state(finished / STATE_FILE)
+    tensors = {name: file.read(name) for name in file.shapes}
+    if change:
+        change(tensors)
+    del head["reads"]
+    write_state(tmp_path / STATE_FILE, head, tensors)
+    check_refused(tmp_path / STATE_FILE, f"{STATE_FILE} is .*{message}", **changes)
+
+
+def test_a_bit_that_has_changed_or_a_byte_that_is_gone(finished, tmp_path):
+    path, whole = tmp_path / STATE_FILE, (finished / STATE_FILE).read_bytes()
+    for place in (whole.index(b"sha256"), whole.index(b"reads"), len(whole) // 2, len(whole) - 5):
+        flipped = bytearray(whole)
+        flipped[place] ^= 1
+        path.write_bytes(flipped)
+        check_refused(path, f"{STATE_FILE} is damaged: it is not as it was written")
+    path.write_bytes(whole[:-1])
+    check_refused(path, "is damaged, cut short or no")
+    for metadata in ({}, {"npbert": "{"}):
+        write_tensors(path, {"value": np.ones(2)}, metadata)
+        check_refused(path, NO_STATE)
+
+
+def test_a_state_of_an_earlier_version(finished, tmp_path):
+    """It has no checksum, does not say what was read, nor how many steps there will be."""
+    file, head = read_state(finished / STATE_FILE)
+    del head["reads"], head["progress"]["total_steps"], head["progress"]["settings"]
+    tensors = {name: file.read(name) for name in file.shapes}
+    write_tensors(tmp_path / STATE_FILE, tensors, {"npbert": json.dumps(head)})
+    trainer = make_trainer(tmp_path, steps=4)
+    trainer.restore()
+    assert trainer.step == 4
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        *[(name, wrong) for name in ("epoch", "epoch_seed", "best_step") for wrong in (-1, 1.5, "1", None, True)],
+        *[
+            (name, wrong)
+            for name in ("epoch", "epoch_seed", "best_step")
+            for wrong in (-1, 1.5, "1", None, True, 2**63)
+        ],
         *[("best", wrong) for wrong in ("1", [], True)],
         *[(name, wrong) for name in ("evaluation", "best_evaluation") for wrong in (None, [], {"f1": "high"})],
         *[("place", wrong) for wrong in ([1], [1, -2], [1, 2, 3], {"group": 0}, None, ["a", 1])],
@@ -131,16 +160,6 @@ def test_a_damaged_or_foreign_state_is_named_as_such_and_nothing_of_it_is_used(
 def test_what_is_of_another_type_is_named(name, value):
     with pytest.raises(ValueError, match=f"^{name} is "):
         Progress.from_stored({**PROGRESS.stored(), name: value})
-
-
-def test_what_is_missing_is_named():
-    """But total_steps, of which an earlier version said nothing."""
-    stored = PROGRESS.stored()
-    del stored["total_steps"]
-    assert Progress.from_stored(stored) == PROGRESS
-    del stored["place"]
-    with pytest.raises(ValueError, match=r"^place is missing$"):
-        Progress.from_stored(stored)
 
 
 BOTH = {"loss": 1.75 + 0.75, "mlm_loss": 1.75, "mlm_accuracy": 30 / 40, "nsp_loss": 0.75, "nsp_accuracy": 3 / 4}

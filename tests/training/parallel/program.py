@@ -10,9 +10,9 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
+from npbert.training import parallel
 from npbert.training import session as training
 from npbert.training.evaluation import Goal
-from npbert.training.parallel import mpi, world
 from npbert.training.pretrain import evaluate_losses
 from tests.training.tiny import classifier, collate, examples, make_trainer, task_data
 
@@ -27,9 +27,9 @@ def fail():
 ACTS = {"die": lambda: os.kill(os.getpid(), signal.SIGKILL), "fail": fail}
 
 
-def make(folder, communicator, *, step=0, act=None, batch=4, **settings):
+def make(folder, communicator, *, step=0, act=None, batch=4, model=None, **settings):
     """A Trainer of a classifier, with dropout and a held-out set; before a step, `act` is called."""
-    model, held_out = classifier(), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
+    model, held_out = model or classifier(), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
     data = task_data(step, act, size=batch)
     options = {"evaluate": lambda: evaluate_losses(model, held_out, ("",), communicator)}
     options |= {"goal": Goal("loss"), "communicator": communicator, **SETTINGS, **settings}
@@ -37,8 +37,8 @@ def make(folder, communicator, *, step=0, act=None, batch=4, **settings):
 
 
 if __name__ == "__main__":
-    training.draw_curves, mpi.PATIENCE = lambda *_: None, 0.5
-    communicator = world()
+    training.draw_curves, parallel.PATIENCE = lambda *_: None, 0.5
+    communicator = parallel.world()
     try:
         options = json.loads(sys.argv[2])
         step, what = options.pop("act", {}).get(str(communicator.rank), (0, None))

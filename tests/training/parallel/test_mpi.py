@@ -111,8 +111,8 @@ def text(tmp_path_factory):
 IMPATIENT = """
 import sys
 from npbert.__main__ import main
-from npbert.training.parallel import mpi
-mpi.PATIENCE = 0.5
+from npbert.training import parallel
+parallel.PATIENCE = 0.5
 sys.exit(main())
 """
 

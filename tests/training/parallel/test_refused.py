@@ -5,7 +5,6 @@ import os
 import platform
 import sys
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -17,21 +16,20 @@ from npbert.io.extras import MissingExtraError
 from npbert.io.files import FileError
 from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, in_words
+from npbert.training import session
+from npbert.training.agreement import check_same_batch, check_same_folder, done_by_the_first
 from npbert.training.parallel import (
     ALONE,
+    CHOSEN_BY,
     LauncherError,
-    done_by_the_first,
     launch_command,
-    same,
     share_cores,
     world,
 )
-from npbert.training.parallel.mpi import CHOSEN_BY
-from npbert.training.parallel.same import check_same_batch, check_same_folder, check_same_run
-from npbert.training.settings import TrainerSettings
+from npbert.training.session import check_alike
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together
-from tests.training.tiny import classifier, needs_the_extra_train
+from tests.training.tiny import classifier
 
 ENVIRONMENTS = [  # what a launcher says, how many it has started, and how one starts as many again
     ({}, 1, "mpiexec"),
@@ -55,7 +53,7 @@ def test_without_a_launcher_mpi_is_not_looked_at(monkeypatch):
     for name in os.environ:
         if name.startswith(("OMPI", "PMI", "SLURM")):
             monkeypatch.delenv(name)
-    monkeypatch.setattr("npbert.training.parallel.mpi.import_extra", lambda *_, **__: pytest.fail("it is looked at"))
+    monkeypatch.setattr("npbert.training.parallel.import_extra", lambda *_, **__: pytest.fail("it is looked at"))
     assert world() is ALONE
 
 
@@ -70,7 +68,7 @@ def test_under_a_launcher_without_mpi4py(monkeypatch):
 @pytest.mark.parametrize("rank", [0, 1])
 def test_an_mpi_that_is_not_that_of_the_launcher_is_refused_and_one_process_says_so(rank, monkeypatch):
     mpi = SimpleNamespace(COMM_WORLD=SimpleNamespace(size=1), Get_library_version=lambda: "Some MPI 1.0\nmore")
-    monkeypatch.setattr("npbert.training.parallel.mpi.import_extra", lambda *_, **__: mpi)
+    monkeypatch.setattr("npbert.training.parallel.import_extra", lambda *_, **__: mpi)
     monkeypatch.setenv("PMI_SIZE", "2")
     monkeypatch.setenv("PMI_RANK", str(rank))
     level = LOGGER.level
@@ -100,7 +98,7 @@ def test_cores_are_shared(everyone, threads, said, monkeypatch, recwarn):
     try:
         for rank, (node, cores) in enumerate(everyone):
             communicator = Threads(rank, len(everyone), None, None)
-            communicator.gather = lambda _: [[node, sorted(cores)] for node, cores in everyone]
+            communicator.gather = lambda _: [[(node, core) for core in cores] for node, cores in everyone]
             monkeypatch.setattr(platform, "node", lambda node=node: node)
             monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: cores, raising=False)
             share_cores(communicator)
@@ -111,42 +109,30 @@ def test_cores_are_shared(everyone, threads, said, monkeypatch, recwarn):
     assert [str(warning.message)[: len(line)] for warning, line in zip(recwarn, said, strict=True)] == said
 
 
-def test_other_settings_another_model_or_another_version(monkeypatch):
-    this = threading.local()
+def test_other_settings_another_model_another_version_or_other_files(tmp_path, monkeypatch):
+    this, known = threading.local(), {"steps": 12, "bias": 0.0, "version": "1.0", "held_out": "a"}
+    installed = type("Installed", (), {"__version__": property(lambda _: this.version)})
 
-    class Installed:
-        __version__ = property(lambda _: this.version)
+    def check(communicator, **changes):
+        """Process 2 has these changes; and process 1 another bias, too."""
+        mine = {**known, **(changes if communicator.rank == 2 else {})}
+        model, this.version = classifier(), mine["version"]
+        model.classifier.bias.value += communicator.rank * changes.get("bias", 0)
+        reads = {"held-out file dev": mine["held_out"]}
+        trainer = make(tmp_path, communicator, model=model, reads=reads, steps=mine["steps"])
+        trainer.look_at_data()
+        check_alike(trainer)
 
-    def check(communicator, steps=12, bias=0.0, version="1.0"):
-        """Process 2 has these; and process 1 another bias, too."""
-        is_other, model = communicator.rank == 2, classifier()
-        model.classifier.bias.value += communicator.rank * bias
-        this.version = version if is_other else "1.0"
-        check_same_run(communicator, model, TrainerSettings(steps=steps if is_other else 12))
-
-    monkeypatch.setattr(same, "npbert", Installed())
+    monkeypatch.setattr(session, "npbert", installed())
     together(3, check)
     for changes, said in (
         ({"steps": 7}, r"2 has another value for steps than process 0: 7 and not 12"),
         ({"bias": 0.1}, r"1 has another value of classifier\.bias than process 0"),
         ({"version": "1.1"}, r"2 has another version of npbert than process 0: 1\.1 and not 1\.0"),
+        ({"held_out": "b"}, r"2 has another held-out file dev than process 0"),
     ):
         with pytest.raises(ValueError, match=f"^process {said}$"):
             together(3, lambda communicator, changes=changes: check(communicator, **changes))
-
-
-def test_a_run_compares_the_bytes_of_what_it_is_judged_by(tmp_path, monkeypatch):
-    needs_the_extra_train()
-    this, read_bytes = threading.local(), Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda path: this.held_out if path.name == "dev" else read_bytes(path))
-
-    def train(communicator, held_out):
-        this.held_out = held_out if communicator.rank else b"a"
-        return make(tmp_path / "run", communicator, files=[tmp_path / "dev"], steps=1).train()
-
-    together(2, lambda communicator: train(communicator, b"a"))
-    with pytest.raises(ValueError, match=r"^process 1 has another held-out file .*dev than process 0$"):
-        together(2, lambda communicator: train(communicator, b"b"))
 
 
 def test_other_data():

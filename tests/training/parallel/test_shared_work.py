@@ -14,7 +14,8 @@ import pytest
 
 from npbert import Adam, Layer, Parameter
 from npbert.training.finite import NotFiniteError
-from npbert.training.parallel import ALONE, Shares, add_up, shared_out
+from npbert.training.parallel import ALONE, shared_out
+from npbert.training.shares import Shares, add_up
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together
 from tests.training.tiny import classifier, needs_the_extra_train, results, values

@@ -1,20 +1,41 @@
-"""Shares: which process adds up the gradients of which parameters, updates them, and keeps the optimiser's memory."""
+"""Shares: which process adds up the gradients of which parameters, updates them, and keeps the optimizer's memory."""
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import iadd
+from typing import TypeVar
 
 import numpy as np
 
 from npbert.compute import Array, in_blocks, run
 from npbert.core import Layer, Parameter
 from npbert.optim import Optimizer
-from npbert.training.parallel.communicator import Communicator
-from npbert.training.parallel.tree import add_up
+from npbert.training.parallel import Communicator
+
+Sum = TypeVar("Sum")
 
 Sums = dict[range, list[Array]]
 """Sums of the gradients of some parts of a batch, as `add_up` has them: an array for each parameter of the model."""
+
+
+def add_up(sums: Mapping[range, Sum], parts: range, add: Callable[[Sum, Sum], Sum]) -> dict[range, Sum]:
+    """Add up as many of these sums as can be, and return what is left, in order: the sum of all `parts`, if all are
+    there. The sum of parts 2 and 3 is sums[range(2, 4)], and part 5 by itself is sums[range(5, 6)].
+
+    Many parts are the first half of them plus the second half, and each half likewise. Rounding makes (a + b) + c
+    another number than a + (b + c), so the order of a sum shows in its last bits. Here the number of parts alone
+    decides it. A chain, ((0 + 1) + 2) + 3, would take a gradient less of memory on one thread. But a process with parts
+    2 and 3 would have to keep and send both; in a tree it sends their sum.
+    """
+    if parts in sums or len(parts) == 1:
+        return {parts: sums[parts]} if parts in sums else {}
+    middle = (len(parts) + 1) // 2
+    first, second = parts[:middle], parts[middle:]
+    left, right = add_up(sums, first, add), add_up(sums, second, add)
+    if first in left and second in right:
+        return {parts: add(left[first], right[second])}
+    return left | right
 
 
 class Shares:
@@ -43,7 +64,7 @@ class Shares:
         self.own = self._stretches[communicator.rank]
         self.parameters: Sequence[Parameter] = self.all
         if communicator.size > 1:
-            self.parameters = [_part_of(*pair) for pair in zip(self.all, self.own, strict=True)]
+            self.parameters = list(map(_part_of, self.all, self.own))
 
     def zero_grad(self) -> None:
         """Set every gradient to 0."""
@@ -93,8 +114,9 @@ class Shares:
         """All that an optimizer of `parameters` remembers, by kind and name, on process 0; nothing on the others."""
         found: dict[str, Array] = {}
         for kind, arrays in optimizer.moments().items():
-            whole = zip(self.names, self._whole(arrays), strict=True)
-            found |= {f"{kind}.{name}": array for name, array in whole if self.communicator.is_first}
+            whole = self._whole(arrays)
+            if self.communicator.is_first:
+                found |= {f"{kind}.{name}": array for name, array in zip(self.names, whole, strict=True)}
         return found
 
     def _whole(self, own: Iterable[Array]) -> list[Array]:

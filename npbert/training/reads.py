@@ -1,0 +1,63 @@
+"""What a run reads, as sums: so that one that goes on, or one of several processes, notices what is not the same."""
+
+from collections.abc import Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import npbert
+from npbert.data.tokenizer import Tokenizer
+
+CODE = "code of npbert"
+_AT_ONCE, _SHOWN = 2**20, 40
+
+
+def digests(reads: Mapping[str, Path | str]) -> dict[str, str]:
+    """By name, the size and the SHA-256 of each file, of each long text, and of the code of npbert.
+
+    Raises: OSError for a file that cannot be read.
+    """
+    found = {CODE: _code()}
+    for name, each in reads.items():
+        if isinstance(each, Path):
+            found[name] = _file(each)
+        else:
+            found[name] = each if len(each) <= _SHOWN else _sum(each)
+    return found
+
+
+def vocabulary(tokenizer: Tokenizer) -> str:
+    """A tokenizer as text: all that is in its files."""
+    with TemporaryDirectory() as folder:
+        tokenizer.save_pretrained(folder)
+        return "".join(file.read_text(encoding="utf-8") for file in sorted(Path(folder).iterdir()))
+
+
+def differences(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """By name what has changed, as a sentence without its end."""
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    found = {}
+    for name in names:
+        old, new = (each.get(name, "missing") for each in (before, now))
+        found[name] = f"{name} was {old[:_SHOWN]} and is {new[:_SHOWN]}"
+    return found
+
+
+@cache
+def _code() -> str:
+    root = Path(npbert.__file__).parent
+    return _sum("".join(f"{file.relative_to(root)} {_file(file)}\n" for file in sorted(root.rglob("*.py"))))
+
+
+def _sum(text: str) -> str:
+    data = text.encode()
+    return f"{len(data):,} bytes, SHA-256 {sha256(data).hexdigest()}"
+
+
+def _file(path: Path) -> str:
+    found = sha256()
+    with path.open("rb") as file:
+        while data := file.read(_AT_ONCE):
+            found.update(data)
+    return f"{path.stat().st_size:,} bytes, SHA-256 {found.hexdigest()}"

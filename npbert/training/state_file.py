@@ -1,0 +1,60 @@
+"""The file of a state: a head in JSON, tensors, and a checksum of both, so that a single bit that has changed shows."""
+
+import json
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.io.files import FileError, atomic_write
+from npbert.models.hugging_face.tensors import TensorFile, write_tensors
+from npbert.training.progress import fits
+
+_KEY, _CHECKSUM = "npbert", "sha256"
+
+
+def write_state(path: Path, head: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
+    """Write a state. The file is whole or not there at all: a crash leaves the one before it."""
+    checksum = _checksum(head, list(tensors), lambda name: tensors[name])
+    with atomic_write(path) as written:
+        write_tensors(written, tensors, {_KEY: json.dumps({**head, _CHECKSUM: checksum})})
+
+
+def read_state(path: Path) -> tuple[TensorFile, dict[str, Any]]:
+    """The tensors and the head of a state. (One of an earlier version has no checksum, and does not know `reads`.)
+
+    Raises: FileNotFoundError; FileError that names the file when it is damaged or not a state.
+    """
+    file = TensorFile(path)
+    try:
+        head = json.loads(file.metadata[_KEY])
+        checksum, progress = head.pop(_CHECKSUM, None), head["progress"]
+        dicts = progress, progress.get("settings", {}), head.get("reads", {})
+        if not fits(head["steps"], 0) or not all(isinstance(each, dict) for each in dicts):
+            raise ValueError("steps, progress or settings of another type")
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise FileError(f"{path} is not a training state of npbert") from error
+    if (checksum or "reads" in head) and checksum != _checksum(head, list(file.shapes), file.read):
+        raise FileError(f"{path} is damaged: it is not as it was written, by its checksum")
+    return file, head
+
+
+def drop_tensors(path: Path) -> None:
+    """Keep of the state only how far the run is: a finished run needs no more, and nearly all of the file is free."""
+    write_state(path, read_state(path)[1], {})
+
+
+def has_tensors(path: Path) -> bool:
+    """True if the state is whole, and not what drop_tensors has left of it."""
+    return bool(TensorFile(path).shapes)
+
+
+def _checksum(head: Mapping[str, Any], names: list[str], read: Callable[[str], Array]) -> str:
+    found = sha256(json.dumps(head).encode())
+    for name in sorted(names):
+        found.update(name.encode())
+        found.update(np.asarray(read(name), order="C").data)
+    return found.hexdigest()

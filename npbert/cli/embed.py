@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from npbert.cli.command import Command, argument, switch
-from npbert.cli.options import FilesCommand
+from npbert.cli.options import COLUMNS, FilesCommand
+from npbert.cli.predict import rows_of
 from npbert.cli.text import (
     JSON_LINES,
     STANDARD_INPUT,
@@ -20,6 +21,7 @@ from npbert.cli.text import (
     write_array,
     write_json_lines,
 )
+from npbert.data.tables import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Embed, check_max_length
 from npbert.io.errors import Wanted, at_least, one_of
 from npbert.io.files import FileError
@@ -73,7 +75,8 @@ class VectorOptions(Settings):
 class EmbedCommand(VectorOptions, FilesCommand):
     """Turn each text into a vector; texts that mean similar things get similar
     vectors. The file has a text on each line; the answer to each is a line of
-    JSON, or a row of a NumPy array with --output NAME.npy.
+    JSON, or a row of a NumPy array with --output NAME.npy. Of a table (TSV, CSV or
+    lines of JSON), --text says which column to take.
 
     The folder of a sentence-transformers model has a modules.json, which says how
     its vectors are made; options on the command line override it.
@@ -83,12 +86,17 @@ class EmbedCommand(VectorOptions, FilesCommand):
       echo "A cat sat on the mat." | npbert embed folder --pooling cls
     To find the texts that are most similar to another: npbert search --help"""
 
+    columns: ClassVar = COLUMNS
     endings: ClassVar = (".npy", *JSON_LINES)
 
     def answer(self) -> int:
         """Write the vectors."""
+        columns = self.columns_of(None, ())
+        if columns is None and self.input.endswith(TABLE_ENDINGS):
+            wanted = "a text on each line; --text says which column to take"
+            raise FileError(f"{self.input} is a table", wanted=wanted)
         embed = self.embed(self.folder)
-        texts = read_lines(self.input)
+        texts = read_lines(self.input) if columns is None else rows_of(self.input, columns)[1]
         vectors = embed(texts, batch_size=self.batch_size)
         if self.output.endswith(".npy"):
             write_array(vectors, self.output)

@@ -28,6 +28,9 @@ GROUPS = {
 }
 """The settings that belong together in --help."""
 
+COLUMNS = ("text", "text_pair", "delimiter", "first_row")
+"""The settings of a task that name the columns of a table of texts."""
+
 
 def grouped(kind: type[Settings]) -> dict[str, list[Entry]]:
     """The settings of `kind` by title."""

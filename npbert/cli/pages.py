@@ -106,9 +106,9 @@ class PageCommand(Command):
 
 @dataclass(frozen=True, kw_only=True)
 class SiteCommand(Command):
-    """Make a web site to read npbert on, with no network: the chapters of docs/, the source
-    in reading order with each backward beside the forward that it undoes, and the reference.
-    Each backward has its last check, made now, and the bugs that the tests plant."""
+    """Make a web site to read npbert on, with no network: the chapters of docs/, the layers
+    in reading order with each forward beside its backward, and the reference. A layer's page
+    shows the numbers on the tape, its last check, made now, and the bugs that the tests plant."""
 
     folder: str = argument("FOLDER", "where to write it: a new folder, or an earlier site")
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from npbert.cli.command import switch
-from npbert.cli.options import FilesCommand, length_of
+from npbert.cli.options import COLUMNS, FilesCommand, length_of
 from npbert.cli.text import name_of, read_all, read_lines, read_texts, write_json_lines
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
-from npbert.data.tables import TABLE_ENDINGS, read_table
+from npbert.data.tables import TABLE_ENDINGS, json_rows, read_table
 from npbert.data.tokenizer import Text
 from npbert.inference import Answer, AnswerSpan, Classify, FillMask, Tag
 from npbert.inference.classify import Label
-from npbert.io.errors import Place, at_least
-from npbert.io.files import FileError
-from npbert.io.messages import listed
+from npbert.io.errors import at_least
 from npbert.io.settings import setting
 from npbert.training.tasks import TaskSettings
 
+_QUESTION = "question", "passage,context"
 Places = list[dict[str, int]]
 """The line of each text, or nothing to tell of its place."""
 
@@ -61,7 +59,7 @@ class ClassifyCommand(FilesCommand):
       npbert classify run test.tsv --output labels.jsonl
       npbert classify folder test.csv --text sentence1 --text-pair sentence2"""
 
-    columns: ClassVar = ("text", "text_pair", "delimiter", "first_row")
+    columns: ClassVar = COLUMNS
 
     def answer(self) -> int:
         """Write the labels."""
@@ -173,19 +171,5 @@ class AnswerCommand(FilesCommand):
             return [Question("", self.question, read_all(self.input), ())]
         if self.input.endswith(".json"):
             return read_squad(self.input, answered=False)
-        return [_question(name_of(self.input), *row) for row in enumerate(read_lines(self.input), start=1)]
-
-
-def _question(path: str, number: int, line: str) -> Question:
-    """A line of JSON. Raises: FileError that says which keys there are, or what the line is."""
-    got = f"got {line[:60]!r}"
-    try:
-        row = json.loads(line)
-        question, passage = row["question"], row["passage" if "passage" in row else "context"]
-        "".join([question, passage]).encode()  # two strings, and no half of a character
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        if isinstance(error, KeyError):
-            got = f"got the keys {listed(row)}"
-        wanted = 'wanted a JSON object with the strings "question" and "passage", or --question'
-        raise FileError(f"{wanted}; {got}", where=Place(path, number)) from error
-    return Question("", question, passage, ())
+        rows = json_rows(name_of(self.input), read_all(self.input), _QUESTION, hint="or give --question")
+        return [Question("", question, passage, ()) for (question, passage), _ in rows]

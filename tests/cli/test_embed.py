@@ -115,3 +115,13 @@ def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch)
 def test_mistakes(npbert, folder, corpus, arguments, message):
     error = npbert(*shlex.split(arguments.format(folder=folder, corpus=corpus))).error
     assert fnmatchcase(error, message.format(corpus=corpus, folder=folder)), error
+
+
+def test_of_a_table_the_column_that_is_said_is_embedded(npbert, folder, tmp_path):
+    table = tmp_path / "corpus.csv"
+    table.write_text('label,text\n1,"the cat, sat"\n')
+    assert npbert("embed", folder, table).error.endswith(
+        "is a table, wanted a text on each line; --text says which column to take"
+    )
+    (row,) = npbert("embed", folder, table, "--text", "text").rows
+    assert row["text"] == "the cat, sat"

@@ -11,8 +11,10 @@ from npbert.cli.text import check_output, note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
 from npbert.io.errors import InputError
+from npbert.io.files import check_replaceable
 from npbert.io.messages import LOGGER
 from npbert.io.settings import setting
+from npbert.pages.html import ICON
 from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 
@@ -42,13 +44,19 @@ class ReportCommand(Command):
         first = self.folders[0]
         path = self.output or (COMPARISON_FILE if len(self.folders) > 1 else str(Path(first) / REPORT_FILE))
         if self.output or Path(path).parent.is_dir():
-            check_output(path)
+            _check_page(path)
         if len(self.folders) > 1:
             write_comparison(self.folders, path)
         else:
             write_report(first, self.output or None)
         note(f"{path} is written; open it in a browser")
         return 0
+
+
+def _check_page(path: str) -> None:
+    """Before all the work: can a page be written there, in place of nothing but an earlier page?"""
+    check_output(path)
+    check_replaceable(Path(path), ICON)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +96,7 @@ class PageCommand(Command):
         path = self.output or _PAGE
         if not self.output and Path(path).exists():
             raise FileExistsError(f"{path} is here already: --output {path} writes over it")
-        check_output(path)
+        _check_page(path)
         if self.folder is None:
             from npbert.pages.site.number import number_data  # the site's files are read for nothing else here
 

@@ -16,7 +16,7 @@ from npbert.io.errors import Fields, InputError, Place, Setting
 from npbert.io.files import FileError, atomic_write
 from npbert.io.messages import did_you_mean, warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.tasks import TextClassification, task_named
+from npbert.training.tasks import TextTask, task_named
 
 __all__ = ["finetune"]
 
@@ -62,7 +62,7 @@ def finetune(
         if all(isinstance(label, float) for label in labels):
             settings.setdefault("task", "regression")
         task = settings.get("task", "classification")
-        if not issubclass(task_named(str(task)), TextClassification):
+        if not issubclass(task_named(str(task)), TextTask):
             raise InputError(what="task", got=task, wanted="classification or regression")
         chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": "label"})
         with ExitStack() as undone:

@@ -74,6 +74,16 @@ def test_a_page_from_nothing_trains_a_model_for_it(npbert, tmp_path, monkeypatch
     assert npbert("page", "--output", "page.html").status == 0
 
 
+@pytest.mark.parametrize("command", [["page", "{folder}", "the [MASK] sat"], ["report", "{run}"]])
+def test_a_page_takes_no_other_files_place(npbert, folder, run, tmp_path, command):
+    (path := tmp_path / "train.tsv").write_text("good\ta good film\n", encoding="utf-8")
+    words = [word.format(folder=folder, run=run) for word in command]
+    assert f"{path} is another file, not a page of npbert" in npbert(*words, "--output", path).err
+    assert path.read_text(encoding="utf-8") == "good\ta good film\n"
+    for _ in range(2):
+        assert npbert(*words, "--output", tmp_path / "page.html").status == 0
+
+
 def test_the_answer_is_the_best_guess_unless_it_is_given(npbert, folder, tmp_path):
     path, texts = tmp_path / "page.html", ("the [MASK] sat", "a [MASK] [MASK]")
     guesses = npbert("fill-mask", folder, "--top-k", 1, stdin="\n".join(texts).encode()).rows

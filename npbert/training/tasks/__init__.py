@@ -5,7 +5,7 @@ from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, labels_of
-from npbert.training.tasks.text import TextClassification, TextRegression
+from npbert.training.tasks.text import TextClassification, TextRegression, TextTask
 
 TASKS: dict[str, type[FinetuneTask]] = {
     "classification": TextClassification,
@@ -52,6 +52,7 @@ __all__ = [
     "JudgedExample",
     "labels_of",
     "task_named",
+    "TextTask",
     "TextClassification",
     "TextRegression",
     "MultipleChoice",

@@ -37,16 +37,22 @@ if TYPE_CHECKING:  # for editors and mypy; when it runs, each name of `__all__` 
     from npbert.inference import Answer, Classify, Embed, FillMask, Tag
     from npbert.layers import (
         GELU,
+        DistanceAttention,
         DotProductAttention,
         Dropout,
         Elementwise,
         Embedding,
         Gather,
+        Identity,
         LayerNorm,
         Linear,
         Loss,
         MeanSquaredError,
+        NoEmbedding,
+        RelativeBias,
         ReLU,
+        Rotary,
+        SiLU,
         SinusoidalPositions,
         Softmax,
         SoftmaxCrossEntropy,
@@ -63,8 +69,10 @@ __all__ += ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
 __all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather"]
+__all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
 __all__ += ["FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed", "Encoder", "BertEmbeddings"]
 __all__ += ["Pooler", "MeanPooling", "MaskedLMHead", "NextSentenceHead"]
+__all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer"]
 __all__ += ["BertConfig", "Reads", "PackedBatch", "BertModel", "PreTrainedModel", "TaskModel"]
 __all__ += ["BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"]
 __all__ += ["BertForMultipleChoice", "BertForTokenClassification", "BertForQuestionAnswering"]

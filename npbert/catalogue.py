@@ -17,10 +17,11 @@ from numpy.typing import DTypeLike
 import npbert.blocks
 import npbert.layers
 import npbert.models
-from npbert.blocks import EncoderLayer
+from npbert.blocks import EncoderLayer, PreNormEncoderLayer
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
+from npbert.layers import LayerNorm, RelativeBias, Rotary
 from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
 from npbert.training.accumulate import accumulate
@@ -89,6 +90,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def x_twice(rng: np.random.Generator) -> tuple[Any, ...]:
         return *x(rng), *x(rng)
 
+    def wide(rng: np.random.Generator) -> tuple[Any, ...]:
+        """Rows of 2·D features, an even number in each head."""
+        return (rng.standard_normal((shapes.N, 2 * D)),)
+
     def queries_and_keys(rng: np.random.Generator) -> tuple[Any, ...]:
         return rng.standard_normal((len(read), D)), *x(rng), lengths.only(read)
 
@@ -102,6 +107,15 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def encoder_layer(layer_class: Any, init: Init, activation: str = "gelu") -> Any:
         dropout = {"dropout": 0.2, "attention_dropout": 0.3}
         return layer_class(D, H, F, init, activation=activation, layer_norm_eps=_EPS, **dropout)
+
+    def distance_attention(layer_class: Any, init: Init, **distances: Any) -> Any:
+        return layer_class(H, 0.3, **distances)
+
+    def relative_bias(init: Init) -> RelativeBias:
+        return RelativeBias(6, H, init, max_distance=4)
+
+    def rotary_attention(layer_class: Any, init: Init) -> Any:
+        return layer_class(2 * D, H, init, rotary=Rotary(2 * D // H, 10.0, init.dtype), dropout=0.3)
 
     def encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> Any:
         made = layer_class([encoder_layer(EncoderLayer, init), encoder_layer(EncoderLayer, init, "gelu_new")])
@@ -134,6 +148,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "ReLU": (_plain, x),
         "GELU": (_plain, x),
         "TanhGELU": (_plain, x),
+        "SiLU": (_plain, x),
         "Softmax": (_plain, x),
         "LayerNorm": (lambda cls, init: cls(D, init, eps=_EPS), x),
         "Dropout": (lambda cls, init: cls(0.3), x),
@@ -153,20 +168,55 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             lambda cls, init: cls(H, 0.3),
             lambda rng: (rng.standard_normal((len(read), D)), *x_twice(rng), lengths.only(read)),
         ),
+        "Rotary": (
+            lambda cls, init: cls(2 * D // H, 10.0, init.dtype),
+            lambda rng: (*wide(rng), lengths.positions),
+        ),
+        "RelativeBias": (lambda cls, init: cls(6, H, init, max_distance=4), lambda rng: (np.arange(6, -7, -1),)),
+        "DistanceAttention, bias": (
+            lambda cls, init: distance_attention(cls, init, bias=relative_bias(init)),
+            lambda rng: (*x_twice(rng), *x(rng), lengths),
+        ),
+        "DistanceAttention, bias within reach, some rows look": (
+            lambda cls, init: distance_attention(cls, init, bias=relative_bias(init), reach=1),
+            lambda rng: (rng.standard_normal((len(read), D)), *x_twice(rng), lengths.only(read)),
+        ),
         "FeedForward, gelu": (lambda cls, init: cls(D, F, init), x),
         "FeedForward, gelu_new": (lambda cls, init: cls(D, F, init, activation="gelu_new"), x),
         "FeedForward, relu": (lambda cls, init: cls(D, F, init, activation="relu"), x),
+        "GatedFeedForward, gelu": (lambda cls, init: cls(D, F, init), x),
+        "GatedFeedForward, silu, no biases": (
+            lambda cls, init: cls(D, F, replace(init, bias=False), activation="silu"),
+            x,
+        ),
+        "RotaryAttention": (rotary_attention, lambda rng: (*wide(rng), *wide(rng), lengths)),
+        "RotaryAttention, some rows look": (
+            rotary_attention,
+            lambda rng: (rng.standard_normal((len(read), 2 * D)), *wide(rng), lengths.only(read)),
+        ),
         "MultiHeadAttention": (attention, lambda rng: (*x_twice(rng), lengths)),
         "MultiHeadAttention, some rows look": (attention, queries_and_keys),
         "MultiHeadAttention, one sequence": (attention, x_twice),
         "EncoderLayer": (encoder_layer, lambda rng: (*x_twice(rng), lengths)),
         "EncoderLayer, some rows look": (encoder_layer, queries_and_keys),
+        "PreNormEncoderLayer": (encoder_layer, lambda rng: (*x_twice(rng), lengths)),
+        "PreNormEncoderLayer, some rows look": (encoder_layer, queries_and_keys),
         "Checkpointed": (
             lambda cls, init: cls(encoder_layer(EncoderLayer, init)),
             lambda rng: (*x_twice(rng), lengths),
         ),
         "Encoder": (encoder, lambda rng: (*x(rng), lengths)),
         "Encoder, some rows read": (encoder, lambda rng: (*x(rng), lengths, read)),
+        "Encoder, one layer three times": (
+            lambda cls, init: cls([encoder_layer(EncoderLayer, init)] * 3),
+            lambda rng: (*x(rng), lengths, read),
+        ),
+        "Encoder, pre-norm": (
+            lambda cls, init: cls(
+                [encoder_layer(PreNormEncoderLayer, init) for _ in range(2)], LayerNorm(D, init, eps=_EPS)
+            ),
+            lambda rng: (*x(rng), lengths, read),
+        ),
         "Encoder, checkpointed": (partial(encoder, checkpointing=True), lambda rng: (*x(rng), lengths, read)),
         "BertEmbeddings": (embeddings, lambda rng: of_embeddings),
         "BertEmbeddings, sinusoidal": (

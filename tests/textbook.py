@@ -24,6 +24,7 @@ ACTIVATIONS: dict[str, Callable[[float], float]] = {
     "gelu": lambda x: x * math.erfc(-x / math.sqrt(2)) / 2,
     "gelu_new": lambda x: x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
     "relu": lambda x: x if x > 0 else 0.0,
+    "silu": lambda x: x / (1 + math.exp(-x)),
 }
 ACTIVATIONS["gelu_pytorch_tanh"] = ACTIVATIONS["gelu_new"]
 
@@ -71,23 +72,64 @@ def cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
     return np.float64(math.fsum(surprises) / len(surprises))
 
 
-def probabilities(q: Array, k: Array) -> Array:
-    """(M, T): how much each query takes from each key of its sequence, in one head of d features."""
-    return softmax(None, np.array([[query @ key / math.sqrt(len(key)) for key in k] for query in q]))
+def bucket(layer: Any, distance: int) -> int:
+    """The bucket of a distance, in words: near ones have their own, far ones share by their logarithm."""
+    half = len(layer.weight.value) // 2
+    near, far = half // 2, abs(distance)
+    if far >= near:
+        share = math.log(far / near) / math.log(layer.max_distance / near)
+        far = min(half - 1, near + math.floor(share * (half - near) + 1e-9))
+    return far + half if distance > 0 else far
+
+
+def relative_bias(layer: Any, distances: Array) -> Array:
+    return np.array([layer.weight.value[bucket(layer, int(distance))] for distance in distances])
+
+
+def probabilities(layer: Any, head: int, q: Array, k: Array, at: Array) -> Array:
+    """(M, T): how much each query takes from each key of its sequence, in one head of d features. at: the queries'
+    positions."""
+    bias, reach = getattr(layer, "bias", None), getattr(layer, "reach", None)
+    scores = np.array([[query @ key / math.sqrt(len(key)) for key in k] for query in q.astype(float)])
+    for i, j in np.ndindex(scores.shape):
+        distance = j - int(at[i])
+        scores[i, j] += bias.weight.value[bucket(bias, distance), head] if bias else 0.0
+        scores[i, j] = scores[i, j] if reach is None or abs(distance) <= reach else -math.inf
+    return softmax(None, scores)
 
 
 def dot_product(layer: Any, q: Array, k: Array, v: Array, sequences: Sequences | None = None) -> Array:
     """Head after head, in each sequence by itself."""
     c, d = np.empty(q.shape), q.shape[1] // layer.num_heads
     query, key = 0, 0
-    lengths = [(len(q), len(k))] if sequences is None else zip(sequences.query_lengths, sequences.lengths, strict=True)
-    for m, t in lengths:
-        for features in (slice(head * d, (head + 1) * d) for head in range(layer.num_heads)):
+    sequences = Sequences([len(k)], np.array([len(q)])) if sequences is None else sequences
+    for m, t in zip(sequences.query_lengths, sequences.lengths, strict=True):
+        for head in range(layer.num_heads):
+            features = slice(head * d, (head + 1) * d)
             own_q, own_k = q[query : query + m, features], k[key : key + t, features]
+            at = sequences.query_positions[query : query + m]
             if m:
-                c[query : query + m, features] = probabilities(own_q, own_k) @ v[key : key + t, features]
+                p = probabilities(layer, head, own_q, own_k, at)
+                c[query : query + m, features] = p @ v[key : key + t, features]
         query, key = query + m, key + t
     return c
+
+
+def rotary(layer: Any, x: Array, positions: Array) -> Array:
+    """Each pair of a head as a complex number, turned by its angle, which is float32."""
+    half = layer.features // 2
+    y = x.astype(float).reshape(len(x), -1, 2, half).copy()
+    for n, head, i in np.ndindex(len(x), y.shape[1], half):
+        angle = np.float32(positions[n]) * (1 / np.float32(layer.base) ** np.float32(2 * i / layer.features))
+        turned = complex(*y[n, head, :, i]) * complex(np.cos(angle), np.sin(angle))
+        y[n, head, :, i] = turned.real, turned.imag
+    return y.reshape(x.shape)
+
+
+def rotary_attention(layer: Any, x: Array, z: Array, sequences: Sequences) -> Array:
+    q = rotary(layer.rotary, linear(layer.query, x), sequences.query_positions)
+    k = rotary(layer.rotary, linear(layer.key, z), sequences.positions)
+    return linear(layer.output, dot_product(layer.dot_product, q, k, linear(layer.value, z), sequences))
 
 
 def attention(layer: Any, x: Array, z: Array, sequences: Sequences | None = None) -> Array:
@@ -104,10 +146,33 @@ def encoder_layer(layer: Any, x: Array, z: Array, sequences: Sequences | None, a
     return layer_norm(layer.output_norm, h + feed_forward(layer.feed_forward, h, activation))
 
 
-def encoder(layer: Any, x: Array, sequences: Sequences | None = None, read: Array | None = None) -> Array:
-    for part, activation in zip(layer.layers, ("gelu", "gelu_new"), strict=True):
+def gated_feed_forward(layer: Any, x: Array, activation: str = "gelu") -> Array:
+    gate = each(ACTIVATIONS[activation], None, linear(layer.gate, x))
+    return linear(layer.output, gate * linear(layer.intermediate, x))
+
+
+def pre_norm_layer(layer: Any, x: Array, z: Array, sequences: Sequences) -> Array:
+    n_x, n_z = (layer_norm(layer.attention_norm, rows) for rows in (x, z))
+    h = x + attention(layer.attention, n_x, n_z, sequences)
+    return h + feed_forward(layer.feed_forward, layer_norm(layer.output_norm, h))
+
+
+def encoder(
+    layer: Any,
+    x: Array,
+    sequences: Sequences | None = None,
+    read: Array | None = None,
+    activations: tuple[str, ...] = ("gelu", "gelu_new"),
+) -> Array:
+    for part, activation in zip(layer.layers, activations, strict=True):
         x = encoder_layer(part, x, x, sequences, activation)
     return x if read is None else x[read]
+
+
+def pre_norm_encoder(layer: Any, x: Array, sequences: Sequences, read: Array) -> Array:
+    for part in layer.layers:
+        x = pre_norm_layer(part, x, x, sequences)
+    return layer_norm(layer.norm, x)[read]
 
 
 def embeddings(layer: Any, ids: Array, types: Array, t: Array, *, is_learned: bool = True) -> Array:
@@ -175,6 +240,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "ReLU": partial(each, ACTIVATIONS["relu"]),
     "GELU": partial(each, ACTIVATIONS["gelu"]),
     "TanhGELU": partial(each, ACTIVATIONS["gelu_new"]),
+    "SiLU": partial(each, ACTIVATIONS["silu"]),
     "Softmax": softmax,
     "LayerNorm": layer_norm,
     "Dropout": lambda layer, x: x,
@@ -184,13 +250,22 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "SoftmaxCrossEntropy": cross_entropy,
     "MeanSquaredError": lambda layer, y, target: np.float64(math.fsum(((y - target) ** 2).flat) / y.size),
     "DotProductAttention": dot_product,
+    "DistanceAttention": dot_product,
+    "Rotary": rotary,
+    "RelativeBias": relative_bias,
     "FeedForward": feed_forward,
     "FeedForward, gelu_new": partial(feed_forward, activation="gelu_new"),
     "FeedForward, relu": partial(feed_forward, activation="relu"),
+    "GatedFeedForward": gated_feed_forward,
+    "GatedFeedForward, silu, no biases": partial(gated_feed_forward, activation="silu"),
     "MultiHeadAttention": attention,
+    "RotaryAttention": rotary_attention,
     "EncoderLayer": encoder_layer,
+    "PreNormEncoderLayer": pre_norm_layer,
     "Checkpointed": lambda layer, *inputs: encoder_layer(layer.layer, *inputs),
     "Encoder": encoder,
+    "Encoder, one layer three times": partial(encoder, activations=("gelu",) * 3),
+    "Encoder, pre-norm": pre_norm_encoder,
     "BertEmbeddings": embeddings,
     "BertEmbeddings, sinusoidal": partial(embeddings, is_learned=False),
     "Pooler": pooler,

@@ -13,6 +13,7 @@ class MultiHeadAttention(Layer):
 
     x (M, D): what the queries are made of   z (N, D): what keys and values are made of   y (M, D)
     sequences: which rows belong together; None means that all are one sequence.
+    dot_product: another kind of attention, in place of DotProductAttention(num_heads, dropout).
 
     In self-attention x is z. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2; the biases as in BERT's code.)
     Chapter 6 of docs/ derives it.
@@ -21,14 +22,22 @@ class MultiHeadAttention(Layer):
     TypeError when a dtype is not that of the weights.
     """
 
-    def __init__(self, hidden_size: int, num_heads: int, init: Init, *, dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        hidden_size: int,
+        num_heads: int,
+        init: Init,
+        *,
+        dropout: float = 0.0,
+        dot_product: DotProductAttention | None = None,
+    ) -> None:
         if num_heads < 1 or hidden_size % num_heads:
             raise ValueError(f"hidden_size {hidden_size} is not divisible by num_heads {num_heads}")
         self.query = Linear(hidden_size, hidden_size, init)
         self.key = Linear(hidden_size, hidden_size, init)
         self.value = Linear(hidden_size, hidden_size, init)
         self.output = Linear(hidden_size, hidden_size, init)
-        self.dot_product = DotProductAttention(num_heads, dropout)
+        self.dot_product = dot_product or DotProductAttention(num_heads, dropout)
 
     def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         q = self.query(x, tape)

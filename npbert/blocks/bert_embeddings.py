@@ -1,12 +1,19 @@
 """BertEmbeddings: the sum of three vectors, for the token, its position and its sentence."""
 
+from collections.abc import Callable
+
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.layers import Dropout, Embedding, LayerNorm, SinusoidalPositions
+from npbert.layers import Dropout, Embedding, LayerNorm, NoEmbedding, SinusoidalPositions
 
-POSITION_KINDS = ("absolute", "sinusoidal")
+POSITION_KINDS: dict[str, Callable[[int, int, Init], Layer]] = {
+    "absolute": Embedding,
+    "sinusoidal": SinusoidalPositions,
+    "rotary": lambda length, features, init: NoEmbedding(),
+}
+"""The kinds of positions, and the table of each."""
 
 
 class BertEmbeddings(Layer):
@@ -15,8 +22,9 @@ class BertEmbeddings(Layer):
     input_ids (N,)   token_type_ids (N,), 0 = first sentence, 1 = second   y (N, D)
     positions (N,): t, the column of each token in its batch
 
-    position_embedding_type: `absolute`, a learned table (BERT), or `sinusoidal`, fixed (the Transformer). (Devlin et
-    al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
+    position_embedding_type: `absolute`, a learned table (BERT); `sinusoidal`, fixed (the Transformer); or `rotary`, no
+    table, as attention itself sees positions. type_vocab_size: 0 for no types (DistilBERT). (Devlin et al. 2018,
+    section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
     Chapter 7 of docs/ derives it.
 
     Raises: ValueError for another kind of positions; TypeError for ids that are not integers, IndexError for one that
@@ -36,12 +44,12 @@ class BertEmbeddings(Layer):
         layer_norm_eps: float = 1e-12,
     ) -> None:
         if position_embedding_type not in POSITION_KINDS:
-            wanted = " or ".join(POSITION_KINDS)
-            raise ValueError(f"position_embedding_type is {position_embedding_type!r}, wanted {wanted}")
-        positions = Embedding if position_embedding_type == "absolute" else SinusoidalPositions
+            wanted = ", ".join(POSITION_KINDS)
+            raise ValueError(f"position_embedding_type is {position_embedding_type!r}, wanted one of {wanted}")
         self.word_embeddings = Embedding(vocab_size, hidden_size, init)
-        self.position_embeddings = positions(max_position_embeddings, hidden_size, init)
-        self.token_type_embeddings = Embedding(type_vocab_size, hidden_size, init)
+        self.position_embeddings = POSITION_KINDS[position_embedding_type](max_position_embeddings, hidden_size, init)
+        has_types = type_vocab_size > 0
+        self.token_type_embeddings = Embedding(type_vocab_size, hidden_size, init) if has_types else NoEmbedding()
         self.layer_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.dropout = Dropout(dropout)
 

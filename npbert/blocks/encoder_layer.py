@@ -16,6 +16,8 @@ class EncoderLayer(Layer):
     x (M, D): what the queries are made of   z (N, D): what keys and values are made of   y (M, D)
     sequences: which rows belong together; None means that all are one sequence.
 
+    attention, feed_forward: other parts, in place of BERT's.
+
     In BERT x is z: each row asks, and each row answers. Only in the last layer x may be fewer rows, those that a head
     will read. LayerNorm comes after each addition ("post-norm"). (Vaswani et al. 2017, sections 3.1 and 5.4; Devlin et
     al. 2018, section 3.) Chapters 3 and 6 of docs/ derive it; in exercise 9 you do.
@@ -53,10 +55,12 @@ class EncoderLayer(Layer):
         attention_dropout: float = 0.0,
         activation: str = "gelu",
         layer_norm_eps: float = 1e-12,
+        attention: MultiHeadAttention | None = None,
+        feed_forward: Layer | None = None,
     ) -> None:
-        self.attention = MultiHeadAttention(hidden_size, num_heads, init, dropout=attention_dropout)
+        self.attention = attention or MultiHeadAttention(hidden_size, num_heads, init, dropout=attention_dropout)
         self.attention_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
-        self.feed_forward = FeedForward(hidden_size, intermediate_size, init, activation=activation)
+        self.feed_forward = feed_forward or FeedForward(hidden_size, intermediate_size, init, activation=activation)
         self.output_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.dropout = Dropout(dropout)  # used twice; what it drew each time is on the tape
 

@@ -4,13 +4,15 @@ from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.layers import GELU, Elementwise, Linear, ReLU, TanhGELU
+from npbert.layers import GELU, Elementwise, Linear, ReLU, SiLU, Tanh, TanhGELU
 
 ACTIVATIONS: dict[str, type[Elementwise]] = {
     "gelu": GELU,
     "gelu_new": TanhGELU,
     "gelu_pytorch_tanh": TanhGELU,
     "relu": ReLU,
+    "silu": SiLU,
+    "tanh": Tanh,
 }
 """By Hugging Face's names for them (`hidden_act`)."""
 

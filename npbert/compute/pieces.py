@@ -4,9 +4,14 @@ import itertools
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from npbert.compute.array import Array
 from npbert.compute.rowwise import BLOCK
 from npbert.compute.threads import slices
+
+NARROWEST = 32
+"""Positions of a band, at least."""
 
 
 class Piece(NamedTuple):
@@ -35,28 +40,80 @@ class Piece(NamedTuple):
         r, t = ((rows.stop - rows.start) // self.n for rows in (self.query_rows, self.key_rows))
         return self.n, self.heads.stop - self.heads.start, r, t
 
+    def distances(self, query_positions: Array, positions: Array) -> Array:
+        """How far each key is behind each query (n, R, T), by the positions of all queries and of all keys."""
+        queries = query_positions[self.query_rows].reshape(self.n, -1, 1)
+        return positions[self.key_rows].reshape(self.n, 1, -1) - queries
+
     def _split(self, x: Array) -> Array:
         """(n·T, D) -> (n, T, H, d) -> (n, H, T, d) -> (n, heads, T, d)"""
         x = x.reshape(self.n, len(x) // self.n, self.num_heads, x.shape[1] // self.num_heads)
         return x.swapaxes(1, 2)[:, self.heads]
 
 
-def attention_pieces(query_lengths: Array, lengths: Array, num_heads: int) -> list[Piece]:
+def attention_pieces(
+    query_lengths: Array,
+    lengths: Array,
+    num_heads: int,
+    *,
+    reach: int | None = None,
+    query_positions: Array | None = None,
+) -> list[Piece]:
     """All heads of all sequences, in pieces of about BLOCK scores.
 
     query_lengths, lengths (S,): how many queries and how many keys each sequence has.
+    reach: the largest distance from a query to a key; then `query_positions` (M,) are needed. A sequence that is longer
+    is cut into bands of neighboring queries with the keys that they reach, so the cost grows with its length alone.
 
-    Neighbours of equal length are in one piece. The pieces never depend on the number of threads.
+    Neighbors of equal length are in one piece. The pieces never depend on the number of threads.
     """
     pieces, query, key = [], 0, 0  # the first rows that belong to no piece yet
     for (r, t), equal in itertools.groupby(zip(query_lengths.tolist(), lengths.tolist(), strict=True)):
-        heads_at_once = max(1, BLOCK // max(1, r * t))
-        heads_of_one = slices(num_heads, math.ceil(num_heads / heads_at_once))
-        sequences_at_once = max(1, heads_at_once // num_heads)
+        if reach is not None and query_positions is not None and t > reach + 1:
+            for _ in equal:
+                pieces += _bands(query, query_positions[query : query + r], key, t, num_heads, reach)
+                query, key = query + r, key + t
+            continue
+        sequences_at_once = max(1, BLOCK // max(1, r * t) // num_heads)
         count = sum(1 for _ in equal)
         for first in range(0, count, sequences_at_once):
             n = min(sequences_at_once, count - first)
             rows = slice(query, query + n * r), slice(key, key + n * t)
-            pieces += [Piece(n, *rows, heads, num_heads) for heads in heads_of_one]
+            pieces += [Piece(n, *rows, heads, num_heads) for heads in _heads_at_once(num_heads, r * t)]
             query, key = query + n * r, key + n * t
     return pieces
+
+
+def _heads_at_once(num_heads: int, scores: int) -> list[slice]:
+    """The heads of each piece, for so many scores in one head."""
+    return slices(num_heads, math.ceil(num_heads / max(1, BLOCK // max(1, scores))))
+
+
+def _bands(query: int, positions: Array, key: int, t: int, num_heads: int, reach: int) -> list[Piece]:
+    """The bands of one sequence, head by head. query, key: its first rows   positions (r,): of its queries."""
+    width = max(NARROWEST, reach)  # of positions: narrower bands compute fewer scores in vain, and wider ones faster
+    edges = np.searchsorted(positions, np.arange(0, t + width, width)).tolist()
+    rows = []
+    for band, (first, last) in enumerate(itertools.pairwise(edges)):
+        if first < last:
+            keys = slice(key + max(0, band * width - reach), key + min(t, (band + 1) * width + reach))
+            rows.append((slice(query + first, query + last), keys))
+    return [
+        Piece(1, *band, heads, num_heads) for heads in _heads_at_once(num_heads, width * 3 * width) for band in rows
+    ]
+
+
+def strands(pieces: list[Piece]) -> list[list[int]]:
+    """The numbers of the pieces, those together whose keys overlap: one thread has to do them one after another."""
+    found: list[list[int]] = []
+    for number, piece in enumerate(pieces):
+        before = pieces[number - 1] if number else piece
+        if (
+            number
+            and piece.heads == before.heads
+            and before.key_rows.start <= piece.key_rows.start < before.key_rows.stop
+        ):
+            found[-1].append(number)
+        else:
+            found.append([number])
+    return found

@@ -97,6 +97,17 @@ def gradients_of_a_part() -> Iterator[dict[Parameter, Array]]:
         _part.reset(token)
 
 
+class Fixed:
+    """Zeros in the place of a parameter that a model leaves out: `value` stays 0, and gradients are dropped. No
+    `Parameter`, so it is neither learned nor saved."""
+
+    def __init__(self, value: Array) -> None:
+        self.value = value
+
+    def add_grad(self, grad: Array, rows: Array | None = None) -> None:
+        """Drop the gradient."""
+
+
 class LazyGenerator(np.random.Generator):
     """A Generator from which Init draws only when a value is first read: for a model about to be loaded."""
 
@@ -107,6 +118,7 @@ class Init:
 
     rng: where the weights are drawn from. With None they are 0, for a model whose values are about to be loaded.
     std: BERT's is 0.02, its `initializer_range`. dtype: of the parameters, and so of all that is computed with them.
+    bias: False leaves out every bias, and LayerNorm's β, as ModernBERT does: they are 0 and not learned.
     (0.02 and a normal that is cut off at two standard deviations are in Google's code, create_initializer; Hugging
     Face's code does not cut it off.) Raises: TypeError for an rng that is not a Generator, or a dtype that is no float.
     """
@@ -114,6 +126,7 @@ class Init:
     rng: np.random.Generator | None
     std: float = 0.02
     dtype: DTypeLike = np.float32
+    bias: bool = True
 
     def __post_init__(self) -> None:
         if self.rng is not None and not isinstance(self.rng, np.random.Generator):
@@ -126,9 +139,10 @@ class Init:
         later = Parameter(np.zeros(shape, self.dtype), start=self)
         return later if isinstance(self.rng, LazyGenerator) else Parameter(later.value)
 
-    def zeros(self, *shape: int) -> Parameter:
-        """A parameter of zeros: a bias, or LayerNorm's β."""
-        return Parameter(np.zeros(shape, self.dtype))
+    def zeros(self, *shape: int) -> Parameter | Fixed:
+        """A parameter of zeros: a bias, or LayerNorm's β; `Fixed` where biases are left out."""
+        zeros = np.zeros(shape, self.dtype)
+        return Parameter(zeros) if self.bias else Fixed(zeros)
 
     def ones(self, *shape: int) -> Parameter:
         """A parameter of ones: LayerNorm's γ."""

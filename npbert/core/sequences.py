@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from npbert.compute.array import Array
@@ -14,18 +16,22 @@ class Sequences:
     lengths (S,): the number of rows of each sequence, at least 1, all of them keys and values; num_rows is their sum N.
     query_lengths (S,): the number of its queries, one for each row if not given; num_queries is their sum M.
     offsets (S + 1,): the row at which each sequence begins, and last N (`cu_seqlens` in flash-attention).
+    positions (N,), query_positions (M,): the place of each row, and of each query, in its sequence, from 0 on.
 
     Attention is quicker when sequences of equal length are neighbours. Its result is the same in any order.
     Raises: ValueError for lengths that are not whole numbers of at least 1.
     """
 
-    def __init__(self, lengths: Array, query_lengths: Array | None = None) -> None:
+    def __init__(
+        self, lengths: Array, query_lengths: Array | None = None, query_positions: Array | None = None
+    ) -> None:
         self.lengths = np.asarray(lengths)
         if self.lengths.ndim != 1 or self.lengths.dtype.kind not in "iu" or not (self.lengths > 0).all():
             raise ValueError(f"lengths are {lengths}, wanted a list of whole numbers of at least 1")
         self.query_lengths = self.lengths if query_lengths is None else query_lengths
         self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
         self.num_rows, self.num_queries = int(self.lengths.sum()), int(self.query_lengths.sum())
+        self._query_positions = query_positions
 
     def only(self, read: Array) -> Sequences:
         """The same sequences with the rows `read` (M,), in ascending order, as the only queries. Raises: TypeError for
@@ -33,7 +39,20 @@ class Sequences:
         check_ids(read, self.num_rows, name="read", limit_name="the number of rows")
         if (read[1:] < read[:-1]).any():
             raise ValueError("the rows to read are not in ascending order")
-        return Sequences(self.lengths, np.diff(np.searchsorted(read, self.offsets)))
+        return Sequences(self.lengths, np.diff(np.searchsorted(read, self.offsets)), self.positions[read])
+
+    @cached_property
+    def positions(self) -> Array:
+        return _places(self.lengths)
+
+    @cached_property
+    def query_positions(self) -> Array:
+        return _places(self.query_lengths) if self._query_positions is None else self._query_positions
 
     def __repr__(self) -> str:
         return f"Sequences(lengths={self.lengths.tolist()})"
+
+
+def _places(lengths: Array) -> Array:
+    """0, 1, 2 … for each of the lengths."""
+    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.io.files import FileError, read_json_object
+from npbert.io.files import LARGEST_STREAM, FileError, read_json_object
 
 
 class GoldAnswer(NamedTuple):
@@ -31,7 +31,7 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
     an answer, or an answer that does not stand where it should; OSError.
     """
     path = Path(path)
-    stored = read_json_object(path)
+    stored = read_json_object(path, most=LARGEST_STREAM)
     try:
         questions = [
             Question(

@@ -5,11 +5,11 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io.errors import Place, Setting, one_of
+from npbert.io.errors import Place, Sentence, Setting, one_of
 from npbert.io.files import FileError, parse_json, read_text
 from npbert.io.messages import counted, listed
 
-DELIMITERS = {"tab": "\t", "comma": ","}
+DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 DELIMITER = one_of(("", *DELIMITERS))
 _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
 
@@ -32,50 +32,61 @@ def read_table(
 
     columns: each is a number, from 0, or a name, or several names with commas between them, of which the file has one
     (`sentence,content`). With a name among them, the first line of the file names the columns.
-    delimiter: `tab`, where quotes are text like any other, or `comma`, where they may enclose a value; by default comma
-    for .csv, and tab for all else. In .jsonl, .json and .ndjson every line is a JSON object, and columns are names.
+    delimiter: `tab`, where quotes are text like any other, or `comma` or `semicolon`, where they may enclose a value;
+    by default comma for .csv, and tab for all else. In .jsonl, .json and .ndjson every line is a JSON object, and
+    columns are names.
     header: the first line names the columns even if they are given as numbers.
     text: what is in the file, when it has been read already; `path` is just its name then.
 
-    Raises: FileError that gives file and line for a row with too few columns, or a line that is not a JSON object, and
-    for a column that there is not, an empty file, or text that is not UTF-8; ValueError for another delimiter; OSError.
+    Raises: FileError that gives file and line for a row with too few columns, or of a CSV with more than the first, or
+    a line that is not a JSON object, and for a column that there is not, an empty file, or text that is not UTF-8;
+    ValueError for another delimiter; OSError.
     """
     DELIMITER.check("delimiter", delimiter)
     text, path, ending = read_text(Path(path)) if text is None else text, str(path), Path(path).suffix
     if ending in _JSON_ENDINGS and not delimiter:
-        rows = list(_json_rows(path, text, columns))
+        rows = json_rows(path, text, columns)
     else:
-        by_comma = delimiter == "comma" or (not delimiter and ending == ".csv")
-        rows = list(_delimited_rows(path, text, columns, by_comma=by_comma, header=header))
+        by = DELIMITERS[delimiter or ("comma" if ending == ".csv" else "tab")]
+        rows = list(_delimited_rows(path, text, columns, by, header=header))
     if not rows:
         raise FileError(f"{path} is empty: it has no rows")
     return rows
 
 
-def _delimited_rows(
-    path: str, text: str, columns: Sequence[str], *, by_comma: bool, header: bool
-) -> Iterator[TableRow]:
+def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, header: bool) -> Iterator[TableRow]:
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    dialect: Any = {"delimiter": ","} if by_comma else {"delimiter": "\t", "quoting": csv.QUOTE_NONE}
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # it is for the whole process: never made smaller
+    dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}
     reader = csv.reader((f"{line}\n" for line in lines), strict=True, **dialect)
-    has_header = header or any(not column.isdigit() for column in columns)
-    numbers = None if has_header else list(map(int, columns))
+    numbers = list(map(int, columns)) if not header and all(map(str.isdigit, columns)) else None
+    width = 0
     try:
-        for cells in reader:
+        for cells in filter(None, reader):
             place = Place(path, reader.line_num)
+            width = width or len(cells)
+            if by != "\t" and len(cells) > width:
+                hint = f"put a value with {by} in it in quotes"
+                raise FileError(counted(len(cells), "column"), wanted=f"{width}, as above", where=place, hint=hint)
             if numbers is None:
                 numbers = [_number_of(column, cells, place) for column in columns]
             elif len(cells) <= max(numbers):
-                if cells:
-                    by_tabs = ("is it separated by tabs? Then give ", Setting("delimiter", ("tab",)))
-                    says, wanted = counted(len(cells), "column"), f"at least {max(numbers) + 1}"
-                    hint = by_tabs if by_comma and "\t" in cells[0] else ""
-                    raise FileError(says, wanted=wanted, where=place, hint=hint)
+                wanted = f"at least {max(numbers) + 1}"
+                raise FileError(
+                    counted(len(cells), "column"), wanted=wanted, where=place, hint=_other_delimiter(cells, by)
+                )
             else:
                 yield TableRow(tuple(cells[number] for number in numbers), place)
     except csv.Error as error:
         raise FileError(str(error), where=Place(path, reader.line_num)) from error
+
+
+def _other_delimiter(cells: list[str], by: str) -> Sentence:
+    """The hint of a row that seems to be separated by something else."""
+    for name, other in DELIMITERS.items():
+        if by == "," and other != by and other in cells[0]:
+            return f"is it separated by {name}s? Then give ", Setting("delimiter", (name,))
+    return ""
 
 
 def _number_of(column: str, header: list[str], place: Place) -> int:
@@ -83,7 +94,8 @@ def _number_of(column: str, header: list[str], place: Place) -> int:
         return int(column)
     name = _one_of(column, header)
     if name is None:
-        raise FileError(f"there is no column {_named(column)}, only {listed(header)}", where=place)
+        hint = _other_delimiter(header, ",") if len(header) == 1 else ""
+        raise FileError(f"there is no column {_named(column)}, only {listed(header)}", where=place, hint=hint)
     return header.index(name)
 
 
@@ -96,18 +108,26 @@ def _named(column: str) -> str:
     return " or ".join(map(repr, column.split(",")))
 
 
-def _json_rows(path: str, text: str, columns: Sequence[str]) -> Iterator[TableRow]:
+def json_rows(path: str, text: str, columns: Sequence[str], *, hint: str = "") -> list[TableRow]:
+    """The values in `columns` of every line of JSON. hint: of errors. Raises: as read_table."""
+    rows = []
     for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        place = Place(path, number)
-        cells = parse_json(line, path, line=number)
-        known = {name: value for name, value in cells.items() if value is not None} if isinstance(cells, dict) else {}
-        names = [_one_of(column, known) for column in columns]
-        missing = [_named(column) for column, name in zip(columns, names, strict=True) if name is None]
-        if missing:
-            raise FileError(f"wanted a JSON object with {', '.join(missing)}", where=place)
-        for name in names:
-            if name is not None and isinstance(known[name], list | dict):
-                raise FileError(f"{name!r} is a list or an object, wanted text or a number", where=place)
-        yield TableRow(tuple(str(known[name]) for name in names if name is not None), place)
+        if line.strip():
+            place = Place(path, number)
+            cells = parse_json(line, path, line=number)
+            rows.append(TableRow(_values(cells, columns, place, hint), place))
+    return rows
+
+
+def _values(cells: Any, columns: Sequence[str], place: Place, hint: str) -> tuple[str, ...]:
+    known = {name: value for name, value in cells.items() if value is not None} if isinstance(cells, dict) else {}
+    names = [_one_of(column, known) for column in columns]
+    missing = [_named(column) for column, name in zip(columns, names, strict=True) if name is None]
+    if missing:
+        says = f"wanted a JSON object with {', '.join(missing)}"
+        raise FileError(f"{says}; this one has {listed(known)}" if known else says, where=place, hint=hint)
+    found = [known[name] for name in names if name is not None]
+    for name, value in zip(names, found, strict=True):
+        if isinstance(value, list | dict):
+            raise FileError(f"{name!r} is a list or an object, wanted text or a number", where=place)
+    return tuple(map(str, found))

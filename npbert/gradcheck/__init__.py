@@ -36,6 +36,7 @@ from npbert.gradcheck.report import (
     PromiseError,
     Proof,
     Report,
+    WrongShapeError,
 )
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "Comparison",
     "GradientError",
     "PromiseError",
+    "WrongShapeError",
     "Call",
     "ScalarFunction",
     "promised_gradients",

@@ -36,9 +36,8 @@ def as_layer(
     if _has_tape(given):
         return given, tuple(inputs)
     if is_stateful(given):
-        values = list(map(_as_array, inputs))
-        stateful = StatefulForm(given, values, grads or {}, wrt)
-        return stateful, (*values, *stateful.values)
+        stateful = StatefulForm(given, list(map(_as_array, inputs)), grads or {}, wrt)
+        return stateful, tuple(stateful.values)
     parts = list(given) if isinstance(given, tuple | list) else [given]
     rest = list(inputs)
     while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
@@ -56,7 +55,10 @@ def _as_array(value: Any) -> Any:
     """An array of float64 for one of other floats, and for a tensor."""
     if isinstance(value, np.matrix):
         raise TypeError("an input is an np.matrix, wanted an array: give np.asarray(it)")
-    return plain(value) if is_float_array(value) or _is_tensor(value) else value
+    if type(value) in (list, tuple):
+        return type(value)(map(_as_array, value))
+    is_other_float = is_float_array(value) and value.dtype != np.float64
+    return plain(value) if is_other_float or _is_tensor(value) else value
 
 
 def check_is_made(given: Any) -> None:

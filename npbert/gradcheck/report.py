@@ -43,7 +43,7 @@ class WrongShapeError(GradientError):
     """A gradient has another shape or dtype than what it is the gradient of."""
 
     def __init__(self, name: str, gradient: Array, wanted: tuple[int, ...]) -> None:
-        given = f"backward gives a gradient of shape {np.shape(gradient)} and {gradient.dtype} for {name}"
+        given = f"backward gives a gradient of shape {np.shape(gradient)} and {np.asarray(gradient).dtype} for {name}"
         super().__init__(f"{given}, which has shape {wanted} and float64")
         self.name, self.gradient = name, gradient
 

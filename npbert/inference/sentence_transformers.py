@@ -91,7 +91,9 @@ def write_sentence_settings(
         "config_sentence_transformers.json": {"similarity_fn_name": similarity_fn_name},
         MODULES_FILE: modules,
     }
-    for path in kinds:
+    for path in filter(None, kinds):
+        if (folder / path).is_symlink():
+            raise FileError(f"{folder / path} is a link, which may lead anywhere, wanted a folder")
         (folder / path).mkdir(exist_ok=True)
     for name, content in files.items():
         with atomic_write(folder / name) as written:

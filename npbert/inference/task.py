@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from copy import copy
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -13,10 +14,10 @@ from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
 from npbert.display import Row, Sheet, Shown
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.io.errors import InputError, InputWarning, Place, at_least
+from npbert.io.errors import InputError, InputWarning, Place, count_from
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError
-from npbert.io.messages import counted, is_quiet, listed, warn
+from npbert.io.messages import counted, is_quiet, listed, printable, warn
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
@@ -71,12 +72,25 @@ class Task(Shown):
         """Options for the model's constructor, when this task has those options."""
         return {}
 
+    def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write the model and its tokenizer, with this task's `max_length`, into `folder`: from_pretrained, and
+        transformers, read them.
+
+        Raises: FileExistsError for a folder that holds another model, or another tokenizer, unless `overwrite`.
+        """
+        tokenizer = copy(self.tokenizer)
+        tokenizer.max_length = self.max_length
+        tokenizer.save_pretrained(folder, overwrite=overwrite)
+        self.model.save_pretrained(folder, overwrite=overwrite)
+
     def _sheet(self) -> Sheet:
         """Its parts in a line each; `model` and `tokenizer` have sheets of their own."""
         facts = {"model": self.model._sheet().title, "tokenizer": self.tokenizer._sheet().title}
         settings = {name: str(value) for name, value in vars(self).items() if isinstance(value, int | str)}
         facts |= {name: value for name, value in settings.items() if name[0] != "_"}
-        facts |= {"labels": listed(self.model.config.label_names, quote=str)} if self.model.config.id2label else {}
+        facts |= (
+            {"labels": listed(self.model.config.label_names, quote=printable)} if self.model.config.id2label else {}
+        )
         return Sheet(type(self).__name__, rows=[Row(name, (fact,)) for name, fact in facts.items()])
 
     def tokenize(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
@@ -112,7 +126,7 @@ class Task(Shown):
         Raises: ValueError unless batch_size is at least 1, and where the model gives numbers that are not finite.
         """
         if batch_size is not None:
-            at_least(1).check("batch_size", batch_size)
+            count_from(1).check("batch_size", batch_size)
         results: list[Any] = [None] * len(encodings)
         lengths = [len(encoding.ids) for encoding in encodings]
         quiet = np.errstate(over="ignore", invalid="ignore")  # what comes of it is refused

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 from npbert.io.messages import closest
@@ -95,14 +96,27 @@ class Wanted(NamedTuple):
 
     def check(self, what: str, got: Any) -> None:
         """Raise InputError unless `got` is such a value, with the name that was probably meant."""
-        if not self.holds(got):
+        if not self._holds(got):
             meant = closest(str(got), self.names)
             raise InputError(what=what, got=got, wanted=self.words, hint=f"did you mean {meant}?" if meant else "")
+
+    def _holds(self, got: Any) -> bool:
+        try:
+            return self.holds(got)
+        except TypeError:  # a text in place of a number, say
+            return False
 
 
 def at_least(least: int) -> Wanted:
     """A finite number that is not smaller."""
     return Wanted(f"at least {least}", lambda value: least <= value < math.inf)
+
+
+def count_from(least: int) -> Wanted:
+    """A whole number that is not smaller."""
+    return Wanted(
+        f"at least {least}, a whole number", lambda value: isinstance(value, Integral) and int(value) >= least
+    )
 
 
 def one_of(names: Collection[str]) -> Wanted:

@@ -16,6 +16,12 @@ from npbert.io.messages import LOGGER
 LARGEST_STREAM = 2**28
 """The most bytes of what is not a file: standard input, a pipe or a device."""
 
+LARGEST_OBJECT = 2**24
+"""The most bytes of a configuration: in memory, JSON may take thirty times as much."""
+
+LONGEST_NAME = 255
+"""The most bytes in the name of a file, on any usual disk."""
+
 _UNFINISHED = ".npbert-unfinished"
 
 
@@ -81,7 +87,10 @@ def write_where_asked(path: Path) -> Iterator[Path]:
 @contextmanager
 def _unfinished_folder(path: Path) -> Iterator[Path]:
     """A folder beside `path` while it lasts: the library of safetensors, too, writes beside what it writes to."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=_UNFINISHED, dir=path.parent))
+    name = path.name.encode(errors="replace")[:60].decode(
+        errors="ignore"
+    )  # with the rest, no longer than a name may be
+    folder = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=_UNFINISHED, dir=path.parent))
     try:
         yield folder
     finally:
@@ -95,7 +104,9 @@ def check_writable(path: Path) -> None:
     """
     folder = path.parent
     code = 0
-    if not path.name or path.is_dir():
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        code = errno.ENAMETOOLONG
+    elif not path.name or path.is_dir():
         code = errno.EISDIR
     elif not folder.is_dir():
         code = errno.ENOTDIR if folder.exists() else errno.ENOENT
@@ -103,6 +114,16 @@ def check_writable(path: Path) -> None:
         code = errno.EACCES
     if code:
         raise OSError(code, os.strerror(code), str(path))
+
+
+def check_replaceable(path: Path, mark: str) -> None:
+    """Raise FileExistsError when `path` is a file that does not begin with a text that has `mark` in it: it was written
+    by something else, and would be lost."""
+    if path.is_file():
+        with path.open("rb") as file:
+            begin = file.read(2**16)
+        if begin and mark.encode() not in begin:
+            raise FileExistsError(f"{path} is another file, not a page of npbert: it would be lost")
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -185,13 +206,15 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number there")
 
 
-def read_json_object(path: Path, *, may_lack: bool = False) -> dict[str, Any]:
+def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_OBJECT) -> dict[str, Any]:
     """The object in a JSON file, or an empty one for a file that is not there, if it `may_lack`.
 
-    Raises: FileError when it holds no JSON or something else than an object; OSError.
+    Raises: FileError when it holds no JSON or something else than an object, or more than `most` bytes; OSError.
     """
     if may_lack and not path.is_file():
         return {}
+    if path.is_file() and path.stat().st_size > most:
+        raise FileError(f"{path} has {path.stat().st_size / 2**20:.0f} MiB, wanted at most {most / 2**20:.0f}")
     value = parse_json(read_text(path), str(path))
     if not isinstance(value, dict):
         raise FileError(f"{path} holds a JSON {type(value).__name__}, wanted an object")

@@ -1,18 +1,23 @@
 """One equation a file: its forward, its backward, and why. `__all__` is the order to read them in."""
 
 from npbert.layers.cross_entropy import SoftmaxCrossEntropy
+from npbert.layers.distance_attention import DistanceAttention
 from npbert.layers.dot_product_attention import DotProductAttention
 from npbert.layers.dropout import Dropout
 from npbert.layers.elementwise import Elementwise
 from npbert.layers.embedding import Embedding
 from npbert.layers.gather import Gather
 from npbert.layers.gelu import GELU
+from npbert.layers.identity import Identity, NoEmbedding
 from npbert.layers.layer_norm import LayerNorm
 from npbert.layers.linear import Linear
 from npbert.layers.loss import Loss
 from npbert.layers.mean_squared_error import MeanSquaredError
 from npbert.layers.positions import SinusoidalPositions
+from npbert.layers.relative_bias import RelativeBias
 from npbert.layers.relu import ReLU
+from npbert.layers.rotary import Rotary
+from npbert.layers.silu import SiLU
 from npbert.layers.softmax import Softmax
 from npbert.layers.tanh import Tanh
 from npbert.layers.tanh_gelu import TanhGELU
@@ -22,3 +27,4 @@ __all__ = ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
 __all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
+__all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]

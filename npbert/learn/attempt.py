@@ -13,14 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.learn.exception_help import help_with
-from npbert.learn.exercise import Message
+from npbert.learn.exercise import Message, paragraphs
 
 MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
-_READ_ONLY = ("read-only", "cannot modify")
-_HANDED_OVER = (
-    "add_grad keeps the array that it is given, and later adds to it. So it wants an array that nobody else holds, and "
-    "not dy, x or a part of them: a sum or a product is a new array, and so is a .copy()."
-)
+_OF_CHECK = "GradientError", "PromiseError", "WrongShapeError"
 
 
 class Failure(NamedTuple):
@@ -44,29 +40,21 @@ class Failure(NamedTuple):
         return f"{self.kind}: {self.message}\n{self.code}\n{self.shapes}"
 
     @property
+    def is_of_check(self) -> bool:
+        """True for what the check says of an answer that has run to its end."""
+        return self.kind in _OF_CHECK
+
+    @property
     def finding(self) -> Message:
         """In words."""
-        where = f"Line {self.line}" if self.line else "The code"
-        shown = f"{self.line:>4}:  {self.code}" if self.line else ""
-        if self.kind == "GradientError":
-            return Message(sentence(self.message))
-        if any(words in self.message for words in _READ_ONLY) and self.kind == "ValueError":
-            says = f"{where} writes into an array that belongs to somebody else."
-            because = (
-                _HANDED_OVER
-                if "add_grad" in self.code
-                else (
-                    "What backward is given, and what forward kept, is the caller's, who may still need it: `dy *= a` "
-                    "changes dy itself. Make a new array, `dx = dy * a`; your own you may change as you like."
-                )
-            )
-        else:
-            says, because = f"{where} stops with {self.kind}: {self.message}", self.help
+        if self.is_of_check:
+            return Message(sentence(self.message), self.help)
+        where, shown = (f"Line {self.line}", f"{self.line:>4}:  {self.code}") if self.line else ("The code", "")
         shapes = f"What is there: {self.shapes}" if self.shapes else ""
-        return Message(says, "\n\n".join(filter(None, (shown, because, shapes))))
+        return Message(f"{where} stops with {self.kind}: {self.message}", paragraphs(shown, self.help, shapes))
 
 
-def attempt(call: Callable[[], Any], *files: str | None, given: frozenset[str] = frozenset()) -> Any:
+def attempt(call: Callable[[], Any], *files: str, given: frozenset[str] = frozenset()) -> Any:
     """call(), or the Failure that it ends in. files: the learner's, to tell where. given: names of functions in them
     that are not the learner's own; the line that called these is told."""
     try:
@@ -76,29 +64,42 @@ def attempt(call: Callable[[], Any], *files: str | None, given: frozenset[str] =
         return failure_of(error, *files, given=given)
 
 
-def failure_of(error: BaseException, *files: str | None, given: frozenset[str] = frozenset()) -> Failure:
+def failure_of(error: BaseException, *files: str, given: frozenset[str] = frozenset()) -> Failure:
     """The exception, with the last line of the learner's files that took part in it."""
-    message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split()) or "it says no more"
-    if isinstance(error, SystemExit):
-        message = "the file ends the program; take the exit() out"
-    if isinstance(error, BdbQuit):
-        message = "breakpoint() ends the check"
-    if "gufunc" in message or "remapped shapes" in message:
-        is_einsum = any(frame.f_code.co_name == "einsum" for frame, _ in traceback.walk_tb(error.__traceback__))
-        message = "einsum: a letter has two sizes" if is_einsum else "matmul: the shapes do not fit"
+    if error.__cause__ is not None and _line_of(error.__cause__, files, given):  # of which the check made its own
+        error = error.__cause__
+    found = _line_of(error, files, given)
+    frame, line = found or (None, 0)
+    file = frame.f_code.co_filename if frame else ""
+    linecache.checkcache(file)
+    code, variables = linecache.getline(file, line).strip(), frame.f_locals if frame else {}
+    shapes = visible_shapes(variables, code)
+    return Failure(
+        type(error).__name__, _message_of(error), line, code, shapes, file, help_with(error, code, variables)
+    )
+
+
+def _line_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType, int] | None:
+    """The last line of the learner's files, in a function of their own."""
     found: tuple[FrameType, int] | None = None
     for frame, line in traceback.walk_tb(error.__traceback__):
         in_own_code = found is not None and found[0].f_code.co_name not in given
         if frame.f_code.co_filename in files and not (in_own_code and frame.f_code.co_name in given):
             found = frame, line
-    if found is None:
-        return Failure(type(error).__name__, message, help=help_with(error, "", {}))
-    frame, line = found
-    file = frame.f_code.co_filename
-    linecache.checkcache(file)
-    code = linecache.getline(file, line).strip()
-    help_ = help_with(error, code, frame.f_locals)
-    return Failure(type(error).__name__, message, line, code, visible_shapes(frame, code), file, help_)
+    return found
+
+
+def _message_of(error: BaseException) -> str:
+    """What it says, in a line."""
+    if isinstance(error, SystemExit):
+        return "the file ends the program; take the exit() out"
+    if isinstance(error, BdbQuit):
+        return "breakpoint() ends the check"
+    message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split()) or "it says no more"
+    if "gufunc" not in message and "remapped shapes" not in message:
+        return message
+    calls = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return "einsum: a letter has two sizes" if "einsum" in calls else "matmul: the shapes do not fit"
 
 
 def load(path: Path, text: str) -> ModuleType | Failure:
@@ -119,13 +120,13 @@ def file_of(thing: Any) -> str:
     return next((each.__code__.co_filename for each in functions if hasattr(each, "__code__")), "")
 
 
-def visible_shapes(frame: FrameType, code: str) -> str:
-    """The shapes of the arrays that the frame sees, those in `code` first; and the names of what is None."""
-    shapes = dict(_shapes(frame.f_locals))
+def visible_shapes(variables: dict[str, Any], code: str) -> str:
+    """The shapes of the arrays among the variables, those in `code` first; and the names of what is None."""
+    shapes = dict(_shapes(variables))
     in_code = [text for text in dict.fromkeys(map(ast.unparse, _names(code))) if text in shapes]
-    names = [*in_code, *(name for name in shapes if name not in in_code)][:MOST_SHAPES]
-    nothing = [name for name, value in frame.f_locals.items() if value is None and not name.startswith("__")]
-    return ", ".join([*(f"{name} {shapes[name]}" for name in names), *(f"{name} None" for name in nothing)])
+    names = [*dict.fromkeys([*in_code, *shapes])][:MOST_SHAPES]
+    nothing = [f"{name} None" for name, value in variables.items() if value is None and not name.startswith("__")]
+    return ", ".join([*(f"{name} {shapes[name]}" for name in names), *nothing])
 
 
 def _shapes(variables: dict[str, Any]) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -37,6 +37,9 @@ _ADVICE = {
     "there is one at all is asked with `is None`.",
     r"truth value of an array": "An array holds many numbers, so it is neither true nor false. Whether there is one at "
     "all is asked with `is None`; number by number, np.where(condition, a, b) chooses.",
+    r"returns [1-9]\d* gradients?, for inputs": "Backward returns the gradients of its float inputs alone. That of a "
+    "parameter is not returned, but handed over, as self.weight.add_grad(…) does; ids have none.",
+    "changes the value of": "What backward finds out belongs in the gradient: self.weight.add_grad(…) adds to that.",
     "a gradient of shape": "A gradient has the shape of what it is the gradient of: dW has that of W, and "
     "db that of b.",
 }
@@ -61,6 +64,8 @@ def help_with(error: BaseException, code: str, variables: dict[str, Any]) -> str
         return _missing(error.name, error, variables)
     if isinstance(error, EOFError | BdbQuit):
         return _NOTHING_TYPED
+    if isinstance(error, AssertionError):
+        return advised(_ADVICE, str(error))
     if isinstance(error, TypeError | ValueError | AttributeError | IndexError):
         return next(filter(None, _refusals(error, code, variables)), "")
     return ""

@@ -1,17 +1,19 @@
-"""Exercise: what is to be written, what is known to go wrong, and how an answer is judged."""
+"""Exercise: what is to be written, as data; Part: one class or function of it, and what it computes."""
 
 import inspect
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.gradcheck.explain import Finding
-from npbert.learn.source import Blank, blanked, exercise_file
+from npbert.compute import Array
+from npbert.gradcheck.explain import MANNERS, Finding
+from npbert.learn.source import blanked, exercise_file, with_helpers
 
 HOME = "https://github.com/npbert/npbert/blob/main"
 """The pages of the project."""
+
+Numbers = dict[str, Array]
 
 
 class Chapter(NamedTuple):
@@ -31,17 +33,21 @@ class Chapter(NamedTuple):
         return name if (Path(__file__).parents[2] / name).is_file() else f"{HOME}/{name}"
 
 
+_CHAPTERS = """
+01-derivative-of-a-batch.md            What the derivative of a whole batch is
+02-one-step-in-numbers.md              A Linear, a softmax and a cross-entropy in numbers
+03-sums-and-broadcasts.md              Sums and broadcasts
+04-softmax-and-cross-entropy.md        Softmax and cross-entropy
+05-layer-norm.md                       LayerNorm and its three roads
+06-attention.md                        Attention
+07-embeddings-dropout-tied-table.md    The tied table, dropout and the embeddings
+08-from-gradients-to-steps.md          From gradients to steps
+09-prove-a-gradient.md                 How to prove a gradient
+10-fast-version.md                     What the fast version does
+"""
 CHAPTERS = {
-    1: Chapter(1, "What the derivative of a whole batch is", "01-derivative-of-a-batch.md"),
-    2: Chapter(2, "A Linear, a softmax and a cross-entropy in numbers", "02-one-step-in-numbers.md"),
-    3: Chapter(3, "Sums and broadcasts", "03-sums-and-broadcasts.md"),
-    4: Chapter(4, "Softmax and cross-entropy", "04-softmax-and-cross-entropy.md"),
-    5: Chapter(5, "LayerNorm and its three roads", "05-layer-norm.md"),
-    6: Chapter(6, "Attention", "06-attention.md"),
-    7: Chapter(7, "The tied table, dropout and the embeddings", "07-embeddings-dropout-tied-table.md"),
-    8: Chapter(8, "From gradients to steps", "08-from-gradients-to-steps.md"),
-    9: Chapter(9, "How to prove a gradient", "09-prove-a-gradient.md"),
-    10: Chapter(10, "What the fast version does", "10-fast-version.md"),
+    number: Chapter(number, title, file)
+    for number, (file, title) in enumerate((line.split(maxsplit=1) for line in _CHAPTERS.strip().splitlines()), 1)
 }
 """The chapters that the exercises point to, by number."""
 
@@ -55,32 +61,51 @@ class Message(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
+def paragraphs(*texts: str) -> str:
+    """Those that are not empty, each a paragraph; what is said twice is said once."""
+    return "\n\n".join(dict.fromkeys(part for text in texts if text for part in text.split("\n\n")))
+
+
 def numbered(messages: Sequence[Message]) -> Message:
-    """Several in one: the first, and in its `because` all others, numbered from 2 on, each with its own. A paragraph
-    that several have in common is said once."""
+    """Several in one: the first, and in its `because` all others, numbered from 2 on, each with its own."""
     first, *others = messages
-    paragraphs = dict.fromkeys(first.because.split("\n\n"))
-    for number, each in enumerate(others, 2):
-        paragraphs |= dict.fromkeys([f"{number}. {each.says}", *each.because.split("\n\n")])
-    return Message(first.says, "\n\n".join(filter(None, paragraphs)))
+    told = [text for number, each in enumerate(others, 2) for text in (f"{number}. {each.says}", each.because)]
+    return Message(first.says, paragraphs(first.because, *told))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section(ABC):
-    """Something that an exercise asks for: a class or a function of the library, of which some lines are to be written.
+class Part:
+    """A class or a function of the library, of which some lines are to be written.
 
-    right: that of the library. blank: what is taken out of it. without: the methods that the file leaves out.
-    above, helpers: a line that stands above it in the file, and functions of the library that stand below it.
-    mends: whether the edit is looked for that makes a wrong answer right, which takes a while.
-    remarks(thing): what may be said of a right answer, "" for nothing.
+    right: that of the library. method: of the class. asked: the docstring that takes the place of the one with the
+    answer. given: so many statements of the body stay; None for those that take what forward kept and check dy.
+    without: methods that the file leaves out. above: a line that comes before it in the file.
+
+    run(thing, seed): the numbers that `thing` computes, step by step, by names that a learner understands; seeds: for
+    each of `MANNERS` two, which differ in all sizes. fixed: the numbers that are right until something given is
+    changed. tolerance: relative to the largest number of an array.
+
+    plain: a right answer in small steps, as source. reasons: why the right formula is as it is, by what it gives.
+    advice: what helps where the code stops, as `advised` chooses it. watched(thing): what is seen of a wrong answer
+    while it runs. prove(thing): what else is wrong where all numbers are right. remarks(thing): what may be said of a
+    right answer.
     """
 
     right: Any
-    blank: Blank
+    asked: str
+    method: str = ""
+    given: int | None = 0
     without: tuple[str, ...] = ()
     above: str = ""
-    helpers: tuple[Callable[..., Any], ...] = ()
-    mends: bool = True
+    run: Callable[[Any, int], Iterator[Numbers]] = lambda thing, seed: iter(())
+    seeds: Sequence[int] = range(2 * len(MANNERS))
+    fixed: tuple[str, ...] = ()
+    tolerance: float = 1e-9
+    plain: str = ""
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    advice: Mapping[str, str] = field(default_factory=dict)
+    watched: Callable[[Any], Message | None] = lambda thing: None
+    prove: Callable[[Any], Message | None] = lambda thing: None
     remarks: Callable[[Any], str] = lambda thing: ""
 
     @property
@@ -89,31 +114,27 @@ class Section(ABC):
         return str(self.right.__name__)
 
     @property
-    def method(self) -> str:
-        """The method that is the learner's to write, "" where it is a function."""
-        return self.blank.method if isinstance(self.right, type) else ""
-
-    @property
     def written(self) -> str:
         """The function that is the learner's to write, as `Linear.backward`."""
         return f"{self.name}.{self.method}" if self.method else self.name
 
+    def with_function(self, thing: Any, function: Callable[..., Any]) -> Any:
+        """`thing` with another function in the place of the learner's."""
+        return type(thing.__name__, (thing,), {self.method: function, "written_by": thing}) if self.method else function
+
     def sources(self) -> list[str]:
         """The things that the file holds for it, each as source."""
-        asked = blanked(inspect.getsource(self.right), self.blank, self.without)
-        return [*filter(None, [self.above]), asked, *map(inspect.getsource, self.helpers)]
-
-    @abstractmethod
-    def judge(self, thing: Any) -> Message | None:
-        """Explain what is wrong with `thing`, which was written in place of `right`; None if nothing is."""
+        source = inspect.getsource(self.right)
+        asked = blanked(source, self.method or self.name, self.asked, self.given, self.without)
+        return [*filter(None, [self.above]), *with_helpers(asked, inspect.getmodule(self.right))]
 
 
 @dataclass(frozen=True)
 class Exercise:
     """One file for a learner to complete.
 
-    title: in a few words. chapter: where it is explained. hints: three, from a nudge to almost the answer.
-    text: the task in words. parts: what is judged, in order. uses: names that an answer may need besides.
+    title: in a few words. chapter: where it is explained. text: the task in words. hints: three paragraphs, from a
+    nudge to almost the answer. parts: what is judged, in order. uses: names that an answer may need besides.
     hints_of_parts: by the name of a part, its hints, where those of the exercise are for the others.
     shown(): what is shown after a right answer, where that is not the library's source of the blanks.
     number, slug: its place among the exercises, and the name of its module: its file is `07_layer_norm.py`.
@@ -122,11 +143,11 @@ class Exercise:
     title: str
     chapter: Chapter
     text: str
-    hints: tuple[str, str, str]
-    parts: tuple[Section, ...]
+    hints: str
+    parts: tuple[Part, ...]
     uses: tuple[str, ...] = ()
     shown: Callable[[], str] | None = None
-    hints_of_parts: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
+    hints_of_parts: Mapping[str, str] = field(default_factory=dict)
     number: int = 0
     slug: str = ""
 
@@ -135,9 +156,13 @@ class Exercise:
         """The functions that are the learner's to write, as `Linear.backward`."""
         return tuple(part.written for part in self.parts)
 
+    def hints_for(self, part: str = "") -> list[str]:
+        """The three hints, for the part of this name."""
+        return self.hints_of_parts.get(part, self.hints).strip().split("\n\n")
+
     def source(self) -> str:
         """The text of the file, as it is written for the learner."""
-        things = [thing for part in self.parts for thing in part.sources()]
+        things = dict.fromkeys(thing for part in self.parts for thing in part.sources())
         return exercise_file(self.number, self.title, str(self.chapter), self.text, things, self.uses)
 
     @property

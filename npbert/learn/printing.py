@@ -75,7 +75,7 @@ def summary(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
 
 def hint(exercise: Exercise, number: int, part: str = "", option: str = "", *, program: str = PROGRAM) -> str:
     """The hint of this number, 1 to 3, and how to get the next one. part: for which part it is, if it is known."""
-    hints = exercise.hints_of_parts.get(part, exercise.hints)
+    hints = exercise.hints_for(part)
     text = indented(hints[number - 1])
     more = f"{program} hint {exercise.code} {number + 1}{option} says more." if number < len(hints) else ""
     change = f"{program} hint {exercise.code} 4{option} shows what would make your answer right."

@@ -7,22 +7,15 @@ import textwrap
 from collections.abc import Collection, Iterable
 from functools import cache
 from types import ModuleType
-from typing import Any, NamedTuple
 
 WIDTH = 100
 _GIVEN = ("tape.take(", "check_like(")
-
-
-class Blank(NamedTuple):
-    """A method or a function whose body is taken out.
-
-    text: the docstring that takes the place of its own, which has the answer. given: so many statements of the body
-    stay; None for as many as take what forward kept from the tape, and check dy.
-    """
-
-    method: str
-    text: str
-    given: int | None = None
+_COMMANDS = """
+Is it right?   npbert learn check {number:02}
+A hint:        npbert learn hint {number:02}
+To read:       {chapter}
+               (Chapters show the finished lines, too: if you want to find them yourself, try first.)
+"""
 
 
 def exercise_file(number: int, title: str, chapter: str, text: str, things: Iterable[str], uses: Iterable[str]) -> str:
@@ -31,20 +24,14 @@ def exercise_file(number: int, title: str, chapter: str, text: str, things: Iter
     uses: names that a right answer may need besides.
     """
     head = "\n\n".join(wrapped(part) for part in inspect.cleandoc(text).split("\n\n"))
-    commands = (
-        f"Is it right?   npbert learn check {number:02}\n"
-        f"A hint:        npbert learn hint {number:02}\n"
-        f"To read:       {chapter}\n"
-        f"               (Chapters show the finished lines, too: if you want to find them yourself, try first.)"
-    )
     body = "\n\n\n".join(thing.strip("\n") for thing in things)
-    lines = sorted(
-        {"import numpy as np", *imports_of(body, uses)}, key=lambda line: (_rank(line), line.startswith("from"), line)
-    )
-    groups = {rank: [line for line in lines if _rank(line) == rank] for rank in range(3)}
-    joined = "\n\n".join("\n".join(group) for group in groups.values() if group)
-    future = "from __future__ import annotations"
-    return f'"""Exercise {number}: {title}\n\n{head}\n\n{commands}\n"""\n\n{future}\n\n{joined}\n\n\n{body}\n'
+    groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
+    for line in sorted({"import numpy as np", *imports_of(body, uses)}, key=lambda line: (line[0] == "f", line)):
+        groups[_rank(line)].append(line)
+    imports = "\n\n".join("\n".join(group) for group in groups.values() if group)
+    commands = _COMMANDS.format(number=number, chapter=chapter)
+    docstring = f'"""Exercise {number}: {title}\n\n{head}\n{commands}"""'
+    return f"{docstring}\n\nfrom __future__ import annotations\n\n{imports}\n\n\n{body}\n"
 
 
 def wrapped(text: str) -> str:
@@ -52,38 +39,53 @@ def wrapped(text: str) -> str:
     return text if "\n  " in f"\n{text}" else textwrap.fill(" ".join(text.split()), WIDTH, break_on_hyphens=False)
 
 
-def blanked(source: str, blank: Blank, without: Collection[str] = ()) -> str:
-    """The source with one function blanked, and without those of some names."""
+def blanked(source: str, name: str, text: str, given: int | None, without: Collection[str] = ()) -> str:
+    """The source with the body of one function taken out, and without the functions of some names.
+
+    text: the docstring that takes the place of its own, which has the answer. given: so many statements of the body
+    stay; None for as many as take what forward kept from the tape, and check dy. Raises: ValueError where the function
+    is not there.
+    """
     source = textwrap.dedent(source)
     lines = source.splitlines()
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    if blank.method not in [node.name for node in functions]:
-        raise ValueError(f"there is no {blank.method} in the source")
-    for node in sorted(functions, key=lambda node: -node.lineno):
-        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-        if node.name in without:
-            while first >= 2 and not lines[first - 2].strip():
-                first -= 1
+    functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
+    if name not in functions:
+        raise ValueError(f"there is no {name} in the source")
+    for node in sorted(functions.values(), key=lambda node: -node.lineno):  # from the last on, so that numbers stay
+        if node.name == name:
+            lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)
+        elif node.name in without:
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             lines[first - 1 : node.end_lineno] = []
-        elif node.name == blank.method:
-            start = node.body[0].lineno - 1
-            lines[start : node.end_lineno] = _blank_body(blank, node, lines)
+            while lines[first - 2].strip() == "":
+                first -= 1
+                del lines[first - 1]
     return "\n".join(lines) + "\n"
 
 
-def _blank_body(blank: Blank, node: ast.FunctionDef, lines: list[str]) -> list[str]:
+def _blank(node: ast.FunctionDef, text: str, given: int | None, lines: list[str]) -> list[str]:
+    """The lines that take the place of a function's body: a docstring, the statements that stay, and a raise."""
+    body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    if given is None:
+        uses = (n for n, each in enumerate(body, 1) if any(word in ast.unparse(each) for word in _GIVEN))
+        given = max(uses, default=0)
+    kept = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
+    text = inspect.cleandoc(text)
+    end = "\n" if "\n" in text else ""
     indent = " " * (node.col_offset + 4)
-    has_docstring = ast.get_docstring(node) is not None
-    body = node.body[1:] if has_docstring else node.body
-    count = blank.given
-    if count is None:
-        uses = [n for n, statement in enumerate(body) if any(word in ast.unparse(statement) for word in _GIVEN)]
-        count = uses[-1] + 1 if uses else 0
-    given = [line for statement in body[:count] for line in lines[statement.lineno - 1 : statement.end_lineno]]
-    text = inspect.cleandoc(blank.text).splitlines()
-    docstring = [f'{indent}"""{text[0]}', *(f"{indent}{line}".rstrip() for line in text[1:])]
-    docstring = [f'{docstring[0]}"""'] if len(text) == 1 else [*docstring, f'{indent}"""']
-    return [*docstring, *given, f'{indent}raise NotImplementedError("{blank.method} is yours to write")']
+    docstring = textwrap.indent(f'"""{text}{end}"""', indent).splitlines()
+    return [*docstring, *kept, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
+
+
+def with_helpers(source: str, module: ModuleType | None) -> list[str]:
+    """The source, and the functions of its module that it calls, and that these call."""
+    found = [source]
+    for text in found:
+        names = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
+        called = [vars(module).get(name) for name in names]
+        helpers = [each for each in called if inspect.isfunction(each) and inspect.getmodule(each) is module]
+        found += [text for text in dict.fromkeys(map(inspect.getsource, helpers)) if text not in found]
+    return found
 
 
 def definitions(text: str) -> dict[str, ast.stmt]:
@@ -101,24 +103,19 @@ def definitions(text: str) -> dict[str, ast.stmt]:
 
 
 def imports_of(body: str, uses: Iterable[str] = ()) -> list[str]:
-    """The imports that a text needs, as the library's files have them; from npbert itself what is public there."""
-    tree = ast.parse(body)
-    used = {*uses, *(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))}
-    used -= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    used -= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    public = used & set(sys.modules["npbert"].__all__)
-    from_modules: dict[str, set[str]] = {"npbert": public} if public else {}
-    lines = set()
-    for name in sorted(used - public):
-        found = [known[name] for known in map(_imported, _modules()) if name in known]
-        here = (
-            each.__name__ for each in _modules() if getattr(vars(each).get(name), "__module__", "") == each.__name__
-        )
-        found = found or [(module, name) for module in here]
-        if found and isinstance(found[0], tuple):
-            from_modules.setdefault(found[0][0], set()).add(found[0][1])
-        elif found:
-            lines.add(found[0])
+    """The imports that a text needs, from where the library makes a name public, or else from where it is defined."""
+    nodes = list(ast.walk(ast.parse(body)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    own |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    homes, lines = _homes(len(sys.modules)), set()
+    from_modules: dict[str, list[str]] = {}
+    for name in sorted({*uses, *(node.id for node in names)} - own):
+        home = homes.get(name, "")
+        if home.startswith("import "):
+            lines.add(home)
+        elif home:
+            from_modules.setdefault(home, []).append(name)
     return [*lines, *(_import_line(module, names) for module, names in from_modules.items())]
 
 
@@ -129,27 +126,25 @@ def _import_line(module: str, names: Iterable[str]) -> str:
     return line if len(line) <= WIDTH else f"from {module} import (\n    {f',{chr(10)}    '.join(names)},\n)"
 
 
-def _modules() -> list[ModuleType]:
-    """Those of the library that are loaded."""
-    others = ("learn", "cli", "pages", "pytest_plugin", "__main__")
-    names = [name for name in sorted(sys.modules) if name.startswith("npbert.")]
-    return [sys.modules[name] for name in names if name.split(".")[1] not in others]
-
-
 @cache
-def _imported(module: ModuleType) -> dict[str, Any]:
-    """By name, the line that imports it, or the module of another room and the name in it."""
-    found: dict[str, Any] = {}
-    room = module.__name__.split(".")[1]
-    for node in ast.parse(inspect.getsource(module)).body if module.__file__ else []:
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[1:2] != [room]:
-            found.update({alias.asname or alias.name: (node.module, alias.name) for alias in node.names})
-        elif isinstance(node, ast.Import):
-            found.update({alias.asname or alias.name: ast.unparse(ast.Import([alias])) for alias in node.names})
-    return found
+def _homes(_: int) -> dict[str, str]:
+    """By name, the module to import it from, or the whole import of a module; of all that is loaded now."""
+    others = ("learn", "cli", "pages", "pytest_plugin", "__main__")
+    loaded = sorted(name for name in sys.modules if name.startswith("npbert.") and name.split(".")[1] not in others)
+    homes: dict[str, str] = {}
+    for module in map(sys.modules.__getitem__, loaded):
+        for name, value in vars(module).items():
+            home = getattr(value, "__module__", None)
+            if isinstance(value, ModuleType) and not value.__name__.startswith("npbert."):
+                whole = value.__name__ if value.__name__ == name else f"{value.__name__} as {name}"
+                homes.setdefault(name, f"import {whole}")
+            elif isinstance(home, str) and getattr(sys.modules.get(home), name, None) is value:
+                homes[name] = home
+    for room in [*(name for name in loaded if name.count(".") == 1), "npbert"]:
+        homes |= dict.fromkeys(getattr(sys.modules[room], "__all__", ()), room)
+    return homes
 
 
 def _rank(line: str) -> int:
     """The standard library, then NumPy, then npbert."""
-    top = line.split()[1].partition(".")[0]
-    return 2 if top == "npbert" else 1 if top == "numpy" else 0
+    return {"numpy": 1, "npbert": 2}.get(line.split()[1].partition(".")[0], 0)

@@ -3,6 +3,7 @@
 To be asked again after a while is what makes one remember. (Roediger & Karpicke 2006, "Test-Enhanced Learning".)
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,9 @@ from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers import Elementwise
 from npbert.layers.checks import check_like
-from npbert.learn.exercise import Exercise
+from npbert.learn.exercise import Exercise, Part
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.layers import layer_part, normal, sample
-from npbert.learn.source import Blank
+from npbert.learn.layer import layer_part, normal, sample
 
 
 class LinearOfColumns(Layer):
@@ -118,20 +118,25 @@ class RMSNorm(Layer):
         return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=-1, keepdims=True)) / r
 
 
-def _variant(
-    number: int, title: str, text: str, *settings: Setting, given: int = 2, method: str = "backward"
-) -> Exercise:
-    """The layer of the settings, asked in place of that of an exercise. given: statements of its method that stay."""
-    exercise, blank = EXERCISES[number], Blank(method, "What is asked for says the class above.", given)
-    return Exercise(
-        number=100 + number,
-        slug=f"{exercise.slug}_again",
-        title=title,
-        chapter=exercise.chapter,
-        hints=exercise.hints,
-        parts=(layer_part(settings, blank),),
-        text=text,
+def summed(rows: int, classes: int) -> Setting:
+    """The loss of so many rows."""
+    return sample(
+        SummedCrossEntropy, lambda rng: (rng.standard_normal((rows, classes)), rng.integers(0, classes, rows))
     )
+
+
+def two_words(rows: int, words: int, features: int) -> Setting:
+    """Two rows of a table of so many words, for each of so many rows."""
+    return sample(SumOfTwoWords, lambda rng: tuple(rng.integers(0, words, (2, rows))), words, features)
+
+
+def _variant(number: int, title: str, text: str, part: Part) -> Exercise:
+    """The part, asked in place of that of an exercise."""
+    exercise = EXERCISES[number]
+    return replace(exercise, number=100 + number, slug=f"{exercise.slug}_again", title=title, text=text, parts=(part,))
+
+
+ASKED = "What is asked for says the class above."
 
 
 _ALL = (
@@ -139,46 +144,43 @@ _ALL = (
         2,
         "Linear, as PyTorch stores it",
         "The same sums as in exercise 2, with the weight the other way round. Which index is summed over in each?",
-        sample(LinearOfColumns, normal(7, 5), 5, 3),
-        sample(LinearOfColumns, normal(4, 11), 11, 3),
+        layer_part(
+            sample(LinearOfColumns, normal(7, 5), 5, 3), sample(LinearOfColumns, normal(4, 11), 11, 3), asked=ASKED
+        ),
     ),
     _variant(
         3,
         "SiLU",
         "GELU's sister, with a sigmoid in the place of Φ. x stands in it twice, and s′ = s (1 − s).",
-        sample(SiLU, normal(7, 5)),
-        sample(SiLU, normal(4, 11)),
-        given=1,
-        method="value_and_slope",
+        layer_part(
+            sample(SiLU, normal(7, 5)), sample(SiLU, normal(4, 11)), method="value_and_slope", given=1, asked=ASKED
+        ),
     ),
     _variant(
         4,
         "softmax of columns",
         "Softmax down the columns. Which p does an x move, and so over which axis is the sum?",
-        sample(SoftmaxOfColumns, normal(7, 5)),
-        sample(SoftmaxOfColumns, normal(4, 11)),
+        layer_part(sample(SoftmaxOfColumns, normal(7, 5)), sample(SoftmaxOfColumns, normal(4, 11)), asked=ASKED),
     ),
     _variant(
         5,
         "cross-entropy, summed",
         "The loss as a sum over the rows, where it was a mean. What becomes of the gradient?",
-        sample(SummedCrossEntropy, lambda rng: (rng.standard_normal((7, 5)), rng.integers(0, 5, 7))),
-        sample(SummedCrossEntropy, lambda rng: (rng.standard_normal((4, 11)), rng.integers(0, 11, 4))),
-        given=1,
+        layer_part(summed(7, 5), summed(4, 11), asked=ASKED),
     ),
     _variant(
         6,
         "the sum of two words",
         "Each row of y is the sum of two rows of the table, which may be the same one. What does each row collect?",
-        sample(SumOfTwoWords, lambda rng: tuple(rng.integers(0, 11, (2, 7))), 11, 3),
-        sample(SumOfTwoWords, lambda rng: tuple(rng.integers(0, 5, (2, 13))), 5, 4),
+        layer_part(two_words(7, 11, 3), two_words(13, 5, 4), asked=ASKED),
     ),
     _variant(
         7,
         "RMSNorm",
         "LayerNorm without the mean: how many roads lead from an x to the y of its row, and what does each bring back?",
-        sample(RMSNorm, normal(7, 5), 5, eps=1e-2),
-        sample(RMSNorm, normal(4, 11), 11, eps=1e-2),
+        layer_part(
+            sample(RMSNorm, normal(7, 5), 5, eps=1e-2), sample(RMSNorm, normal(4, 11), 11, eps=1e-2), asked=ASKED
+        ),
     ),
 )
 

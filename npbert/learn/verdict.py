@@ -13,7 +13,8 @@ from typing import Any, TextIO
 from npbert.gradcheck.explain import Finding
 from npbert.io.files import FileError, read_text
 from npbert.learn.attempt import Failure, failure_of, load
-from npbert.learn.exercise import Exercise, Message, Section
+from npbert.learn.exercise import Exercise, Message, Part, paragraphs
+from npbert.learn.judge import judge
 from npbert.learn.source import definitions
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
@@ -91,35 +92,35 @@ def _judge(exercise: Exercise, path: Path, mends: bool) -> Verdict:
     if isinstance(module, Failure):
         return _wrong(module.finding)
     right: list[str] = []
-    remarks: list[str] = []
     for part in exercise.parts:
-        thing = getattr(module, part.name, None)
-        if lost := _lost(exercise, part, thing, path):
-            again = _AGAIN if path.suffix else _AGAIN_IN_A_CELL.format(exercise.code)
-            return _wrong(Message(lost, again), part.name)
-        try:
-            found = replace(part, mends=mends).judge(thing)
-        except NotImplementedError as error:
-            found = _unfinished(exercise, part.name, failure_of(error, str(path)).line or error.args[0])
-        except Exception as error:  # what came out is nothing that can be compared
-            found = failure_of(error, str(path)).finding
+        found = _judged(exercise, part, getattr(module, part.name, None), path, mends)
         if found is not None:
-            is_named = len(exercise.parts) == 1 or found.says.startswith(part.name)
-            others = [name for name in right if name != part.name]
-            so_far = f"{', '.join(others)} is right." if others else ""
-            because = "\n\n".join(filter(None, [found.because, so_far]))
+            is_named = len(exercise.parts) == 1 or part.name in found.says
+            so_far = f"{', '.join(right)} is right." if right else ""
             says = found.says if is_named else f"{part.name}: {found.says}"
-            return _wrong(Message(says, because, found.findings), part.name)
-        right.append(part.name)
-        remarks.append(part.remarks(thing))
-    return Verdict(RIGHT, because="\n\n".join(filter(None, remarks)))
+            return _wrong(Message(says, paragraphs(found.because, so_far), found.findings), part.name)
+        right += [part.name] if part.name not in right else []
+    remarks = [part.remarks(getattr(module, part.name)) for part in exercise.parts]
+    return Verdict(RIGHT, because=paragraphs(*remarks))
+
+
+def _judged(exercise: Exercise, part: Part, thing: Any, path: Path, mends: bool) -> Message | None:
+    """What is wrong with one part, None if nothing is."""
+    if lost := _lost(exercise, part, thing, path):
+        return Message(lost, _AGAIN if path.suffix else _AGAIN_IN_A_CELL.format(exercise.code))
+    try:
+        return judge(part, thing, mends=mends)
+    except NotImplementedError as error:
+        return _unfinished(exercise, part.name, failure_of(error, str(path)).line or error.args[0])
+    except Exception as error:  # what came out is nothing that can be compared
+        return failure_of(error, str(path)).finding
 
 
 def _wrong(message: Message, part: str = "") -> Verdict:
     return Verdict(WRONG, message.says, message.because, part=part, findings=message.findings)
 
 
-def _lost(exercise: Exercise, part: Section, thing: Any, path: Path) -> str:
+def _lost(exercise: Exercise, part: Part, thing: Any, path: Path) -> str:
     """The part that the file had when it was made, and has no more: all of a part, or a method of it; or ""."""
     is_class = isinstance(part.right, type)
     if thing is None or (is_class and not isinstance(thing, type)):

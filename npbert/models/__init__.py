@@ -6,8 +6,7 @@ from npbert.models.classification import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from npbert.models.config import PRESETS, BertConfig, neither_size_nor_folder, size_table
-from npbert.models.hugging_face.config import load_config
+from npbert.models.config import PRESETS, BertConfig, load_config, neither_size_nor_folder, size_table
 from npbert.models.packed_batch import PackedBatch, Reads
 from npbert.models.parameters import ParameterRow, parameter_rows, parameter_table, parameters_by_layer
 from npbert.models.pretrained import PreTrainedModel

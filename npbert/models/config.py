@@ -7,11 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral, Number, Real
+from pathlib import Path
 from typing import Any
 
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.display import shown_in_short
+from npbert.io.files import FileError
 from npbert.io.messages import did_you_mean
+from npbert.models.hugging_face.config import read_config
 
 LARGEST = 2**24
 """Of each size: the largest that floats count exactly, and far beyond any BERT. A table of 2⁶⁰ rows is a mistake."""
@@ -103,6 +106,32 @@ class BertConfig:
         """The name of each of the C labels."""
         return self.id2label or tuple(f"LABEL_{index}" for index in range(self.num_labels))
 
+    @property
+    def label2id(self) -> dict[str, int]:
+        """The number of each label, by its name."""
+        return {name: number for number, name in enumerate(self.label_names)}
+
+    @classmethod
+    def from_pretrained(cls, folder: str | Path) -> BertConfig:
+        """The configuration in `folder`/config.json; what a field lacks there has its default.
+
+        Raises: FileError that names the file: a field of a wrong type or value, or as read_config; FileNotFoundError
+        when there is no such folder or file.
+        """
+        path, stored = read_config(folder)
+        names = {field.name for field in fields(cls)}
+        values = {name: value for name, value in stored.items() if name in names}
+        if values.get("id2label") is not None:
+            values.pop("num_labels", None)
+        try:
+            config = cls(**values)
+        except (TypeError, ValueError) as error:
+            raise FileError(f"{path}: {error}") from error
+        if stored.get("problem_type") == "regression" and config.num_labels > 1:
+            numbers = config.num_labels
+            raise FileError(f"{path}: a regression of {numbers} numbers, and npbert has only one of 1 number")
+        return config
+
     @classmethod
     def preset(cls, name: str, **changes: Any) -> BertConfig:
         """The configuration called `name` in PRESETS, with `changes` made to it.
@@ -115,6 +144,9 @@ class BertConfig:
             )
         return cls(**{**PRESETS[name], **changes})
 
+
+load_config = BertConfig.from_pretrained
+"""The configuration in a folder."""
 
 _SIZES = tuple(field.name for field in fields(BertConfig) if field.type == "int")
 _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")

@@ -12,9 +12,9 @@ from npbert.compute import Array, DTypeLike
 from npbert.core import Layer
 from npbert.display import Sheet
 from npbert.io.files import atomic_write
-from npbert.models.config import BertConfig, num_parameters
+from npbert.models.config import BertConfig, load_config, num_parameters
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model
-from npbert.models.hugging_face.config import CONFIG_FILE, load_config, write_config
+from npbert.models.hugging_face.config import CONFIG_FILE, write_config
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import write_tensors
 from npbert.models.packed_batch import READS_ALL, AnyBatch, PackedBatch
@@ -43,6 +43,10 @@ class PreTrainedModel(Layer):
         new = [name for name, drawn in self._new.items() if np.array_equal(now[name].parameter.value, drawn)]
         says = f"new, and not trained yet: {', '.join(new)}" if new else ""
         return replace(super()._sheet(), says=says)
+
+    def num_parameters(self) -> int:
+        """How many numbers the model has; a parameter that is shared counts once."""
+        return sum(parameter.value.size for parameter in self.parameters())
 
     def pack(self, batch: AnyBatch) -> PackedBatch:
         """The batch as this model reads it. A PackedBatch stays as it is: what is checked is not checked again.

@@ -42,8 +42,8 @@ class Optimizer:
 
 def check_range(name: str, value: float, low: float, high: float) -> float:
     """`value`, if it is from `low` up to, but not including, `high`; else raise ValueError."""
-    if not low <= value < high:
-        raise ValueError(f"{name} is {value}, wanted from {low} up to, but not including, {high}")
+    if isinstance(value, str) or not low <= value < high:
+        raise ValueError(f"{name} is {value!r}, wanted from {low} up to, but not including, {high}")
     return value
 
 

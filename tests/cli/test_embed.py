@@ -108,10 +108,20 @@ def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch)
         ("search {folder} {corpus} -", "standard input is empty: there is no text to work on"),
         ("search {folder} - -", "the lines and the queries cannot both come from standard input: wanted a file, or *"),
         ("search no-folder {corpus} cat --output no/a.jsonl", "no/a.jsonl: No such file or directory"),
-        ("search {folder} {corpus} cat --output {corpus}", "--output is {corpus}, the file that the texts are read *"),
+        ("search {folder} {corpus} cat --output {corpus}", "--output is '{corpus}', wanted another file than *"),
         ("search no-folder {corpus} cat", "no-folder is not a checkpoint: there is no such folder *"),
     ],
 )
 def test_mistakes(npbert, folder, corpus, arguments, message):
     error = npbert(*shlex.split(arguments.format(folder=folder, corpus=corpus))).error
     assert fnmatchcase(error, message.format(corpus=corpus, folder=folder)), error
+
+
+def test_of_a_table_the_column_that_is_said_is_embedded(npbert, folder, tmp_path):
+    table = tmp_path / "corpus.csv"
+    table.write_text('label,text\n1,"the cat, sat"\n')
+    assert npbert("embed", folder, table).error.endswith(
+        "is a table, wanted a text on each line; --text says which column to take"
+    )
+    (row,) = npbert("embed", folder, table, "--text", "text").rows
+    assert row["text"] == "the cat, sat"

@@ -54,6 +54,7 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, limited
         (tmp_path / "missing" / name, "No such file or directory"),
         (old / name, "Not a directory"),
         (tmp_path, "Is a directory"),
+        (tmp_path / ("x" * 256), "File name too long"),
     ):
         said = npbert("embed", "no folder", "--output", path).error
         assert said == f"{path}: {reason}", "it is said before anything is read"
@@ -64,15 +65,17 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, limited
 
 
 FINE = b'{"question": "cat?", "passage": "the cat"}\n'
-NO_QUESTIONS = ["cat?", '["cat?", "the cat"]', "7", "", "x" * 10**5, '{"question": "cat?"}']
-NO_QUESTIONS += ['{"question": "cat?", "passage": "the', '{"question": "cat?", "passage": "the \\ud83d"}']
-NO_QUESTIONS += ['{"question": 7, "passage": "the cat"}', '{"question": ["cat?"], "passage": ["the cat"]}']
-NO_QUESTION = (
-    'standard input, line 2: wanted a JSON object with the strings "question" and "passage", or --question; got'
-)
+NO_QUESTIONS = {
+    "cat?": "not valid JSON: Expecting value",
+    '["cat?", "the cat"]': "wanted a JSON object with 'question', 'passage' or 'context'; or give --question",
+    '{"question": 1, "t": 1}': "wanted a JSON object with 'passage' or 'context'; this one has 'question', 't'; "
+    "or give --question",
+    '{"question": "cat?", "passage": "the \\ud83d"}': "not valid JSON: half of a character, '\\ud83d'",
+    '{"question": ["cat?"], "context": "the cat"}': "'question' is a list or an object, wanted text or a number",
+}
 TWO_TABS = b"a cat\ta dog\nthe\ta\tcat\tdog\n"
 ONE_OR_TWO = "wanted one, or two with a tab between them; for a file with more columns, --text says which one to take"
-NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
+NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
 
 
 @pytest.mark.parametrize(
@@ -84,7 +87,10 @@ NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .nd
         ("classify", [], TWO_TABS, f"standard input, line 2: 4 texts, {ONE_OR_TWO}"),
         ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 has no [MASK], or it was cut off: 'the cat'"),
         ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty"),
-        *(("answer", [], FINE + f"{line}\n".encode() + FINE, f"{NO_QUESTION} {line[:60]!r}") for line in NO_QUESTIONS),
+        *(
+            ("answer", [], FINE + f"{line}\n".encode() + FINE, f"standard input, line 2: {message}")
+            for line, message in NO_QUESTIONS.items()
+        ),
     ],
 )
 def test_values_that_are_none(npbert, checkpoints, command, arguments, stdin, message):
@@ -96,7 +102,7 @@ def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatc
     (tmp_path / "texts.txt").write_text("the cat\n")
     (tmp_path / "a link").symlink_to(tmp_path / "texts.txt")
     for name in ("texts.txt", "a link", "./texts.txt"):
-        wanted = f"--output is {name}, the file that the texts are read from: it would be lost"
+        wanted = f"--output is {name!r}, wanted another file than the one that is read: it would be lost"
         assert npbert("embed", checkpoints["embed"], "texts.txt", "--output", name).error == wanted
     assert (tmp_path / "texts.txt").read_text() == "the cat\n"
 

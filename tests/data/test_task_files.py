@@ -94,8 +94,9 @@ def test_values(tmp_path, name, content, columns, rows):
 def test_the_delimiter_outdoes_the_ending(tmp_path):
     assert read(tmp_path, "a.csv", '"x, y\t1\n', ["0"], delimiter="tab")[0].values == ('"x, y',)
     assert read(tmp_path, "a.tsv", '"x,\t y",1\n', ["0"], delimiter="comma")[0].values == ("x,\t y",)
+    assert read(tmp_path, "a.csv", 't;l\n"x; y";1\n', ["t"], delimiter="semicolon")[0].values == ("x; y",)
     assert read(tmp_path, "a.json", "x\t1\n", ["1"], delimiter="tab")[0].values == ("1",)
-    with pytest.raises(ValueError, match="delimiter is ';', wanted tab or comma"):
+    with pytest.raises(ValueError, match="delimiter is ';', wanted one of tab, comma, semicolon"):
         read(tmp_path, "a.csv", "x;1\n", ["0"], delimiter=";")
 
 
@@ -133,11 +134,18 @@ TABLE_ERRORS = [
     ("a.tsv", "x\t1\ny\n", "01", "a.tsv, line 2: 1 column, wanted at least 2$"),
     ("a.csv", 'a,b\n"x\ny",1\nz\n', "ab", "a.csv, line 4: 1 column, wanted at least 2"),
     ("a.csv", "x\t1\n", "1", r"line 1: 1 column, wanted at least 2; .* tabs\? Then give delimiter='tab'$"),
+    (
+        "a.csv",
+        "text,l\nx,1\nHello, you there,1\n",
+        ["text"],
+        "line 3: 3 columns, wanted 2, as above; put a value with ,",
+    ),
+    ("a.csv", "text;l\nx;1\n", ["text"], r"only 'text;l'; is it .* semicolons\? Then give delimiter='semicolon'$"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: there is no column 'texts', only 'text', 'label'"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "there is no column 'a' or 'b', only 'text', 'label'"),
     ("a.tsv", "\t".join(map(str, range(99))) + "x" * 99, ["a"], r"only '0', '1', .* '9', … \(99 in all\)$"),
     ("a.tsv", "a" * 99 + "\nx\n", ["a"], "only 'a{29}…'$"),
-    ("a.jsonl", '{"t": 1}\n', ["t", "u,v"], "line 1: wanted a JSON object with 'u' or 'v'$"),
+    ("a.jsonl", '{"t": 1}\n', ["t", "u,v"], "line 1: wanted a JSON object with 'u' or 'v'; this one has 't'$"),
     ("a.tsv", "", "0", "a.tsv is empty: it has no rows"),
     ("a.tsv", b"\xef\xbb\xbffine\n\nZo\xeb\n", "0", r"a.tsv, line 3: byte 8 \(0xeb\) is not UTF-8"),
     ("a.csv", 'x,1\n"y,2\nz,3\n', "0", "a.csv, line 3: unexpected end of data"),

@@ -87,3 +87,16 @@ def test_a_text_without_a_mask(fill_mask):
         fill_mask("cat " * LONGEST + "[MASK]")
     with pytest.warns(UserWarning, match="1 of 1 text is"):
         assert len(fill_mask("[MASK] " + "cat " * LONGEST + "[MASK]")) == 1
+
+
+def test_a_task_is_saved_with_its_length_and_read_again(tmp_path):
+    classify = Classify.from_pretrained(write_checkpoint(tmp_path, BertForSequenceClassification), max_length=7)
+    classify.save_pretrained(tmp_path / "new")
+    again = Classify.from_pretrained(tmp_path / "new")
+    assert (again.max_length, classify.tokenizer.max_length) == (7, None)
+    assert again(["the cat", "a dog ran"]) == classify(["the cat", "a dog ran"])
+
+
+def test_what_a_terminal_would_obey_is_written_out_of_labels(tmp_path):
+    folder = write_checkpoint(tmp_path, BertForSequenceClassification, id2label={0: "a\x1b[31m", 1: "b"})
+    assert "\x1b" not in repr(Classify.from_pretrained(folder))

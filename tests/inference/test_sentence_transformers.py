@@ -242,3 +242,7 @@ def test_what_is_not_overwritten_or_cannot_be_saved(folder, tmp_path):
         with pytest.raises(ValueError, match="cannot be saved: sentence-transformers pools the last layer"):
             Embed(embed.model, embed.tokenizer, **options).save_pretrained(tmp_path / "new")
     assert not (tmp_path / "new").exists()
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "1_Pooling").symlink_to(other)
+    with pytest.raises(FileError, match="1_Pooling is a link, which may lead anywhere"):
+        embed.save_pretrained(tmp_path / "new")

@@ -67,8 +67,9 @@ def test_results_are_in_the_order_of_the_texts(task):
     assert max(sizes[-len(texts) // 3 :]) == 3 * 32
     with pytest.raises(ValueError, match="shorter"):
         task.run(task.tokenize(["cat", "dog"]), lambda batch, numbers: [1])
-    with pytest.raises(ValueError, match="batch_size is 0, wanted at least 1"):
-        task.run([], compute, batch_size=0)
+    for size in (0, 1.5, "2"):
+        with pytest.raises(ValueError, match=f"batch_size is {size!r}, wanted at least 1, a whole number"):
+            task.run([], compute, batch_size=size)
 
 
 def test_a_text_that_is_too_long_is_cut_and_said_so(task):

@@ -102,7 +102,7 @@ WRONG = {
 }
 BLOCKS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 WITH_ROWS = [name for name in BLOCKS if np.ndim((made := CATALOGUE[name].make())[0](*made[1])) > 1]
-ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.Dropout, npbert.Gather, Unpack, npbert.MeanPooling
+ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.Dropout, npbert.Gather, Unpack, npbert.MeanPooling, npbert.Rotary
 OF_IDS = npbert.Embedding, npbert.BertEmbeddings
 WITH_WIDTH = [name for name in WITH_ROWS if not issubclass(CATALOGUE[name].layer_class, (*ANY_WIDTH, *OF_IDS))]
 
@@ -133,7 +133,7 @@ def test_an_x_that_does_not_fit(name, wrong):
 @pytest.mark.parametrize(
     "x", [[[1.0, 2.0]], np.ones((2, 3), int), np.ones((2, 3), bool), np.full((2, 3), "a")], ids=str
 )
-@pytest.mark.parametrize("name", ["Tanh", "ReLU", "GELU", "TanhGELU", "Softmax", "Dropout"])
+@pytest.mark.parametrize("name", ["Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "Dropout"])
 def test_numbers_that_are_no_floats(name, x):
     """NumPy would make float64 of them, and a model would go on in it without a word."""
     layer, _, _ = CATALOGUE[name].make()
@@ -177,7 +177,11 @@ REFUSED = [
         ValueError,
         "is 'selu', wanted one of gelu, gelu_new, ",
     ),
-    (lambda: EMBEDDINGS(position_embedding_type="rotary"), ValueError, "is 'rotary', wanted absolute or sinusoidal"),
+    (
+        lambda: EMBEDDINGS(position_embedding_type="alibi"),
+        ValueError,
+        "is 'alibi', wanted one of absolute, sinusoidal, rotary",
+    ),
 ]
 
 

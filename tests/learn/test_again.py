@@ -2,12 +2,12 @@
 
 import datetime
 import os
-from dataclasses import replace
 
 import pytest
 
 from npbert.learn import NOT_BEGUN
 from npbert.learn.folder import DAYS, Asked, ask
+from npbert.learn.judge import judge as judged
 from npbert.learn.variants import VARIANTS
 from tests.learn.answers import write
 
@@ -18,7 +18,7 @@ NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
 def test_the_librarys_own_answer_is_right_and_a_doubled_one_is_not(variant, judge):
     (part,) = variant.parts
     assert judge(variant, variant.source()).status == NOT_BEGUN
-    assert part.judge(part.right) is None
+    assert judged(part, part.right) is None
 
     def doubled(self, given, *tape):
         found = getattr(super(wrong, self), part.method)(given, *tape)
@@ -27,7 +27,7 @@ def test_the_librarys_own_answer_is_right_and_a_doubled_one_is_not(variant, judg
         return (found[0], 2 * found[1]) if isinstance(found, tuple) else None if found is None else 2 * found
 
     wrong = type("Wrong", (part.right,), {part.method: doubled})
-    assert replace(part, mends=False).judge(wrong) is not None
+    assert judged(part, wrong, mends=False) is not None
 
 
 def test_variants_are_asked_after_days_and_stay_open_until_they_are_right(tmp_path):

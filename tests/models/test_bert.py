@@ -21,7 +21,9 @@ def test_each_sequence_is_as_if_alone_and_padding_is_0(batch, seed):
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)], ids=str)
 def test_backward_for_one_sequence_or_one_token(shape):
-    check_directions(random_model(BertModel), Batch(np.full(shape, 3)), directions=2).raise_if_wrong()
+    model = random_model(BertModel)
+    assert model.num_parameters() == sum(parameter.value.size for parameter in model.parameters())
+    check_directions(model, Batch(np.full(shape, 3)), directions=2).raise_if_wrong()
 
 
 @given(batches(), st.integers(0, 9))

@@ -121,3 +121,12 @@ def test_numbers_of_numpy_and_a_list_of_names_are_taken_and_nothing_changes_late
     assert config.id2label == config.label_names == ("no", "yes")
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.hidden_size = 5
+
+
+def test_a_configuration_is_read_from_a_folder_and_names_are_looked_up(tmp_path):
+    (tmp_path / "config.json").write_text('{"model_type": "bert", "id2label": {"0": "neg", "1": "pos", "2": "both"}}')
+    config = BertConfig.from_pretrained(tmp_path)
+    assert (config, config.label2id) == (
+        BertConfig(id2label={0: "neg", 1: "pos", 2: "both"}),
+        {"neg": 0, "pos": 1, "both": 2},
+    )

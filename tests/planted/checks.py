@@ -19,9 +19,11 @@ D, N, V = AWKWARD.D, AWKWARD.N, AWKWARD.V
 
 def is_its_formula(layer_class):
     """What it computes, in each block of the catalogue, is what the textbook does."""
+    is_right = any(setting.layer_class is layer_class for setting in CATALOGUE.values())
+    right = layer_class if is_right else layer_class.__base__
     for name, setting in CATALOGUE.items():
         formula = FORMULAS.get(name, FORMULAS.get(name.partition(",")[0]))
-        if formula and issubclass(layer_class, setting.layer_class):
+        if formula and setting.layer_class is right:
             layer, inputs, _ = setting.make(layer_class)
             assert_allclose(layer(*inputs), formula(layer, *inputs), rtol=1e-6)
 

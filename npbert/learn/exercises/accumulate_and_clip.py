@@ -12,10 +12,7 @@ from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
 from npbert.learn.attempt import Failure, attempt, file_of
-from npbert.learn.compared import Numbers
-from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.numbers import NumbersPart
-from npbert.learn.source import Blank
+from npbert.learn.exercise import CHAPTERS, Exercise, Message, Numbers, Part
 from npbert.optim import clip_by_global_norm
 
 TEXT = """
@@ -26,37 +23,35 @@ a piece is the mean over its own. Not every piece has as many targets, and label
 Then the gradients may be too large for a good step. All of them together are seen as one long vector, and if it is
 longer than max_norm, it is made shorter: the direction stays.
 """
-ACCUMULATE_BLANK = Blank(
-    "accumulate",
-    """Add the gradient of the mean loss over all targets of all pieces to the layer's; return that mean.
+ASKED_TO_ACCUMULATE = """
+Add the gradient of the mean loss over all targets of all pieces to the layer's; return that mean.
 
-    pieces: for each an x (n, I), and labels (n,), at least one of which is a target. For one piece:
+pieces: for each an x (n, I), and labels (n,), at least one of which is a target. For one piece:
 
-        tape = Tape()
-        its_mean = loss(layer(x, tape), labels, tape)
-        layer.backward(loss.backward(1.0, tape), tape)
+    tape = Tape()
+    its_mean = loss(layer(x, tape), labels, tape)
+    layer.backward(loss.backward(1.0, tape), tape)
 
-    where 1.0 is dloss: how much the loss of this piece counts in the whole. One piece at a time: together they do
-    not fit into memory.
-    """,
-)
-CLIP_BLANK = Blank(
-    "clip_by_global_norm",
-    """Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
+where 1.0 is dloss: how much the loss of this piece counts in the whole. One piece at a time: together they do
+not fit into memory.
+"""
+ASKED_TO_CLIP = """
+Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
 
-    The joint norm is the length of all gradients in one row: √(Σ grad²), summed over all numbers of all parameters.
-    Change each parameter.grad in place, as in parameter.grad[...] *= factor. Where the norm is not above max_norm,
-    nothing is changed. parameters is a list here; a parameter that is given twice counts once: it is one.
-    """,
-)
-HINTS = (
-    "A mean of means is not the mean of all, unless all pieces have as many targets. A piece with n of N targets "
-    "counts n/N. And the norm of several gradients is that of all of their numbers in one row.",
-    "Count the targets first: n = (labels != IGNORED).sum() for each piece, N for all. Then dloss = n / N for that "
-    "piece, and the mean that you return is the sum of n / N · its_mean.",
-    "For clipping: parameters = list(dict.fromkeys(parameters)); norm = √(Σ (p.grad**2).sum()); if norm > max_norm: "
-    "p.grad[...] *= max_norm / norm, for each p; return norm.",
-)
+The joint norm is the length of all gradients in one row: √(Σ grad²), summed over all numbers of all parameters.
+Change each parameter.grad in place, as in parameter.grad[...] *= factor. Where the norm is not above max_norm,
+nothing is changed. parameters is a list here; a parameter that is given twice counts once: it is one.
+"""
+HINTS = """
+A mean of means is not the mean of all, unless all pieces have as many targets. A piece with n of N targets counts n/N.
+And the norm of several gradients is that of all of their numbers in one row.
+
+Count the targets first: n = (labels != IGNORED).sum() for each piece, N for all. Then dloss = n / N for that piece, and
+the mean that you return is the sum of n / N · its_mean.
+
+For clipping: parameters = list(dict.fromkeys(parameters)); norm = √(Σ (p.grad**2).sum()); if norm > max_norm:
+p.grad[...] *= max_norm / norm, for each p; return norm.
+"""
 CLIP_PLAIN = """
 def clip_by_global_norm(parameters, max_norm):
     parameters = list(dict.fromkeys(parameters))
@@ -71,24 +66,23 @@ def clip_by_global_norm(parameters, max_norm):
     return norm
 """
 WEIGHT, BIAS, MEAN = "the gradient of weight", "the gradient of bias", "the mean that is returned"
-_SHARE = (
-    "The loss of the batch is the mean over all of its targets, and that of a piece the mean over its own: so a piece "
-    "counts as its targets are a part of all targets, and labels that are IGNORED are none."
-)
+SHARE = """
+The loss of the batch is the mean over all of its targets, and that of a piece the mean over its own: so a piece counts
+as its targets are a part of all targets, and labels that are IGNORED are none.
+""".strip().replace("\n", " ")
 REASONS = {
-    f"{BIAS}, {WEIGHT}": f"{_SHARE} dloss is how much a piece counts. What comes back from the pieces adds up, to what "
+    f"{BIAS}, {WEIGHT}": f"{SHARE} dloss is how much a piece counts. What comes back from the pieces adds up, to what "
     "is there already.",
-    MEAN: f"{_SHARE} In what is returned, too.",
-    f"{BIAS}, {WEIGHT}, {MEAN}": f"{_SHARE} In the gradients, which add up, and in what is returned.",
+    MEAN: f"{SHARE} In what is returned, too.",
+    f"{BIAS}, {WEIGHT}, {MEAN}": f"{SHARE} In the gradients, which add up, and in what is returned.",
 }
 CLIPPED, VALUES, RETURNED = "what becomes of the gradients", "what becomes of the values", "what is returned"
 CLIP_REASONS = {
     CLIPPED: "All gradients are one long vector, and keep its direction: all their numbers, of each parameter once, "
     "are multiplied by one factor, so that its length is max_norm. Where it is not above max_norm, nothing is changed.",
-    RETURNED: "The joint norm is that of all gradients in one row, √(Σ grad²), before anything is scaled: of each "
-    "parameter once.",
-    f"{CLIPPED}, {RETURNED}": "The joint norm is √(Σ grad²), of all gradients in one row, each parameter once. Nothing "
-    "is as it should be while it is not.",
+    RETURNED: "The joint norm is that of all gradients in one row, before anything is scaled: of each parameter once.",
+    f"{CLIPPED}, {RETURNED}": "The joint norm is that of all gradients in one row, each parameter once. Nothing is as "
+    "it should be while it is not.",
 }
 Piece = tuple[Array, Array]
 
@@ -107,7 +101,7 @@ def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]
     return mean
 
 
-_LABELS = (
+LABELS = (
     ([4, IGNORED, 0, 2, 1, 3, 4], [IGNORED, 1, IGNORED], [2, 3]),
     ([IGNORED, 0], [2, IGNORED, IGNORED, 1, 0], [6, 1, 5, IGNORED], [3]),
 )
@@ -127,7 +121,7 @@ class Watched(Linear):
 def pieces_of(seed: int) -> tuple[Watched, list[Piece]]:
     """A layer whose bias has a gradient already, and pieces of a batch."""
     rng, features = np.random.default_rng(seed), 3 + seed % 2
-    labels = [np.array(part) for part in _LABELS[seed % 2]]
+    labels = [np.array(part) for part in LABELS[seed % 2]]
     layer = Watched(features, 5 + 2 * (seed % 2), Init(rng, 1.0, np.float64))
     layer.bias.add_grad(np.ones(layer.bias.value.shape))
     return layer, [(in_manner(rng.standard_normal((len(part), features)), seed), part) for part in labels]
@@ -145,12 +139,12 @@ def accumulated(thing: Any, seed: int) -> Iterator[Numbers]:
     yield {WEIGHT: layer.weight.grad, BIAS: layer.bias.grad, MEAN: np.asarray(mean, float)}
 
 
-def _prove_accumulating(thing: Any) -> Message | None:
-    """Judge that each piece goes forward by itself."""
+def in_pieces(thing: Any) -> Message | None:
+    """The message where the pieces do not go forward each by itself."""
     layer, pieces = pieces_of(0)
-    found = attempt(lambda: thing(layer, SoftmaxCrossEntropy(), pieces), file_of(thing))
+    thing(layer, SoftmaxCrossEntropy(), pieces)
     most = max(len(x) for x, _ in pieces)
-    if isinstance(found, Failure) or layer.most_rows <= most:
+    if layer.most_rows <= most:
         return None
     return Message(
         "The numbers are right, but the pieces are put together again, and the whole batch goes through the layer at "
@@ -160,15 +154,15 @@ def _prove_accumulating(thing: Any) -> Message | None:
     )
 
 
-_SHAPES = (((3, 5), (7,), (2,)), ((4, 2), (5, 3), (11,)))
-_LONG, _SHORT = (1.3, 2.1), 99.0
+SIZES = (((3, 5), (7,), (2,)), ((4, 2), (5, 3), (11,)))
+LONG, SHORT = (1.3, 2.1), 99.0
 """A max_norm above which the gradients are, and one below which they are."""
 
 
-def _parameters(seed: int, *sizes: float) -> list[Parameter]:
+def parameters_of(seed: int, *sizes: float) -> list[Parameter]:
     """Three, with gradients of these sizes."""
     rng = np.random.default_rng(seed)
-    parameters = [Parameter(rng.standard_normal(shape)) for shape in _SHAPES[seed % 2]]
+    parameters = [Parameter(rng.standard_normal(shape)) for shape in SIZES[seed % 2]]
     for parameter, size in zip(parameters, sizes, strict=True):
         parameter.add_grad(in_manner(size * rng.standard_normal(parameter.value.shape), seed // 2))
     return parameters
@@ -177,8 +171,8 @@ def _parameters(seed: int, *sizes: float) -> list[Parameter]:
 def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     """All gradients, values and norms of one clipping of gradients that are too long, and one of such that are not."""
     gradients, values, norms = [], [], []
-    for max_norm in (_LONG[seed % 2], _SHORT):
-        parameters = _parameters(seed, 1.0, 3.0, 1.7)
+    for max_norm in (LONG[seed % 2], SHORT):
+        parameters = parameters_of(seed, 1.0, 3.0, 1.7)
         norms.append(thing([*parameters, parameters[1]], max_norm))
         if norms[-1] is None:
             hint = "is there a `return` on every way?"
@@ -189,44 +183,44 @@ def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     yield {CLIPPED: np.concatenate(gradients), VALUES: np.concatenate(values)}
 
 
-_IF = "With `if norm > max_norm:` before the factor, nothing is divided or changed where gradients are short enough."
+IF = "With `if norm > max_norm:` before the factor, nothing is divided or changed where gradients are short enough."
 
 
-def _prove_clipping(thing: Any) -> Message | None:
-    """Gradients that are all 0, and those that are only just short enough."""
-    nothing = _parameters(0, 0.0, 0.0, 0.0)
+def left_alone(thing: Any) -> Message | None:
+    """The message where gradients change that are all 0, or only just short enough."""
+    nothing = parameters_of(0, 0.0, 0.0, 0.0)
     found = attempt(lambda: thing(nothing, 1.3), file_of(thing))
     if isinstance(found, Failure):
-        return Message("It stops where all gradients are 0, and so is their norm.", f"{found.finding.says}\n\n{_IF}")
+        return Message("It stops where all gradients are 0, and so is their norm.", f"{found.finding.says}\n\n{IF}")
     if any(part.grad.any() for part in nothing) or found:
-        return Message("Where all gradients are 0, they are not left as they are, or the norm is not 0.", _IF)
-    parameters = _parameters(0, 1.0, 1.0, 1.0)
-    before = [parameter.grad.copy() for parameter in parameters]
-    norm = float(np.sqrt(sum((grad**2).sum() for grad in before)))
+        return Message("Where all gradients are 0, they are not left as they are, or the norm is not 0.", IF)
+    parameters = parameters_of(0, 1.0, 1.0, 1.0)
+    before = np.concatenate([parameter.grad.ravel() for parameter in parameters])
+    norm = float(np.linalg.norm(before))
     thing(parameters, norm * 1.001)
-    if all(np.allclose(part.grad, grad, rtol=1e-5) for part, grad in zip(parameters, before, strict=True)):
+    if np.allclose(np.concatenate([parameter.grad.ravel() for parameter in parameters]), before, rtol=1e-5):
         return None
     return Message(
-        f"Gradients whose norm is {norm:.4f} are changed where max_norm is {norm * 1.001:.4f}, which is more.", _IF
+        f"Gradients whose norm is {norm:.4f} are changed where max_norm is {norm * 1.001:.4f}, which is more.", IF
     )
 
 
-ACCUMULATE = NumbersPart(
+ACCUMULATE = Part(
     right=accumulate,
-    blank=ACCUMULATE_BLANK,
+    asked=ASKED_TO_ACCUMULATE,
     above="Piece = tuple[Array, Array]",
-    numbers=accumulated,
+    run=accumulated,
     plain=inspect.getsource(accumulate),
     reasons=REASONS,
-    prove=_prove_accumulating,
+    prove=in_pieces,
 )
-CLIP = NumbersPart(
+CLIP = Part(
     right=clip_by_global_norm,
-    blank=CLIP_BLANK,
-    numbers=clipped,
+    asked=ASKED_TO_CLIP,
+    run=clipped,
     plain=CLIP_PLAIN,
     reasons=CLIP_REASONS,
-    prove=_prove_clipping,
+    prove=left_alone,
     tolerance=1e-5,
 )
 TITLE, USES = "accumulating and clipping gradients", ("IGNORED", "Tape", "math")

@@ -8,47 +8,40 @@ import numpy as np
 from npbert.core import Parameter
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import in_manner
-from npbert.learn.compared import Numbers
-from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.numbers import NumbersPart
-from npbert.learn.source import Blank
+from npbert.learn.exercise import CHAPTERS, Exercise, Message, Numbers, Part
 from npbert.optim import Adam, AdamW
 
 TEXT = """
-Backward has found the gradients; the optimiser takes the step. Adam remembers two things for each number: m, the mean
+Backward has found the gradients; the optimizer takes the step. Adam remembers two things for each number: m, the mean
 of its recent gradients, and v, the mean of their squares. A step is m̂ / (√v̂ + eps), times lr: large gradients and small
 ones take steps of about the same size.
 
 m and v start as 0, so after the first step they are far too small: m is (1 − β₁) g. Dividing by 1 − β₁ᵗ makes good for
 that: after the first step, m̂ is g. AdamW also shrinks the weights a little in each step.
 """
-BLANK = Blank(
-    "step",
-    """Change the value of each parameter, in place, by the formulas of the class. t counts steps from 1.
+ASKED_FOR_STEP = """
+Change the value of each parameter, in place, by the formulas of the class. t counts steps from 1.
 
-    Each parameter has its value and its grad, an m in self.first_moments and a v in self.second_moments. self.lr,
-    self.betas, self.eps and self.steps are there. scale: g is the gradient times scale; the gradient itself stays
-    as it is.
+Each parameter has its value and its grad, an m in self.first_moments and a v in self.second_moments. self.lr,
+self.betas, self.eps and self.steps are there. scale: g is the gradient times scale; the gradient itself stays
+as it is.
 
-    Before its step, each value is multiplied by self.kept(parameter), which is 1 here, and less in AdamW.
-    """,
-    given=0,
-)
-KEPT_BLANK = Blank(
-    "kept",
-    """By what a value is multiplied before its step: 1 − lr · λ for a matrix, and 1 for all else.
+Before its step, each value is multiplied by self.kept(parameter), which is 1 here, and less in AdamW.
+"""
+ASKED_FOR_KEPT = """
+The factor for a value before its step: 1 − lr · λ for a matrix, and 1 for all else.
 
-    λ is self.weight_decay. parameter.value.ndim says how many axes it has: biases, γ and β have one.
-    """,
-    given=0,
-)
-HINTS = (
-    "Begin with self.steps += 1: that is t. Then for each parameter with its m and v: g is parameter.grad * scale.",
-    "m[...] = β₁ m + (1 − β₁) g and v[...] = β₂ v + (1 − β₂) g², in place, so that they are remembered. Then m̂ = m / "
-    "(1 − β₁ᵗ) and v̂ = v / (1 − β₂ᵗ), in arrays of their own.",
-    "parameter.value *= self.kept(parameter), then parameter.value -= lr * m̂ / (np.sqrt(v̂) + eps). In AdamW: "
-    "1 - self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0.",
-)
+λ is self.weight_decay. parameter.value.ndim says how many axes it has: biases, γ and β have one.
+"""
+HINTS = """
+Begin with self.steps += 1: that is t. Then for each parameter with its m and v: g is parameter.grad * scale.
+
+m[...] = β₁ m + (1 − β₁) g and v[...] = β₂ v + (1 − β₂) g², in place, so that they are remembered. Then m̂ = m /
+(1 − β₁ᵗ) and v̂ = v / (1 − β₂ᵗ), in arrays of their own.
+
+parameter.value *= self.kept(parameter), then parameter.value -= lr * m̂ / (np.sqrt(v̂) + eps). In AdamW:
+1 - self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0.
+"""
 PLAIN = """
 def step(self, scale=1.0):
     self.steps += 1
@@ -74,22 +67,22 @@ def kept(self, parameter):
         return 1 - decay
     return 1.0
 """
-_MEAN = "its new share and what is left of the old add up to 1, and it is kept from step to step, in place"
-_STEP = (
-    "First a value is multiplied by self.kept(parameter). Then it moves downhill, by lr times "
-    "m̂ / (√v̂ + eps). v starts as 0 and is too small at first, as m is: divided by 1 − β₂ᵗ it is v̂."
-)
+MEAN = "its new share and what is left of the old add up to 1, and it is kept from step to step, in place"
+STEP = """
+First a value is multiplied by self.kept(parameter). Then it moves downhill, by the formula of the class. v starts as 0
+and is too small at first, as m is: both are made good for.
+""".strip().replace("\n", " ")
 COUNT, LARGE = "the count of steps", "the step with a large eps"
 REASONS = {
-    "m": f"m is the mean of recent g, and g is the gradient times scale. It is a mean with β₁: {_MEAN}, in "
+    "m": f"m is the mean of recent g, and g is the gradient times scale. It is a mean with β₁: {MEAN}, in "
     "self.first_moments.",
-    "v": f"v is the mean of recent g², and g is the gradient times scale. It is a mean with β₂: {_MEAN}, in "
+    "v": f"v is the mean of recent g², and g is the gradient times scale. It is a mean with β₂: {MEAN}, in "
     "self.second_moments.",
     COUNT: "self.steps is t, the number of this step: the same for all parameters, and 1 in the first.",
-    LARGE: "Where eps and lr are so large, a step is m̂ itself. m starts as 0 and is too small at first: divided by "
-    "1 − β₁ᵗ, where t is self.steps, it is m̂.",
-    "the bias, the weight": _STEP,
-    f"the bias, {LARGE}, the weight": _STEP,
+    LARGE: "Where eps and lr are so large, a step is m̂ itself. m starts as 0 and is too small at first; m̂ makes good "
+    "for that, with t, which is self.steps.",
+    "the bias, the weight": STEP,
+    f"the bias, {LARGE}, the weight": STEP,
 }
 KEPT_REASONS = {
     "kept for a matrix": "lr · λ is the share of a value that is taken off in each step, and kept is what is left. As "
@@ -108,7 +101,7 @@ VALUES = ("the weight", "the bias")
 MATRICES, VECTORS = ((3, 5), (1, 2), (6, 4)), ((7,), (1,), (50,))
 
 
-def _after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
+def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
     """After each of some steps m, v and t, and the values of two parameters: the first index is that of the step."""
     rng = np.random.default_rng(seed)
     parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[seed % 2]]
@@ -130,30 +123,30 @@ def _after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
     return {name: np.array(found) for name, found in after.items()}
 
 
-def _numbers(optimizer: Any, seed: int) -> Iterator[Numbers]:
+def steps(optimizer: Any, seed: int) -> Iterator[Numbers]:
     """After steps in which a matrix keeps nine tenths of itself."""
 
     class Decaying(optimizer):  # type: ignore[misc]
         def kept(self, parameter: Parameter) -> float:
             return 0.9 if parameter.value.ndim > 1 else 1.0
 
-    after = _after_steps(Decaying, seed)
+    after = after_steps(Decaying, seed)
     yield {name: after[name] for name in ("m", "v", COUNT)}
-    large = _after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, but for what float64 cannot hold
+    large = after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, but for what float64 cannot hold
     yield {LARGE: large["the weight"]} | {name: after[name] for name in VALUES}
 
 
-def _numbers_of_decay(optimizer: Any, seed: int) -> Iterator[Numbers]:
+def with_decay(optimizer: Any, seed: int) -> Iterator[Numbers]:
     """The state that kept returns, and the values after some steps with it."""
     decay = 0.3 + 0.1 * seed
     adam, numbers = optimizer([Parameter(np.ones(1))], weight_decay=decay, **SETTINGS[seed % 2]), {}
     for what, shapes in (("matrix", MATRICES), ("vector", VECTORS)):
-        numbers[f"kept for a {what}"] = np.array([_kept(adam, shape) for shape in shapes])
-    after = _after_steps(optimizer, seed, weight_decay=decay)
+        numbers[f"kept for a {what}"] = np.array([kept(adam, shape) for shape in shapes])
+    after = after_steps(optimizer, seed, weight_decay=decay)
     yield numbers | {name: after[name] for name in VALUES}
 
 
-def _kept(adam: Any, shape: tuple[int, ...]) -> float:
+def kept(adam: Any, shape: tuple[int, ...]) -> float:
     """The state that kept returns for a value of this shape. Raises: GradientError where it holds no numbers."""
     parameter = Parameter(np.random.default_rng(0).standard_normal(shape))
     before = parameter.value.copy()
@@ -169,7 +162,7 @@ def _kept(adam: Any, shape: tuple[int, ...]) -> float:
     return float(returned)
 
 
-def _prove(optimizer: Any) -> Message | None:
+def in_place(optimizer: Any) -> Message | None:
     """The message where values do not change in place, or gradients do not stay."""
     rng = np.random.default_rng(0)
     parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[0]]
@@ -199,14 +192,17 @@ def _prove(optimizer: Any) -> Message | None:
     )
 
 
-STEP = NumbersPart(
-    right=Adam,
-    blank=BLANK,
-    without=("moments",),
-    numbers=_numbers,
-    plain=PLAIN,
-    reasons=REASONS,
-    prove=_prove,
+PARTS = (
+    Part(
+        right=Adam,
+        method="step",
+        asked=ASKED_FOR_STEP,
+        without=("moments",),
+        run=steps,
+        plain=PLAIN,
+        reasons=REASONS,
+        prove=in_place,
+    ),
+    Part(right=AdamW, method="kept", asked=ASKED_FOR_KEPT, run=with_decay, plain=KEPT_PLAIN, reasons=KEPT_REASONS),
 )
-KEPT = NumbersPart(right=AdamW, blank=KEPT_BLANK, numbers=_numbers_of_decay, plain=KEPT_PLAIN, reasons=KEPT_REASONS)
-EXERCISE = Exercise("Adam and AdamW", CHAPTERS[8], TEXT, HINTS, (STEP, KEPT))
+EXERCISE = Exercise("Adam and AdamW", CHAPTERS[8], TEXT, HINTS, PARTS)

@@ -7,13 +7,11 @@ import numpy as np
 from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Layer, Sequences, Tape
-from npbert.layers import DotProductAttention, dot_product_attention
+from npbert.layers import DotProductAttention
 from npbert.layers.checks import check_like
 from npbert.layers.softmax import softmax, softmax_backward
 from npbert.learn.exercise import CHAPTERS, Exercise
-from npbert.learn.layers import layer_part
-from npbert.learn.layers_run import returning
-from npbert.learn.source import Blank
+from npbert.learn.layer import layer_part
 
 TEXT = """
 Each query compares itself with all keys, S = Q Kᵀ/√d. Softmax makes weights of the scores, P = softmax(S), and the
@@ -21,50 +19,48 @@ weights mix the values, C = P V. These are two matrix products with a softmax be
 each. Of a product C = A B: dA = dC Bᵀ and dB = Aᵀ dC.
 
 Part one is attend_backward, the formula for R queries and T keys. Its arrays hold many heads at once: the last two axes
-are the matrix, and _transposed swaps them. The rest of the class, which is the library's, cuts a batch into heads and
-sequences. Part two, PaddedAttention, is the same in a batch with padding; there you split into heads yourself.
+are the matrix, and x.swapaxes(-1, -2) transposes it. The rest of the class, which is the library's, cuts a batch into
+heads and sequences. Part two, PaddedAttention, is the same in a batch with padding; there you split into heads
+yourself.
 """
-BLANK = Blank(
-    "attend_backward",
-    """Return dq, dk, dv, of the shapes of q, k, v.
+ASKED = """
+Return dq, dk, dv, of the shapes of q, k, v.
 
-    dc, q, dq (…, R, d)   k, v, dk, dv (…, T, d)   p (…, R, T): what softmax gave
+dc, q, dq (…, R, d)   k, v, dk, dv (…, T, d)   p (…, R, T): what softmax gave
 
-    mask is what dropout kept of p: C = A V with A = self.dropout.apply(p, mask), and apply is its own
-    backward, too. softmax_backward(dp, p) is there, and _transposed(x), which swaps the last two axes.
-    """,
-    given=0,
-)
-HEADS_BLANK = Blank(
-    "backward",
-    """Return dq, dk, dv (B, T, D).
+mask is what dropout kept of p: C = A V with A = self.dropout.apply(p, mask), and apply is its own backward.
+softmax_backward(dp, p) is there, and x.swapaxes(-1, -2) swaps the last two axes.
+"""
+ASKED_WITH_HEADS = """
+Return dq, dk, dv (B, T, D).
 
-    dc is (B, T, D); q, k, v are in heads already, (B, H, T, d), and p is (B, H, T, T).
-    Split dc as forward split q, compute as in attend_backward (its lines again, without dropout), and merge.
-    """,
-    given=2,
-)
-ONE_HEADS_HINTS = (
-    "Backwards from C = A V: dV = Aᵀ dC and dA = dC Vᵀ. From A back to P is dropout, self.dropout.apply(dA, mask). "
-    "From P back to S is softmax_backward.",
-    "S = Q Kᵀ/√d. Q is the left factor: dQ = dS K/√d. K stands transposed on the right: the gradient of Kᵀ is Qᵀ "
-    "dS/√d, so dK = dSᵀ Q/√d.",
-    "a = apply(p, mask); dv = aᵀ dc; ds = softmax_backward(apply(dc vᵀ, mask), p) / √d; return ds k, dsᵀ q, dv.",
-)
-HEADS_HINTS = (
-    "It is part one once more, without dropout: the weights that mixed the values are p itself. q, k, v and p are in "
-    "heads already, (B, H, …, …); dc is not yet.",
-    "dc = self.split(dc) makes (B, H, T, d) of (B, T, D). Then the last two axes are the matrices, as in part one, and "
-    "x.swapaxes(-1, -2) transposes them. Each of dq, dk, dv is merged at the end. Padding needs nothing: p is 0 there.",
-    "dc = self.split(dc); dv = pᵀ dc; ds = softmax_backward(dc vᵀ, p) / √d; return self.merge(ds k), "
-    "self.merge(dsᵀ q), self.merge(dv).",
-)
+dc is (B, T, D); q, k, v are in heads already, (B, H, T, d), and p is (B, H, T, T).
+Split dc as forward split q, compute as in attend_backward (its lines again, without dropout), and merge.
+"""
+HINTS = """
+Backwards from C = A V: dV = Aᵀ dC and dA = dC Vᵀ. From A back to P is dropout, self.dropout.apply(dA, mask). From P
+back to S is softmax_backward.
 
+S = Q Kᵀ/√d. Q is the left factor: dQ = dS K/√d. K is on the right and transposed: the gradient of Kᵀ is Qᵀ dS/√d, so
+dK = dSᵀ Q/√d.
+
+a = apply(p, mask); dv = aᵀ dc; ds = softmax_backward(apply(dc vᵀ, mask), p) / √d; return ds k, dsᵀ q, dv.
+"""
+HINTS_WITH_HEADS = """
+It is part one once more, without dropout: the weights that mixed the values are p itself. q, k, v and p are in heads
+already, (B, H, …, …); dc is not yet.
+
+dc = self.split(dc) makes (B, H, T, d) of (B, T, D). Then the last two axes are the matrices, as in part one, and
+x.swapaxes(-1, -2) transposes them. Each of dq, dk, dv is merged at the end. Padding needs nothing: p is 0 there.
+
+dc = self.split(dc); dv = pᵀ dc; ds = softmax_backward(dc vᵀ, p) / √d; return self.merge(ds k), self.merge(dsᵀ q),
+self.merge(dv).
+"""
 PLAIN = """
 def attend_backward(self, dc, q, k, v, p, mask=None):
     a = self.dropout.apply(p, mask)
-    dv = _transposed(a) @ dc
-    da = dc @ _transposed(v)
+    dv = a.swapaxes(-1, -2) @ dc
+    da = dc @ v.swapaxes(-1, -2)
     dp = self.dropout.apply(da, mask)
     weighted = dp * p
     dot = weighted.sum(axis=-1, keepdims=True)
@@ -72,10 +68,10 @@ def attend_backward(self, dc, q, k, v, p, mask=None):
     scale = 1 / math.sqrt(q.shape[-1])
     ds = scale * ds
     dq = ds @ k
-    dk = _transposed(ds) @ q
+    dk = ds.swapaxes(-1, -2) @ q
     return dq, dk, dv
 """
-HEADS_PLAIN = """
+PLAIN_WITH_HEADS = """
 def backward(self, dc, tape):
     q, k, v, p = tape.take(self)
     dc = self.split(dc)
@@ -90,10 +86,10 @@ def backward(self, dc, tape):
     dk = ds.swapaxes(-1, -2) @ q
     return self.merge(dq), self.merge(dk), self.merge(dv)
 """
-_SCORES = (
-    "Raising one score raises its own weight and takes from all others in the row of its query, so softmax is undone "
-    "row by row. And forward divided the scores by √d, once, with the d features of one head."
-)
+SCORES = """
+Raising one score raises its own weight and takes from all others in the row of its query, so softmax is undone row by
+row. And forward divided the scores by √d, once, with the d features of one head.
+""".strip().replace("\n", " ")
 REASONS = {
     "dq": "A query moves the scores of its own row, one for each key: each as fast as the key says, over √d.",
     "dk": "A key moves a column of scores, one for each query: each as fast as the query says, over √d. What comes "
@@ -101,15 +97,15 @@ REASONS = {
     "dv": "A value is mixed into the c of every query, with the weight that dropout left of p. What comes back from "
     "the queries adds up. No score is made of it.",
     "dk, dq": "Both are made of dS, and the way to it is: back to the weights that mixed the values, through dropout "
-    f"with the mask that forward drew, through softmax. {_SCORES}",
+    f"with the mask that forward drew, through softmax. {SCORES}",
 }
-HEADS_REASONS = {
+REASONS_WITH_HEADS = {
     "dq": f"{REASONS['dq']} A query that is padding is computed like all others, and p is 0 where a key is padding.",
     "dk": REASONS["dk"],
     "dv": "A value is mixed into the c of every query of its sequence, head by head, with the weight p: what comes "
     "back from the queries adds up.",
     "dk, dq": "Both are made of dS, and the way to it is: back to the weights that mixed the values, then through "
-    f"softmax. {_SCORES} Padding needs nothing: p is 0 there.",
+    f"softmax. {SCORES} Padding needs nothing: p is 0 there.",
     "dk, dq, dv": "All is done head by head, as in forward: what comes in is split, what goes out is merged, and the "
     "gradients are returned in the order of forward's inputs.",
 }
@@ -122,7 +118,7 @@ ADVICE = {
 
 
 class PaddedAttention(Layer):
-    """C = P V with P = softmax(Q Kᵀ/√d), for each head of each sequence; nobody looks at padding.
+    """C = P V with P = softmax(Q Kᵀ/√d), for each head of each sequence; padding gets no weight.
 
     q, k, v (B, T, D)   mask (B, T): 1 for a token, 0 for padding   c (B, T, D)
 
@@ -160,44 +156,46 @@ class PaddedAttention(Layer):
 
 def one_head(n: int, heads: int, d: int, m: int, t: int) -> Setting:
     """n sequences of m queries and t keys, with heads of d features, and dropout of the weights."""
+    shapes = [(n * length, heads * d) for length in (m, t, t)]
     return Setting(
         DotProductAttention,
-        lambda cls, init: returning(cls, "attend_backward", {"dq": 2, "dk": 3, "dv": 4})(heads, 0.3),
-        lambda rng: (
-            *(rng.standard_normal((n * length, heads * d)) for length in (m, t, t)),
-            Sequences(np.array([t] * n), np.array([m] * n)),
-        ),
+        lambda cls, init: cls(heads, 0.3),
+        lambda rng: (*map(rng.standard_normal, shapes), Sequences(np.array([t] * n), np.array([m] * n))),
     )
 
 
 def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
     """Sequences of these lengths, padded to the longest, with heads of d features."""
-    longest = max(lengths)
-    return Setting(
-        PaddedAttention,
-        lambda cls, init: cls(heads),
-        lambda rng: (
-            *(rng.standard_normal((len(lengths), longest, heads * d)) for _ in "qkv"),
-            (np.arange(longest) < np.array(lengths)[:, None]) * 1,
-        ),
-    )
+    shapes = [(len(lengths), max(lengths), heads * d)] * 3
+    mask = (np.arange(max(lengths)) < np.array(lengths)[:, None]) * 1
+    return Setting(PaddedAttention, lambda cls, init: cls(heads), lambda rng: (*map(rng.standard_normal, shapes), mask))
 
 
 OF_ONE_HEAD = layer_part(
-    (one_head(2, 3, 5, 7, 11), one_head(3, 2, 7, 11, 5)),
-    BLANK,
-    PLAIN,
-    REASONS,
-    helpers=(dot_product_attention._probabilities, dot_product_attention._transposed),
+    one_head(2, 3, 5, 7, 11),
+    one_head(3, 2, 7, 11, 5),
+    method="attend_backward",
+    returns={"dq": 2, "dk": 3, "dv": 4},
+    given=0,
+    drops=True,
+    asked=ASKED,
+    plain=PLAIN,
+    reasons=REASONS,
 )
-SAMPLES = with_heads(2, 3, (7, 2, 6, 7, 4)), with_heads(5, 2, (4, 11, 7))
-WITH_HEADS = layer_part(SAMPLES, HEADS_BLANK, HEADS_PLAIN, HEADS_REASONS, advice=ADVICE)
+WITH_HEADS = layer_part(
+    with_heads(2, 3, (7, 2, 6, 7, 4)),
+    with_heads(5, 2, (4, 11, 7)),
+    asked=ASKED_WITH_HEADS,
+    plain=PLAIN_WITH_HEADS,
+    reasons=REASONS_WITH_HEADS,
+    advice=ADVICE,
+)
 EXERCISE = Exercise(
     "attention",
     CHAPTERS[6],
     TEXT,
-    ONE_HEADS_HINTS,
+    HINTS,
     (OF_ONE_HEAD, WITH_HEADS),
-    hints_of_parts={"PaddedAttention": HEADS_HINTS},
-    uses=("softmax_backward",),
+    hints_of_parts={"PaddedAttention": HINTS_WITH_HEADS},
+    uses=("math", "softmax_backward"),
 )

@@ -7,11 +7,9 @@ import numpy as np
 from npbert.catalogue import Setting
 from npbert.core import IGNORED, Tape
 from npbert.layers import SoftmaxCrossEntropy
-from npbert.layers.cross_entropy import _exponentials
-from npbert.learn.attempt import Failure, attempt
-from npbert.learn.exercise import CHAPTERS, Exercise
-from npbert.learn.layers import another_dtype, layer_part, sample
-from npbert.learn.source import Blank
+from npbert.learn.attempt import attempt
+from npbert.learn.exercise import CHAPTERS, Exercise, paragraphs
+from npbert.learn.layer import another_dtype, layer_part, sample
 
 TEXT = """
 The loss says how surprised the model is by the right answers: for each row that has a label, −log of the probability
@@ -22,23 +20,22 @@ With softmax in front, the logarithm cancels nearly everything: log p = logit �
 that by one logit. backward is given dloss, one number, and it is not always 1: a loss may be weighted, or be one of two
 that are added.
 """
-BLANK = Blank(
-    "backward",
-    """Return dlogits (N, C), of the shape of logits; 0 in the rows that are ignored.
+ASKED = """
+Return dlogits (N, C), of the shape of logits; 0 in the rows that are ignored.
 
-    is_target (N,): True where a row has a label   targets (n,): the labels of these n rows
-    scores (n, C): their logits   largest, total (n, 1): of each row the maximum, and Σ e^(score − maximum)
-    """,
-)
-HINTS = (
-    "For one row: loss = −(logit[label] − log Σₖ e^(logit[k])). The first term moves with the logit of the label "
-    "alone; the second with all of them: its slope by logit[k] is e^(logit[k]) / Σ e^logits, which is p[k].",
-    "So a row gives p − onehot(label). The loss is the mean over the n targets, so divide by n = len(targets), not "
-    "by N; and by the chain rule multiply by dloss. p is np.exp(scores - largest) / total.",
-    "dscores = p; dscores[np.arange(n), targets] -= 1; dscores *= dloss / n, with n = len(targets). Then put them "
-    "where they belong: dlogits = np.zeros((len(is_target), scores.shape[1]), scores.dtype); "
-    "dlogits[is_target] = dscores.",
-)
+is_target (N,): True where a row has a label   targets (n,): the labels of these n rows
+scores (n, C): their logits   largest, total (n, 1): of each row the maximum, and Σ e^(score − maximum)
+"""
+HINTS = """
+For one row: loss = −(logit[label] − log Σₖ e^(logit[k])). The first term moves with the logit of the label alone; the
+second with all of them: its slope by logit[k] is e^(logit[k]) / Σ e^logits, which is p[k].
+
+So a row gives p − onehot(label). The loss is the mean over the n targets, so divide by n = len(targets), not by N; and
+by the chain rule multiply by dloss. p is np.exp(scores - largest) / total.
+
+dscores = p; dscores[np.arange(n), targets] -= 1; dscores *= dloss / n, with n = len(targets). Then put them where they
+belong: dlogits = np.zeros((len(is_target), scores.shape[1]), scores.dtype); dlogits[is_target] = dscores.
+"""
 PLAIN = """
 def backward(self, dloss, tape):
     is_target, targets, scores, largest, total = tape.take(self)
@@ -56,16 +53,17 @@ def backward(self, dloss, tape):
     return dlogits
 """
 REASONS = {
-    "dlogits": "A row with a label has (p − onehot(label)) · dloss / n, as the loss is the mean over the n targets: of "
-    "−logit[label] + log Σ e^logits the first term gives −1 at the label, the second p. A row that is ignored has 0.",
+    "dlogits": "The loss is the mean over the targets, and what comes after it asks for dloss times as much. In a row "
+    "that has a label, logit[label] moves the first term of −logit[label] + log Σ e^logits, and all logits of the row "
+    "move the second. A row that is ignored has no say.",
 }
 ADVICE = {"NameError: .*'softmax'": "What it takes is there already: p = np.exp(scores - largest) / total."}
-_LARGE = 1000.0
-_OVERFLOW = (
-    f"One thing to know: where scores are large, such as {_LARGE:g}, yours is NaN, as e^score overflows (in float32 at "
-    "89 already). forward subtracts the largest score of each row first, and so does p = np.exp(scores - largest) / "
-    "total, which is the same number."
-)
+LARGE = 1000.0
+OVERFLOW = f"""
+One thing to know: where scores are large, such as {LARGE:g}, yours is NaN, as e^score overflows (in float32 at 89
+already). forward subtracts the largest score of each row first, and so does p = np.exp(scores - largest) / total, which
+is the same number.
+""".strip().replace("\n", " ")
 
 
 def labelled(*labels: int, classes: int) -> Setting:
@@ -81,15 +79,13 @@ def overflows(layer_class: type[Any]) -> str:
     """A remark on a right answer that is NaN where scores are large; and on the dtype."""
     layer, (logits, labels), _ = SOME.make(layer_class)
 
-    def dlogits() -> Any:
+    def is_finite() -> bool:
         tape = Tape()
-        layer(logits + _LARGE, labels, tape=tape)
-        return layer.backward(1.0, tape)
+        layer(logits + LARGE, labels, tape=tape)
+        return bool(np.isfinite(layer.backward(1.0, tape)).all())
 
-    given = attempt(dlogits)
-    is_finite = not isinstance(given, Failure) and np.isfinite(given).all()
-    return "\n\n".join(filter(None, ["" if is_finite else _OVERFLOW, another_dtype(SOME, layer_class)]))
+    return paragraphs("" if attempt(is_finite) is True else OVERFLOW, another_dtype(SOME, layer_class))
 
 
-PART = layer_part((SOME, ALL), BLANK, PLAIN, REASONS, helpers=(_exponentials,), advice=ADVICE, remarks=overflows)
+PART = layer_part(SOME, ALL, asked=ASKED, plain=PLAIN, reasons=REASONS, advice=ADVICE, remarks=overflows)
 EXERCISE = Exercise("softmax with cross-entropy", CHAPTERS[4], TEXT, HINTS, (PART,))

@@ -2,8 +2,7 @@
 
 from npbert.layers import Embedding
 from npbert.learn.exercise import CHAPTERS, Exercise
-from npbert.learn.layers import layer_part, permuted, sample
-from npbert.learn.source import Blank
+from npbert.learn.layer import layer_part, permuted, sample
 
 TEXT = """
 An embedding is a table with a vector for each word: y[n] is the row of the table whose number is ids[n]. Some words
@@ -12,21 +11,21 @@ appear several times in a batch, most not at all.
 Ids are whole numbers and have no gradient, so backward returns nothing. Only the table learns. A row that was read
 three times moved three rows of y: what comes back from them adds up.
 """
-BLANK = Blank(
-    "backward",
-    """Add dW to the gradient of self.weight: dW[v] is the sum of dy[n] over all n with ids[n] = v.
+ASKED = """
+Add dW to the gradient of self.weight: dW[v] is the sum of dy[n] over all n with ids[n] = v.
 
-    dy (N, D)   dW (V, D), as W, and 0 in the rows that nobody read
+dy (N, D)   dW (V, D), as W, and 0 in the rows that were not read
 
-    Return nothing: ids have no gradient.
-    """,
-)
-HINTS = (
-    "Try it on paper with ids = [5, 1, 5]: row 5 of dW is dy[0] + dy[2], row 1 is dy[1], and all others are 0.",
-    "dW[ids] += dy looks right, and is wrong: NumPy reads the rows, adds, and writes each row once, so of several "
-    "equal ids the last one wins.",
-    "np.add.at(dW, ids, dy) adds one after another, as a loop would: for n in range(len(ids)): dW[ids[n]] += dy[n].",
-)
+Return nothing: ids have no gradient.
+"""
+HINTS = """
+Try it on paper with ids = [5, 1, 5]: row 5 of dW is dy[0] + dy[2], row 1 is dy[1], and all others are 0.
+
+dW[ids] += dy looks right, and is wrong: NumPy reads the rows, adds, and writes each row once, so of several equal ids
+the last one wins.
+
+np.add.at(dW, ids, dy) adds one after another, as a loop would: for n in range(len(ids)): dW[ids[n]] += dy[n].
+"""
 PLAIN = """
 def backward(self, dy, tape):
     ids = tape.take(self)
@@ -38,7 +37,7 @@ def backward(self, dy, tape):
 """
 REASONS = {
     "dW": "A row of the table that was read three times moved three rows of y: it collects the dy of all three, and a "
-    "row that nobody read collects none. dy[n] belongs to row ids[n].",
+    "row that was not read collects none. dy[n] belongs to row ids[n].",
 }
 ADVICE = {
     "a gradient of shape": "dW has a row for each word of the table, as W, and dy has a row for each n. So begin with "
@@ -46,9 +45,13 @@ ADVICE = {
     r"IndexError: .*out of bounds.*\n.*dy\[": "An id is a row of the table; dy has a row for each place n in ids. So "
     "dy[n] belongs to row ids[n] of dW.",
 }
-SAMPLES = (
+PART = layer_part(
     sample(Embedding, permuted(5, 0, 5, 10, 2, 5, 0), 11, 3),  # the first and the last row are among them
     sample(Embedding, permuted(6, 3, 6, 0, 3), 7, 4),
+    names={"weight": "dW"},
+    asked=ASKED,
+    plain=PLAIN,
+    reasons=REASONS,
+    advice=ADVICE,
 )
-PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, names={"weight": "dW"}, advice=ADVICE)
 EXERCISE = Exercise("Embedding", CHAPTERS[7], TEXT, HINTS, (PART,))

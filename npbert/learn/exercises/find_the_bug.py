@@ -18,9 +18,10 @@ from npbert.layers import (
     MeanSquaredError,
     SoftmaxCrossEntropy,
 )
-from npbert.learn.exercise import CHAPTERS, Exercise, Message, Section
-from npbert.learn.layers import layer_part
-from npbert.learn.source import Blank
+from npbert.learn.exercise import CHAPTERS, Exercise, Message, Part, paragraphs
+from npbert.learn.judge import judge
+from npbert.learn.layer import layer_part
+from npbert.learn.source import with_helpers
 
 UNKNOWN, FINE = "?", "right"
 
@@ -45,7 +46,7 @@ SUSPECTS = {
     "f": Suspect(Dropout, "backward"),
     "g": Suspect(LayerNorm, "three_roads", "dot_rows(dx_hat, x_hat)", "dot_rows(dy, x_hat)"),
     "h": Suspect(MeanPooling, "backward", "dy / lengths", "dy / len(lengths)"),
-    "i": Suspect(DotProductAttention, "attend_backward", "_transposed(a) @ dc", "_transposed(p) @ dc"),
+    "i": Suspect(DotProductAttention, "attend_backward", "(self.dropout.apply(da, mask), p)", "(da, p)"),
     "j": Suspect(FeedForward, "backward"),
     "k": Suspect(EncoderLayer, "backward", "return ds + dqueries, dz", "return dh + dqueries, dz"),
     "l": Suspect(MaskedLMHead, "backward"),
@@ -56,7 +57,7 @@ You have written many backwards. Now read some. Here are twelve layers of the li
 be; in others one line was changed, as people do it. All of them would train, and the loss would fall.
 
 Each line of a backward has a name at its end: a1, a2 and so on. In ANSWERS, at the end of this file, write for each
-layer the name of the line that is wrong, as "c4", or "right" if none is. Above each class stands where its forward is.
+layer the name of the line that is wrong, as "c4", or "right" if none is. Above each class is the place of its forward.
 
 Try to find them by reading. If you are stuck, let the computer look:
 
@@ -68,13 +69,15 @@ Try to find them by reading. If you are stuck, let the computer look:
 
 For J it is CATALOGUE["FeedForward, gelu"].
 """
-HINTS = (
-    "Ask of each line: which line of forward does it undo? What was averaged there has to be divided by the same "
-    "number, what was read twice has to be added twice, and what dropout changed has to be changed in the same way.",
-    "Seven of the twelve are broken. Losses, a gather, a norm, a mean, attention, and an encoder layer.",
-    "Run check_gradients as the text at the top says, for each letter: it says which gradient is wrong, and how. Then "
-    "look for the line that makes it.",
-)
+HINTS = """
+Ask of each line: which line of forward does it undo? What was averaged there has to be divided by the same number, what
+was read twice has to be added twice, and what dropout changed has to be changed in the same way.
+
+Seven of the twelve are broken. Losses, a gather, a norm, a mean, attention, and an encoder layer.
+
+Run check_gradients as the text at the top says, for each letter: it says which gradient is wrong, and how. Then look
+for the line that makes it.
+"""
 
 
 @cache
@@ -112,38 +115,42 @@ def class_text(letter: str) -> str:
     return f"# its forward: {place}.py\nclass {letter.upper()}({name}):\n{inside}"
 
 
-class AnswersPart(Section):
+class AnswersPart(Part):
     """The dictionary of answers."""
 
     name = "ANSWERS"
 
     def sources(self) -> list[str]:
+        """The classes, and answers that are still to be found."""
         answers = "\n".join(
             f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items()
         )
-        helper = 'def _transposed(x):\n    """The last two axes swapped."""\n    return x.swapaxes(-1, -2)'
-        return [helper, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
+        helpers = [
+            text
+            for letter, each in SUSPECTS.items()
+            for text in with_helpers(class_text(letter), inspect.getmodule(each.right))[1:]
+        ]
+        return [*helpers, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
 
-    def judge(self, thing: Any) -> Message | None:
-        if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
-            return Message(
-                f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other."
-            )
-        given = {letter: str(each).strip().lower() for letter, each in thing.items()}
-        wrong = [letter for letter in SUSPECTS if given[letter] not in (self.right[letter], UNKNOWN)]
-        left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
-        count = len(SUSPECTS) - len(wrong) - len(left)
-        if wrong:
-            letter = wrong[0]
-            is_missed = given[letter] == FINE
-            because = [_what_is_wrong(letter)] if is_missed else []
-            because += [f"{count} of the {len(SUSPECTS)} answers are right so far."] if count else []
-            return Message(_told(letter, given[letter], self.right[letter]), "\n\n".join(because))
-        if left:
-            return Message(
-                f"{', '.join(left)} still {'has' if len(left) == 1 else 'have'} no answer; the others are right."
-            )
-        return None
+
+def judge_answers(thing: Any) -> Message | None:
+    """The first answer that is wrong, without the right one."""
+    if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
+        return Message(f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
+    given = {letter: str(each).strip().lower() for letter, each in thing.items()}
+    left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
+    wrong = [letter for letter in SUSPECTS if given[letter] not in (answer(letter), UNKNOWN)]
+    count = len(SUSPECTS) - len(wrong) - len(left)
+    if wrong:
+        letter = wrong[0]
+        numbers = _what_is_wrong(letter) if given[letter] == FINE else ""
+        so_far = f"{count} of the {len(SUSPECTS)} answers are right so far." if count else ""
+        return Message(_told(letter, given[letter], answer(letter)), paragraphs(numbers, so_far))
+    if left:
+        return Message(
+            f"{', '.join(left)} still {'has' if len(left) == 1 else 'have'} no answer; the others are right."
+        )
+    return None
 
 
 def _told(letter: str, given: str, right: str) -> str:
@@ -160,11 +167,11 @@ def _told(letter: str, given: str, right: str) -> str:
 
 
 def _what_is_wrong(letter: str) -> str:
-    """A statement that is true of the numbers that a broken layer gives, as it stands in the file."""
+    """A statement that is true of the numbers that a broken layer gives, as it is in the file."""
     suspect, variables = SUSPECTS[letter], dict[str, Any]()
     exec(compile(EXERCISE.source(), f"<{letter}>", "exec"), variables)
-    part = layer_part([CATALOGUE[suspect.right.__name__]], Blank(suspect.method, ""), mends=False)
-    found = part.judge(variables[letter.upper()])
+    part = layer_part(CATALOGUE[suspect.right.__name__], method=suspect.method, asked="")
+    found = judge(part, variables[letter.upper()], mends=False)
     return f"Its numbers say: {found.says}" if found else ""
 
 
@@ -182,5 +189,5 @@ def show() -> str:
     return "\n\n".join(shown)
 
 
-PART = AnswersPart(right={letter: answer(letter) for letter in SUSPECTS}, blank=Blank("ANSWERS", ""))
+PART = AnswersPart(right=SUSPECTS, asked="", seeds=(), prove=judge_answers)
 EXERCISE = Exercise("find the bug", CHAPTERS[9], TEXT, HINTS, (PART,), shown=show)

@@ -1,21 +1,13 @@
 """Exercise 3: GELU."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from npbert.catalogue import Setting
 from npbert.compute import Array
-from npbert.gradcheck.explain import Finding
-from npbert.gradcheck.explain.reasons import KINDS
+from npbert.gradcheck.explain import KINDS, Finding
 from npbert.layers import GELU, TanhGELU
-from npbert.layers.gelu import _cdf
-from npbert.learn.compared import Numbers
 from npbert.learn.exercise import CHAPTERS, Exercise, Message
-from npbert.learn.layers import layer_part
-from npbert.learn.layers_run import layer_numbers, returning
-from npbert.learn.numbers import whole
-from npbert.learn.source import Blank
+from npbert.learn.layer import layer_part, sample
 
 TEXT = """
 An activation takes each number by itself: y = f(x). So dx = dy · f′(x), and all that is to be found is the slope f′(x),
@@ -25,23 +17,22 @@ value_and_slope and keeps the slope, and backward returns dy times the slope.
 Here f(x) = x Φ(x), where Φ(x) is the probability that a standard normal number is smaller than x. Its slope Φ′ is the
 density of the normal distribution, φ(x) = e^(−x²/2) / √(2π).
 """
-BLANK = Blank(
-    "value_and_slope",
-    """Return y = x Φ(x) and its slope y′, both of the shape of x.
+ASKED = """
+Return y = x Φ(x) and its slope y′, both of the shape of x.
 
-    y is self.value(x). For y′ you need Φ(x), which is _cdf(x), and φ(x) = e^(−x²/2) / √(2π).
-    """,
-    given=0,
-)
-HINTS = (
-    "x appears twice in x Φ(x): as the factor in front, and inside Φ. Each of the two has a say in the slope.",
-    "The product rule: (u v)′ = u′ v + u v′. Here u = x, with u′ = 1, and v = Φ(x), with v′ = φ(x).",
-    "y′ = Φ(x) + x φ(x), with φ(x) = np.exp(-x * x / 2) / math.sqrt(2 * math.pi).",
-)
+y is self.value(x). For y′ you need Φ(x), for which there is a function below, and φ(x) = e^(−x²/2) / √(2π).
+"""
+HINTS = """
+x appears twice in x Φ(x): as the factor in front, and inside Φ. Each of the two has a say in the slope.
+
+The product rule: (u v)′ = u′ v + u v′. Here u = x, with u′ = 1, and v = Φ(x), with v′ = φ(x).
+
+y′ = Φ(x) + x φ(x), with φ(x) = np.exp(-x * x / 2) / math.sqrt(2 * math.pi).
+"""
 PLAIN = """
 def value_and_slope(self, x):
     y = self.value(x)
-    cdf = _cdf(x)
+    cdf = 0.5 * (1 + erf(x, divisor=math.sqrt(2)))
     e = np.exp(-(x * x) / 2)
     density = e / math.sqrt(2 * math.pi)
     slope = cdf + x * density
@@ -49,9 +40,15 @@ def value_and_slope(self, x):
 """
 REASONS = {
     "y": "Of the two arrays returned the first is y = x Φ(x), which forward hands on, and the second its slope.",
-    "dx": "In x Φ(x) the x stands twice, so the product rule adds two terms: y′ = Φ(x) + x φ(x), with the density "
-    "φ(x) = e^(−x²/2) / √(2π).",
+    "dx": "The slope is that of a product: in x Φ(x) the x appears twice, as the factor in front and inside Φ. Each of "
+    "the two adds a term.",
 }
+OF_TANH = Message(
+    "The slope is that of another function: the approximation of GELU by tanh.",
+    "The two functions differ by less than a thousandth, which no training shows. But this forward computes x Φ(x), "
+    "with erf, and erf has another slope.",
+    (Finding("function", "dx", cause=KINDS["function"].cause),),
+)
 
 
 def setting(*shape: int) -> Setting:
@@ -62,25 +59,25 @@ def setting(*shape: int) -> Setting:
         x[0, 0] = 0
         return (x,)
 
-    return Setting(GELU, lambda cls, init: returning(cls, "value_and_slope", {"y": 1, "slope": 1})(), inputs)
+    return sample(GELU, inputs)
 
 
-def first(given: Numbers, right: Numbers) -> Message | None:
+def is_of_tanh(layer_class: type[GELU]) -> Message | None:
     """The message where the slope is that of another function, which no small change of it shows."""
-    broken = PART.first(given, right)
-    of_tanh = {"value_and_slope": lambda self, x: (self.value(x), TanhGELU().value_and_slope(x)[1])}
-    tanh = whole(layer_numbers(SETTINGS[0], type("OfTanh", (GELU,), of_tanh), 0, {}))
-    if broken is not None or given["dx"].shape != tanh["dx"].shape or not np.allclose(given["dx"], tanh["dx"], 1e-9):
-        return broken
-    another = Finding("function", "dx", "", "", "", KINDS["function"].cause)
-    return Message(
-        "The slope is that of another function: the approximation of GELU by tanh.",
-        "The two functions differ by less than a thousandth, which no training shows. But this forward computes "
-        "x Φ(x), with erf, and its slope is Φ(x) + x φ(x).",
-        (another,),
-    )
+    x = np.linspace(-3, 3, 5)
+    slope, of_tanh = (cls().value_and_slope(x)[1] for cls in (layer_class, TanhGELU))
+    return OF_TANH if np.shape(slope) == x.shape and np.allclose(slope, of_tanh, 1e-9) else None
 
 
-SETTINGS = setting(7, 5), setting(4, 9)
-PART = layer_part(SETTINGS, BLANK, PLAIN, REASONS, helpers=(_cdf,))
-EXERCISE = Exercise("GELU", CHAPTERS[1], TEXT, HINTS, (replace(PART, first=first),))
+PART = layer_part(
+    setting(7, 5),
+    setting(4, 9),
+    method="value_and_slope",
+    returns={"y": 1, "slope": 1},
+    given=0,
+    asked=ASKED,
+    plain=PLAIN,
+    reasons=REASONS,
+    watched=is_of_tanh,
+)
+EXERCISE = Exercise("GELU", CHAPTERS[1], TEXT, HINTS, (PART,))

@@ -2,8 +2,7 @@
 
 from npbert.layers import LayerNorm
 from npbert.learn.exercise import CHAPTERS, Exercise
-from npbert.learn.layers import layer_part, normal, sample
-from npbert.learn.source import Blank
+from npbert.learn.layer import layer_part, normal, sample
 
 TEXT = """
 LayerNorm brings every row to mean 0 and variance 1, then scales and shifts it: y = γ x̂ + β with x̂ = (x − μ) / σ.
@@ -13,20 +12,20 @@ because an xᵢ moves its row by three roads: its own x̂ᵢ directly; every x̂
 Begin with dx̂ = γ dy. For each road, work out how fast x̂ⱼ moves with xᵢ, multiply by dx̂ⱼ, and sum over j. Then add up
 the three.
 """
-BLANK = Blank(
-    "backward",
-    """Add dγ to the gradient of self.gamma and dβ to that of self.beta; return dx.
+ASKED = """
+Add dγ to the gradient of self.gamma and dβ to that of self.beta; return dx.
 
-    dy, dx (N, D)   dγ, dβ (D,)   x_hat (N, D): x̂   sigma (N, 1): σ, with eps inside
-    """,
-)
-HINTS = (
-    "Directly: ∂x̂ᵢ/∂xᵢ = 1/σ. Through μ: ∂x̂ⱼ/∂μ = −1/σ and ∂μ/∂xᵢ = 1/D, for every j. Through σ: ∂x̂ⱼ/∂σ = −x̂ⱼ/σ "
-    "and ∂σ/∂xᵢ = x̂ᵢ/D, for every j.",
-    "Σⱼ dx̂ⱼ · (−1/σ) · 1/D is −mean(dx̂)/σ. And Σⱼ dx̂ⱼ · (−x̂ⱼ/σ) · x̂ᵢ/D is −x̂ᵢ mean(dx̂ · x̂)/σ. The means are "
-    "over the row: axis=-1, keepdims=True.",
-    "dγ = Σₙ dy x̂, dβ = Σₙ dy, dx̂ = γ dy, dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ.",
-)
+dy, dx (N, D)   dγ, dβ (D,)   x_hat (N, D): x̂   sigma (N, 1): σ, with eps inside
+"""
+HINTS = """
+Directly: ∂x̂ᵢ/∂xᵢ = 1/σ. Through μ: ∂x̂ⱼ/∂μ = −1/σ and ∂μ/∂xᵢ = 1/D, for every j. Through σ: ∂x̂ⱼ/∂σ = −x̂ⱼ/σ and
+∂σ/∂xᵢ = x̂ᵢ/D, for every j.
+
+Σⱼ dx̂ⱼ · (−1/σ) · 1/D is −mean(dx̂)/σ. And Σⱼ dx̂ⱼ · (−x̂ⱼ/σ) · x̂ᵢ/D is −x̂ᵢ mean(dx̂ · x̂)/σ. The means are over the
+row: axis=-1, keepdims=True.
+
+dγ = Σₙ dy x̂, dβ = Σₙ dy, dx̂ = γ dy, dx = (dx̂ − mean(dx̂) − x̂ · mean(dx̂ · x̂)) / σ.
+"""
 PLAIN = """
 def backward(self, dy, tape):
     def mean(a):
@@ -44,16 +43,18 @@ def backward(self, dy, tape):
     return dx
 """
 REASONS = {
-    "dγ": "A step in γ moves y x̂ times as far, in every row: dγ = Σₙ dyₙ x̂ₙ, of dy itself.",
-    "dβ": "β is added to every row: dβ = Σₙ dyₙ.",
-    "dx": "An x moves its row directly, through μ and through σ, and what comes back is added: (dx̂ − mean(dx̂) − "
-    "x̂ · mean(dx̂ · x̂)) / σ. γ weighs each x̂ⱼ differently, so it is inside both means: dx̂ = γ dy.",
+    "dγ": "A step in γ moves y by x̂ times as much, in every row: what comes back from the rows adds up.",
+    "dβ": "β is added to every row: what comes back from the rows adds up.",
+    "dx": "An x moves its row by three roads: directly, through μ and through σ. Each brings something back, and what "
+    "comes back is added. γ weighs each x̂ⱼ differently, so all three begin with dx̂ = γ dy, and not with dy.",
 }
-
-
-SAMPLES = (
+PART = layer_part(
     sample(LayerNorm, normal(7, 5), 5, eps=1e-2),  # so large that it is seen where it is forgotten
     sample(LayerNorm, normal(4, 11), 11, eps=1e-1),
+    names={"gamma": "dγ", "beta": "dβ"},
+    asked=ASKED,
+    plain=PLAIN,
+    reasons=REASONS,
+    without=("three_roads",),
 )
-PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, without=("three_roads",), names={"gamma": "dγ", "beta": "dβ"})
 EXERCISE = Exercise("LayerNorm", CHAPTERS[5], TEXT, HINTS, (PART,))

@@ -2,8 +2,7 @@
 
 from npbert.layers import Linear
 from npbert.learn.exercise import CHAPTERS, Exercise
-from npbert.learn.layers import layer_part, normal, sample
-from npbert.learn.source import Blank
+from npbert.learn.layer import layer_part, normal, sample
 
 TEXT = """
 Most of what BERT computes is this layer: each row of x is multiplied by a matrix, and a bias is added. Number by
@@ -13,24 +12,24 @@ backward is given dy, where dy[n, o] says how fast the loss grows with y[n, o]. 
 of W, b and x. A number that moves several y moves the loss by all of them: its gradient is a sum over these y, of how
 fast it moves each, times the dy of that y.
 """
-BLANK = Blank(
-    "backward",
-    """Add dW to the gradient of self.weight and db to that of self.bias; return dx.
+ASKED = """
+Add dW to the gradient of self.weight and db to that of self.bias; return dx.
 
-    dy (N, O)   dW (I, O), as W   db (O,), as b   dx (N, I), as x
+dy (N, O)   dW (I, O), as W   db (O,), as b   dx (N, I), as x
 
-    A gradient is added with self.weight.add_grad(dW). Three lines are enough, one for each gradient.
-    """,
-)
-HINTS = (
-    "Take one number, W[i, o]. Which y does it move, and how fast? Those of column o, one in every row n, each x[n, i] "
-    "times as fast. So dW[i, o] is a sum over n.",
-    "Σₙ x[n, i] dy[n, o] is a matrix product: n, which is summed over, has to be the second index of the left matrix "
-    "and the first of the right one. It is the first of both, so x is transposed: it is the product of xᵀ with "
-    "dy. The shapes allow nothing else: from (N, I) and (N, O) you need (I, O).",
-    "dW is xᵀ dy. b[o] is added to every row, so its gradient is the sum of column o of dy. And x[n, i] moves the "
-    "whole row y[n], with the weights W[i, :], so dx is dy Wᵀ.",
-)
+A gradient is added with self.weight.add_grad(dW). Three lines are enough, one for each gradient.
+"""
+HINTS = """
+Take one number, W[i, o]. Which y does it move, and how fast? Those of column o, one in every row n, each x[n, i] times
+as fast. So dW[i, o] is a sum over n.
+
+Σₙ x[n, i] dy[n, o] is a matrix product: n, which is summed over, has to be the second index of the left matrix and the
+first of the right one. It is the first of both, so x is transposed: it is the product of xᵀ with dy. The shapes allow
+nothing else: from (N, I) and (N, O) you need (I, O).
+
+dW is xᵀ dy. b[o] is added to every row, so its gradient is the sum of column o of dy. And x[n, i] moves the whole row
+y[n], with the weights W[i, :], so dx is dy Wᵀ.
+"""
 PLAIN = """
 def backward(self, dy, tape):
     x = tape.take(self)
@@ -46,8 +45,12 @@ REASONS = {
     "db": "b is added to every row, so it moves the loss once for each of them, and what comes back adds up.",
     "dx": "x[n, i] moves all of its row of y, with the weights W[i, :]: what comes back over them adds up.",
 }
-
-
-SAMPLES = sample(Linear, normal(7, 5), 5, 3), sample(Linear, normal(4, 6), 6, 11)
-PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, names={"weight": "dW", "bias": "db"})
+PART = layer_part(
+    sample(Linear, normal(7, 5), 5, 3),
+    sample(Linear, normal(4, 6), 6, 11),
+    names={"weight": "dW", "bias": "db"},
+    asked=ASKED,
+    plain=PLAIN,
+    reasons=REASONS,
+)
 EXERCISE = Exercise("Linear", CHAPTERS[2], TEXT, HINTS, (PART,))

@@ -1,10 +1,8 @@
 """Exercise 4: softmax."""
 
 from npbert.layers import Softmax
-from npbert.layers.softmax import softmax
 from npbert.learn.exercise import CHAPTERS, Exercise
-from npbert.learn.layers import layer_part, normal, sample
-from npbert.learn.source import Blank
+from npbert.learn.layer import layer_part, normal, sample
 
 TEXT = """
 Softmax makes a probability distribution of each row of numbers. Unlike an activation it mixes the numbers of a row:
@@ -15,20 +13,20 @@ row, and its gradient is a sum over all of them:
 
 Work out ∂pₖ/∂xⱼ from pₖ = e^(xₖ) / Σᵢ e^(xᵢ), once for k = j and once for k ≠ j, and put it into the sum.
 """
-BLANK = Blank(
-    "backward",
-    """Return dx, of the shape of x. dp is ∂loss/∂p, and forward kept p.
+ASKED = """
+Return dx, of the shape of x. dp is ∂loss/∂p, and forward kept p.
 
-    x, p, dp, dx (..., T): two axes or more. Each row along the last axis is a distribution of its own.
-    """,
-)
-HINTS = (
-    "By the quotient rule, ∂pₖ/∂xⱼ is pⱼ (1 − pⱼ) for k = j, and −pₖ pⱼ for k ≠ j. Both at once: pₖ (δₖⱼ − pⱼ), where "
-    "δₖⱼ is 1 for k = j and else 0.",
-    "Put it into the sum: dxⱼ = Σₖ dpₖ pₖ δₖⱼ − Σₖ dpₖ pₖ pⱼ. In the first sum one term is left. In the second, pⱼ "
-    "does not depend on k and comes out of the sum.",
-    "dx = p · (dp − s), where s = Σₖ dpₖ pₖ is one number for each row: (dp * p).sum(axis=-1, keepdims=True).",
-)
+x, p, dp, dx (..., T): two axes or more. Each row along the last axis is a distribution of its own.
+"""
+HINTS = """
+By the quotient rule, ∂pₖ/∂xⱼ is pⱼ (1 − pⱼ) for k = j, and −pₖ pⱼ for k ≠ j. Both at once: pₖ (δₖⱼ − pⱼ), where δₖⱼ is
+1 for k = j and else 0.
+
+Put it into the sum: dxⱼ = Σₖ dpₖ pₖ δₖⱼ − Σₖ dpₖ pₖ pⱼ. In the first sum one term is left. In the second, pⱼ does not
+depend on k and comes out of the sum.
+
+dx = p · (dp − s), where s = Σₖ dpₖ pₖ is one number for each row: (dp * p).sum(axis=-1, keepdims=True).
+"""
 PLAIN = """
 def backward(self, dp, tape):
     p = tape.take(self)
@@ -37,13 +35,19 @@ def backward(self, dp, tape):
     return dx
 """
 REASONS = {
-    "dx": "dx = p · dp − p · Σₖ dpₖ pₖ. Raising an x raises its own p, and takes from all others of its row, as they "
-    "have to add up to 1: that is the sum over the row, weighted by p.",
+    "dx": "Raising an x raises its own p, and takes from all others of its row, as they have to add up to 1. So an x "
+    "has two shares: one of its own dp, and one of the dp of its whole row, each weighted by its p.",
 }
 ADVICE = {
     "^(Value|Index|Axis)Error": "Softmax takes (..., T), any number of axes; attention gives it four. Along the last "
     "axis is axis=-1. A loop goes over all rows with `for place in np.ndindex(p.shape[:-1])`: then p[place] is a row.",
 }
-SAMPLES = sample(Softmax, normal(7, 5)), sample(Softmax, normal(3, 4, 11))
-PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, helpers=(softmax,), advice=ADVICE)
+PART = layer_part(
+    sample(Softmax, normal(7, 5)),
+    sample(Softmax, normal(3, 4, 11)),
+    asked=ASKED,
+    plain=PLAIN,
+    reasons=REASONS,
+    advice=ADVICE,
+)
 EXERCISE = Exercise("softmax", CHAPTERS[4], TEXT, HINTS, (PART,))

@@ -6,8 +6,7 @@ from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers.checks import check_like
 from npbert.learn.exercise import CHAPTERS, Exercise
-from npbert.learn.layers import layer_part, permuted, sample
-from npbert.learn.source import Blank
+from npbert.learn.layer import layer_part, permuted, sample
 
 TEXT = """
 BERT has one table of word vectors, and uses it twice: at the beginning it looks up the vector of each word, and at the
@@ -16,25 +15,24 @@ end it compares what came out with the vectors of all words, to guess the word t
 A number of the table therefore moves the loss by two roads. The chain rule does not mind: work out what each use brings
 back, as if the other were not there, and add both to the same gradient.
 """
-BLANK = Blank(
-    "backward",
-    """Add dE to the gradient of self.table and dc to that of self.bias. Return nothing: ids have no gradient.
+ASKED = """
+Add dE to the gradient of self.table and dc to that of self.bias. Return nothing: ids have no gradient.
 
-    dlogits (N, V)   dE (V, D)   dc (V,)   h (N, D): the rows of the table that were read
+dlogits (N, V)   dE (V, D)   dc (V,)   h (N, D): the rows of the table that were read
 
-    self.table.value is E, and self.table.grad its gradient. add_grad adds a whole array of E's shape to it;
-    np.add.at(self.table.grad, ids, rows) adds rows to those that ids names, each as often as it is named.
-    """,
-    given=2,
-)
-HINTS = (
-    "The end is a Linear whose weight is Eᵀ (times a). What does it bring back to its weight, to its bias, and to its "
-    "input h?",
-    "As the decoder: dE = a dlogitsᵀ h, of the shape (V, D), and dc = Σₙ dlogitsₙ. For the embedding you need dh = a "
-    "dlogits E, (N, D).",
-    "Then dh goes back to the rows that were read: np.add.at(dE, ids, dh), as in exercise 6. Both parts are added: "
-    "self.table.add_grad(a * dlogits.T @ h), and np.add.at(self.table.grad, ids, dh).",
-)
+self.table.value is E, and self.table.grad its gradient. add_grad adds a whole array of E's shape to it;
+np.add.at(self.table.grad, ids, rows) adds rows to those that ids names, each as often as it is named.
+"""
+HINTS = """
+The end is a Linear whose weight is Eᵀ (times a). What does it bring back to its weight, to its bias, and to its input
+h?
+
+As the decoder: dE = a dlogitsᵀ h, of the shape (V, D), and dc = Σₙ dlogitsₙ. For the embedding you need dh = a dlogits
+E, (N, D).
+
+Then dh goes back to the rows that were read: np.add.at(dE, ids, dh), as in exercise 6. Both parts are added:
+self.table.add_grad(a * dlogits.T @ h), and np.add.at(self.table.grad, ids, dh).
+"""
 PLAIN = """
 def backward(self, dlogits, tape):
     ids, h = tape.take(self)
@@ -63,7 +61,7 @@ class TiedTable(Layer):
     ids (N,)   table E (V, D)   bias c (V,)   scale a: a fixed number   logits (N, V)
 
     E is read at the beginning, where it turns ids into vectors, and multiplied at the end, where it turns vectors into
-    scores. In BERT all encoder layers stand between the two; here there is a number.
+    scores. In BERT all encoder layers come between the two; here it is a number.
     """
 
     def __init__(self, num_embeddings: int, features: int, init: Init) -> None:
@@ -85,9 +83,12 @@ class TiedTable(Layer):
         np.add.at(self.table.grad, ids, self.scale * dlogits @ self.table.value)
 
 
-SAMPLES = (
+PART = layer_part(
     sample(TiedTable, permuted(4, 1, 4, 6, 4), 7, 3),
     sample(TiedTable, permuted(10, 3, 3, 0, 8, 3, 10, 5, 1), 11, 4),
+    names={"table": "dE", "bias": "dc"},
+    asked=ASKED,
+    plain=PLAIN,
+    reasons=REASONS,
 )
-PART = layer_part(SAMPLES, BLANK, PLAIN, REASONS, names={"table": "dE", "bias": "dc"})
 EXERCISE = Exercise("the tied table", CHAPTERS[7], TEXT, HINTS, (PART,))

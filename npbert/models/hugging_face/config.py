@@ -1,6 +1,6 @@
-"""config.json: a BertConfig as Hugging Face writes it."""
+"""config.json, as Hugging Face writes it: what npbert can read of it, and a BertConfig written."""
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,6 @@ import numpy as np
 
 from npbert.compute import DTypeLike
 from npbert.io.files import HOW_TO_DOWNLOAD, FileError, model_folder, read_json_object, write_json
-from npbert.models.config import BertConfig
 
 CONFIG_FILE = "config.json"
 
@@ -21,12 +20,12 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {  # with other settings their BERT com
 }
 
 
-def load_config(folder: str | Path) -> BertConfig:
-    """The configuration in `folder`/config.json; what a field lacks there has its default.
+def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
+    """The path of `folder`/config.json, and the object in it.
 
-    Raises: FileError that names the file: not valid JSON, another architecture (`model_type`), a field of a wrong type
-    or value, or a setting that npbert does not have (a decoder, an untied one, relative positions, several labels at
-    once); FileNotFoundError when there is no such folder or file.
+    Raises: FileError that names the file: not valid JSON, another architecture (`model_type`), or a setting that npbert
+    does not have (a decoder, an untied one, several labels at once); FileNotFoundError when there is no such folder or
+    file.
     """
     path = model_folder(folder) / CONFIG_FILE
     if not path.is_file():
@@ -43,20 +42,10 @@ def load_config(folder: str | Path) -> BertConfig:
             only = " or ".join(repr(value) for value in allowed if value is not None)
             hint = "; it chooses one label for a text, not several" if name == "problem_type" else ""
             raise FileError(f"{path}: {name} is {stored[name]!r}, and npbert has only {only}{hint}")
-    names = {field.name for field in fields(BertConfig)}
-    values = {name: value for name, value in stored.items() if name in names}
-    if values.get("id2label") is not None:
-        values.pop("num_labels", None)
-    try:
-        config = BertConfig(**values)
-    except (TypeError, ValueError) as error:
-        raise FileError(f"{path}: {error}") from error
-    if stored.get("problem_type") == "regression" and config.num_labels > 1:
-        raise FileError(f"{path}: a regression of {config.num_labels} numbers, and npbert has only one of 1 number")
-    return config
+    return path, stored
 
 
-def write_config(path: Path, config: BertConfig, *, architecture: str, dtype: DTypeLike) -> None:
+def write_config(path: Path, config: Any, *, architecture: str, dtype: DTypeLike) -> None:
     """Write `config` to `path`, for a model of the class called `architecture` with parameters of `dtype`.
 
     Sinusoidal positions are unknown to Hugging Face: there they are a table of positions like any other.
@@ -70,5 +59,5 @@ def write_config(path: Path, config: BertConfig, *, architecture: str, dtype: DT
     if architecture == "BertForSequenceClassification" and config.num_labels == 1:
         stored["problem_type"] = "regression"  # or a pipeline of transformers makes a probability of the number
     stored["id2label"] = {str(index): name for index, name in enumerate(config.label_names)}
-    stored["label2id"] = {name: index for index, name in enumerate(config.label_names)}
+    stored["label2id"] = config.label2id
     write_json(path, {"model_type": "bert", "architectures": [architecture], "dtype": np.dtype(dtype).name, **stored})

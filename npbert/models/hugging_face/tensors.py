@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.io.extras import import_extra
-from npbert.io.files import FileError
+from npbert.io.files import LARGEST_OBJECT, FileError
 from npbert.io.messages import LOGGER
 
 FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
@@ -32,12 +32,18 @@ class TensorFile:
         LOGGER.debug("reading %s", path)
         self.path = path
         safetensors = import_extra("safetensors", extra="hf")
+        with path.open("rb") as file:
+            self._head_size = int.from_bytes(file.read(8), "little")
+        if LARGEST_OBJECT < self._head_size <= path.stat().st_size:
+            raise FileError(
+                f"{path} has a head of {self._head_size / 2**20:.0f} MiB, wanted at most {LARGEST_OBJECT / 2**20:.0f}"
+            )
         try:
-            file = safetensors.safe_open(path, "numpy")
+            opened = safetensors.safe_open(path, "numpy")
         except safetensors.SafetensorError as error:
             raise FileError(f"{path} is damaged, cut short or no safetensors file: {error}") from error
-        self.metadata: dict[str, str] = file.metadata() or {}
-        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  it is not a dict
+        self.metadata: dict[str, str] = opened.metadata() or {}
+        slices = {name: opened.get_slice(name) for name in opened.keys()}  # noqa: SIM118  it is not a dict
         self.dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
         self.integers = {name: kind for name, kind in self.dtypes.items() if kind[0] in "IU" or kind == "BOOL"}
         self.shapes = {name: tuple(slice_.get_shape()) for name, slice_ in slices.items() if name not in self.integers}
@@ -58,9 +64,11 @@ class TensorFile:
     def _places(self) -> dict[str, int]:
         """Where in the file each tensor begins, by the head of the file: the library has looked it through."""
         with self.path.open("rb") as file:
-            size = int.from_bytes(file.read(8), "little")
-            head = json.loads(file.read(size))
-        return {name: 8 + size + head[name]["data_offsets"][0] for name in self.shapes}
+            file.seek(8)
+            head = json.loads(file.read(self._head_size))
+        if lists := [name for name in self.shapes if not isinstance(head[name], dict)]:
+            raise FileError(f"{self.path}: {lists[0]!r} is a list in its head, wanted an object")
+        return {name: 8 + self._head_size + head[name]["data_offsets"][0] for name in self.shapes}
 
 
 def is_finite(array: Array) -> bool:

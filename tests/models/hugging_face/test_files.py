@@ -175,3 +175,23 @@ def test_of_a_bfloat16_file_only_what_is_asked_for_is_read(tmp_path):
         assert tracemalloc.get_traced_memory()[1] < 10**5
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        (b'{"a":["F32",[1],[0,4]]}', "'a' is a list in its head"),
+        (b"[]," * 2**23, "has a head of 24 MiB, wanted at most"),
+    ],
+)
+def test_a_head_of_lists(path, head, message):
+    """The library takes a list for an object. Many lists take thirty times their size in memory."""
+    path.write_bytes(len(head).to_bytes(8, "little") + head + bytes(4))
+    with pytest.raises(FileError, match=message):
+        TensorFile(path).read("a")
+
+
+def test_a_configuration_of_many_mib_is_not_read(folder):
+    (folder / "config.json").write_text('{"a": [' + "[]," * 6_000_000 + "0]}")
+    with pytest.raises(FileError, match=r"config\.json has 17 MiB, wanted at most 16"):
+        BertModel.from_pretrained(folder)

@@ -1,0 +1,118 @@
+"""DistanceAttention: attention whose scores also depend on how far apart two words are."""
+
+import math
+
+import numpy as np
+
+from npbert.compute import Array, attention_pieces, run, scatter_add, strands
+from npbert.core.sequences import Sequences
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like
+from npbert.layers.dot_product_attention import DotProductAttention
+from npbert.layers.relative_bias import RelativeBias
+from npbert.layers.softmax import softmax, softmax_backward
+
+
+class DistanceAttention(DotProductAttention):
+    """C = A V  with  A = Dropout(P),  P = softmax(S),  Sᵢⱼ = qᵢ·kⱼ/√d + b[j − i],  for each head of each sequence.
+
+    q (M, D) queries   k (N, D) keys   v (N, D) values   c (M, D)
+
+    bias: b, a `RelativeBias` that all layers share (MPNet); None for 0.
+    reach: beyond this distance b is −∞, and a key has no part in P: the local layers of ModernBERT, whose window of 128
+    is a reach of 64. None for no limit. A sequence is cut into bands of neighboring queries, and scores of keys that a
+    band cannot reach are never computed.
+
+    (Raffel et al. 2020, "T5", section 2.1, for the bias; Beltagy et al. 2020, "Longformer", section 3.1, for the
+    window.) Raises: as DotProductAttention.
+    """
+
+    def __init__(
+        self, num_heads: int, dropout: float = 0.0, *, bias: RelativeBias | None = None, reach: int | None = None
+    ) -> None:
+        super().__init__(num_heads, dropout)
+        self.bias, self.reach = bias, reach
+
+    def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
+        sequences = self._sequences(q, k, v, sequences)
+        lengths, at = sequences.lengths, sequences.query_positions
+        pieces = attention_pieces(
+            sequences.query_lengths, lengths, self.num_heads, reach=self.reach, query_positions=at
+        )
+        distances = [piece.distances(at, sequences.positions) for piece in pieces]
+        masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
+        b = self._bias_by_distance(int(lengths.max()), tape)
+        probabilities: list[Array | None] = [None] * len(pieces)
+        c = np.empty(q.shape, q.dtype)
+
+        def work(i: int) -> None:
+            piece = pieces[i]
+            p = self._probabilities(piece.queries(q), piece.keys(k), distances[i], b[:, piece.heads])
+            piece.queries(c)[...] = self.dropout.apply(p, masks[i]) @ piece.keys(v)
+            probabilities[i] = p if tape.keeps else None
+
+        run(work, range(len(pieces)))
+        tape.keep(
+            self, q=q, k=k, v=v, pieces=pieces, distances=distances, probabilities=probabilities, masks=masks, b=b
+        )
+        return c
+
+    def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
+        """(dq, dk, dv) as in DotProductAttention, and db[δ] = Σ dSᵢⱼ over all i and j with j − i = δ.
+
+        S is a sum, so both terms get dS unchanged. One number of b is in every score of its distance, and collects the
+        gradients of all. Out of reach P is 0, and so is dS. A key that two bands reach collects from both.
+        """
+        q, k, v, pieces, distances, probabilities, masks, b = tape.take(self)
+        check_like(self, dc, q.shape, q.dtype)
+        dq, dk, dv = np.empty_like(q), np.zeros_like(k), np.zeros_like(v)
+        dbs = [np.zeros_like(b) for _ in pieces]
+
+        def work(strand: list[int]) -> None:
+            for i in strand:
+                piece, p, mask = pieces[i], probabilities[i], masks[i]
+                dc_here, scale = piece.queries(dc), 1 / math.sqrt(piece.queries(q).shape[-1])
+                piece.keys(dv)[...] += self.dropout.apply(p, mask).swapaxes(-1, -2) @ dc_here
+                ds = softmax_backward(self.dropout.apply(dc_here @ piece.keys(v).swapaxes(-1, -2), mask), p)
+                piece.queries(dq)[...] = ds @ piece.keys(k) * scale
+                piece.keys(dk)[...] += ds.swapaxes(-1, -2) @ piece.queries(q) * scale
+                if self.bias:
+                    _add_by_distance(dbs[i][:, piece.heads], distances[i], ds)
+
+        run(work, strands(pieces))
+        if self.bias:
+            self.bias.backward(np.sum(dbs, axis=0), tape)
+        return dq, dk, dv
+
+    def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
+        """P of each sequence (H, R, T): a row is a query and sums to 1, a column is a key."""
+        sequences = self._sequences(q, k, k, sequences)
+        b = self._bias_by_distance(int(sequences.lengths.max()), NO_TAPE)
+        edges = np.cumsum(sequences.query_lengths)[:-1]
+        queries, keys = np.split(q, edges), np.split(k, sequences.offsets[1:-1])
+        at, places = np.split(sequences.query_positions, edges), map(np.arange, sequences.lengths)
+        return [
+            self._probabilities(self._heads(own_q), self._heads(own_k), here - there[:, None], b)
+            for own_q, own_k, there, here in zip(queries, keys, at, places, strict=True)
+        ]
+
+    def _bias_by_distance(self, longest: int, tape: Tape) -> Array:
+        """b (2·longest − 1, H) of the distances 1 − longest … longest − 1; without a bias (0, H)."""
+        if self.bias is None:
+            return np.zeros((0, self.num_heads))
+        return self.bias(np.arange(1 - longest, longest), tape)
+
+    def _probabilities(self, q: Array, k: Array, distances: Array, b: Array) -> Array:
+        """P (…, heads, R, T), of q (…, heads, R, d), k (…, heads, T, d), distances (…, R, T) and b by distance."""
+        s = (q * (1 / math.sqrt(q.shape[-1]))) @ k.swapaxes(-1, -2)
+        if self.bias:
+            s = s + np.moveaxis(b[distances + len(b) // 2], -1, -3)
+        if self.reach is not None:
+            s = np.where(np.abs(distances)[..., None, :, :] > self.reach, -np.inf, s)
+        return softmax(s)
+
+
+def _add_by_distance(db: Array, distances: Array, ds: Array) -> None:
+    """db[δ] += Σ ds at the distance δ, for each head.   db (2·longest − 1, heads)   ds (n, heads, R, T)"""
+    of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
+    scatter_add(db, distances.reshape(-1) + len(db) // 2, of_heads)

@@ -1,0 +1,28 @@
+"""Identity and NoEmbedding: in the place of a layer that a model leaves out."""
+
+from typing import Any
+
+from npbert.compute import Array
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
+
+
+class Identity(Layer):
+    """y = x: ModernBERT's first layer has no LayerNorm before attention."""
+
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        return x
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """dx = dy"""
+        return dy
+
+
+class NoEmbedding(Layer):
+    """y = 0, for any ids: DistilBERT has no token types, and a model with rotary positions no table of positions."""
+
+    def forward(self, ids: Array, tape: Tape = NO_TAPE) -> Any:
+        return 0.0
+
+    def backward(self, dy: Array, tape: Tape) -> None:
+        """Nothing is learned, and integers have no gradient."""

@@ -1,0 +1,68 @@
+"""Rotary: queries and keys turn with their position, so that their dot product sees only the distance."""
+
+import numpy as np
+
+from npbert.compute import Array, DTypeLike, rowwise
+from npbert.core.checks import check_integers
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like
+
+
+class Rotary(Layer):
+    """(a, b) -> (a cos φ − b sin φ,  b cos φ + a sin φ)  with  φ = t · base^(−2i/d), for pair i of a row at position t.
+
+    x (N, D)   positions t (N,) integers, 0 and up   y (N, D)
+
+    The d features of each head are d/2 pairs, feature i with feature i + d/2, and each pair is a point in a plane that
+    is turned by its own angle. Turned by s and by t, two vectors have the dot product that one of them has with the
+    other turned by t − s: attention sees distances, and no table of positions is learned. (Su et al. 2021, "RoFormer",
+    section 3.2; the pairs as in Hugging Face's `rotate_half`.)
+
+    features: d, of one head   base: the larger, the slower the last pairs turn   dtype: of x
+    (The angles are float32 in any case, as in Hugging Face's code: the same numbers.)
+
+    Raises: ValueError when d is odd or does not divide D; TypeError for positions that are not integers.
+    """
+
+    def __init__(self, features: int, base: float, dtype: DTypeLike = np.float32) -> None:
+        if features % 2:
+            raise ValueError(f"a head has {features} features, wanted an even number: rotary positions turn pairs")
+        self.features, self.base, self.dtype = features, base, dtype
+
+    def forward(self, x: Array, positions: Array, tape: Tape = NO_TAPE) -> Array:
+        if x.ndim != 2 or x.shape[1] % self.features:
+            raise ValueError(f"Rotary: x is {x.shape}, wanted (N, D) with D a multiple of {self.features}")
+        check_integers(positions, name="positions")
+        angles = np.arange(positions.max(initial=-1) + 1, dtype=np.float32)[:, None] * self._frequencies()
+        cos, sin = (f(angles).astype(self.dtype)[positions] for f in (np.cos, np.sin))  # (N, d/2)
+        tape.keep(self, shape=x.shape, dtype=x.dtype, cos=cos, sin=sin)
+        y: Array = rowwise(_turned, x, cos, sin)
+        return y
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """dx is dy turned back, by the angles −φ.
+
+        A rotation is the matrix R = (cos, −sin; sin, cos), so dx = Rᵀ dy; and the transpose of a rotation is the
+        rotation back. It changes no length: rotary positions neither shrink nor enlarge a gradient.
+        """
+        shape, dtype, cos, sin = tape.take(self)
+        check_like(self, dy, shape, dtype)
+        dx: Array = rowwise(_turned, dy, cos, -sin)
+        return dx
+
+    def _frequencies(self) -> Array:
+        """base^(−2i/d) for each pair i (d/2,): how far it turns from one position to the next."""
+        return 1 / self.base ** (np.arange(0, self.features, 2, dtype=np.float32) / self.features)
+
+
+def _turned(x: Array, cos: Array, sin: Array) -> Array:
+    """x (N, D), each pair of each head turned; cos and sin of its angle (N, d/2)."""
+    half = cos.shape[1]
+    pairs = x.reshape(len(x), -1, 2, half)  # (N, H, 2, d/2)
+    a, b = pairs[:, :, 0], pairs[:, :, 1]
+    cos, sin = cos[:, None], sin[:, None]
+    turned = np.empty_like(pairs)
+    turned[:, :, 0] = a * cos - b * sin
+    turned[:, :, 1] = b * cos + a * sin
+    return turned.reshape(x.shape)

@@ -1,0 +1,197 @@
+"""layer_part: an exercise's layer, run by the check's own call and judged by its own promises and proof."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from npbert.catalogue import Setting
+from npbert.core import Tape
+from npbert.gradcheck import (
+    Call,
+    GradientError,
+    PromiseError,
+    ScalarFunction,
+    WrongShapeError,
+    check_gradients,
+    promised_gradients,
+)
+from npbert.gradcheck.explain import MANNERS, in_manner
+from npbert.io.messages import counted
+from npbert.learn.attempt import Failure, attempt, file_of, sentence
+from npbert.learn.exercise import Message, Numbers, Part
+
+Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
+"""What a setting hands to forward, drawn from a generator."""
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+_ROUNDING, _NEARLY = 1e-12, 1e-8
+_ROUNDED = "Is a number in it rounded, or is it a numerical slope, (f(x + h) − f(x − h)) / 2h? Write the formula."
+_WIDE = (
+    "One thing to know: where all that is given is float32, as it mostly is in training, {}. np.zeros(x.shape) and "
+    "np.sqrt(2) make float64; np.zeros_like(x) and math.sqrt(2) keep the dtype, and so training stays as fast as it is."
+)
+
+
+def layer_part(
+    *settings: Setting,
+    names: Mapping[str, str] = NOTHING,
+    drops: bool = False,
+    method: str = "backward",
+    returns: Mapping[str, int] = NOTHING,
+    **data: Any,
+) -> Part:
+    """The part of an exercise that asks for the layer of these settings, which differ in all sizes.
+
+    names: what the learner calls the gradients, by the name of the input or parameter: {"weight": "dW"}. Else they are
+    `dx` for an input x, and `the gradient of weight` for a parameter. drops: the layer has dropout, and is run without
+    it, too. returns: as of `returning`. data: as of a Part.
+    """
+    y = list(inspect.signature(settings[0].layer_class.backward).parameters)[1].removeprefix("d")
+
+    def run(thing: Any, seed: int) -> Iterator[Numbers]:
+        checked = returning(thing, method, returns) if returns else thing
+        return run_layer(settings[seed % len(settings)], checked, seed, names, y)
+
+    return Part(
+        right=settings[0].layer_class,
+        method=method,
+        run=run,
+        seeds=range(2 * (len(MANNERS) + drops)),
+        fixed=(y,) if "backward" in method else (),
+        **{"given": None, "prove": partial(prove, settings), "remarks": partial(another_dtype, settings[0]), **data},
+    )
+
+
+def sample(layer_class: type[Any], inputs: Inputs, *sizes: float, **options: Any) -> Setting:
+    """The setting of a layer that is made of these sizes, and of an `Init` if it has parameters."""
+    has_parameters = "init" in inspect.signature(layer_class).parameters
+    return Setting(layer_class, lambda cls, init: cls(*sizes, *([init] if has_parameters else []), **options), inputs)
+
+
+def normal(*shape: int) -> Inputs:
+    """Random numbers of this shape: a layer's x."""
+    return lambda rng: (rng.standard_normal(shape),)
+
+
+def permuted(*ids: int) -> Inputs:
+    """These ids in a random order."""
+    return lambda rng: (rng.permutation(np.array(ids)),)
+
+
+_MADE: dict[tuple[Setting, type[Any], int], ScalarFunction] = {}
+
+
+def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction:
+    """The layer with its inputs, in the manner of the seed; made once for all twins of a class."""
+    key = setting, getattr(layer_class, "written_by", layer_class), seed
+    if key not in _MADE:
+        layer, inputs, rng = setting.make(layer_class, seed=seed)
+        is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
+        inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
+        _MADE[key] = ScalarFunction(layer, inputs, rng if seed // 2 < len(MANNERS) else None, seed)
+    _MADE[key].layer.__class__ = layer_class
+    return _MADE[key]
+
+
+def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str, str], y: str) -> Iterator[Numbers]:
+    """y, by this name, and the gradients of one call; and then the promises of a layer, for each setting once.
+
+    Raises: what the learner's code raises; PromiseError, or GradientError for a promise without which nothing is right.
+    """
+    function = _made(setting, layer_class, seed)
+    shown = {name: names.get(name, f"the gradient of {name}") for name in function.parameters}
+    shown |= {name: names.get(name, f"d{name}") for name in function.float_inputs}
+    is_promised = seed < 2
+    with function.unchanged():
+        call = Call(function)
+        try:
+            found = call.backward()
+        except WrongShapeError as error:
+            found = {name: parameter.grad.copy() for name, parameter in function.parameters.items()}
+            found |= {error.name: error.gradient}
+            is_promised = False
+        yield {y: np.copy(call.y)} | {shown[name]: gradient for name, gradient in found.items()}
+    if is_promised:
+        try:
+            promised_gradients(function)
+        except PromiseError as error:
+            raise PromiseError(
+                _renamed(str(error), shown), *(_renamed(each, shown) for each in error.subjects)
+            ) from None
+        except GradientError as error:
+            raise GradientError(_renamed(str(error), shown)) from None
+
+
+def _renamed(text: str, shown: Mapping[str, str]) -> str:
+    """A sentence of the check with the learner's names of the gradients."""
+    for name, own in shown.items():
+        text = text.replace(f"the gradient of {name} ", f"{own} ")
+    return text
+
+
+def prove(settings: Sequence[Setting], layer_class: type[Any]) -> Message | None:
+    """The whole check, for a layer whose numbers are right."""
+    for setting in settings:
+        layer, inputs, rng = setting.make(layer_class)
+        report = attempt(partial(check_gradients, layer, *inputs, rng=rng), file_of(layer_class))
+        if isinstance(report, Failure):
+            return broken_promise(report) if report.is_of_check else report.finding
+        worst = max((each.relative_error for each in report.worst.values()), default=0.0)
+        if not report.ok and not worst <= _ROUNDING:  # less is rounding: right at these numbers, whatever is proved
+            if worst < _NEARLY:
+                digits = f"about {-np.log10(worst):.0f} digits"
+                return Message(f"The gradients are right in {digits}, and a formula is right in all.", _ROUNDED)
+            return Message("The gradient check does not believe it.", str(report))
+    return None
+
+
+def broken_promise(failure: Failure) -> Message:
+    """The message on right numbers with something else wrong."""
+    return Message("The numbers are right, but a promise of every layer is broken.", sentence(failure.message))
+
+
+def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
+    """A remark on a layer whose gradients are float64 though everything it is given is float32."""
+    layer, inputs, rng = setting.make(layer_class, dtype=np.float32)
+
+    def gradients() -> Any:
+        tape = Tape(rng)
+        y = layer(*inputs, tape=tape)
+        return layer.backward(np.ones_like(y) if np.ndim(y) else 1.0, tape)
+
+    found = attempt(gradients, file_of(layer_class))
+    if isinstance(found, Failure):
+        where = f"line {found.line}" if found.line else "it"
+        return _WIDE.format(f"{where} stops: {found.message}") if "float64" in found.message else ""
+    parts = found if isinstance(found, tuple) else (found,)
+    is_wide = any(getattr(part, "dtype", None) == np.float64 for part in parts)
+    return _WIDE.format("backward returns float64") if is_wide else ""
+
+
+def returning(cls: type[Any], method: str, like: Mapping[str, int]) -> type[Any]:
+    """The class, whose method says so when it does not return these arrays, before anything is done with them.
+
+    like: by the name of an array, the number of the argument that it is like, self being 0.
+    """
+
+    def looked_at(*arguments: Any, **options: Any) -> Any:
+        found = getattr(cls, method)(*arguments, **options)
+        if not isinstance(found, tuple | list) or len(found) != len(like):
+            count = len(found) if isinstance(found, tuple | list) else int(found is not None)
+            raise GradientError(
+                f"{method} returns {counted(count, 'thing')}, wanted {len(like)} arrays: return {', '.join(like)}"
+            )
+        for (name, number), part in zip(like.items(), found, strict=True):
+            shape, wanted = np.shape(part), arguments[number].shape
+            if shape != wanted:
+                is_turned = len(wanted) > 1 and shape == (*wanted[:-2], wanted[-1], wanted[-2])
+                swapped = ": the last two axes are swapped" if is_turned else ""
+                raise GradientError(f"the {name} of {method} has the shape {shape}, wanted {wanted}{swapped}")
+        return tuple(found)
+
+    written_by = getattr(cls, "written_by", cls)
+    return type(cls.__name__, (cls,), {method: looked_at, "__module__": "checked", "written_by": written_by})

@@ -1,0 +1,63 @@
+"""Attention within reach, in bands: the same as the formula, wherever sequences are cut."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npbert import DistanceAttention, Init, RelativeBias, Sequences, Tape, randomize
+from npbert.compute import attention_pieces, pieces
+from npbert.gradcheck import check_directions
+from tests import textbook
+from tests.computing import on_threads
+from tests.strategies import read_of, rngs, sequences
+
+BIAS = RelativeBias(6, 2, Init(None, dtype=np.float64), max_distance=4)
+randomize(BIAS, np.random.default_rng(0))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data(), sequences(longest=14), rngs, st.integers(1, 4), st.integers(0, 6), st.integers(1, 3), st.booleans())
+def test_bands_of_any_width_are_the_formula_and_so_is_their_backward(
+    data, some, rng, narrowest, reach, threads, has_bias
+):
+    some = data.draw(st.just(some) | read_of(some).map(some.only))
+    layer = DistanceAttention(2, bias=BIAS if has_bias else None, reach=reach)
+    q, k, v = (rng.standard_normal((count, 4)) for count in (some.num_queries, some.num_rows, some.num_rows))
+    with pytest.MonkeyPatch.context() as patch, on_threads(threads):
+        patch.setattr(pieces, "NARROWEST", narrowest)
+        np.testing.assert_allclose(layer(q, k, v, some), textbook.dot_product(layer, q, k, v, some), atol=1e-13)
+        if some.num_queries:
+            check_directions(layer, q, k, v, some, rng=None).raise_if_wrong()
+
+
+def test_the_scores_of_a_long_sequence_grow_with_its_length_alone():
+    def scores(length):
+        lengths, positions = np.array([length]), np.arange(length)
+        found = attention_pieces(lengths, lengths, 3, reach=64, query_positions=positions)
+        return sum(np.prod(piece.scores_shape) for piece in found)
+
+    assert scores(8192) < 4.1 * scores(2048)
+    assert scores(8192) < 3 * 8192 * 3.1 * 64
+
+
+@pytest.mark.parametrize("read", [None, [0, 5, 6, 17, 20]])
+def test_shown_probabilities_are_those_that_are_used(read):
+    rng, some = np.random.default_rng(1), Sequences([9, 3, 9])
+    some = some if read is None else some.only(np.array(read))
+    layer = DistanceAttention(2, bias=BIAS, reach=2)
+    q, k, v = (rng.standard_normal((count, 4)) for count in (some.num_queries, 21, 21))
+    shown = layer.probabilities(q, k, some)
+    edges = np.cumsum(some.query_lengths)[:-1]
+    used = np.split(layer(q, k, v, some, Tape()), edges)
+    for p, c, own in zip(shown, used, np.split(v, some.offsets[1:-1]), strict=True):
+        np.testing.assert_allclose(p.sum(axis=-1), 1)
+        np.testing.assert_allclose(c, np.hstack(p @ own.reshape(-1, 2, 2).swapaxes(0, 1)), atol=1e-14)
+
+
+def test_buckets_of_mpnet():
+    """32 buckets, as MPNet's code has them: by hand for a few distances."""
+    bias = RelativeBias(32, 1, Init(None))
+    distances = np.array([0, -1, 1, -7, -8, -15, -16, -31, -32, -64, -127, -128, -5000, 8, 5000])
+    wanted = [0, 1, 17, 7, 8, 9, 10, 11, 12, 14, 15, 15, 15, 24, 31]
+    assert bias.buckets(distances).tolist() == wanted

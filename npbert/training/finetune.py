@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -14,9 +14,9 @@ from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.inference import check_holds, check_vocabulary
-from npbert.io.errors import POSITIVE, InputError, Place, Setting, Wanted, at_least, one_of
+from npbert.io.errors import POSITIVE, InputError, InputWarning, Place, Setting, Wanted, at_least, one_of
 from npbert.io.files import FileError
-from npbert.io.messages import counted, listed
+from npbert.io.messages import counted, listed, warn
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
@@ -70,6 +70,18 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         return self.steps or max(1, round(self.epochs * len(data)))
 
 
+def _fitting(settings: FinetuneSettings) -> FinetuneSettings:
+    """The settings, with the most tokens that the model takes where that is less than the default of max_length.
+
+    Warns: then. Raises: FileError that says what is wrong with the model's folder.
+    """
+    longest = load_config(settings.model).max_position_embeddings
+    if longest >= settings.max_length or settings.max_length != type(settings).max_length:
+        return settings
+    warn(InputWarning((Setting("max_length"), f" is {longest}, as the model takes no more tokens of an example")))
+    return replace(settings, max_length=longest)
+
+
 class Finetuning(ShownRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
@@ -83,7 +95,7 @@ class Finetuning(ShownRun):
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         for file in filter(None, (settings.train, settings.held_out)):
             Path(file).stat()  # one that is not there is better missed now than when the other has been read
-        load_config(settings.model)  # it says what is wrong with the folder
+        settings = _fitting(settings)
         rng = np.random.default_rng(settings.seed)
         self.settings, kind = settings, task_class(settings)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)

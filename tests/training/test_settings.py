@@ -1,12 +1,13 @@
 """Settings: in a file with comments, on the command line, and refused with a message that says what was wanted."""
 
-import argparse
 import re
 from dataclasses import fields
 
 import pytest
 
-from npbert.cli.options import add_options, given_options, read_options
+from npbert.cli.options import SettingsCommand
+from npbert.cli.parser import help_of, values_of
+from npbert.cli.training import PretrainCommand
 from npbert.io.files import FileError
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
@@ -92,17 +93,9 @@ def test_a_wrong_value_is_refused_over_a_file_and_in_python(path, kind, values):
                 kind(**{**values, entry.name: value})
 
 
-def parse(kind, *arguments):
-    parser = argparse.ArgumentParser()
-    add_options(parser, kind)
-    return parser.parse_args(arguments)
-
-
 @every_kind
-def test_an_option_for_each_setting_with_its_default(kind, values, capsys):
-    with pytest.raises(SystemExit):
-        parse(kind, "--help")
-    said = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
+def test_an_option_for_each_setting_with_its_default(kind, values):
+    said = " ".join(help_of("npbert", type("Command", (SettingsCommand,), {"kind": kind})).split())
     for entry in fields(kind):
         assert f"--{entry.name.replace('_', '-')}" in said
         shown = {True: "on", False: "off"}[entry.default] if entry.type == "bool" else entry.default
@@ -113,11 +106,12 @@ def test_an_option_for_each_setting_with_its_default(kind, values, capsys):
 def test_options_over_the_file_over_the_defaults(path):
     save_settings(PretrainSettings(**PRETRAIN, steps=5, parts=2, whole_words=True, save_every=7), path.parent)
     options = "--parts 3 --no-whole-words --corpus x y --save-every 200"  # 200 is the default, and yet it is given
-    args = parse(PretrainSettings, "--settings", str(path), *options.split())
-    given = {"parts": 3, "whole_words": False, "corpus": ["x", "y"], "save_every": 200}
-    assert given_options(args, PretrainSettings) == given
+    given = values_of(["run", *options.split()], PretrainCommand)
+    assert given.pop("folder") == "run"
+    assert given == {"parts": 3, "whole_words": False, "corpus": ("x", "y"), "save_every": 200}
+    command = PretrainCommand(folder="run", settings=str(path), given=given)
     wanted = PretrainSettings(corpus=("x", "y"), vocabulary="vöcab", steps=5, parts=3)
-    assert read_options(args, PretrainSettings) == wanted
+    assert command.read_settings(PretrainSettings) == wanted
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def pairs_of(
             found[parameter.path] = (like[0].path,)
         elif like:
             _ask(twins, like)
-        elif parameter.owner in owners or any(each.is_named_for(parameter) for each in places if each != parameter):
+        elif parameter.owner in owners or any(each.is_named_for(parameter) for each in places if each is not parameter):
             found[parameter.path] = ()
         else:
             constants.append(parameter)

@@ -11,6 +11,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import named_parameters
+from npbert.gradcheck.contract import Call
 from npbert.gradcheck.explain.manners import in_manner, resized
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
@@ -58,31 +59,40 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
     with contextlib.suppress(Exception):  # the layer's own
         made.append(_varied(function, function.inputs, np.copy, 0))
         made[0].dy = function.dy
+    runs = bool(made) and _runs(made[0])
     marks = [(0, number, mark) for number, mark in enumerate(_marks_of(function.layer), len(_OTHERS))]
     others = [(*each, None) for each in _OTHERS][: _FEW if function.size > _LARGE else None]
     for more, number, mark in [*others, *marks] if made else ():
         for inputs in resized(function.inputs, more):
             with contextlib.suppress(Exception):  # the layer's own: it does not allow this size, or these numbers
                 given = [_marked(value, mark) for value in inputs]
-                made.append(_redrawn(function, given, number))
-                break
+                another = _redrawn(function, given, number)
+                if _runs(another) or not runs:
+                    made.append(another)
+                    break
     return [_sample_of(each) for each in made if made[0].dy is function.dy]
 
 
+def _runs(function: ScalarFunction) -> bool:
+    """False if backward raises: it may hold arrays of one size."""
+    with contextlib.suppress(Exception), function.unchanged():  # the author's own
+        return bool(Call(function).backward())
+    return False
+
+
 def _sample_of(function: ScalarFunction) -> Sample:
-    rng, y = np.random.default_rng(0), function.outputs()
-    size = float(sum(np.abs(dy * each).sum() for dy, each in zip(function.dy, y, strict=True)))
+    rng, sizes = np.random.default_rng(0), {name: function.scale(name) for name in function.variables}
     directions = {name: rng.standard_normal((_DIRECTIONS, *each.shape)) for name, each in function.variables.items()}
     try:
-        slopes, accuracy = _by_complex_step(function, directions), _EXACT
+        slopes, accuracy = _by_complex_step(function, directions, sizes), _EXACT
     except TypeError:  # complex numbers do not flow
         right, accuracy = function.right()
         slopes = {name: (each * right[name]).reshape(_DIRECTIONS, -1).sum(axis=1) for name, each in directions.items()}
-    rounding = {name: accuracy * _SMALL * size / function.spread(name) for name in directions}
-    return Sample(function, directions, slopes, accuracy, rounding, y)
+    rounding = {name: accuracy * _SMALL * size for name, size in sizes.items()}
+    return Sample(function, directions, slopes, accuracy, rounding, function.outputs())
 
 
-def _by_complex_step(function: ScalarFunction, directions: Gradients) -> Gradients:
+def _by_complex_step(function: ScalarFunction, directions: Gradients, sizes: dict[str, float]) -> Gradients:
     """The slopes of S along directions, each of one array. Raises: TypeError where differences contradict them: where
     forward takes a variance or an absolute value of complex numbers, say."""
 
@@ -95,7 +105,7 @@ def _by_complex_step(function: ScalarFunction, directions: Gradients) -> Gradien
         for name, each in directions.items():
             slopes[name] = np.array([slope(variables, {name: step}, 1j * _TINY).real for step in each])
             shown = (slope(variables, {name: each[0]}, _STEP) + slope(variables, {name: each[0]}, -_STEP)).real / 2
-            if abs(shown - slopes[name][0]) > _ROUGHLY * max(abs(shown), np.abs(slopes[name]).max()):
+            if abs(shown - slopes[name][0]) > _ROUGHLY * (abs(shown) + sizes[name]):
                 raise TypeError("complex numbers do not flow through forward")
     return slopes
 

@@ -29,7 +29,7 @@ MOST_NUMBERS = 3000
 """A layer with more numbers is not searched for an edit: that would take minutes."""
 
 _MOST_NAMED = 6
-_CALLS = 200_000  # of the author's functions, at most: a large model is run less often
+_CALLS = 150_000  # of the author's functions, at most: a large model is run less often
 
 
 class LayerOracle:

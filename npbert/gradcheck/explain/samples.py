@@ -82,7 +82,7 @@ def _runs(function: ScalarFunction) -> bool:
 
 
 def _sample_of(function: ScalarFunction) -> Sample:
-    rng, sizes = np.random.default_rng(0), {name: function.scale(name) for name in function.variables}
+    rng, sizes = np.random.default_rng(0), function.scales()
     directions = {name: rng.standard_normal((_DIRECTIONS, *each.shape)) for name, each in function.variables.items()}
     slopes, accuracy = _shown(function, directions, sizes)
     rounding = {name: accuracy * _SMALL * size for name, size in sizes.items()}

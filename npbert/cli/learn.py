@@ -71,10 +71,10 @@ def _learn(command: argparse.ArgumentParser, args: argparse.Namespace) -> int:
     if args.action in ("hint", "show") and args.exercise is None:
         command.error(f"say of which exercise, as in npbert learn {args.action} 02")
     if args.exercise is not None and args.action in (None, "demo", "again"):
-        command.error(f"there is no place for {args.exercise!r}")
+        command.error(f"unexpected argument {args.exercise!r}")
     if args.number is not None and (args.action != "hint" or not 1 <= args.number <= 4):
         command.error(f"there is no hint {args.number}: there are three, and the change itself" if args.action == "hint"
-                      else f"there is no place for '{args.number}'")  # fmt: skip
+                      else f"unexpected argument '{args.number}'")  # fmt: skip
     for option in ("watch", "mend"):
         if getattr(args, option) and args.action != "check":
             command.error(f"--{option} belongs to npbert learn check")
@@ -123,7 +123,7 @@ def _check(args: argparse.Namespace, folder: Path) -> int:
     if args.exercise is not None:
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
-        print(printing.answer(exercise, verdict, option_of(folder), mends=args.mend))
+        print(printing.answer(exercise, verdict, option_of(folder), mends=args.mend, path=path))
         return int(verdict.status != RIGHT)
     return _check_all(chosen, option_of(folder))
 
@@ -131,10 +131,10 @@ def _check(args: argparse.Namespace, folder: Path) -> int:
 def _check_all(chosen: list[tuple[Exercise, Path]], option: str) -> int:
     """A line for each, and in full what is wrong with the first that is not right."""
     count, told = 0, False
-    for exercise, _, verdict in _checked(chosen):
+    for exercise, path, verdict in _checked(chosen):
         count += verdict.status == RIGHT
         if verdict.status == WRONG and not told:
-            print(printing.answer(exercise, verdict, option), end="\n\n", flush=True)
+            print(printing.answer(exercise, verdict, option, path=path), end="\n\n", flush=True)
             told = True
         else:
             print(printing.summary(exercise, verdict, option), flush=True)
@@ -183,7 +183,7 @@ def _show(args: argparse.Namespace, folder: Path) -> int:
     exercise, path = find(args.exercise, folder)
     verdict = check(exercise, path)
     if verdict.status != RIGHT:
-        print(printing.answer(exercise, verdict, option_of(folder)))
+        print(printing.answer(exercise, verdict, option_of(folder), path=path))
         print(f"\n{printing.indented('The library has its answer ready for you once yours is right.')}")
         return 1
     print(printing.show(exercise, path))

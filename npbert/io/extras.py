@@ -14,8 +14,7 @@ def import_extra(module: str, *, extra: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        name = module.partition(".")[0]
-        package = {"markdown_it": "markdown-it-py"}.get(name, name)  # the one that is not called as its module
+        package = module.partition(".")[0].replace("_", "-")
         raise MissingExtraError(
             f"this needs the package {package}, which is not installed: {how_to_install(extra)}"
         ) from error

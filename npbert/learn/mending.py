@@ -44,7 +44,8 @@ def findings_of(beside: Beside) -> list[Finding]:
     left = own.left - {name for each in told for name in _names(each)}
     if left and (suspect := own.suspect()):
         found.append(Finding("unknown", ", ".join(sorted(left)), **suspect))
-    return list(dict.fromkeys(replace(each, subject=_briefly(_names(each))) for each in found))
+    wrong = set(beside.all_wrong())
+    return list(dict.fromkeys(replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found))
 
 
 def _in_known_names(finding: Finding, code: Code) -> Finding:

@@ -1,33 +1,92 @@
 """Planted bugs: edits of the library's own layers, models and optimisers, most of them seen in published code.
 
-A check that lets one pass is broken. They are text beside this file; npbert/pages/site/panels.py says in which form.
+A check that lets one pass is broken. They are text beside this file, a paragraph each:
+
+    overwrites: The numbers of the old gradient are overwritten.
+    in layers.linear.Linear.backward        what is edited
+    of Linear; FeedForward, gelu/output     the blocks of the catalogue that it is planted in, or their parts
+    says is set by backward                 the words of the gradient check, where it says more than FAIL
+    check float32_stays_float32             where no derivative shows it, the check in checks.py that does
+    - self.weight.add_grad(matmul(x.T, dy))
+    + self.weight.grad[...] = matmul(x.T, dy)
 """
 
 import functools
 import inspect
+import itertools
 import linecache
 import operator
+import textwrap
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 from npbert.catalogue import CATALOGUE
 from npbert.core import NO_TAPE, Tape
-from npbert.pages.site.panels import marked, read_bugs
 
-BUGS = read_bugs(Path(__file__).parents[2])
 BETWEEN = "when another call comes between"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """owner: the class or function that is edited, as npbert.layers.linear.Linear. edits: lines "- …" and "+ …", by the
+    name of a method, "" for a function. message: of the gradient check. check: the name of another one."""
+
+    name: str
+    owner: str
+    edits: dict[str, list[str]]
+    blocks: tuple[str, ...]
+    message: str
+    check: str
+
+
+def read_bugs():
+    """All of them, in the order of the files."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("*.txt"))]
+    return [_bug(paragraph) for text in texts for paragraph in text.strip().split("\n\n")[1:]]
+
+
+def _bug(paragraph):
+    about, _, rest = paragraph.partition("\nin ")
+    edits, fields = {}, {"of": [], "says": [], "check": []}
+    for line in f"in {rest}".splitlines():
+        kind, _, value = line.partition(" ")
+        if kind == "in":
+            room, module, owner, method = f"{value}.".split(".")[:4]
+            edits[method] = []
+        elif kind in fields:
+            fields[kind] += value.split("; ")
+        else:
+            edits[method].append(line)
+    message, check = ("".join(fields[kind]) for kind in ("says", "check"))
+    return Bug(about.partition(": ")[0], f"npbert.{room}.{module}.{owner}", edits, tuple(fields["of"]), message, check)
+
+
+BUGS = read_bugs()
+
+
+def edited(right, edit):
+    """The source of a function with each run of lines "- …", which must be there once, replaced by those of "+ …"."""
+    lines = textwrap.dedent(right).splitlines()
+    groups = [(mark, [line[2:] for line in group]) for mark, group in itertools.groupby(edit, key=lambda each: each[0])]
+    for (mark, gone), (_, new) in itertools.pairwise([*groups, ("+", [])]):
+        if mark == "-":
+            texts, wanted = [line.strip() for line in lines], [line.strip() for line in gone]
+            (start,) = (n for n in range(len(lines)) if texts[n : n + len(gone)] == wanted)
+            indent = " " * (len(lines[start]) - len(texts[start]))
+            lines[start : start + len(gone)] = [indent + line for line in new]
+    return "\n".join(lines) + "\n"
 
 
 def twin(right, bug):
     """A subclass of the class with its methods edited; or, of a function, the edited one."""
-    edited = {method: _edited(getattr(right, method) if method else right, bug) for method in bug.edits}
-    return edited[""] if "" in edited else type(bug.name, (right,), edited)
+    methods = {method: _edited(getattr(right, method) if method else right, bug) for method in bug.edits}
+    return methods[""] if "" in methods else type(bug.name, (right,), methods)
 
 
 def _edited(function, bug):
     name = f"<{bug.name} in {function.__qualname__}>"
-    lines = marked(inspect.getsource(function), bug.edits.get(function.__name__, bug.edits.get("")))
-    source = "\n".join(line for mark, line in lines if mark != "-") + "\n"
+    source = edited(inspect.getsource(function), bug.edits.get(function.__name__, bug.edits.get("")))
     linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
     made = {}
     exec(compile(source, name, "exec"), function.__globals__, made)

@@ -1,6 +1,6 @@
-"""The reading site: the chapters, the source with each backward beside its forward, and the reference, as HTML."""
+"""The reading site, built by Sphinx: chapters, layers with each forward beside its backward, and the reference."""
 
 from npbert.pages.site.build import build_site
-from npbert.pages.site.panels import ProofPanel, prove
+from npbert.pages.site.proofs import prove
 
-__all__ = ["ProofPanel", "build_site", "prove"]
+__all__ = ["build_site", "prove"]

@@ -1,193 +1,146 @@
-"""The page of a file: its docstrings on the left and its code on the right; a backward beside its forward."""
+"""The page of a source file, as Markdown: each forward beside its backward, and all that is known of them."""
 
-import ast
+import importlib
+import inspect
+import re
 from collections.abc import Iterator
-from itertools import groupby
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from npbert.pages.site.definitions import Definition
-from npbert.pages.site.docstring import Texts
-from npbert.pages.site.library import Library, relative
-from npbert.pages.site.names import Place, names_in
-from npbert.pages.site.number import NUMBER_PAGE
-from npbert.pages.site.pairs import Pair, Undone, give_helpers, pairs_in, undone
-from npbert.pages.site.panels import Panels
-from npbert.pages.site.rendering import Page, highlighted, listing, render
-from npbert.pages.site.sources import Function, Source, first_line, first_sentence
+import numpy as np
 
-Piece = dict[str, Any]
-"""A part of the page, as source.html shows it: its `kind` is imports, code, class, pair or panel."""
+from npbert.catalogue import CATALOGUE, Setting
+from npbert.core import Tape, named_parts
+from npbert.io.files import read_text
+from npbert.learn.exercises import EXERCISES
+from npbert.pages.html import escape
+
+_UNDOES = {"backward": "forward", "value_and_slope": "value"}
 
 
-def source_page(library: Library, source: Source, panels: Panels, is_followed: bool = False) -> Page:
-    """The page of one file. is_followed: whether the page "Follow one number back" has steps that it computes."""
-    beside = [each for each in library.sources if each.path.startswith("npbert/") and each.room == source.room]
-    body = render(
-        "source",
-        source.page,
-        source=source,
-        text=Texts(library, source, source.page).docstring(source.tree),
-        chapters=library.chapters_about(source),
-        beside=beside,
-        steps=f"{NUMBER_PAGE}#file={source.path}" if is_followed else "",
-        pieces=list(_File(library, source, panels).pieces()),
-    )
-    return Page(source.page, source.path, "file", body, first_sentence(source.summary))
+@dataclass(frozen=True)
+class Known:
+    """What the pages of source files tell.
+
+    chapters: the text of each, by its path. proofs: what `prove` returns. bugs: what `read_bugs` returns.
+    followed: the files whose lines the page `number.html` shows.
+    """
+
+    chapters: dict[str, str]
+    proofs: dict[str, str]
+    bugs: list[str]
+    followed: frozenset[str]
 
 
-class _File:
-    """A file, piece by piece in its own order; but a backward stands beside its forward, and what serves it below."""
-
-    def __init__(self, library: Library, source: Source, panels: Panels) -> None:
-        self.library, self.source, self.panels = library, source, panels
-        self.texts = Texts(library, source, source.page)
-        self.anchors: set[str] = set()
-        body = source.tree.body
-        functions = [node for node in body if isinstance(node, Function)]
-        classes = [node for node in body if isinstance(node, ast.ClassDef)]
-        self.pairs: dict[ast.AST | None, list[Pair]] = {node: pairs_in(node.body) for node in classes}
-        of_file = self.pairs[None] = pairs_in(body)
-        outside = [node for node in functions if not any(pair.has(node) for pair in of_file)]
-        self.helpers = give_helpers(of_file, functions, body)
-        for node in classes:
-            own = [each for each in node.body if isinstance(each, Function)]
-            self.helpers |= give_helpers(self.pairs[node], [*own, *outside], body)
-        marks: dict[Place, str] = {}
-        for number, pair in enumerate(pair for pairs in self.pairs.values() for pair in pairs):
-            for both in undone(source, pair):
-                marks.update(_marks(number, both))
-        names = names_in(source, library.definitions)
-        self.html = highlighted(source.text, lambda address: relative(source.page, address), names, marks)
-        self.docstrings = _docstring_lines(source.tree)
-
-    def pieces(self) -> Iterator[Piece]:
-        """The classes, the functions, and what stands between them."""
-        body = [node for node in self.source.tree.body if node.lineno not in self.docstrings]
-        for _, group in groupby(body, _group):
-            first, *more = group
-            if isinstance(first, ast.ClassDef):
-                yield self._class(first)
-            elif isinstance(first, Function):
-                yield from self._function(first, None)
-            else:
-                code = self._code(first, (more or [first])[-1].end_lineno)
-                is_import = isinstance(first, ast.Import | ast.ImportFrom)
-                yield {"kind": "imports", "code": code} if is_import else self._code_piece("", code)
-
-    def _class(self, node: ast.ClassDef) -> Piece:
-        """A class: what makes it, then its methods, with its panel below the last pair."""
-        owner = self.library.definitions.find(self.source.module, node.name)
-        is_head = [not isinstance(each, Function) or each.name == "__init__" for each in node.body]
-        count = (*is_head, False).index(False)
-        head, rest = node.body[:count], node.body[count:]
-        code = self._code(node, head[-1].end_lineno if head else node.lineno)
-        inside = [f"{node.name}.{each.name}" for each in head if isinstance(each, Function)]
-        pieces = [self._code_piece(self.texts.docstring(node, owner), code, node.name, "class", inside)]
-        for each in rest:
-            if isinstance(each, Function):
-                pieces += self._function(each, owner)
-            else:
-                pieces.append(self._code_piece("", self._code(each)))
-        last = max((n for n, piece in enumerate(pieces) if piece["kind"] == "pair"), default=len(pieces) - 1)
-        pieces[last + 1 : last + 1] = self._panel(owner)
-        return {"kind": "class", "name": node.name, "pieces": pieces}
-
-    def _function(self, node: Function, owner: Definition | None) -> Iterator[Piece]:
-        """A function, with its backward and its panel if it has them; nothing for one that stands beside another."""
-        for pair in self.pairs[owner.node if owner else None]:
-            if node is pair.left[0]:
-                yield self._pair(pair, owner)
-            if pair.has(node):
-                return
-        if node.name not in self.helpers:
-            name = f"{owner.name}.{node.name}" if owner else node.name
-            yield self._code_piece(self.texts.docstring(node, owner), self._code(node), name)
-            if owner is None:
-                yield from self._panel(self.library.definitions.find(self.source.module, name))
-
-    def _panel(self, thing: Definition | None) -> Iterator[Piece]:
-        panel = self.panels.panel(thing) if thing else None
-        if panel:
-            yield {"kind": "panel", "panel": panel}
-
-    def _code_piece(
-        self, text: str, code: str, name: str = "", look: str = "", inside: list[str] | None = None
-    ) -> Piece:
-        """A text with its code on the right. name: its anchor. inside: the anchors of what is in it."""
-        anchor = "" if name in self.anchors else name  # a property and its setter have one name
-        self.anchors.add(name)
-        return {"kind": "code", "text": text, "code": code, "anchor": anchor, "look": look, "inside": inside or []}
-
-    def _pair(self, pair: Pair, owner: Definition | None) -> Piece:
-        """Forward on the left, backward on the right, and what serves them below."""
-        first, more = self.texts.first_and_rest(pair.left[0], owner)
-        is_again = False
-        if not first and owner:  # forward says nothing, as it is what the class says
-            formula, _ = self.texts.first_and_rest(owner.node, owner)
-            first, is_again = (formula if 'class="formula"' in formula else ""), True
-        second, why = self.texts.first_and_rest(pair.right[0], owner)
-        sides = []
-        for nodes in pair:
-            names = [self._name(node, owner) for node in nodes]
-            codes = [self._code(node) for node in nodes]
-            texts = [self.texts.docstring(node, owner) for node in nodes]
-            sides.append({"name": nodes[0].name, "helpers": list(zip(names, texts, codes, strict=True))})
-        tops = (first, second)
-        return {"kind": "pair", "tops": tops, "is_again": is_again, "sides": sides, "why": more + why}
-
-    def _name(self, node: Function, owner: Definition | None) -> str:
-        """The anchor of a function, which may stand outside of the class that it serves."""
-        in_class = owner is not None and node in getattr(owner.node, "body", [])
-        return f"{owner.name}.{node.name}" if owner and in_class else node.name
-
-    def _code(self, first: ast.stmt, end: int | None = None) -> str:
-        """The lines from a statement, with the comments above it, to its own end or another, without their docstrings.
-
-        No empty line stands at the ends, and no two below each other.
-        """
-        lines = self.source.lines
-        begin = first_line(first)
-        while begin > 1 and lines[begin - 2].lstrip().startswith("#"):
-            begin -= 1
-        rows: list[tuple[int, str, str]] = []
-        for number in range(begin, (end or first.end_lineno or 0) + 1):
-            is_empty = not lines[number - 1].strip()
-            is_second = is_empty and (not rows or not rows[-1][1].strip() or number - 1 in self.docstrings)
-            if number not in self.docstrings and not is_second:
-                rows.append((number, lines[number - 1], self.html[number - 1]))
-        while rows and not rows[-1][1].strip():
-            rows.pop()
-        return listing(rows) if rows else ""
+def read_bugs(root: Path) -> list[str]:
+    """The planted bugs of root/tests/planted, a paragraph each; CONTRIBUTING.md describes their form."""
+    paths = sorted((root / "tests" / "planted").glob("*.txt"))
+    return [paragraph for path in paths for paragraph in read_text(path).strip().split("\n\n")[1:]]
 
 
-def _group(node: ast.stmt) -> object:
-    """Equal for statements that stand in one piece: imports, and all else that is neither class nor function."""
-    return node if isinstance(node, ast.ClassDef | Function) else isinstance(node, ast.Import | ast.ImportFrom)
+def source_page(path: str, text: str, known: Known) -> str:
+    """The page of a file of npbert. path: where it is in the repository, as npbert/layers/linear.py."""
+    module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
+    parts = list(_see_also(path, known))
+    for thing in vars(module).values():
+        if (isinstance(thing, type) or inspect.isfunction(thing)) and thing.__module__ == module.__name__:
+            described = list(_described(thing, known))
+            about = [f"## {thing.__name__}", fence("python", f'"""{inspect.getdoc(thing)}"""')]
+            parts += [*about, *described] if described else []
+    reference = fence("{eval-rst}", f".. automodule:: {module.__name__}\n   :members:")
+    return f"---\nhide-toc: true\n---\n{file_page(path, text, *parts, '## Reference', reference)}"
 
 
-def _docstring_lines(tree: ast.Module) -> set[int]:
-    """The lines of every docstring of the module, its classes and functions: they stand beside the code."""
-    found: set[int] = set()
-    nodes: list[ast.AST] = [tree]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.Module | ast.ClassDef):
-            nodes += [each for each in node.body if isinstance(each, ast.ClassDef | Function)]
-        if isinstance(node, ast.Module | ast.ClassDef | Function) and ast.get_docstring(node) is not None:
-            text = node.body[0]
-            if len(node.body) > 1 or isinstance(node, ast.Module) or text.lineno > node.lineno:
-                found |= set(range(text.lineno, (text.end_lineno or 0) + 1))
-    return found
+def file_page(path: str, text: str, *parts: str) -> str:
+    """The page of any file: its name, these parts, and its code."""
+    code = fence("{code-block} python", f":class: file\n\n{text}")
+    return "\n\n".join([f"# {path.rpartition('/')[2]}", f"`{path}`", *parts, "## The whole file", code])
 
 
-def _marks(pair: int, both: Undone) -> dict[Place, str]:
-    """The numbers before two calls that belong together: each is a link to the other."""
-    done, back = f"u{pair}-{both.number}", f"d{pair}-{both.number}"
-    return {
-        both.forward: _mark(done, back, both.number, f"undone in line {both.backward[0]}"),
-        both.backward: _mark(back, done, both.number, f"undoes line {both.forward[0]}"),
-    }
+def fence(kind: str, text: str) -> str:
+    """A block of code, or a directive, that may hold other blocks of Markdown."""
+    return f"~~~~~~{kind}\n{text.rstrip()}\n~~~~~~"
 
 
-def _mark(anchor: str, other: str, number: int, title: str) -> str:
-    return f'<a class="mark" id="{anchor}" href="#{other}" title="{title}" aria-label="{title}">{number}</a>'
+def _see_also(path: str, known: Known) -> Iterator[str]:
+    """Links to the chapters that link to a file, and to the page that shows it compute."""
+    up = "../" * path.count("/")
+    for chapter, text in known.chapters.items():
+        if f"](../{path})" in text:
+            yield f"- [{text.partition(chr(10))[0].removeprefix('# ')}]({up}{chapter})"
+    if path in known.followed:
+        yield f'- <a href="{up}number.html#file={path}">Follow one number back</a> through the steps of this file'
+
+
+def _described(thing: Any, known: Known) -> Iterator[str]:
+    """What is known of a class or function: its backward, the tape, the check, planted bugs, and exercise."""
+    pairs = list(_pairs(thing))
+    for pair in pairs:
+        columns = [fence("python", inspect.cleandoc(f"\n{inspect.getsource(method)}")) for method in pair]
+        yield "\n".join(["~~~~~~~~{container} pair", *columns, "~~~~~~~~"])
+    settings = {block: each for block, each in CATALOGUE.items() if thing in each.layer_class.__mro__} if pairs else {}
+    for block, setting in list(settings.items())[:1]:
+        yield f"### On the tape\n\nForward of `{block}` has kept this, and backward takes it back from the top:"
+        yield fence("text", kept(setting))
+    if settings:
+        yield "### The last check\n\nBy `npbert gradcheck`, when this site was built:"
+        yield fence("text", "\n".join(f"{block}: {known.proofs[block]}" for block in settings))
+    bugs = list(_bugs(thing, known.bugs))
+    if bugs:
+        yield "### Planted bugs\n\nThe tests plant each of them, and the checks must reject it."
+        yield from bugs
+    for exercise in EXERCISES.values():
+        if thing.__name__ in [blank.partition(".")[0] for blank in exercise.blanks]:
+            yield f"### Exercise {exercise.code}: write it yourself"
+            yield f"`npbert learn` writes the file, `npbert learn check {exercise.code}` explains each mistake."
+
+
+def _pairs(thing: Any) -> Iterator[tuple[Any, Any]]:
+    """The methods of a class that undo each other: forward and backward, or f and f_backward."""
+    own = vars(thing) if isinstance(thing, type) else {}
+    for name in own:
+        undone = _UNDOES.get(name, name.removesuffix("_backward"))
+        if undone in own and undone != name:
+            yield getattr(thing, undone), getattr(thing, name)
+
+
+def _bugs(thing: Any, bugs: list[str]) -> Iterator[str]:
+    """The bugs that are planted in a class or function, each of them folded."""
+    name = f"{thing.__module__}.{thing.__qualname__}".removeprefix("npbert.")
+    place = re.compile(rf"^in {re.escape(name)}(\.|$)", re.MULTILINE)
+    for paragraph in filter(place.search, bugs):
+        says, _, edit = paragraph.partition("\nin ")
+        name, _, words = says.partition(": ")
+        yield f"<details><summary><b>{escape(name)}</b>: {escape(words)}</summary>"
+        yield fence("diff", f"in {edit}")
+        yield "</details>"
+
+
+class _Listed(Tape):
+    """A tape that also lists what it is given."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        super().__init__(rng)
+        self.kept: list[tuple[Any, dict[str, Any]]] = []
+
+    def keep(self, layer: Any, /, **values: Any) -> None:
+        super().keep(layer, **values)
+        self.kept.append((layer, values))
+
+
+def kept(setting: Setting) -> str:
+    """The arrays that the forward of a block keeps, with their numbers, the top of the tape first."""
+    layer, inputs, rng = setting.make()
+    tape = _Listed(rng)
+    layer(*inputs, tape=tape)
+    owners = {id(part): name for name, part in named_parts(layer)}
+    lines = []
+    for owner, values in reversed(tape.kept):
+        for name, value in values.items():
+            for array in value if isinstance(value, list) else [value]:
+                if isinstance(array, np.ndarray):
+                    title = f"{owners.get(id(owner), '')} {name} {array.shape}".strip()
+                    numbers = np.array2string(array, precision=3, suppress_small=True, threshold=60, max_line_width=100)
+                    lines.append(f"{title}\n{numbers}\n")
+    return "\n".join(lines)

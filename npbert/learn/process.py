@@ -83,14 +83,15 @@ def check(
 
 def _waited_for(process: subprocess.Popen[bytes], folder: Path, at_once: Callable[[Verdict], object]) -> Verdict | None:
     """Wait until the process ends. The first verdict is handed on as soon as it is there, and returned."""
-    first, end = None, time.monotonic() + _ALL
-    while process.poll() is None and time.monotonic() < end:
+    first, is_over, end = None, False, time.monotonic() + _ALL
+    while not is_over:
+        is_over = process.poll() is not None or time.monotonic() > end
         if first is None:
             first = _read(folder / "first.json")
             if first is not None:
                 at_once(first)
-        time.sleep(_POLL)
-    return first or _read(folder / "first.json")
+        time.sleep(0 if is_over else _POLL)
+    return first
 
 
 def _read(path: Path) -> Verdict | None:

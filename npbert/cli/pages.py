@@ -9,6 +9,7 @@ from npbert.cli.text import check_output, note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
 from npbert.io.messages import LOGGER
+from npbert.pages.html import check_is_page
 from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 
@@ -75,6 +76,7 @@ def _page(args: argparse.Namespace) -> int:
     if not args.output and Path(path).exists():
         raise FileExistsError(f"{path} is here already: --output {path} writes over it")
     check_output(path)
+    check_is_page(path)
     if args.folder is None:
         from npbert.pages.site.number import number_data  # the site's files are read for nothing else here
 

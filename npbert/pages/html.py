@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from npbert.display.html import escape as escape  # which belongs to every page
 from npbert.display.html import visible
 from npbert.io.extras import import_extra
+from npbert.io.files import FileError
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 4 4%22%3E%3Cpath fill=%22%232166ac"
@@ -49,6 +51,14 @@ def templates(folder: str, extra: str) -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+
+
+def check_is_page(path: str | Path) -> None:
+    """Refuse to write a page over a file that is not one. Raises: FileError that names it."""
+    if Path(path).is_file():
+        with Path(path).open("rb") as file:
+            if file.read(15).lower() not in (b"", b"<!doctype html>"):
+                raise FileError(f"{path} is not a page: give the name of a page or of a new file")
 
 
 def json_script(name: str, value: Any) -> str:

@@ -32,7 +32,8 @@ def write_report(folder: str | Path, path: str | Path | None = None) -> None:
 
     Raises: what read_run, report_page and check_is_page raise; OSError.
     """
-    check_is_page(path or Path(folder) / REPORT_FILE)
+    if path:
+        check_is_page(path)
     whole = report_page(read_run(folder))
     with write_where_asked(Path(path)) if path else atomic_write(Path(folder) / REPORT_FILE) as file:
         file.write_text(whole, encoding="utf-8")

@@ -5,13 +5,11 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from npbert.display.html import escape as escape  # which belongs to every page
 from npbert.display.html import visible
 from npbert.io.extras import import_extra
-from npbert.io.files import FileError
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 4 4%22%3E%3Cpath fill=%22%232166ac"
@@ -53,14 +51,6 @@ def templates(folder: str, extra: str) -> Any:
     )
 
 
-def check_is_page(path: str | Path) -> None:
-    """Refuse to write a page over a file that is not one. Raises: FileError that names it."""
-    if Path(path).is_file():
-        with Path(path).open("rb") as file:
-            if file.read(15).lower() not in (b"", b"<!doctype html>"):
-                raise FileError(f"{path} is not a page: give the name of a page or of a new file")
-
-
 def json_script(name: str, value: Any) -> str:
     """A <script> from which JavaScript reads `value`: JSON.parse(document.getElementById(name).textContent).
 
@@ -76,7 +66,7 @@ def json_script(name: str, value: Any) -> str:
 def module_script(paths: Iterable[str]) -> str:
     """A <script> of the ES modules at these paths in npbert/pages, in this order, as one.
 
-    The modules are joined as they are, but for their imports and the word `export`: so an import stands on one line and
+    The modules are joined as they are, but for their imports and the word `export`: so an import
     renames nothing, there is no default export, and what is named at the top of a module is named once in all.
     """
     inside = joined(paths).replace("</script", "<\\/script")  # in a string, both say the same
@@ -88,7 +78,7 @@ def joined(paths: Iterable[str]) -> str:
     return "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
 
 
-_IMPORT_OR_EXPORT = re.compile(r"^import .*;\n|^export (?:\{.*\}.*;\n)?(?=\S|$)", re.MULTILINE)
+_IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export (?=\S)", re.MULTILINE)
 
 
 def resource(path: str) -> str:

@@ -10,8 +10,7 @@ import npbert
 from npbert import BertForSequenceClassification
 from npbert.io.files import FileError
 from npbert.io.json_lines import METRICS_FILE
-from npbert.pages.html import check_is_page
-from npbert.pages.report import comparison_page, page, read_run, report_page, write_comparison, write_report
+from npbert.pages.report import comparison_page, page, read_run, report_page, write_report
 from npbert.pages.report.facts import command_of, facts_of
 from npbert.pages.report.verdict import to_look_at, verdict
 from tests.pages.runs import METRICS, SHOWN, drawn_report, masked, write_run
@@ -202,17 +201,6 @@ def test_events_full_of_zeros_do_not_stop_it(tmp_path):
     with (folder / "tensorboard" / "events.out.tfevents.1").open("wb") as file:
         file.truncate(2**40)
     assert "time" not in facts_of(read_run(folder))
-
-
-def test_a_file_that_is_not_a_page_stays(tmp_path):
-    folder, table = write_run(tmp_path / "run", layers=()), tmp_path / "train.tsv"
-    table.write_text("good\ta text\n")
-    for write in (lambda: write_report(folder, table), lambda: write_comparison([folder], table)):
-        with pytest.raises(FileError, match=r"train\.tsv is not a page: give the name of a page or of a new file"):
-            write()
-    assert table.read_text() == "good\ta text\n"
-    write_report(folder, tmp_path / "a.html")
-    check_is_page(tmp_path / "a.html")
 
 
 def test_what_is_no_run(tmp_path):

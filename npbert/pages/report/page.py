@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError, atomic_write, write_where_asked
-from npbert.pages.html import check_is_page, page, resource, templates
+from npbert.pages.html import page, resource, templates
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.run import RunFiles, read_run
 from npbert.pages.report.verdict import metric_in_words, to_look_at, verdict
@@ -30,10 +30,8 @@ def write_report(folder: str | Path, path: str | Path | None = None) -> None:
     """Write the report of the run in `folder` to `path`, by default report.html in that folder; the file is whole
     or not there at all. (Extras: train, plot.)
 
-    Raises: what read_run, report_page and check_is_page raise; OSError.
+    Raises: what read_run and report_page raise; OSError.
     """
-    if path:
-        check_is_page(path)
     whole = report_page(read_run(folder))
     with write_where_asked(Path(path)) if path else atomic_write(Path(folder) / REPORT_FILE) as file:
         file.write_text(whole, encoding="utf-8")
@@ -43,9 +41,8 @@ def write_comparison(folders: Sequence[str | Path], path: str | Path) -> None:
     """Write a page that lays several runs beside each other to `path`; the file is whole or not there at all.
     (Extras: train, plot.)
 
-    Raises: what read_run and check_is_page raise; OSError.
+    Raises: what read_run raises; OSError.
     """
-    check_is_page(path)
     whole = comparison_page([read_run(folder) for folder in folders])
     with write_where_asked(Path(path)) as file:
         file.write_text(whole, encoding="utf-8")

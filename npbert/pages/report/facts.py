@@ -43,7 +43,7 @@ def facts_of(run: RunFiles) -> dict[str, str]:
 
 def command_of(run: RunFiles) -> str:
     """The command that makes this run again: the settings that are not as they are when nothing is said."""
-    kind: Any = PretrainSettings if "corpus" in run.settings else FinetuneSettings
+    kind = _kind(run)
     words = ["npbert", "pretrain" if kind is PretrainSettings else "finetune", str(run.folder)]
     for entry in fields(kind):
         value = run.settings.get(entry.name, MISSING)
@@ -60,9 +60,12 @@ def command_of(run: RunFiles) -> str:
 
 def settings_of(run: RunFiles) -> list[tuple[str, str, str]]:
     """(name, value, what it means) of every setting."""
-    kind: Any = PretrainSettings if "corpus" in run.settings else FinetuneSettings
-    meanings = {entry.name: entry.metadata["help"] for entry in fields(kind)}
+    meanings = {entry.name: entry.metadata["help"] for entry in fields(_kind(run))}
     return [(name, in_words(value), meanings.get(name, "")) for name, value in run.settings.items()]
+
+
+def _kind(run: RunFiles) -> Any:
+    return PretrainSettings if "corpus" in run.settings else FinetuneSettings
 
 
 def in_words(value: Any) -> str:

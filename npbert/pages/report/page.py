@@ -14,14 +14,14 @@ from npbert.io.files import FileError, atomic_write, write_where_asked
 from npbert.pages.html import page, resource, templates
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.run import RunFiles, read_run
-from npbert.pages.report.verdict import metric_in_words, to_look_at, verdict
+from npbert.pages.report.verdict import to_look_at, verdict
 from npbert.plots import plot_attention, plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios
 from npbert.plots.curves import curve_names, curves_figure
 from npbert.plots.drawing import as_bytes
 from npbert.training.state import MODEL_FOLDER
 
 _KINDS = ("masked", "labels", "numbers", "choices", "tags", "answers")
-_STEPS, _CHARACTERS = 6, 60
+_STEPS, _CHARACTERS = 6, 40
 REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
 DESCRIPTION = "A training run of npbert: its curves, its layers, what the model guesses and what it gets wrong."
 
@@ -65,14 +65,14 @@ def report_page(run: RunFiles) -> str:
 
 def comparison_page(runs: Sequence[RunFiles]) -> str:
     """The page of several runs: their curves over each other, their numbers, and the settings that differ."""
-    runs = [run._replace(name=f"{number}. {run.folder}") for number, run in enumerate(runs, 1)]
+    names = [f"{number}. {run.folder}" for number, run in enumerate(runs, 1)]
     facts = [{"came to": verdict(run), **facts_of(run)} for run in runs]
     settings = [{name: in_words(value) for name, value in run.settings.items()} for run in runs]
-    names = dict.fromkeys(name for run in runs for name in curve_names(run.metrics))
-    curves = picture(lambda: curves_figure({run.name: run.metrics for run in runs}, list(names)))
-    title = f"Runs compared: {', '.join(run.name for run in runs)}"
+    metrics = {name: run.metrics for name, run in zip(names, runs, strict=True)}
+    curves = picture(lambda: curves_figure(metrics, curve_names([row for run in runs for row in run.metrics])))
     differ = [row for row in _side_by_side(settings) if len(set(row[1:])) > 1]
-    return _page("compare.html", title, runs=runs, facts=_side_by_side(facts), differ=differ, curves=curves)
+    title = f"Runs compared: {', '.join(names)}"
+    return _page("compare.html", title, names=names, facts=_side_by_side(facts), differ=differ, curves=curves)
 
 
 def picture(draw: Callable[[], Any]) -> str:
@@ -85,7 +85,7 @@ def picture(draw: Callable[[], Any]) -> str:
 
 def _page(template: str, title: str, **known: Any) -> str:
     environment = templates("report", "train")
-    environment.filters |= {"percent": "{:.1%}".format, "number": _number, "commas": "{:,}".format}
+    environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
     functions = (stretches, facts_of, settings_of, command_of, verdict, to_look_at)
     environment.globals |= {function.__name__: function for function in functions}
     environment.globals |= {"numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": partial(zip, strict=True)}
@@ -104,11 +104,13 @@ def _numbers(run: RunFiles) -> list[list[str]]:
     steps = list(run.judged)
     chosen = sorted({*steps[:1], *steps[-1:], *(step for step in steps if step == run.best_step)})
     columns = {f"step {step:,}{' (the best)' if step == run.best_step else ''}": run.judged[step] for step in chosen}
-    columns["baseline"] = {f"eval_{name}": value for name, value in run.baselines.items()}
-    names = [name for name in run.judged[steps[-1]] if name.startswith("eval_")] if steps else []
-    cells = [[_number(column.get(name)) for column in columns.values()] for name in names]
-    words = [metric_in_words(name.removeprefix("eval_")) for name in names]
-    return [["held out", *columns], *([word, *row] for word, row in zip(words, cells, strict=True))] if names else []
+    columns["baseline"] = run.baselines
+    told = [{_metric(name): _number(column[name]) for name in column if name != "step"} for column in columns.values()]
+    return [["held out", *columns], *_side_by_side(told)] if steps else []
+
+
+def _metric(name: str) -> str:
+    return name.removeprefix("eval_").replace("_", " ")
 
 
 def _pictures(run: RunFiles) -> dict[str, str]:
@@ -124,21 +126,27 @@ def _pictures(run: RunFiles) -> dict[str, str]:
         drawn["answers"] = partial(plot_confusion, last["labels"], last["counts"])
     if last.get("kind") == "numbers":
         drawn["answers"] = partial(plot_predictions, last["pairs"])
-    if last:
-        drawn["attention"] = partial(plot_attention, run.folder / MODEL_FOLDER, _text(last), layers=(1, -1))
+    if text := _text(last):
+        drawn["attention"] = partial(_attention, run.folder / MODEL_FOLDER, text)
     return {name: picture(draw) for name, draw in drawn.items()}
 
 
-def _text(row: dict[str, Any]) -> Any:
-    """The beginning of an example of the report, for a picture of attention."""
-    if row["kind"] == "masked":
+def _attention(model: Path, text: str) -> Any:
+    try:
+        return plot_attention(model, text, layers=(1, -1))
+    except ValueError as error:  # of a text that has more tokens than letters, say
+        raise FileError(str(error)) from error
+
+
+def _text(row: dict[str, Any]) -> str:
+    """The beginning of an example of the report, for a picture of attention; "" where there is none."""
+    if row.get("kind") == "masked":
         shortest = min((one["tokens"] for one in row["sentences"]), key=len)
         return " ".join(shortest[1:-1]).replace(" ##", "")[:_CHARACTERS]
-    if not row["worst"]:
-        return ""
-    one = row["worst"][0]
-    texts = one.get("texts") or [one.get("text") or one.get("question") or " ".join(one["words"])]
-    return texts[0][:_CHARACTERS].encode("utf-8", "replace").decode()
+    for one in row.get("worst", [])[:1]:
+        texts = one.get("texts") or [one.get("text") or one.get("question") or " ".join(one["words"])]
+        return str(texts[0])[:_CHARACTERS].encode("utf-8", "replace").decode()
+    return ""
 
 
 def _examples(run: RunFiles) -> dict[str, Any]:
@@ -160,6 +168,9 @@ def stretches(rows: Sequence[dict[str, Any]], sentence: int, place: int) -> list
     return [list(group) for _, group in groupby(known, key=lambda one: one["guesses"][0][0])]
 
 
-def _number(value: float | None) -> str:
-    """A number with four digits."""
-    return "–" if value is None else f"{value:.4g}"
+def _number(value: float | None, form: str = ".4g") -> str:
+    """A number with four digits, or a dash where it was not finite."""
+    return "–" if value is None else format(value, form)
+
+
+_percent = partial(_number, form=".1%")

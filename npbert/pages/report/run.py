@@ -14,7 +14,7 @@ class RunFiles(NamedTuple):
     """The folder of a run, its settings by name, and the rows of its three files. ended: whether it is over.
 
     best_step: that of the model in model/. baselines: the numbers that knowing next to nothing gives on the held-out
-    set. Both are there if the run has written them down. name: what it is called beside others.
+    set. Both are there if the run has written them down.
     """
 
     folder: Path
@@ -25,7 +25,6 @@ class RunFiles(NamedTuple):
     ended: bool
     best_step: int | None
     baselines: dict[str, float]
-    name: str = ""
 
     @property
     def step(self) -> int:

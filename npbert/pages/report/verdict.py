@@ -38,13 +38,6 @@ def to_look_at(run: RunFiles) -> Iterator[str]:
         yield "It gives every example the same label: it needs more steps, or another learning rate."
 
 
-def metric_in_words(name: str) -> str:
-    """A number of a run, as a newcomer understands it."""
-    words = {"mlm": "masked words", "nsp": "next sentences", "sop": "order of sentences"}
-    kind, _, rest = name.partition("_")
-    return f"{words[kind]}: {rest}" if kind in words else name.replace("_", " ")
-
-
 def _goal(run: RunFiles) -> tuple[str, str]:
     """The metric that tells most, and what it counts."""
     if "corpus" in run.settings:

@@ -35,6 +35,7 @@ COMMANDS = {
     "plot": ("plot.PlotCommand", "plot", "draw attention, gradients, vectors or a run"),
     "params": ("params.ParamsCommand", "hf", "list every tensor of a model, with its shape and count"),
     "demo": ("demo.DemoCommand", "", "watch a BERT learn a toy dialogue, then try it"),
+    "examples": ("examples.ExamplesCommand", "", "write small files to try the commands on"),
     "page": ("pages.PageCommand", "", "make a page on which to follow any number of a small model"),
     "learn": ("learn.LearnCommand", "", "learn backpropagation by writing it"),
     "site": ("pages.SiteCommand", "site", "make a web site to read npbert on"),

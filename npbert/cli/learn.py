@@ -111,6 +111,10 @@ class CheckCommand(FolderCommand):
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
         print(printing.answer(exercise, verdict, option, mends=self.mend))
+        if verdict.status != RIGHT:
+            print(f"  Your file: {path}")
+        if verdict.status == WRONG and not self.mend:
+            print(f"  The change that makes it right: npbert learn check {exercise.code}{option} --mend")
         return int(verdict.status != RIGHT)
 
 

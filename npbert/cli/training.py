@@ -6,6 +6,7 @@ import logging
 import shlex
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +16,8 @@ from npbert.cli.log import in_silence, only_from, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.cli.text import note
 from npbert.compute import num_threads
+from npbert.data.corpus import text_files
+from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.inference import check_max_length
 from npbert.io.errors import InputError, Setting
 from npbert.io.extras import import_extra
@@ -28,6 +31,7 @@ from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE, has_tensors
 
 _WORTH_DROPPING = 1.0  # megabytes
+_FEW_KNOWN, _LOOKED_AT = 0.5, 200  # the share of words that are unknown, in so many lines
 
 AnySettings = PretrainSettings | FinetuneSettings
 
@@ -152,6 +156,25 @@ class PretrainCommand(TrainCommand):
     name: ClassVar = "pretrain"
     kind: ClassVar = PretrainSettings
     run_class: ClassVar = Pretraining
+
+    def _fitted(self, settings: AnySettings) -> AnySettings:
+        """Raise InputError, too, for a vocabulary that knows no word of the corpus, and warn where it knows few."""
+        assert isinstance(settings, PretrainSettings)
+        share = 0.0 if self.resume else _unknown_share(settings)
+        if share == 1:
+            wanted = "a vocabulary that knows words of the corpus; npbert vocab makes one"
+            raise InputError(what="vocabulary", got=settings.vocabulary, wanted=wanted)
+        if share > _FEW_KNOWN:
+            LOGGER.warning("the vocabulary %s does not know %.0f%% of the words", settings.vocabulary, 100 * share)
+        return super()._fitted(settings)
+
+
+def _unknown_share(settings: PretrainSettings) -> float:
+    """The share of unknown tokens in the first lines of the corpus."""
+    tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
+    with text_files(Path(settings.corpus[0]))[0].open(encoding="utf-8", errors="replace") as file:
+        tokens = [token for text in tokenizer.encode(list(islice(file, _LOOKED_AT))) for token in text.tokens[1:-1]]
+    return tokens.count(SPECIAL["unk_id"]) / max(1, len(tokens))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,7 @@ KNOWN, HELD_OUT = ("Romeo", "Juliet", "Ada", "Alan", "Grace", "Kurt"), ("Emmy", 
 """The names of those who talk, in what a model learns from and in what it is judged by."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class ExamplesCommand(Command):
     """Write small files to try the commands on: books, a folder of text, and held-out.txt for npbert vocab and
     pretrain; train.tsv and dev.tsv, each line of which is a label and a text, for npbert finetune; sentences.txt.

@@ -36,7 +36,7 @@ _FEW_KNOWN, _LOOKED_AT = 0.5, 200  # the share of words that are unknown, in so 
 AnySettings = PretrainSettings | FinetuneSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class TrainCommand(SettingsCommand):
     """A command that trains a model in a folder, on one process, or on all that a launcher has started."""
 
@@ -142,7 +142,7 @@ def _again(command: str, folder: str, processes: int = 1) -> str:
     return shlex.join([*launcher, "npbert", command, folder, "--resume"])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class PretrainCommand(TrainCommand):
     """Teach a BERT language from plain text: it learns to guess hidden words, and whether
     one sentence follows another. Ctrl-C stops a run after the current step, and
@@ -177,7 +177,7 @@ def _unknown_share(settings: PretrainSettings) -> float:
     return tokens.count(SPECIAL["unk_id"]) / max(1, len(tokens))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class FinetuneCommand(TrainCommand):
     """Teach a pre-trained BERT a task from a labelled file: to find a label, a number, tags,
     the right choice or an answer. Ctrl-C stops a run after the current step, and

@@ -20,15 +20,9 @@ Kind = TypeVar("Kind", bound=Settings)
 GROUPS = {
     "what to learn from": ("corpus", "document_per_file", "train", "model", "new_head", "vocabulary", "held_out"),
     "what the labelled files look like": ("task", "text", "text_pair", "choices", "label", "delimiter", "first_row"),
-    "how the text is used": (
-        "objective",
-        "mask_probability",
-        "whole_words",
-        "max_length",
-        "batch_size",
-        "class_weight",
-    ),
+    "how the text is used": ("objective", "mask_probability", "whole_words", "max_length", "batch_size"),
     "how long and how fast": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
+    "what weighs more": ("class_weight",),
     "how it is judged": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
     "what is kept": ("save_every", "log_every", "keep_state"),
     "how to save memory": ("parts", "gradient_checkpointing"),

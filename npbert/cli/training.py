@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -62,7 +62,8 @@ class TrainCommand(SettingsCommand):
         try:
             with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
                 share_cores(communicator)
-                return self._train(self._fitted(settings), communicator)
+                self._check(settings)
+                return self._train(settings, communicator)
         except Exception:
             if communicator.is_first:
                 raise
@@ -120,17 +121,10 @@ class TrainCommand(SettingsCommand):
         check_places(settings, path, ("corpus", "vocabulary", "train", "held_out", "model"))
         return settings
 
-    def _fitted(self, settings: AnySettings) -> AnySettings:
-        """The settings with as many tokens as the checkpoint takes, where nothing says how many. Raises: InputError."""
-        if settings.model in PRESETS or not Path(settings.model).is_dir():
-            return settings  # a model that is neither a size nor a folder is refused later
-        config = load_config(settings.model)
-        longest = config.max_position_embeddings
-        if self.resume or self.settings or "max_length" in self.given or settings.max_length <= longest:
-            check_max_length(settings.max_length, config)
-            return settings
-        LOGGER.info("max_length is %d, as the model in %s takes no more tokens", longest, settings.model)
-        return replace(settings, max_length=longest)
+    def _check(self, settings: AnySettings) -> None:
+        """Raise InputError for what does not fit together, before the texts are read."""
+        if settings.model not in PRESETS and Path(settings.model).is_dir() and "max_length" in self.given:
+            check_max_length(settings.max_length, load_config(settings.model))
 
     def _again(self, processes: int = 1) -> str:
         return _again(self.name, self.folder, processes)
@@ -157,8 +151,9 @@ class PretrainCommand(TrainCommand):
     kind: ClassVar = PretrainSettings
     run_class: ClassVar = Pretraining
 
-    def _fitted(self, settings: AnySettings) -> AnySettings:
+    def _check(self, settings: AnySettings) -> None:
         """Raise InputError, too, for a vocabulary that knows no word of the corpus, and warn where it knows few."""
+        super()._check(settings)
         assert isinstance(settings, PretrainSettings)
         share = 0.0 if self.resume else _unknown_share(settings)
         if share == 1:
@@ -166,7 +161,6 @@ class PretrainCommand(TrainCommand):
             raise InputError(what="vocabulary", got=settings.vocabulary, wanted=wanted)
         if share > _FEW_KNOWN:
             LOGGER.warning("the vocabulary %s does not know %.0f%% of the words", settings.vocabulary, 100 * share)
-        return super()._fitted(settings)
 
 
 def _unknown_share(settings: PretrainSettings) -> float:

@@ -37,4 +37,4 @@ def test_of_a_checkpoint_that_takes_less_than_is_usual_all_is_taken(npbert, here
     finetune = ("finetune", "run", "--model", "checkpoint", "--train", "train.tsv", "--steps", 1)
     assert "--max-length is 99, wanted at most" in npbert(*finetune, "--max-length", 99).error
     result = npbert(*finetune)
-    assert (result.status, "as the model in checkpoint takes no more tokens" in result.err) == (0, True)
+    assert (result.status, "as the model takes no more tokens" in result.err) == (0, True)

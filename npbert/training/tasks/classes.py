@@ -6,10 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbert.compute import Array
+from npbert.io.errors import InputError
+from npbert.io.messages import listed
 from npbert.layers import Softmax, SoftmaxCrossEntropy
 from npbert.training.log import short
 from npbert.training.metrics import accuracy
 from npbert.training.tasks.report_rows import surest
+from npbert.training.tasks.table import is_number
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, targets_of
 
 
@@ -40,3 +43,22 @@ class OneOfMany(FinetuneTask):
             shown = self.describe(examples[number].given, int(labels[number]), int(best[number]))
             worst.append({**shown, "probability": short(sureness[number])})
         return {"examples": len(labels), "wrong": int((best != labels).sum()), "worst": worst}
+
+
+def class_weights(chosen: Sequence[str], targets: Sequence[int], labels: Sequence[str]) -> Array:
+    """How much an example of each label counts in the loss (C,).
+
+    chosen: "balanced" for N / (C · its count), with which rare labels count as much as frequent ones; or some
+    "label=weight", all others 1. Raises: InputError for anything else.
+    """
+    if tuple(chosen) == ("balanced",):
+        return len(targets) / (len(labels) * np.maximum(1, np.bincount(targets, minlength=len(labels))))
+    weights = np.ones(len(labels))
+    for pair in chosen:
+        name, _, number = pair.rpartition("=")
+        weight = float(number) if is_number(number) else 0.0
+        if name not in labels or weight <= 0:
+            wanted = f"balanced, or label=weight with a positive weight and one of the labels {listed(labels)}"
+            raise InputError(what="class_weight", got=pair, wanted=wanted)
+        weights[labels.index(name)] = weight
+    return weights

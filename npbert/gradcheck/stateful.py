@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.room import place_of
 from npbert.gradcheck.forms import Form, Function, asked, each, helpers_of, names_given, own
+from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.kept import is_of_library
 from npbert.gradcheck.places import Grads, Pair, Place, classes_in, gradient_key, is_number, pairs_of, places_in
@@ -100,6 +100,7 @@ class StatefulForm(Form):
         super().__init__(theirs, names, self._forwarded, self._gradients)
         constants = self._find(self._given.values, grads, wrt)
         self.helpers = list(helpers_of(theirs.values(), classes_in(self._object)))
+        self.given = len(names)
         self.input_names = [*names, *(pair.parameter.path for pair in self.pairs)]
         self.note = self._note(constants)
 
@@ -171,8 +172,9 @@ class StatefulForm(Form):
         """Run forward and backward once, and find the parameters, their gradients, and the inputs that have one. Gives
         the arrays that y moves with and that have none."""
         f, b, drawn = self.theirs["forward"], self.theirs.get("backward"), np.random.default_rng(0)
-        with self._as_written(0):
-            self._forwarded(f, list(map(own, inputs)), self._object)  # which may make the parameters
+        with self._as_written(0), told("forward"):
+            y, _ = self._forwarded(f, list(map(own, inputs)), self._object)  # which may make the parameters
+        check_written("forward", y)
         self._places = places_in(self._object)
         made = self._copied({})
         start = _snapshot(made)
@@ -182,13 +184,13 @@ class StatefulForm(Form):
         between = _snapshot(made)
         with self._as_written(1):
             dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
-            try:
+            with told("backward"):
                 returned, places = self._undone(b, dy, made, again)
-            except Exception as error:
-                raise GradientError(f"backward raises {type(error).__name__}{place_of(error)}: {error}") from error
         self._keys, self.moved = _keys_of(returned, self._given.names, inputs, wrt)
         of_inputs = set(map(id, self._of_inputs(returned)))
         written = [place for place in _changed(places, between) if id(place.value) not in of_inputs]
+        if not written:
+            check_written("backward", returned)
 
         def moves(some: list[Place]) -> bool:
             others = {id(place.value): _moved(place.value) for place in some}

@@ -24,7 +24,7 @@ _PAGE = "page.html"
 @dataclass
 class ReportCommand(Command):
     """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient
-    in each layer at each step, what the model guessed for hidden words as it learned,
+    in each layer at each step, what the model guessed for masked words as it learned,
     where its heads look, and what it got wrong. It opens in any browser, without a network.
     A run that is still going on is shown as far as it is. Several runs are compared: their
     curves over each other, their numbers, and the settings that differ.

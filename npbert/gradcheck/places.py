@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.kept import attributes_of, is_of_library
+from npbert.gradcheck.restoring import attributes_of, is_of_library
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
 
@@ -130,11 +130,6 @@ def pairs_of(
         each.path for each in parameters if any(each.is_called(name) for name in grads if grads[name] is None)
     }
     return _joined([each for each in parameters if each.path in found.keys() - is_constant], found), constants
-
-
-def gradient_key(name: str, gradients: Mapping[str, Any]) -> str:
-    """The key of the gradient of this name in a dict: W, dW or grad_W; "" if there is none."""
-    return next((key for key in (name, f"d{name}", f"grad_{name}") if key in gradients), "")
 
 
 def _has_a_name_for(parameter: Place, places: list[Place]) -> bool:

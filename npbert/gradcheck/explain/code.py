@@ -155,27 +155,17 @@ class Code:
         function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
         return function
 
-    def lines(self, node: ast.AST) -> str:
-        """The lines of the author's file that an expression stands on; "" for what was edited."""
-        if not self._is_original(node) or not isinstance(node, ast.expr):
-            return ""
-        lines = self.source.splitlines()[node.lineno - self.first : (node.end_lineno or node.lineno) - self.first + 1]
-        return textwrap.dedent("\n".join(lines))
+    def standing(self, node: Any) -> tuple[str, str, int]:
+        """The lines of the author's file that a node stands on, the node as it is written, and where in them it is."""
+        lines = self.source.splitlines()[node.lineno - self.first : node.end_lineno - self.first + 1]
+        text = textwrap.dedent("\n".join(lines))
+        left_out = len(lines[0]) - len(text.partition("\n")[0])
+        column = len(lines[0].encode()[: node.col_offset].decode()) - left_out
+        piece = ast.get_source_segment("\n" * (self.first - 1) + self.source, node)
+        return text, piece or text_of(node), column
 
-    def column(self, node: Any) -> int:
-        """The place in `lines` where an expression begins; −1 for what was edited."""
-        lines = self.lines(node).splitlines()
-        if not lines:
-            return -1
-        whole = self.source.splitlines()[node.lineno - self.first]
-        return len(whole.encode()[: node.col_offset].decode()) - (len(whole) - len(lines[0]))
-
-    def text(self, node: ast.AST) -> str:
-        """As the author wrote it; as Python would write it, for what was edited."""
-        padded = "\n" * (self.first - 1) + self.source
-        return (ast.get_source_segment(padded, node) if self._is_original(node) else None) or text_of(node)
-
-    def _is_original(self, node: ast.AST) -> bool:
+    def is_original(self, node: ast.AST) -> bool:
+        """True if the author wrote it, and no edit."""
         return any(node is each for each in ast.walk(self.original))
 
 

@@ -40,7 +40,7 @@ _EXERCISE = "its number, as 02, its name or its file"
 Chosen = list[tuple[Exercise, Path]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class FolderCommand(Command):
     """A command for the folder of exercises."""
 
@@ -52,7 +52,7 @@ class FolderCommand(Command):
         return folder, option_of(folder)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class LearnCommand(FolderCommand):
     """Learn backpropagation by writing it. Without a COMMAND, the exercises that are missing are written into the
     folder backprop; nothing that is there is changed. Each is a Python file in which a part is yours to write.
@@ -91,7 +91,7 @@ class LearnCommand(FolderCommand):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class CheckCommand(FolderCommand):
     """Check your answer: is it right? If not, what is wrong, and why. Without an EXERCISE, a line for each of all, and
     in full what is wrong with the first that is not right."""
@@ -110,11 +110,11 @@ class CheckCommand(FolderCommand):
             return _check_all(chosen, option)
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
-        print(printing.answer(exercise, verdict, option, mends=self.mend))
+        print(printing.answer(exercise, verdict, option, mends=self.mend, path=path))
         return int(verdict.status != RIGHT)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class HintCommand(FolderCommand):
     """Print the first of three hints, or the N-th; the fourth is the change that would make your answer right."""
 
@@ -140,7 +140,7 @@ class HintCommand(FolderCommand):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class ShowCommand(FolderCommand):
     """Show your answer beside the library's, once yours is right."""
 
@@ -152,14 +152,14 @@ class ShowCommand(FolderCommand):
         exercise, path = find(self.exercise, folder)
         verdict = check(exercise, path)
         if verdict.status != RIGHT:
-            print(printing.answer(exercise, verdict, option))
+            print(printing.answer(exercise, verdict, option, path=path))
             print(f"\n{printing.indented('The library has its answer ready for you once yours is right.')}")
             return 1
         print(printing.show(exercise, path))
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class AgainCommand(FolderCommand):
     """Ask what you have learned again, in another form, days later."""
 
@@ -179,7 +179,7 @@ class AgainCommand(FolderCommand):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class DemoCommand(FolderCommand):
     """Train a small BERT with your own layers in it: all that are right."""
 

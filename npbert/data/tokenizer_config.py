@@ -55,7 +55,7 @@ class TokenizerConfig:
         self.tokenizer_class = _OTHER_NAMES.get(name, name)
         if self.tokenizer_class not in (BERT, AS_IT_IS):
             raise FileError(f"{self.path}: tokenizer_class is {name!r}, and npbert has only {BERT} and {AS_IT_IS}")
-        self.special = {name: _content(self.settings.get(token_name(name), token)) for name, token in SPECIAL.items()}
+        self.special = {name: self._special_token(token_name(name), token) for name, token in SPECIAL.items()}
         length = "max_len" if "model_max_length" not in self.settings else "model_max_length"
         self.max_length = read_length(self.path, self.settings, length)
 
@@ -68,6 +68,12 @@ class TokenizerConfig:
             more = read_json_object(self.folder / "special_tokens_map.json", may_lack=True)
             more["extra_special_tokens"] = settings["extra_special_tokens"] + _values(more.get("extra_special_tokens"))
             settings |= more
+
+    def _special_token(self, name: str, usual: str) -> str:
+        token = self.settings.get(name, usual)
+        if not isinstance(token, str | dict):
+            raise FileError(f"{self.path}: {name} is {token!r}, wanted a token of the vocabulary")
+        return _content(token)
 
     @property
     def reads_types(self) -> bool:

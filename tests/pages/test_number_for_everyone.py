@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.pages.number import STEP, TRACE, box, go_to
+from tests.pages.number import STEP, box, go_to
 
 SCORES = "s.phase === 'backward' && s.kind === 'Softmax'"
 CONTRASTS = """() => {
@@ -121,13 +121,3 @@ def test_on_paper_and_in_forced_colors_the_numbers_are_written(page, media):
     assert cell.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)") > 8
     if "media" in media:
         assert page.locator(".tools:visible, #bar:visible, input[type=range]:visible").count() == 0
-
-
-def test_it_is_there_in_half_a_second(open_page, path):
-    """From the beginning of its program to the last number: measured there, so that no start of a browser counts."""
-    page = open_page(path)
-    spent = page.evaluate(
-        "(([{domInteractive, domContentLoadedEventEnd}]) => domContentLoadedEventEnd - domInteractive)"
-        "(performance.getEntriesByType('navigation'))"
-    )
-    assert page.evaluate(f"{TRACE}.steps.length") > 50 and spent < 500

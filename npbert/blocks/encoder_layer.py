@@ -71,6 +71,10 @@ class EncoderLayer(Layer):
         f = self.feed_forward(h, tape)
         return self.output_norm(h + self.dropout(f, tape), tape)
 
+    def attention_probabilities(self, x: Array, sequences: Sequences | None = None) -> list[Array]:
+        """The share that each row of x (N, D) takes from each row of its sequence, as MultiHeadAttention has it."""
+        return self.attention.probabilities(x, sequences)
+
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
         """(dx, dz): the two halves backwards.
 

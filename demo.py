@@ -1,19 +1,16 @@
 # /// script
 # dependencies = ["numpy>=2.0"]
 # ///
-"""Watch a BERT learn a toy dialogue, then try it: `python demo.py`.
-
-Every epoch brings fresh pairs of lines with fresh masks. At the end the model is judged on each word, masked in turn,
-and on which line follows which. Then type. `--save toy` keeps the model; `--page dialogue.html` makes a page of one.
-"""
+"""Watch a BERT learn a toy dialogue, then try it: `python demo.py`."""
 
 from __future__ import annotations
 
-import argparse
 import math
 import os
 import sys
 import time
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,7 +34,8 @@ from npbert import (
     clip_by_global_norm,
     linear_warmup_decay,
 )
-from npbert.compute import keep_freed_memory
+from npbert.cli import run
+from npbert.cli.command import Command
 from npbert.data import (
     DIALOGUES,
     IS_NEXT,
@@ -51,9 +49,11 @@ from npbert.data import (
     mask_each_word,
 )
 from npbert.inference import replies, save_dialogue_model
-from npbert.io.extras import MissingExtraError, import_extra
+from npbert.io.errors import POSITIVE, InputError, Wanted, at_least, one_of
+from npbert.io.extras import import_extra
 from npbert.io.files import check_writable
-from npbert.io.messages import in_words, print_any_letter
+from npbert.io.messages import print_any_letter
+from npbert.io.settings import setting
 from npbert.optim import Adadelta
 from npbert.pages import write_dialogue_page
 
@@ -72,6 +72,7 @@ class Recipe(NamedTuple):
     steps: int
     batch_size: int
     learning_rate: float
+    optimizer: str = "adamw"
 
 
 RECIPES = {
@@ -81,15 +82,14 @@ RECIPES = {
 }
 
 
-def train(model: BertForPreTraining, dialogue: Dialogue, args: argparse.Namespace, rng: np.random.Generator) -> None:
-    """Train for the epochs asked for, with a line every 10 epochs: the mean losses since the line before.
+def train(model: BertForPreTraining, dialogue: Dialogue, recipe: Recipe, rng: np.random.Generator) -> None:
+    """Train for all epochs, with a line every 10 epochs: the mean losses since the line before.
 
     Raises: FloatingPointError when the loss is no longer a number.
     """
-    recipe = RECIPES[args.size]
-    steps = args.epochs * recipe.steps
+    steps = recipe.epochs * recipe.steps
     parameters = model.parameters()
-    optimizer = OPTIMIZERS[args.optimizer](parameters)
+    optimizer = OPTIMIZERS[recipe.optimizer](parameters)
     words, yes_or_no = math.log(len(dialogue.vocabulary)), math.log(2)
     losses: list[tuple[float, float]] = []
     start = time.perf_counter()
@@ -103,19 +103,18 @@ def train(model: BertForPreTraining, dialogue: Dialogue, args: argparse.Namespac
         model.loss_backward(1.0, tape)
         tape.check_empty()
         clip_by_global_norm(parameters, 1.0)
-        optimizer.lr = linear_warmup_decay(step, lr=args.learning_rate, warmup_steps=steps // 10, total_steps=steps)
+        optimizer.lr = linear_warmup_decay(step, lr=recipe.learning_rate, warmup_steps=steps // 10, total_steps=steps)
         optimizer.step()
-
         losses.append((loss.mlm_loss, loss.nsp_loss))
         if not np.isfinite(losses[-1]).all():
             raise FloatingPointError(f"the loss is {losses[-1]} in step {step + 1}: try a smaller --learning-rate")
         epoch, steps_into_epoch = divmod(step + 1, recipe.steps)
-        if steps_into_epoch == 0 and (epoch % LINE_EVERY == 0 or epoch == args.epochs):
+        if steps_into_epoch == 0 and (epoch % LINE_EVERY == 0 or epoch == recipe.epochs):
             mlm, nsp = np.mean(losses, axis=0)
             losses.clear()
             elapsed = time.perf_counter() - start
             print(
-                f"epoch {epoch:4}/{args.epochs}   MLM {mlm:.3f} ({words:.3f})   NSP {nsp:.3f} ({yes_or_no:.3f})   "
+                f"epoch {epoch:4}/{recipe.epochs}   MLM {mlm:.3f} ({words:.3f})   NSP {nsp:.3f} ({yes_or_no:.3f})   "
                 f"{elapsed:3.0f} s, {elapsed * (steps / (step + 1) - 1):3.0f} s left",
                 flush=True,
             )
@@ -142,7 +141,6 @@ def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
     pairs = [join_lines(dialogue, pair) for pair in all_pairs(len(dialogue.lines))]
     masked = [example for pair in pairs for example in mask_each_word(pair, dialogue.vocabulary)]
     words = [max(example.labels) for example in masked]
-
     print(f"\njudged on {len(masked)} masked words, one at a time, and all {len(pairs)} pairs of lines ...", flush=True)
     for what, name, examples, answers in (
         ("masked words ", "prediction_logits", masked, words),
@@ -157,94 +155,96 @@ def judge(model: BertForPreTraining, dialogue: Dialogue) -> None:
 
 
 def talk(model: BertForPreTraining, dialogue: Dialogue) -> None:
-    """Read lines that a person types, and say what the model makes of each, until an empty one."""
-    print("\nYour turn. Type a line, and the model says which one comes next. With [MASK] in")
-    print("place of a word it says which word that is, and with | between two lines whether")
-    print("the second follows the first. Whole lines work best. Enter alone ends.")
-    while text := input("> ").strip():
-        try:
-            for line in replies(model, dialogue, text):
-                print(f"  {line}")
-        except ValueError as error:  # a word that the model does not know, or a line that is too long for it
-            print(f"  {error} (Enter alone ends)")
+    """Answer each line that a person types, until an empty one, or that comes by a pipe."""
+    if not sys.stdin.isatty():
+        for line in filter(str.strip, sys.stdin):
+            print(f"\n> {line.strip()}")
+            answer(model, dialogue, line)
+    elif sys.stdout.isatty():
+        print("\nYour turn. Type a line, and the model says which one comes next. With [MASK] in")
+        print("place of a word it says which word that is, and with | between two lines whether")
+        print("the second follows the first. Whole lines work best. Enter alone ends.")
+        with suppress(EOFError):  # Ctrl-D
+            while text := input("> ").strip():
+                answer(model, dialogue, text)
 
 
-def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Train a BERT, written in NumPy alone, on a toy dialogue.")
-    which = parser.add_mutually_exclusive_group()
-    which.add_argument("--size", choices=RECIPES, help="small (if not given): seconds; seed: minutes; page: 8 wide")
-    which.add_argument("--page", type=Path, metavar="FILE", help="train the size page, and write a page that shows it")
-    parser.add_argument("--dialogue", type=int, choices=DIALOGUES, default=9, help="which one, by its number of lines")
-    parser.add_argument("--seed", type=int, default=0, help="the same seed gives the same numbers")
-    parser.add_argument("--epochs", type=int, help="100 if not given, 200 for the sizes seed and page")
-    parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adamw")
-    parser.add_argument("--learning-rate", type=float, help="the highest, after warm-up; chosen to suit if not given")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep the model there, for the npbert commands")
-    args = parser.parse_args()
-    rate = args.learning_rate
-    for name, value, is_right, wanted in (
-        ("seed", args.seed, args.seed >= 0, "at least 0"),
-        ("epochs", args.epochs, args.epochs is None or args.epochs >= 1, "at least 1"),
-        ("learning-rate", rate, rate is None or 0 < rate < math.inf, "a positive number"),
-    ):
-        if not is_right:
-            parser.error(f"--{name} is {value}, wanted {wanted}")
-    args.size = args.size or ("small" if args.page is None else "page")
-    recipe = RECIPES[args.size]
-    args.epochs = args.epochs or recipe.epochs
-    args.learning_rate = rate or (1.0 if args.optimizer == "adadelta" else recipe.learning_rate)
-    return args
-
-
-def main() -> None:
-    print_any_letter()
-    args = parse_arguments()
-    if args.save:  # what is missing is said now, and not when all the work is done
-        import_extra("safetensors", extra="hf")
-        args.save.mkdir(parents=True, exist_ok=True)
-        if (args.save / "config.json").exists():
-            sys.exit(f"{args.save} holds a model already; --save wants a folder for a new one")
-    if args.page is not None:
-        check_writable(args.page)
-    keep_freed_memory()
-    recipe = RECIPES[args.size]
-    rng = np.random.default_rng(args.seed)
-    dialogue = load_dialogue(args.dialogue)
-    config = BertConfig.preset(recipe.preset, vocab_size=len(dialogue.vocabulary), **recipe.config)
-    model = BertForPreTraining(config, rng=rng)
-
-    print(*dialogue.text, sep="\n")
-    count = sum(parameter.value.size for parameter in model.parameters())
-    print(
-        f"\n{len(dialogue.lines)} lines, {config.vocab_size} words and special tokens; a BERT of "
-        f"{config.num_hidden_layers} layers, {config.hidden_size} wide, with {count:,} parameters\n"
-        "the loss of MLM (which word is masked?) and NSP (is it the next line?), beside that of knowing nothing:\n"
-    )
+def answer(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:
+    """Print what the model makes of a line."""
     try:
-        train(model, dialogue, args, rng)
-    except KeyboardInterrupt:
-        print("\nstopped; this is what it has learned so far")
-    show_example(model, dialogue, rng)
-    judge(model, dialogue)
-    if args.save:
-        save_dialogue_model(model, dialogue, args.save)
-        print(f'\nsaved in {args.save}; to try it: echo "how are [MASK]" | npbert fill-mask {args.save}')
-    if args.page is not None:
-        write_dialogue_page(model, dialogue, args.page, np.random.default_rng(args.seed))
-        print(f"\n{args.page} is written: open it in a browser, and follow a number back")
-    if sys.stdin.isatty() and sys.stdout.isatty():
+        for line in replies(model, dialogue, text):
+            print(f"  {line}")
+    except ValueError as error:  # a word that the model does not know, or a line that is too long for it
+        print(f"  {error} (Enter alone ends)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoCommand(Command):
+    """Watch a BERT learn a toy dialogue, then try it. Every epoch brings fresh pairs of lines with
+    fresh masks. At the end the model is judged on each word, masked in turn, and on which line
+    follows which. Then type, or give it lines by a pipe.
+
+    examples:
+      npbert demo --save toy"""
+
+    size: str = setting("", "small (if not given): seconds; seed: minutes; page: 8 wide", wanted=one_of(("", *RECIPES)))
+    page: str = setting("", "train the size page, and write a page that shows it", value="FILE")
+    dialogue: int = setting(9, "which one, by its number of lines", wanted=Wanted("6 or 9", DIALOGUES.__contains__))
+    seed: int = setting(0, "the same seed gives the same numbers", wanted=at_least(0))
+    epochs: int | None = setting(None, "100 if not given, 200 for the sizes seed and page", wanted=at_least(1))
+    optimizer: str = setting("adamw", f"one of {', '.join(OPTIMIZERS)}", wanted=one_of(OPTIMIZERS))
+    learning_rate: float | None = setting(None, "the highest; chosen to suit if not given", wanted=POSITIVE)
+    save: str = setting("", "keep the model there, for the npbert commands", value="FOLDER")
+
+    def run(self) -> int:
+        """Train, judge, save, and talk."""
+        self.check_places()
+        recipe = self.recipe()
+        rng = np.random.default_rng(self.seed)
+        dialogue = load_dialogue(self.dialogue)
+        config = BertConfig.preset(recipe.preset, vocab_size=len(dialogue.vocabulary), **recipe.config)
+        model = BertForPreTraining(config, rng=rng)
+        print(*dialogue.text, sep="\n")
+        count = sum(parameter.value.size for parameter in model.parameters())
+        print(f"\n{len(dialogue.lines)} lines, {config.vocab_size} words and special tokens; a BERT of", end=" ")
+        print(f"{config.num_hidden_layers} layers, {config.hidden_size} wide, with {count:,} parameters")
+        print(
+            "the loss of MLM (which word is masked?) and NSP (is it the next line?), beside that of knowing nothing:\n"
+        )
+        try:
+            train(model, dialogue, recipe, rng)
+        except KeyboardInterrupt:
+            print("\nstopped; this is what it has learned so far")
+        show_example(model, dialogue, rng)
+        judge(model, dialogue)
+        if self.save:
+            save_dialogue_model(model, dialogue, self.save)
+            print(f'\nsaved in {self.save}; to try it: echo "how are [MASK]" | npbert fill-mask {self.save}')
+        if self.page:
+            write_dialogue_page(model, dialogue, self.page, np.random.default_rng(self.seed))
+            print(f"\n{self.page} is written: open it in a browser, and follow a number back")
         talk(model, dialogue)
+        return 0
+
+    def recipe(self) -> Recipe:
+        """How to train, as the options say."""
+        if self.page and self.size:
+            raise InputError(what="size", got=self.size, wanted="none with --page, which trains the size page")
+        recipe = RECIPES[self.size or ("page" if self.page else "small")]
+        rate = self.learning_rate or (1.0 if self.optimizer == "adadelta" else recipe.learning_rate)
+        return recipe._replace(epochs=self.epochs or recipe.epochs, learning_rate=rate, optimizer=self.optimizer)
+
+    def check_places(self) -> None:
+        """Refuse now, and not when all the work is done."""
+        if self.save:
+            import_extra("safetensors", extra="hf")
+            Path(self.save).mkdir(parents=True, exist_ok=True)
+            if Path(self.save, "config.json").exists():
+                raise FileExistsError(f"{self.save} holds a model already; --save wants a folder for a new one")
+        if self.page:
+            check_writable(Path(self.page))
 
 
 if __name__ == "__main__":
-    try:
-        main()
-        sys.stdout.flush()
-    except BrokenPipeError:  # the reader, `head` say, has seen enough; what is left must not be flushed at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except KeyboardInterrupt:
-        sys.exit("\nstopped")
-    except EOFError:  # Ctrl-D where a line was wanted
-        print()
-    except (OSError, FloatingPointError, MissingExtraError) as error:
-        sys.exit(f"\nstopped: {in_words(error)}")
+    print_any_letter()
+    sys.exit(run(DemoCommand, "python demo.py", sys.argv[1:]))

@@ -159,6 +159,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             lambda rng: (*x(rng), np.roll(np.flatnonzero(shapes.mask), shapes.N // 2), shapes.mask.shape),
         ),
         "SoftmaxCrossEntropy": (_plain, lambda rng: (rng.standard_normal((shapes.N, V)), shapes.packed_labels)),
+        "SoftmaxCrossEntropy, weighted": (
+            lambda cls, init: cls(np.linspace(0.5, 2, V).astype(init.dtype)),
+            lambda rng: (rng.standard_normal((shapes.N, V)), shapes.packed_labels),
+        ),
         "MeanSquaredError": (_plain, x_twice),
         "DotProductAttention": (
             lambda cls, init: cls(H, 0.3),

@@ -67,7 +67,8 @@ def unpack(layer: Any, x: Array, places: Array, shape: tuple[int, int]) -> Array
 
 def cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
     p = softmax(None, logits)
-    surprises = [-math.log(p[n, label]) for n, label in enumerate(labels.tolist()) if label != IGNORED]
+    weight = np.ones(logits.shape[1]) if layer.weight is None else layer.weight
+    surprises = [-weight[label] * math.log(p[n, label]) for n, label in enumerate(labels.tolist()) if label != IGNORED]
     return np.float64(math.fsum(surprises) / len(surprises))
 
 

@@ -1,18 +1,18 @@
 """`npbert doctor`: what is installed here, how fast it is, and what is missing for which command."""
 
-import argparse
 import importlib
 import os
 import platform
 import re
 import time
+from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
 import numpy as np
 
 import npbert
-from npbert.cli.parser import Parser, Run
+from npbert.cli.command import Command
 from npbert.compute import matmul, num_threads, set_num_threads
 from npbert.compute.blas import BlasThreads, blas_threads
 from npbert.io.extras import how_to_install
@@ -30,17 +30,29 @@ OTHER_USES = {
 _REQUIREMENT = re.compile(r"""([\w.-]+)(?:\[([\w,]+)\])?[^;]*(?:;.*extra == ["']([\w-]+)["'])?""")
 
 
-def add_doctor_command(command: Parser) -> Run:
-    """Say what npbert runs on, how fast a product of matrices is, and which extras are
+@dataclass(frozen=True, kw_only=True)
+class DoctorCommand(Command):
+    """Show what npbert runs on, how fast a product of matrices is, and which extras are
     installed. Copy it into a report of a bug.
 
     examples:
       npbert doctor"""
-    return _doctor
+
+    def run(self) -> int:
+        """Returns 0: what is missing may never be needed."""
+        _print_machine()
+        try:
+            packages = extras_of(metadata.requires("npbert") or [])
+        except metadata.PackageNotFoundError:
+            print("\nnpbert is not installed, but runs from its folder: pip install -e . makes its extras known")
+            return 0
+        for extra, use in uses().items():
+            if extra in packages:  # else an older npbert is installed than the one that runs
+                _print_extra(extra, use, packages[extra])
+        return 0
 
 
-def _doctor(_: argparse.Namespace) -> int:
-    """Returns 0: what is missing may never be needed."""
+def _print_machine() -> None:
     blas = blas_threads()
     for name, value in {
         "npbert": f"{npbert.__version__}, in {os.path.dirname(npbert.__file__)}",  # noqa: PTH120
@@ -50,22 +62,16 @@ def _doctor(_: argparse.Namespace) -> int:
         "a product": f"{SIZE} × {SIZE} × {SIZE} in float32: {_speed()}",
     }.items():
         print(f"{name:<12}{value}")
-    try:
-        packages = extras_of(metadata.requires("npbert") or [])
-    except metadata.PackageNotFoundError:
-        print("\nnpbert is not installed, but runs from its folder: pip install -e . makes its extras known")
-        return 0
-    for extra, use in uses().items():
-        if extra not in packages:  # an older npbert is installed than that which runs
-            continue
-        missing = [name for name in packages[extra] if not _version(name)]
-        there = ", ".join(f"{name} {_version(name)}" for name in packages[extra] if name not in missing)
-        print(f"\n[{extra}], for {use}")
-        if there:
-            print(f"  {there}")
-        if missing:
-            print(f"  missing: {', '.join(missing)}; to install: {how_to_install(extra)}")
-    return 0
+
+
+def _print_extra(extra: str, use: str, packages: list[str]) -> None:
+    missing = [name for name in packages if not _version(name)]
+    there = ", ".join(f"{name} {_version(name)}" for name in packages if name not in missing)
+    print(f"\n[{extra}], for {use}")
+    if there:
+        print(f"  {there}")
+    if missing:
+        print(f"  missing: {', '.join(missing)}; to install: {how_to_install(extra)}")
 
 
 def uses() -> dict[str, str]:

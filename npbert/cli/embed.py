@@ -1,13 +1,15 @@
 """`npbert embed`, a vector for each line, and `npbert search`, the lines that are most similar to a text."""
 
-import argparse
+from __future__ import annotations
+
 import shutil
 import sys
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from npbert.cli.options import add_columns, reads_files
-from npbert.cli.parser import COUNT, Parser, Run, Value
+from npbert.cli.command import Command, argument, switch
+from npbert.cli.options import COLUMNS, FilesCommand
 from npbert.cli.predict import rows_of
 from npbert.cli.text import (
     JSON_LINES,
@@ -20,20 +22,61 @@ from npbert.cli.text import (
     write_json_lines,
 )
 from npbert.data.tables import TABLE_ENDINGS
-from npbert.inference import POOLINGS, Embed
-from npbert.io.errors import at_least, one_of
+from npbert.inference import POOLINGS, Embed, check_max_length
+from npbert.io.errors import Wanted, at_least, one_of
 from npbert.io.files import FileError
 from npbert.io.messages import printable
-from npbert.training.tasks import TaskSettings
+from npbert.io.settings import Settings, setting
+from npbert.models import load_config
 
-_COLUMNS = ("text", "text_pair", "delimiter", "first_row")
+
+@dataclass(frozen=True, kw_only=True)
+class VectorOptions(Settings):
+    """How vectors are made."""
+
+    pooling: str | None = setting(
+        None,
+        f"how the vectors of all tokens become one: {', '.join(POOLINGS)} (default: what the folder says, or mean)",
+        value="HOW",
+        wanted=one_of(POOLINGS),
+    )
+    layer: int | None = setting(
+        None, "which hidden state to pool: 0 to L, or counted from the end (default: -1, the last)"
+    )
+    normalize: bool | None = setting(
+        None, "whether to make every vector of length 1 (default: what the folder says, or not)"
+    )
+    max_length: int | None = setting(
+        None,
+        "how many tokens of a text to read (default: what the folder says, or all that the model takes)",
+        wanted=at_least(5),
+    )
+    batch_size: int | None = setting(
+        None,
+        "how many texts go through the model at once, at most (default: as many as make 2048 tokens)",
+        wanted=at_least(1),
+    )
+
+    def embed(self, folder: str) -> Embed:
+        """The model in the folder, used as the options say. Raises: InputError for what its configuration does not
+        allow, before it is read; as Embed.from_pretrained."""
+        config = load_config(folder)
+        last = config.num_hidden_layers
+        if self.max_length is not None:
+            check_max_length(self.max_length, config)
+        if self.layer is not None:
+            wanted = f"0 to {last}, or {-last - 1} to -1 from the end"
+            Wanted(wanted, lambda layer: -last - 1 <= layer <= last).check("layer", self.layer)
+        options: dict[str, Any] = {"pooling": self.pooling, "layer": self.layer, "normalize": self.normalize}
+        return Embed.from_pretrained(folder, **options, max_length=self.max_length)
 
 
-def add_embed_command(command: Parser) -> Run:
+@dataclass(frozen=True, kw_only=True)
+class EmbedCommand(VectorOptions, FilesCommand):
     """Turn each text into a vector; texts that mean similar things get similar
     vectors. The file has a text on each line; the answer to each is a line of
-    JSON, or a row of a NumPy array with --output NAME.npy. Of a table (TSV, CSV or lines of
-    JSON), --text says which column to take.
+    JSON, or a row of a NumPy array with --output NAME.npy. Of a table (TSV, CSV or
+    lines of JSON), --text says which column to take.
 
     The folder of a sentence-transformers model has a modules.json, which says how
     its vectors are made; options on the command line override it.
@@ -42,48 +85,29 @@ def add_embed_command(command: Parser) -> Run:
       npbert embed folder sentences.txt --output vectors.npy
       echo "A cat sat on the mat." | npbert embed folder --pooling cls
     To find the texts that are most similar to another: npbert search --help"""
-    _add_options(command)
-    add_columns(command, *_COLUMNS)
-    return reads_files(command, _embed, (".npy", *JSON_LINES))
+
+    columns: ClassVar = COLUMNS
+    endings: ClassVar = (".npy", *JSON_LINES)
+
+    def answer(self) -> int:
+        """Write the vectors."""
+        columns = self.columns_of(None, ())
+        if columns is None and self.input.endswith(TABLE_ENDINGS):
+            wanted = "a text on each line; --text says which column to take"
+            raise FileError(f"{self.input} is a table", wanted=wanted)
+        embed = self.embed(self.folder)
+        texts = read_lines(self.input) if columns is None else rows_of(self.input, columns)[1]
+        vectors = embed(texts, batch_size=self.batch_size)
+        if self.output.endswith(".npy"):
+            write_array(vectors, self.output)
+        else:
+            rows = ({"text": text, "vector": vector.tolist()} for text, vector in zip(texts, vectors, strict=True))
+            write_json_lines(rows, self.output)
+        return 0
 
 
-def _add_options(command: argparse.ArgumentParser) -> None:
-    """The options that say how vectors are made."""
-    command.add_argument("--pooling", type=Value(str, one_of(POOLINGS)), metavar="HOW", help="what makes one vector of "
-                         f"those of all tokens: {', '.join(POOLINGS)} (default: what the folder says, or "
-                         "mean)")  # fmt: skip
-    command.add_argument("--layer", type=int, metavar="N", help="which hidden state to pool: 0 to L, or counted from "
-                         "the end (default: -1, the last)")  # fmt: skip
-    command.add_argument("--normalize", action=argparse.BooleanOptionalAction, help="whether to make every vector of "
-                         "length 1 (default: what the folder says, or not)")  # fmt: skip
-    command.add_argument("--max-length", type=Value(int, at_least(5)), metavar="N", help="how many tokens of a text to "
-                         "read (default: what the folder says, or all that the model takes)")  # fmt: skip
-    command.add_argument("--batch-size", type=COUNT, metavar="N", help="how many texts go through the model at once, "
-                         "at most (default: as many as make 2048 tokens)")  # fmt: skip
-
-
-def _read(args: argparse.Namespace) -> Embed:
-    """The model in the folder, used as the options say. Raises: as Embed.from_pretrained."""
-    names = ("pooling", "layer", "normalize", "max_length")
-    return Embed.from_pretrained(args.folder, **{name: getattr(args, name) for name in names})
-
-
-def _embed(args: argparse.Namespace) -> int:
-    given = {name: getattr(args, name) for name in _COLUMNS if hasattr(args, name)}
-    columns = TaskSettings(**given) if given else None
-    if columns is None and args.input.endswith(TABLE_ENDINGS):
-        raise FileError(f"{args.input} is a table, wanted a text on each line; --text says which column to take")
-    texts = read_lines(args.input) if columns is None else rows_of(args.input, columns)[1]
-    vectors = _read(args)(texts, batch_size=args.batch_size)
-    if args.output and args.output.endswith(".npy"):
-        write_array(vectors, args.output)
-    else:
-        rows = ({"text": text, "vector": vector.tolist()} for text, vector in zip(texts, vectors, strict=True))
-        write_json_lines(rows, args.output)
-    return 0
-
-
-def add_search_command(command: Parser) -> Run:
+@dataclass(frozen=True, kw_only=True)
+class SearchCommand(VectorOptions, Command):
     """Find the lines of a file that are most similar to a text: each becomes a
     vector, as with npbert embed, and the vectors are compared. A terminal shows
     the score, the line's number and the text of each hit, best first; in a file or
@@ -95,51 +119,57 @@ def add_search_command(command: Parser) -> Run:
     To search the same lines often, make their vectors once:
       npbert embed folder sentences.txt --output vectors.npy
       npbert search folder sentences.txt "A cat sat." --vectors vectors.npy"""
-    command.add_argument("folder", metavar="FOLDER", help="the folder of a run, or of a checkpoint")
-    command.add_argument("corpus", metavar="FILE", help="where to search: a file with a text on each line")
-    command.add_argument("queries", metavar="QUERY", nargs="+", help="what to search for; with - each line of standard "
-                         "input is a query")  # fmt: skip
-    command.add_argument("--vectors", metavar="FILE", help="the vectors of the lines, as npbert embed --output "
-                         "NAME.npy writes them (default: they are made anew)")  # fmt: skip
-    command.add_argument("--top-k", type=COUNT, default=5, metavar="N", help="how many lines to find for each query "
-                         "(default: 5)")  # fmt: skip
-    command.add_argument("--output", metavar="FILE", help="where to write; without it, to standard output")
-    command.add_argument("--json", action="store_true", help="print a line of JSON for each query on a terminal, too")
-    _add_options(command)
-    return _search
 
+    folder: str = argument("FOLDER", "the folder of a run, or of a checkpoint")
+    corpus: str = argument("FILE", "where to search: a file with a text on each line")
+    queries: tuple[str, ...] = argument(
+        "QUERY", "what to search for; with - each line of standard input is a query", default=()
+    )
+    vectors: str = setting(
+        "",
+        "the vectors of the lines, as npbert embed --output NAME.npy writes them (default: they are made anew)",
+        value="FILE",
+    )
+    top_k: int = setting(5, "how many lines to find for each query", wanted=at_least(1))
+    output: str = setting("", "where to write; without it, to standard output", value="FILE")
+    json: bool = switch("print a line of JSON for each query on a terminal, too")
 
-def _search(args: argparse.Namespace) -> int:
-    check_output(args.output, args.corpus, endings=JSON_LINES)
-    are_from_standard_input = args.queries == [STANDARD_INPUT]
-    if args.corpus == STANDARD_INPUT and are_from_standard_input:
-        raise ValueError("the lines and the queries cannot both come from standard input: wanted a file, or a query")
-    embed = _read(args)  # what is wrong with the folder is said before anybody types a query
-    lines = read_lines(args.corpus)
-    queries = read_lines(STANDARD_INPUT) if are_from_standard_input else args.queries
-    for query in queries:
-        if not query.strip():
+    def run(self) -> int:
+        """Write the lines that are found."""
+        check_output(self.output, self.corpus, endings=JSON_LINES)
+        are_from_standard_input = self.queries == (STANDARD_INPUT,)
+        if self.corpus == STANDARD_INPUT and are_from_standard_input:
+            raise ValueError(
+                "the lines and the queries cannot both come from standard input: wanted a file, or a query"
+            )
+        embed = self.embed(self.folder)  # what is wrong with the folder is said before anybody types a query
+        lines = read_lines(self.corpus)
+        queries = read_lines(STANDARD_INPUT) if are_from_standard_input else self.queries
+        if not all(query.strip() for query in queries):
             raise ValueError("a query is empty: there is nothing to search for")
-    numbers = [number for number, line in enumerate(lines) if line.strip()]
-    if args.vectors is None:
-        corpus = embed([lines[number] for number in numbers], batch_size=args.batch_size)
-    else:
-        vectors, shape = read_array(args.vectors), (len(lines), embed.model.config.hidden_size)
+        numbers = [number for number, line in enumerate(lines) if line.strip()]
+        if self.vectors:
+            vectors = self._read_vectors(embed, len(lines))[numbers]
+        else:
+            vectors = embed([lines[number] for number in numbers], batch_size=self.batch_size)
+        found = embed.semantic_search(embed(queries, batch_size=self.batch_size), vectors, top_k=self.top_k)
+        rows = []
+        for query, hits in zip(queries, found, strict=True):
+            known = [(numbers[hit.corpus_id], hit.score) for hit in hits]
+            shown = [{"line": number + 1, "text": lines[number], "score": score} for number, score in known]
+            rows.append({"query": query, "hits": shown})
+        if self.output or self.json or not sys.stdout.isatty():
+            write_json_lines(rows, self.output, for_people=not self.json)
+        else:
+            _print_hits(rows)
+        return 0
+
+    def _read_vectors(self, embed: Embed, count: int) -> Any:
+        vectors, shape = read_array(self.vectors), (count, embed.model.config.hidden_size)
         if vectors.shape != shape:
-            wanted = f"wanted {shape}, one for each line of {name_of(args.corpus)}"
-            raise FileError(f"{args.vectors} has vectors {vectors.shape}, {wanted}")
-        corpus = vectors[numbers]
-    found = embed.semantic_search(embed(queries, batch_size=args.batch_size), corpus, top_k=args.top_k)
-    rows = []
-    for query, hits in zip(queries, found, strict=True):
-        known = [(numbers[hit.corpus_id], hit.score) for hit in hits]
-        shown = [{"line": number + 1, "text": lines[number], "score": score} for number, score in known]
-        rows.append({"query": query, "hits": shown})
-    if args.output or args.json or not sys.stdout.isatty():
-        write_json_lines(rows, args.output, for_people=not args.json)
-    else:
-        _print_hits(rows)
-    return 0
+            wanted = f"wanted {shape}, one for each line of {name_of(self.corpus)}"
+            raise FileError(f"{self.vectors} has vectors {vectors.shape}, {wanted}")
+        return vectors
 
 
 def _print_hits(rows: Iterable[dict[str, Any]]) -> None:

@@ -5,11 +5,11 @@ import logging
 import os
 import sys
 import warnings
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
+from npbert.io.errors import InputError
 from npbert.io.launcher import launched, launched_rank
 from npbert.io.messages import LOGGER, printable
 
@@ -103,12 +103,9 @@ def only_from(level: int) -> Iterator[None]:
         LOGGER.setLevel(before)
 
 
-def check_shared(parser: ArgumentParser, command: str | None) -> None:
-    """Every process would do all of a command that shares no work, and write the same files.
-
-    Raises: SystemExit, with status 2, after saying so.
-    """
-    count, name = launched(), f"npbert {command}" if command else "npbert"
-    if count > 1 and command not in SHARED:
+def check_shared(prog: str) -> None:
+    """Every process would do all of a command that shares no work, and write the same files. Raises: InputError."""
+    count, name = launched(), prog.split()[-1]
+    if count > 1 and name not in SHARED:
         only = f"{count} processes were started, and only {' and '.join(SHARED)} share their work"
-        parser.exit(2, f"npbert: error: {only}: start {name} as one process\n")
+        raise InputError(f"{only}: start {prog} as one process")

@@ -1,205 +1,161 @@
-"""The parser of a command: a short usage, help that fits a terminal, and errors that say what was probably meant."""
+"""The words of a command line: options with their values, by argparse, and the arguments between them."""
 
-from __future__ import annotations
-
-import argparse
 import inspect
-import itertools
 import re
-import shlex
 import shutil
-import sys
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction, RawTextHelpFormatter
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from npbert.cli.log import QUIET, VERBOSE, speaks
-from npbert.io.errors import Fields, InputError, Place, Setting, Wanted, at_least
-from npbert.io.messages import did_you_mean, in_words, printable
+from npbert.cli.command import Command, Entry, flag, is_required
+from npbert.io.errors import InputError
+from npbert.io.messages import did_you_mean
 
-Run = Callable[[argparse.Namespace], int]
-"""What a command does with its arguments; the exit status."""
-
-
-@dataclass(frozen=True)
-class Value:
-    """What an option takes: the text of a number, of a name. wanted: which of these; None for all."""
-
-    kind: Callable[[str], Any]
-    wanted: Wanted | None = None
-
-    def __call__(self, text: str) -> Any:
-        """The value. Raises: InputError."""
-        try:
-            value = self.kind(text)
-        except ValueError:
-            raise InputError(got=text, wanted=_KINDS[self.kind]) from None
-        if self.wanted:
-            self.wanted.check("", value)
-        return value
+_SHORT = {"help": "-h", "quiet": "-q", "verbose": "-v"}
+_LEFT = 26
+"""Columns for the names of options in a help."""
+_OPTION = re.compile(r"--?[a-zA-Z][^ ]*$|--?[a-zA-Z][^ =]*=")
+_KINDS: dict[str, tuple[Any, str, str]] = {
+    "int": (int, "a whole number", "N"),
+    "float": (float, "a number", "NUMBER"),
+    "str": (str, "a text", "NAME"),
+    "tuple[str, ...]": (tuple, "texts", "NAME"),
+}
 
 
-_KINDS: dict[Any, str] = {int: "a whole number", float: "a number"}
-COUNT = Value(int, at_least(1))
+def usage(prog: str, kind: type[Command]) -> str:
+    """The command with what it needs: npbert embed FOLDER [FILE] [options]"""
+    words = [prog, *(["COMMAND"] if kind.commands else [])]
+    for entry in kind.entries():
+        name = f"{flag(entry)}{'...' * _takes_many(entry)}"
+        if "is_argument" in entry.metadata:
+            words.append(name if is_required(entry) else f"[{name}]")
+        elif is_required(entry):
+            words.append(f"{flag(entry)} {entry.metadata['value']}")
+    return " ".join([*words, "[options]"])
 
 
-class Parser(argparse.ArgumentParser):
-    """A command. Its options are written out in full: an abbreviation could mean another one in the next version."""
+def help_of(prog: str, kind: type[Command]) -> str:
+    """Its usage, its docstring, of which the last paragraphs, from `examples:` or another such title on, are the end,
+    and all that it takes, for a terminal: as wide as it is, up to 100 columns."""
+    about, *below = re.split(r"\n\n(?=[a-z]+:\n)", inspect.getdoc(kind) or "", maxsplit=1)
+    parser = _parser(kind)
+    parser.usage, parser.epilog = usage(prog, kind), "".join(below)
+    parser.description = "\n\n".join(textwrap.fill(part, _width()) for part in about.split("\n\n"))
+    return parser.format_help()
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**{"formatter_class": _Formatter, **options}, allow_abbrev=False, add_help=False)
-        self._positionals.title = "arguments"
-        self.register("type", int, Value(int))
-        self.register("type", float, Value(float))
 
-    def take(self, add: Callable[[Parser], Run]) -> None:
-        """Take from `add` the options, what is to be done, and the help: its docstring, whose last paragraphs, from
-        `examples:` or another such title on, stand below the options."""
-        self.description, *below = re.split(r"\n\n(?=[a-z]+:\n)", inspect.getdoc(add) or "", maxsplit=1)
-        self.epilog = "".join(below)
-        self.set_defaults(run=add(self))
+def _width() -> int:
+    return min(shutil.get_terminal_size().columns, 100) - 2
 
-    def finish(self) -> None:
-        """Add what every command has, below its own options, and the usage that its errors begin with."""
-        if self.usage is None:
-            places = [_place(action) for action in self._actions if not action.option_strings]
-            wanted = [action for action in self._actions if action.option_strings and action.required]
-            options = [f"{action.option_strings[0]} {_name(action)}" for action in wanted]
-            self.usage = " ".join([self.prog, *places, *options, "[options]"])
-        self.set_defaults(parser=self)
-        group = self.add_argument_group("help and messages")
-        group.add_argument("-h", "--help", action="help", help="show this help and end")
-        unless_given: dict[str, Any] = {"default": argparse.SUPPRESS}  # or a command would undo `npbert -q command`
-        for flags, level, text in (
-            (("-q", "--quiet"), QUIET, "show no progress and no notes: only results and errors"),
-            (("-v", "--verbose"), VERBOSE, "say more: which files are read, and how long it took"),
-        ):
-            group.add_argument(*flags, dest="level", action="store_const", const=level, help=text, **unless_given)
 
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """The arguments, all of which must be known: what is not is said by the command that it was given to.
-
-        Raises: SystemExit, with status 2.
-        """
-        args = self._options_first(sys.argv[1:] if args is None else list(args))
-        namespace, rest = super().parse_known_args(args, namespace)
-        for action in self._actions:
-            if action.metavar in ("FOLDER", "FILE") and "" in _values(namespace, action):
-                self.error(f"the name of {'a folder' if action.metavar == 'FOLDER' else 'a file'} is empty")
-        if rest:
-            self.error(f"there is no place for {' '.join(repr(arg) for arg in rest if arg != '--')}")
-        return namespace, rest
-
-    def _options_first(self, args: Sequence[str]) -> list[str]:
-        """The options, each with its values, and then the other arguments, between which they may stand. What follows
-        the name of a command is for that command's own parser. Raises: SystemExit for an option that is not known."""
-        options: list[list[str]] = []
-        others: list[str] = []
-        values = 0  # how many more the last option takes
-        for number, arg in enumerate(args):
-            if re.match(r"--?[a-zA-Z][^ ]*$|--?[a-zA-Z][^ =]*=", arg):
-                options.append([arg])
-                values = self._count_values(arg)
-            elif arg == "--":
-                others += args[number + 1 :]
-                break
-            elif values > 0:
-                options[-1].append(arg)
-                values -= 1
-            elif self._subparsers is not None:
-                return [*itertools.chain(*options), *args[number:]]
-            else:
-                others.append(arg)
-        wanted = sum(not action.option_strings and action.nargs not in ("?", "*") for action in self._actions)
-        for option in reversed(options):  # what takes many values leaves the last ones, where they are missing
-            end = max(2, len(option) - max(0, wanted - len(others)))
-            others = option[end:] + others
-            del option[end:]
-        return [*itertools.chain(*options), *(["--", *others] if others else [])]
-
-    def _count_values(self, option: str) -> int:
-        """The most arguments behind an option that can be its values."""
-        known = self._option_string_actions
-        name, equals, _ = option.partition("=")
-        if name not in known and not name.startswith("--"):
-            name = name[:2] if name[:2] in known else name  # -qv is -q -v
-        if name not in known:
-            names = [name for name in known if name.startswith("--")]
-            self.error(f"there is no option {name}{did_you_mean(name, names)}")
-        most: dict[int | str | None, int] = {None: 1, "+": sys.maxsize}
-        return 0 if equals else most.get(known[name].nargs, 0)
-
-    def say(self, problem: Warning | BaseException) -> str:
-        """An error or a warning in words for a user of this command."""
-        if isinstance(problem, Fields):
-            problem.words = self._words
-        return in_words(problem)
-
-    def _words(self, named: Setting | Place) -> str:
-        """A place, or the option of this command for a setting; "" where there is none."""
-        if isinstance(named, Place):
-            return str(named)
-        options = [action.option_strings or [_name(action)] for action in self._actions if action.dest == named.name]
-        return shlex.join([options[0][0], *named.values]) if options else ""
-
-    def _get_value(self, action: argparse.Action, text: str) -> Any:
-        """The value of an option. Raises: ArgumentError that names the option for a text that is none."""
-        try:
-            return self._registry_get("type", action.type, action.type)(text)
-        except InputError as error:
-            error.what = action.dest
-            raise argparse.ArgumentError(None, self.say(error)) from None
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """As argparse does it for a command, in words, with what was probably meant. (An option has a Value.)"""
-        if action.choices is None or value in action.choices:
-            return
-        choices = [str(choice) for choice in action.choices]
-        meant = did_you_mean(str(value), choices) or f", wanted one of {', '.join(choices)}"
-        raise argparse.ArgumentError(None, f"there is no command {value!r}{meant}")
-
+class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        """Say how the command is used, and what was wrong, and end with status 2. Of several processes one speaks."""
-        more = f"{'':<7}{self.prog} --help says more\n{self.prog}: error: {printable(message)}\n"
-        self.exit(2, f"{self.format_usage()}{more}" if speaks() else None)
+        raise InputError(message)
 
 
-class _Formatter(argparse.HelpFormatter):
-    """Help for a terminal: as wide as it is, up to 100 columns. What has indented lines stays as it was written."""
-
-    def __init__(self, prog: str, **options: Any) -> None:
-        options.setdefault("width", min(shutil.get_terminal_size().columns, 100) - 2)
-        super().__init__(prog, **{"max_help_position": 26, **options})
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        paragraphs = [part if "\n  " in part else _wrapped(part, width) for part in text.split("\n\n")]
-        return "\n\n".join(paragraphs)
-
-    def _split_lines(self, text: str, width: int) -> list[str]:
-        return _wrapped(text, width).split("\n")
-
-    def _format_action_invocation(self, action: argparse.Action) -> str:
-        if isinstance(action, argparse.BooleanOptionalAction):
-            return f"--[no-]{action.option_strings[0].removeprefix('--')}"
-        return super()._format_action_invocation(action)
-
-
-def _wrapped(text: str, width: int) -> str:
-    return textwrap.fill(" ".join(text.split()), width, break_on_hyphens=False)  # bert-tiny stays one word
+def _parser(kind: type[Command], *, has_arguments: bool = True) -> ArgumentParser:
+    """The parser of the options. The arguments are there for its help alone: argparse wants them side by side."""
+    parser = _Parser(
+        formatter_class=lambda prog: RawTextHelpFormatter(prog, max_help_position=_LEFT, width=_width()),
+        allow_abbrev=False,  # an abbreviation could mean another option in the next version
+        add_help=False,
+    )
+    if kind.commands:
+        rows = [f"{name:<{_LEFT // 2}}{text}" for name, (*_, text) in kind.commands.items()]
+        parser.add_argument_group("commands", "\n".join(rows))
+    for title, entries in kind.groups().items():
+        group = parser.add_argument_group(title)
+        for entry in entries:
+            if has_arguments or "is_argument" not in entry.metadata:
+                help_text = textwrap.fill(_help(entry), _width() - _LEFT, break_on_hyphens=False)  # bert-tiny stays one
+                group.add_argument(*_names(entry), default=SUPPRESS, help=help_text.replace("%", "%%"), **_how(entry))
+    return parser
 
 
-def _values(namespace: Any, action: argparse.Action) -> list[Any]:
-    """The values that were given for an option."""
-    given = getattr(namespace, action.dest, None)
-    return given if isinstance(given, list) else [given]
+def _names(entry: Entry) -> list[str]:
+    return [*([_SHORT[entry.name]] if entry.name in _SHORT else []), flag(entry)]
 
 
-def _place(action: argparse.Action) -> str:
-    """An argument without a name of its own, in the usage."""
-    name = _name(action)
-    return {"?": f"[{name}]", "*": f"[{name}...]", "+": f"{name}..."}.get(str(action.nargs), name)
+def _how(entry: Entry) -> dict[str, Any]:
+    """What the option takes."""
+    if _kind(entry) == "bool":
+        return {"action": "store_true" if "is_switch" in entry.metadata else BooleanOptionalAction}
+    value = entry.metadata["value"] or _KINDS[_kind(entry)][2]
+    return {"metavar": value, **({"nargs": "+"} if _takes_many(entry) else {})}
 
 
-def _name(action: argparse.Action) -> str:
-    return str(action.metavar or (action.option_strings or [action.dest])[0])
+def _kind(entry: Entry) -> str:
+    return str(entry.type).removesuffix(" | None")
+
+
+def _takes_many(entry: Entry) -> bool:
+    return _kind(entry).startswith("tuple")
+
+
+def _help(entry: Entry) -> str:
+    text: str = entry.metadata["help"]
+    if entry.default in ("", (), None) or {"is_switch", "is_argument"} & entry.metadata.keys():
+        return text
+    shown = {"True": "on", "False": "off"}.get(str(entry.default), entry.default)
+    return f"{text} (default: {shown})"
+
+
+def first_argument(words: Sequence[str], kind: type[Command]) -> str | None:
+    """The first word that is no option, and no value of one."""
+    _, rest = _parser(kind, has_arguments=False).parse_known_args(words)
+    return next((word for word in rest if not word.startswith("-")), None)
+
+
+def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
+    """The values of the options and arguments that are given, by name.
+
+    Raises: InputError for a word that has no place, or a value that is not possible.
+    """
+    arguments = kind.groups()["arguments"]
+    end = list(words).index("--") if "--" in words else len(words)
+    found, rest = _parser(kind, has_arguments=False).parse_known_args(words[:end])
+    for word in rest:
+        name = word.partition("=")[0]
+        if _OPTION.match(word):
+            raise InputError(f"there is no option {name}{did_you_mean(name, map(flag, kind.entries()))}")
+    rest += words[end + 1 :]
+    given = vars(found)
+    lacking = sum(map(is_required, arguments)) - len(rest)
+    for texts in reversed(list(given.values())):  # an option that takes many leaves the last ones, where they lack
+        while lacking > 0 and isinstance(texts, list) and len(texts) > 1:
+            rest.insert(0, texts.pop())
+            lacking -= 1
+    given |= _placed(rest, arguments)
+    return {entry.name: _value(entry, given[entry.name]) for entry in kind.entries() if entry.name in given}
+
+
+def _placed(words: list[str], arguments: list[Entry]) -> dict[str, Any]:
+    """The words of each argument. Of those that may be left out, the first come first."""
+    given: dict[str, Any] = {}
+    for number, entry in enumerate(arguments):
+        free = len(words) - sum(map(is_required, arguments[number + 1 :]))
+        count = free if _takes_many(entry) else min(free, 1)
+        if count > 0:
+            given[entry.name] = words[:count] if _takes_many(entry) else words[0]
+            words = words[count:]
+    if words:
+        raise InputError(f"unexpected argument{'s' * (len(words) > 1)} {' '.join(map(repr, words))}")
+    return given
+
+
+def _value(entry: Entry, given: Any) -> Any:
+    """The value of what is given for an entry. Raises: InputError."""
+    if isinstance(given, bool):
+        return given
+    convert, wanted, _ = _KINDS[_kind(entry)]
+    if entry.metadata["value"] in ("FOLDER", "FILE") and "" in (given, *given):  # to the system it would be this folder
+        raise InputError(what=entry.name, got="", wanted=f"the name of a {entry.metadata['value'].lower()}")
+    try:
+        value = convert(given)
+    except ValueError:
+        raise InputError(what=entry.name, got=given, wanted=wanted) from None
+    if entry.metadata["wanted"]:
+        entry.metadata["wanted"].check(entry.name, value)
+    return value

@@ -1,10 +1,13 @@
 """The commands that ask a finished model: `npbert fill-mask`, `classify`, `tag` and `answer`."""
 
-import argparse
-from collections.abc import Sequence
+from __future__ import annotations
 
-from npbert.cli.options import add_columns, columns_of, length_of, reads_files, run_settings
-from npbert.cli.parser import COUNT, Parser, Run
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from npbert.cli.command import switch
+from npbert.cli.options import COLUMNS, FilesCommand, length_of
 from npbert.cli.text import name_of, read_all, read_lines, read_texts, write_json_lines
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
@@ -12,36 +15,38 @@ from npbert.data.tables import TABLE_ENDINGS, json_rows, read_table
 from npbert.data.tokenizer import Text
 from npbert.inference import Answer, AnswerSpan, Classify, FillMask, Tag
 from npbert.inference.classify import Label
+from npbert.io.errors import at_least
+from npbert.io.settings import setting
 from npbert.training.tasks import TaskSettings
 
+_QUESTION = "question", "passage,context"
+Places = list[dict[str, int]]
+"""The line of each text, or nothing to tell of its place."""
 
-def add_fill_mask_command(command: Parser) -> Run:
+
+@dataclass(frozen=True, kw_only=True)
+class FillMaskCommand(FilesCommand):
     """Find the most probable words for each [MASK]. The file has a text on each line;
     the answer to each is a line of JSON.
 
     examples:
       echo "Paris is the [MASK] of France." | npbert fill-mask folder
       npbert fill-mask folder sentences.txt --top-k 3 --output words.jsonl"""
-    command.add_argument(
-        "--top-k",
-        type=COUNT,
-        default=5,
-        metavar="N",
-        help="how many words to give for each [MASK] (default: 5)",
-    )
-    return reads_files(command, _fill_mask)
+
+    top_k: int = setting(5, "how many words to give for each [MASK]", wanted=at_least(1))
+
+    def answer(self) -> int:
+        """Write the words."""
+        texts = read_lines(self.input)
+        predictions = FillMask.from_pretrained(self.folder)(texts, top_k=self.top_k)
+        found = [[[token._asdict() for token in tokens] for tokens in masks] for masks in predictions]
+        rows = ({"text": text, "masks": masks} for text, masks in zip(texts, found, strict=True))
+        write_json_lines(rows, self.output)
+        return 0
 
 
-def _fill_mask(args: argparse.Namespace) -> int:
-    texts = read_lines(args.input)
-    predictions = FillMask.from_pretrained(args.folder)(texts, top_k=args.top_k)
-    found = [[[token._asdict() for token in tokens] for tokens in masks] for masks in predictions]
-    rows = ({"text": text, "masks": masks} for text, masks in zip(texts, found, strict=True))
-    write_json_lines(rows, args.output)
-    return 0
-
-
-def add_classify_command(command: Parser) -> Run:
+@dataclass(frozen=True, kw_only=True)
+class ClassifyCommand(FilesCommand):
     """Find a label, or for a regression a number, for each text; the answer to each is a
     line of JSON. FOLDER is that of a checkpoint, or of a run of npbert finetune.
 
@@ -53,33 +58,31 @@ def add_classify_command(command: Parser) -> Run:
       npbert classify run sentences.txt
       npbert classify run test.tsv --output labels.jsonl
       npbert classify folder test.csv --text sentence1 --text-pair sentence2"""
-    add_columns(command, "text", "text_pair", "delimiter", "first_row")
-    return reads_files(command, _classify)
+
+    columns: ClassVar = COLUMNS
+
+    def answer(self) -> int:
+        """Write the labels."""
+        run = self.run_settings()
+        columns = self.columns_of(run, TABLE_ENDINGS)
+        places, texts = _lines(self.input) if columns is None else rows_of(self.input, columns)
+        results: Sequence[Label | float] = Classify.from_pretrained(self.folder, **length_of(run))(texts)
+        rows = [
+            {**place, "text": text, **({"score": result} if isinstance(result, float) else result._asdict())}
+            for place, text, result in zip(places, texts, results, strict=True)
+        ]
+        write_json_lines(rows, self.output)
+        return 0
 
 
-def _classify(args: argparse.Namespace) -> int:
-    run = run_settings(args.folder)
-    columns = columns_of(args, run, TABLE_ENDINGS)
-    places, texts = _lines(args.input) if columns is None else rows_of(args.input, columns)
-    results: Sequence[Label | float] = Classify.from_pretrained(args.folder, **length_of(run))(texts)
-    rows = [
-        {**place, "text": text, **({"score": result} if isinstance(result, float) else result._asdict())}
-        for place, text, result in zip(places, texts, results, strict=True)
-    ]
-    write_json_lines(rows, args.output)
-    return 0
-
-
-def _lines(path: str) -> tuple[list[dict[str, int]], list[Text]]:
-    """A text from each line, or a pair, and nothing to say of its place."""
+def _lines(path: str) -> tuple[Places, list[Text]]:
+    """A text from each line, or a pair."""
     wanted = "one, or two with a tab between them; for a file with more columns, --text says which one to take"
-    texts: list[Text] = [
-        (parts[0], parts[1]) if len(parts) == 2 else parts[0] for parts in read_texts(path, f"texts, wanted {wanted}")
-    ]
-    return [{} for _ in texts], texts
+    rows = read_texts(path, f"texts, wanted {wanted}")
+    return [{} for _ in rows], [(parts[0], parts[1]) if len(parts) == 2 else parts[0] for parts in rows]
 
 
-def rows_of(path: str, settings: TaskSettings) -> tuple[list[dict[str, int]], list[Text]]:
+def rows_of(path: str, settings: TaskSettings) -> tuple[Places, list[Text]]:
     """A text, or two, from the columns of each row, and in which line it ends."""
     names = [settings.text, *([settings.text_pair] if settings.text_pair else [])]
     header, text = settings.first_row == "header", read_all(path)
@@ -88,7 +91,8 @@ def rows_of(path: str, settings: TaskSettings) -> tuple[list[dict[str, int]], li
     return [{"line": row.place.line} for row in rows], texts
 
 
-def add_tag_command(command: Parser) -> Run:
+@dataclass(frozen=True, kw_only=True)
+class TagCommand(FilesCommand):
     """Find a tag for each word of each text, and the names that the tags make (of people and
     places, say). FOLDER is that of a checkpoint, or of a run of npbert finetune --task tagging.
 
@@ -100,73 +104,72 @@ def add_tag_command(command: Parser) -> Run:
       echo "Ada Lovelace was born in London." | npbert tag run
       npbert tag run sentences.txt --output tags.jsonl
       npbert tag folder test.conll --text 0"""
-    command.add_argument("--words", action="store_true", help="split lines at spaces alone: they are words already")
-    add_columns(command, "text")
-    return reads_files(command, _tag)
 
+    words: bool = switch("split lines at spaces alone: they are words already")
 
-def _tag(args: argparse.Namespace) -> int:
-    run = run_settings(args.folder)
-    columns = columns_of(args, run, (".conll",))
-    places: list[dict[str, int]] = []
-    texts: Sequence[str | list[str]]
-    if columns is not None or args.input.endswith(".conll"):
+    columns: ClassVar = ("text",)
+
+    def answer(self) -> int:
+        """Write the tags."""
+        run = self.run_settings()
+        places, texts = self._texts(self.columns_of(run, (".conll",)))
+        results = Tag.from_pretrained(self.folder, **length_of(run))(texts)
+        rows = [
+            {
+                **place,
+                "text": text if isinstance(text, str) else " ".join(text),
+                "words": [word._asdict() for word in result.words],
+                "entities": [entity._asdict() for entity in result.entities],
+                **({"words_cut_off": result.cut} if result.cut else {}),
+            }
+            for place, text, result in zip(places, texts, results, strict=True)
+        ]
+        write_json_lines(rows, self.output)
+        return 0
+
+    def _texts(self, columns: TaskSettings | None) -> tuple[Places, Sequence[str | list[str]]]:
+        if columns is None and not self.input.endswith(".conll"):
+            lines = read_lines(self.input)
+            return [{} for _ in lines], [line.split() for line in lines] if self.words else lines
         word_column = column_number("text", columns.text if columns else "0")
-        text = read_all(args.input)
-        sentences = read_conll(name_of(args.input), word_column=word_column, tag_column=None, text=text)
-        places = [{"line": sentence.place.line} for sentence in sentences]
-        texts = [sentence.words for sentence in sentences]
-    else:
-        lines = read_lines(args.input)
-        places, texts = [{} for _ in lines], [line.split() for line in lines] if args.words else lines
-    results = Tag.from_pretrained(args.folder, **length_of(run))(texts)
-    rows = [
-        {
-            **place,
-            "text": text if isinstance(text, str) else " ".join(text),
-            "words": [word._asdict() for word in result.words],
-            "entities": [entity._asdict() for entity in result.entities],
-            **({"words_cut_off": result.cut} if result.cut else {}),
-        }
-        for place, text, result in zip(places, texts, results, strict=True)
-    ]
-    write_json_lines(rows, args.output)
-    return 0
+        text = read_all(self.input)
+        sentences = read_conll(name_of(self.input), word_column=word_column, tag_column=None, text=text)
+        return [{"line": each.place.line} for each in sentences], [each.words for each in sentences]
 
 
-def add_answer_command(command: Parser) -> Run:
+@dataclass(frozen=True, kw_only=True)
+class AnswerCommand(FilesCommand):
     """Find the part of a passage that answers a question; the answer to each is a line of JSON.
     FOLDER is that of a checkpoint, or of a run of npbert finetune --task squad.
 
-    Each line of the file is a JSON object with "question" and "passage" (or "context"); with --question the
-    whole file is one passage. A file whose name ends in .json is in the format of SQuAD.
+    Each line of the file is a JSON object with "question" and "passage" (or "context"); with
+    --question the whole file is one passage. A file whose name ends in .json is in the format
+    of SQuAD.
 
     examples:
       npbert answer run chapter.txt --question "Who wrote it?"
       npbert answer run questions.jsonl --n-best 3
       npbert answer run dev-v1.1.json --output answers.jsonl"""
-    command.add_argument("--question", metavar="TEXT", help="a question about the whole text of the file")
-    command.add_argument("--n-best", type=COUNT, default=1, metavar="N", help="how many answers to give (default: 1)")
-    return reads_files(command, _answer)
 
+    question: str | None = setting(None, "a question about the whole text of the file", value="TEXT")
+    n_best: int = setting(1, "how many answers to give", wanted=at_least(1))
 
-def _answer(args: argparse.Namespace) -> int:
-    if args.question is not None:
-        asked = [Question("", args.question, read_all(args.input), ())]
-    elif args.input.endswith(".json"):
-        asked = read_squad(args.input, answered=False)
-    else:
-        asked = _questions(args.input)
-    answer = Answer.from_pretrained(args.folder, **length_of(run_settings(args.folder)))
-    answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], args.n_best)
-    rows = [
-        {**({"id": id_} if id_ else {}), "question": question, "answers": list(map(AnswerSpan._asdict, spans))}
-        for (id_, question, *_), spans in zip(asked, answers, strict=True)
-    ]
-    write_json_lines(rows, args.output)
-    return 0
+    def answer(self) -> int:
+        """Write the answers."""
+        asked = self._asked()
+        answer = Answer.from_pretrained(self.folder, **length_of(self.run_settings()))
+        answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], self.n_best)
+        rows = [
+            {**({"id": id_} if id_ else {}), "question": question, "answers": list(map(AnswerSpan._asdict, spans))}
+            for (id_, question, *_), spans in zip(asked, answers, strict=True)
+        ]
+        write_json_lines(rows, self.output)
+        return 0
 
-
-def _questions(path: str) -> list[Question]:
-    rows = json_rows(name_of(path), read_all(path), ("question", "passage,context"), hint="or give --question")
-    return [Question("", question, passage, ()) for (question, passage), _ in rows]
+    def _asked(self) -> list[Question]:
+        if self.question is not None:
+            return [Question("", self.question, read_all(self.input), ())]
+        if self.input.endswith(".json"):
+            return read_squad(self.input, answered=False)
+        rows = json_rows(name_of(self.input), read_all(self.input), _QUESTION, hint="or give --question")
+        return [Question("", question, passage, ()) for (question, passage), _ in rows]

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.io.files import FileError, check_writable, decode, read_bytes, read_stream, write_where_asked
+from npbert.io.errors import InputError
+from npbert.io.files import FileError, check_writable, decode, naming, read_bytes, read_stream, write_where_asked
 from npbert.io.messages import LOGGER, is_quiet
 
 STANDARD_INPUT = "-"
@@ -49,7 +50,8 @@ def _standard_input() -> bytes:
     if sys.stdin.buffer.isatty():
         end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
         LOGGER.info("reading from the keyboard: a text on each line, end with %s", end)
-    return read_stream(sys.stdin.buffer, "standard input")
+    with naming(Path("standard input")):
+        return read_stream(sys.stdin.buffer, "standard input")
 
 
 def read_lines(path: str) -> list[str]:
@@ -77,25 +79,25 @@ JSON_LINES = (".jsonl", ".ndjson", ".json")
 """How the name of a file of JSON lines may end."""
 
 
-def check_output(path: str | None, read: str = STANDARD_INPUT, *, endings: Sequence[str] = ()) -> None:
-    """Better now than after all the work: raise OSError when `path` cannot be written, and FileError when it is the
-    file that is `read`, or when its name has an ending, and not one of these."""
-    if path is None:
+def check_output(path: str, read: str = STANDARD_INPUT, *, endings: Sequence[str] = ()) -> None:
+    """Better now than after all the work: raise OSError when `path` cannot be written, and InputError when it is the
+    file that is `read`, or when its name has an ending, and not one of these. An empty path is standard output."""
+    if not path:
         return
     check_writable(Path(path))
     if Path(path).is_file() and Path(read).is_file() and Path(path).samefile(read):
-        raise FileError(f"--output is {path}, the file that the texts are read from: it would be lost")
+        raise InputError(what="output", got=path, wanted="another file than the one that is read: it would be lost")
     if endings and Path(path).suffix not in ("", *endings):
-        raise FileError(f"--output is {path}, wanted a name that ends in one of {', '.join(endings)}")
+        raise InputError(what="output", got=path, wanted=f"a name that ends in one of {', '.join(endings)}")
 
 
-def write_json_lines(rows: Iterable[Any], path: str | None, *, for_people: bool = True) -> None:
+def write_json_lines(rows: Iterable[Any], path: str = "", *, for_people: bool = True) -> None:
     """Write a line of JSON a row to a file, which is whole or not there at all, or to standard output. for_people: on a
     terminal, numbers are shown with few digits."""
-    digits = SHOWN_DIGITS if for_people and path is None and sys.stdout.isatty() else DIGITS
+    digits = SHOWN_DIGITS if for_people and not path and sys.stdout.isatty() else DIGITS
     written_rows = (json.dumps(rounded(row, digits), ensure_ascii=False, allow_nan=False) for row in rows)
     lines = (f"{_C1.sub(_escaped, row)}\n" for row in written_rows)
-    if path is None:
+    if not path:
         sys.stdout.buffer.writelines(line.encode() for line in lines)  # JSON is UTF-8, whatever the terminal is
         return
     with write_where_asked(Path(path)) as written, written.open("w", encoding="utf-8", newline="\n") as file:

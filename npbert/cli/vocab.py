@@ -1,44 +1,51 @@
 """`npbert vocab`: a vocabulary of one's own."""
 
-import argparse
-from pathlib import Path
-from typing import Any
+from __future__ import annotations
 
-from npbert.cli.parser import Parser, Run, Value
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from npbert.cli.command import Command, argument, switch
 from npbert.data.corpus import text_files
 from npbert.data.learn_vocabulary import COUNT
 from npbert.data.tokenizer import Tokenizer
+from npbert.io.errors import Wanted
+from npbert.io.messages import counted
+from npbert.io.settings import setting
 
 
-def add_vocab_command(command: Parser) -> Run:
+@dataclass(frozen=True, kw_only=True)
+class VocabCommand(Command):
     """Learn a vocabulary of words and pieces of words (WordPiece) from your own text,
     and write the tokenizer that npbert and transformers read.
 
     examples:
       npbert vocab books --output vocabulary --size 8000
       npbert vocab one.txt two.txt --output vocabulary --cased"""
-    command.add_argument("files", nargs="+", metavar="FILE", help="a file of text, in UTF-8, or a folder of .txt files")
-    command.add_argument("--output", required=True, metavar="FOLDER", help="the folder to write the tokenizer into")
-    count: dict[str, Any] = {"type": Value(int, COUNT), "metavar": "N"}
-    command.add_argument("--size", dest="vocab_size", default=30522, **count, help="at most how many tokens to learn "
-                         "(default: 30522, as many as BERT has)")  # fmt: skip
-    command.add_argument("--min-frequency", default=2, **count, help="leave out pieces that occur less often than this "
-                         "(default: 2)")  # fmt: skip
-    command.add_argument("--cased", action="store_true", help="keep capital letters and accents, which are dropped "
-                         "otherwise")  # fmt: skip
-    command.add_argument("--overwrite", action="store_true", help="replace a vocabulary that is in FOLDER already")
-    return _vocab
 
+    files: tuple[str, ...] = argument("FILE", "a file of text, in UTF-8, or a folder of .txt files", default=())
+    output: str = setting("", "the folder to write the tokenizer into", value="FOLDER", wanted=Wanted("a folder", bool))
+    size: int = setting(30522, "at most how many tokens to learn; BERT has as many as by default", wanted=COUNT)
+    min_frequency: int = setting(2, "leave out pieces that occur less often than this", wanted=COUNT)
+    cased: bool = switch("keep capital letters and accents, which are dropped otherwise")
+    overwrite: bool = switch("replace a vocabulary that is in FOLDER already")
 
-def _vocab(args: argparse.Namespace) -> int:
-    folder = Path(args.output)
-    if (folder / "config.json").exists():
-        raise FileExistsError(f"{folder} holds a checkpoint, whose vocabulary must stay as it is")
-    if not args.overwrite and any((folder / name).exists() for name in ("tokenizer.json", "vocab.txt")):
-        raise FileExistsError(f"{folder} holds a vocabulary already, which models may need; --overwrite replaces it")
-    options = {"vocab_size": args.vocab_size, "min_frequency": args.min_frequency, "lowercase": not args.cased}
-    files = [file for path in args.files for file in text_files(Path(path))]
-    tokenizer = Tokenizer.train(files, **options)
-    tokenizer.save_pretrained(args.output, overwrite=args.overwrite)
-    print(f"{len(tokenizer):,} tokens, from {len(files)} file{'s' * (len(files) > 1)}, in {args.output}")
-    return 0
+    also_called: ClassVar = {"vocab_size": "size"}
+
+    def run(self) -> int:
+        """Write the tokenizer."""
+        folder = Path(self.output)
+        if (folder / "config.json").exists():
+            raise FileExistsError(f"{folder} holds a checkpoint, whose vocabulary must stay as it is")
+        if not self.overwrite and any((folder / name).exists() for name in ("tokenizer.json", "vocab.txt")):
+            raise FileExistsError(
+                f"{folder} holds a vocabulary already, which models may need; --overwrite replaces it"
+            )
+        files = [file for path in self.files for file in text_files(Path(path))]
+        tokenizer = Tokenizer.train(
+            files, vocab_size=self.size, min_frequency=self.min_frequency, lowercase=not self.cased
+        )
+        tokenizer.save_pretrained(self.output, overwrite=self.overwrite)
+        print(f"{len(tokenizer):,} tokens, from {counted(len(files), 'file')}, in {self.output}")
+        return 0

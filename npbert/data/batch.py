@@ -14,6 +14,7 @@ from npbert.core import IGNORED
 from npbert.core.checks import check_integers
 from npbert.display import Row, Sheet, Shown, Token
 
+_INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
@@ -65,29 +66,24 @@ class Batch(_Named):
             raise ValueError(f"the batch is empty: input_ids has shape {shape}")
         if len(shape) not in (2, 3):
             raise ValueError(f"input_ids has shape {shape}, wanted (B, T), or (B, C, T) for multiple choice")
-
-        if self.token_type_ids is None:
-            self.token_type_ids = np.zeros_like(self.input_ids)
-        if self.attention_mask is None:
-            self.attention_mask = np.ones_like(self.input_ids)
-        self.token_type_ids = _integers("token_type_ids", self.token_type_ids)
+        types, mask = self.token_type_ids, self.attention_mask
+        self.token_type_ids = np.zeros_like(self.input_ids) if types is None else _integers("token_type_ids", types)
         if self.token_type_ids.shape != shape:
             raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, but input_ids {shape}")
-        self.attention_mask = _array("attention_mask", self.attention_mask)
+        self.attention_mask = np.ones_like(self.input_ids) if mask is None else _array("attention_mask", mask)
         _check_mask(self.attention_mask, shape)
+        self._check_targets(shape[0])
 
-        if self.labels is not None:
-            self.labels = _array("labels", self.labels)
-            if self.labels.dtype.kind not in "iuf":
-                raise TypeError(f"labels must be integers, or floats for a regression, got {self.labels.dtype}")
-            if self.labels.shape[:1] != shape[:1]:
-                raise ValueError(f"labels has shape {self.labels.shape}, but the batch has {shape[0]} sequences")
-        for name in ("next_sentence_label", "start_positions", "end_positions"):
-            if getattr(self, name) is not None:
-                values = _integers(name, getattr(self, name))
-                if values.shape != shape[:1]:
-                    raise ValueError(f"{name} has shape {values.shape}, but the batch has {shape[0]} sequences")
-                setattr(self, name, values)
+    def _check_targets(self, count: int) -> None:
+        """Make arrays of what is to be learned, for `count` sequences."""
+        targets = {name: value for name, value in vars(self).items() if name not in _INPUTS and value is not None}
+        for name, values in targets.items():
+            array = _array(name, values) if name == "labels" else _integers(name, values)
+            if array.dtype.kind not in "iuf":
+                raise TypeError(f"labels must be integers, or floats for a regression, got {array.dtype}")
+            if (array.shape[:1] if name == "labels" else array.shape) != (count,):
+                raise ValueError(f"{name} has shape {array.shape}, but the batch has {count} sequences")
+            setattr(self, name, array)
 
     def grouped(self, count: int) -> Batch:
         """(B·C, T) as (B, C, T), where each `count` neighbours become the C sequences that belong together.
@@ -99,8 +95,7 @@ class Batch(_Named):
         shape = self.input_ids.shape
         if len(shape) != 2 or count < 1 or shape[0] % count:
             raise ValueError(f"input_ids has shape {shape}, which are not groups of {count} sequences")
-        arrays = self.input_ids, self.token_type_ids, self.attention_mask
-        batch = Batch(*(array.reshape(-1, count, shape[1]) for array in arrays))
+        batch = Batch(*(array.reshape(-1, count, shape[1]) for array in self._inputs()))
         batch.names = self.names
         return batch
 
@@ -116,21 +111,28 @@ class Batch(_Named):
         rows += [Row("shown here", ("the first texts",))] if len(texts) < places // self.input_ids.shape[-1] else []
         return Sheet(title, rows=rows, texts=texts)
 
+    def _inputs(self) -> tuple[Array, Array, Array]:
+        return self.input_ids, self.token_type_ids, self.attention_mask
+
     def _text(self, index: tuple[int, ...]) -> tuple[list[Token], str]:
         """The tokens of a sequence, each with what is to be learned of it, and the labels of the whole."""
-        is_whole = self.labels is None or self.labels.shape != self.input_ids.shape
-        labels: Any = np.full(self.input_ids.shape, IGNORED) if is_whole else self.labels
-        arrays = self.input_ids, self.token_type_ids, self.attention_mask, labels
-        tokens = [self._token(*place) for place in zip(*(array[index][:_MOST_TOKENS] for array in arrays), strict=True)]
+        targets: Any = np.full(self.input_ids.shape, IGNORED)
+        if self.labels is not None and self.labels.shape == self.input_ids.shape:
+            targets = self.labels
+        columns = [array[index][:_MOST_TOKENS].tolist() for array in (*self._inputs(), targets)]
         whole = {name: array for name, array in vars(self).items() if np.ndim(array) == 1}
-        return tokens, ", ".join(f"{name} {array[index[0]]}" for name, array in whole.items())
+        said = ", ".join(f"{name} {array[index[0]]}" for name, array in whole.items())
+        return [self._token(*place) for place in zip(*columns, strict=True)], said
 
-    def _token(self, number: int, kind: int, is_real: int, target: float) -> Token:
+    def _token(self, number: int, type_: int, is_real: int, target: float) -> Token:
         (text,) = self.names["input_ids"](np.array([number]))
         label = "" if target == IGNORED else str(*self.names.get("labels", list)(np.array([target])))
-        is_special = text.startswith("[") and text.endswith("]")
-        known = {"padding": not is_real, "masked": bool(label), "special": is_special, "second": bool(kind)}
-        return Token(text, next((name for name, holds in known.items() if holds), "first"), label)
+        kind = "second" if type_ else "first"
+        if text.startswith("[") and text.endswith("]"):
+            kind = "special"
+        if label:
+            kind = "masked"
+        return Token(text, kind if is_real else "padding", label)
 
 
 class Ids(NamedTuple):

@@ -47,6 +47,8 @@ class Corpus:
         for number, file in enumerate(self.files):
             if file.exists() and not file.is_file():
                 raise FileError(f"{file} is a pipe or a device: a corpus is read many times, so wanted a file")
+            if "\\ud" in ascii(str(file)):
+                raise FileError(f"{file} has a name that is not UTF-8, which the files of a run cannot hold: rename it")
             before = len(self)
             for start, size, document in _pieces(file, piece_bytes, document_per_file):
                 row = CorpusPiece(number, start, size, self.num_documents + document)

@@ -124,15 +124,12 @@ class Tokenizer(Vocabulary):
         write_tokenizer(self, folder, overwrite=overwrite or is_source)
 
     def _tokens_by_id(self) -> list[str]:
-        by_id: dict[int, str] = {}
-        for token, index in self.library_tokenizer.get_vocab().items():
-            if index in by_id:
-                raise ValueError(f"{by_id[index]!r} and {token!r} have one id, {index}")
-            by_id[index] = token
-        beyond = max(by_id) if by_id else 0
-        if beyond >= len(by_id):
-            raise ValueError(f"{by_id[beyond]!r} has the id {beyond}, but there are {len(by_id)} tokens")
-        return [by_id[index] for index in range(len(by_id))]
+        ids: dict[str, int] = self.library_tokenizer.get_vocab()
+        tokens = sorted(ids, key=ids.__getitem__)
+        for place, token in enumerate(tokens):
+            if ids[token] != place:
+                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}: ids count from 0, each once")
+        return tokens
 
     def _sheet(self) -> Sheet:
         special = ", ".join(f"{token} {getattr(self, name)}" for name, token in self.special.items())

@@ -39,6 +39,9 @@ class Encoding(Protocol):
     sequence_ids: list[int | None]
     overflowing: "list[Encoding]"
 
+    def word_to_chars(self, word: int | None, sequence: int = 0, /) -> tuple[int, int]:
+        """From and to which character of the text with this number the word goes."""
+
 
 def find_tokenizer(folder: Path) -> Path:
     """The path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError when there is neither."""

@@ -1,6 +1,6 @@
 """assert_proved: the check for a test."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ def assert_proved(
     *inputs: Any,
     wrt: Sequence[str] | None = None,
     grads: Grads | None = None,
+    forward: Callable[..., Any] | None = None,
     rng: np.random.Generator | None = None,
     seed: int = 0,
 ) -> Report:
@@ -26,7 +27,7 @@ def assert_proved(
     """
     __tracebackhide__ = True  # for pytest
     try:
-        report = check_gradients(given, *inputs, wrt=wrt, grads=grads, rng=rng, seed=seed)
+        report = check_gradients(given, *inputs, wrt=wrt, grads=grads, forward=forward, rng=rng, seed=seed)
         report.raise_if_wrong()
     except GradientError as error:
         raise GradientError(str(error)) from None

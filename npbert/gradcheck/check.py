@@ -1,6 +1,6 @@
 """check_gradients: every derivative, proved where it can be. check_directions: estimates, along random directions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,8 @@ from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.findings import explained, gradients_of
+from npbert.gradcheck.forms import Form
+from npbert.gradcheck.forward import check_reference, overflow
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.kept import kept
@@ -51,6 +53,7 @@ def check_gradients(
     tolerances: dict[str, float] = TOLERANCES,
     wrt: Sequence[str] | None = None,
     grads: Grads | None = None,
+    forward: Callable[..., Any] | None = None,
 ) -> Report:
     """Check every derivative that `layer.backward` computes.
 
@@ -62,6 +65,7 @@ def check_gradients(
     call sees the same. seed: for dy. tolerances: the estimates to use, with the relative error that each accepts.
     wrt: the names of the inputs that have a gradient, where what others wrote does not show it. grads: where the
     gradients of an object's parameters are, {"W": "dW"}, for those that its names do not show; None for a constant.
+    forward: a reference for y, which is given the same inputs.
 
     First come the promises of a layer (`contract.py`); then the proof (`prove`). Where it holds, estimates along two
     directions look at the values, and one of them has to agree: a kink may be near, or complex numbers may not flow.
@@ -78,11 +82,16 @@ def check_gradients(
     _check_methods(tolerances)
     given = layer, *inputs
     with kept(*given):
+        theirs = [value for value in inputs if not callable(value)]
         layer, inputs = as_layer(layer, inputs, wrt, grads)
+        if forward is not None:
+            check_reference(layer, inputs, theirs, forward)
         function = ScalarFunction(layer, inputs, rng, seed)
         analytic, broken = gradients_of(function)
         proof = prove(layer, *inputs, rng=rng, seed=seed)
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)
+        if isinstance(layer, Form):
+            report = replace(report, unchecked=f"{report.unchecked} {overflow(layer, inputs)}".strip())
     if hidden := len(set(function.parameters) - set(dict(named_parameters(layer)))):
         says = (
             f"{counted(hidden, 'parameter')} checked here, which `parameters()` does not find, and no optimizer would"

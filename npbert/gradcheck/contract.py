@@ -157,10 +157,11 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
     tried = [("a dy of 1", gradients(0, plus=1), {name: each + rest[name] for name, each in alone.items()})]
     for times in _TIMES:
         tried.append((f"{times:g} dy", gradients(times), {name: times * each for name, each in alone.items()}))
+    sizes = function.scales()
     for what, found, wanted in tried:
         for name, gradient in found.items():
             scale = max(np.abs(each).max(initial=0) for each in (wanted[name], rest[name]))
-            if not (np.abs(gradient - wanted[name]) <= _ROUGHLY * (scale + function.scale(name))).all():
+            if not (np.abs(gradient - wanted[name]) <= _ROUGHLY * (scale + sizes[name])).all():
                 said = f"the gradient of {name} for {what}"
                 raise PromiseError(f"backward is not linear in dy: {said} does not follow from others", said)
 

@@ -29,13 +29,14 @@ class Form(Layer):
     input_names: of what forward is given.   moved: the positions of those inputs that have a gradient; None for all
     arrays of floats.   pick: which of the gradients that come back are theirs; None for all.   edited: functions that
     stand in the place of the author's, by name; the helpers that these call have names, too.   note: for the report.
+    given: how many of the inputs are those of the author's forward.
     """
 
     def __init__(self, theirs: dict[str, Function], names: Sequence[str], run: Function, back: Function) -> None:
         self.theirs, self.input_names, self._run, self._back = theirs, list(names), run, back
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
-        self.note = ""
+        self.note, self.given = "", len(names)
         self.edited: dict[str, Function] = {}
         self._draws, self._bits = 0, np.random.MT19937(0)
         self.helpers = list(helpers_of(theirs.values()))

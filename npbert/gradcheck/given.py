@@ -8,6 +8,7 @@ import numpy as np
 
 from npbert.core import Layer
 from npbert.gradcheck.forms import Form, asked, names_given, plain
+from npbert.gradcheck.forward import check_moves, check_written, told
 from npbert.gradcheck.inputs import is_float_array
 from npbert.gradcheck.others import applied, cached, loss, residuals, vjp, with_context
 from npbert.gradcheck.places import Grads
@@ -36,9 +37,9 @@ def as_layer(
     if _has_tape(given):
         return given, tuple(inputs)
     if is_stateful(given):
-        values = list(map(_as_array, inputs))
-        stateful = StatefulForm(given, values, grads or {}, wrt)
-        return stateful, (*values, *stateful.values)
+        stateful = StatefulForm(given, list(map(_as_array, inputs)), grads or {}, wrt)
+        check_moves(stateful, stateful.values)
+        return stateful, tuple(stateful.values)
     parts = list(given) if isinstance(given, tuple | list) else [given]
     rest = list(inputs)
     while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
@@ -49,6 +50,7 @@ def as_layer(
     _find_moved(form, values, wrt)
     for position in form.moved or ():
         values[position] = np.array(values[position], dtype=float)
+    check_moves(form, values)
     return form, tuple(values)
 
 
@@ -56,7 +58,10 @@ def _as_array(value: Any) -> Any:
     """An array of float64 for one of other floats, and for a tensor."""
     if isinstance(value, np.matrix):
         raise TypeError("an input is an np.matrix, wanted an array: give np.asarray(it)")
-    return plain(value) if is_float_array(value) or _is_tensor(value) else value
+    if type(value) in (list, tuple):
+        return type(value)(map(_as_array, value))
+    is_other_float = is_float_array(value) and value.dtype != np.float64
+    return plain(value) if is_other_float or _is_tensor(value) else value
 
 
 def check_is_made(given: Any) -> None:
@@ -96,7 +101,8 @@ def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
         called = "" if all(map(callable, parts)) else "; give a function itself, and not what it returns"
         raise TypeError(f"({kinds}) is no form that is known: {_HOW}{called}")
     names = names_given(first, inputs)
-    y, wanted = vjp(first, last, names).once(inputs)[0], asked(last)
+    with told("forward"):
+        y, wanted = vjp(first, last, names).once(inputs)[0], asked(last)
     is_tuple = isinstance(y, tuple) and len(y) > 1
     if len(parts) == 1:
         if not is_tuple or np.size(plain(y[0])) != 1:
@@ -132,19 +138,25 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
     if wrt is not None:
         form.moved = [form.input_names.index(name) for name in wrt]
     try:
-        y, then = form.once(inputs)
-        found = then()
-    except Exception:  # the author's own, which the check will tell
+        with told("forward"):
+            y, then = form.once(inputs)
+        with told("backward"):
+            found = then()
+    except Exception as error:  # the author's own, which the check will tell
+        if isinstance(error.__cause__, NotImplementedError):
+            raise
         return
+    check_written("forward", y)
+    check_written("backward", found)
     if isinstance(found, dict):
         _by_name(form, found)
         return
     returned = list(found) if isinstance(found, tuple | list) else [found]
     for count, positions in ((len(inputs), range(len(inputs))), (len(arrays), arrays), (len(numbers), numbers)):
-        told = [(p, key) for key, p in enumerate(positions) if key < len(returned) and returned[key] is not None]
-        if len(returned) == count and all(p in numbers for p, _ in told):
-            told = [(p, key) for p, key in told if wrt is None or form.input_names[p] in wrt]
-            form.moved, form.pick = [p for p, _ in told], [key for _, key in told]
+        theirs = [(p, key) for key, p in enumerate(positions) if key < len(returned) and returned[key] is not None]
+        if len(returned) == count and all(p in numbers for p, _ in theirs):
+            theirs = [(p, key) for p, key in theirs if wrt is None or form.input_names[p] in wrt]
+            form.moved, form.pick = [p for p, _ in theirs], [key for _, key in theirs]
             return
     is_loss = bool(arrays) and not isinstance(y, tuple | list) and np.ndim(plain(y)) == 0
     if is_loss and wrt is None:

@@ -15,6 +15,7 @@ from npbert.gradcheck.exact.arrays import Numbers
 from npbert.gradcheck.exact.number import Number
 
 _ABSENT = object()
+_MADE_IN_PYTHON = 1 << 9  # CPython's flag of classes made at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _ATOMS = (
     int,
@@ -121,7 +122,10 @@ def attributes_of(thing: Any) -> dict[str, Any]:
 
 def is_of_library(thing: Any) -> bool:
     """True for the functions and classes of Python's own modules and of known libraries."""
-    return str(getattr(thing, "__module__", None)).partition(".")[0] in _LIBRARIES
+    module = str(getattr(thing, "__module__", None)).partition(".")[0]
+    if module == "builtins" and isinstance(thing, type):
+        return not thing.__flags__ & _MADE_IN_PYTHON  # a class has this module, too, where a namespace has no name
+    return module in _LIBRARIES
 
 
 def _is_ours(thing: Any) -> bool:

@@ -106,10 +106,10 @@ class MovableLayer:
         except Exception:  # of what exact numbers do not flow through
             return {}
 
-    def scale(self, name: str) -> float:
-        """How large a derivative by this array is that moves y by as much as it is."""
-        sizes = (float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
-        return sum(sizes) / self.spread(name)
+    def scales(self) -> dict[str, float]:
+        """How large a derivative by each array is that moves y by as much as it is."""
+        size = sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
+        return {name: size / self.spread(name) for name in self.variables}
 
     def spread(self, name: str) -> float:
         """How far the numbers of an array lie apart, or else how large they are: what a step is small beside."""

@@ -29,7 +29,10 @@ class Place(NamedTuple):
         return name in (self.path, self.key)
 
     def is_named_for(self, parameter: "Place") -> bool:
-        """True for the name of a gradient: dW, grad_W, W_grad or dLdW for W; or W itself in another dict or list."""
+        """True for the name of a gradient in the same object: dW, grad_W, W_grad or dLdW for W; or W itself in another
+        dict or list."""
+        if self.owner != parameter.owner:
+            return False
         mine, name = (re.sub(r"[\W_]", "", place.key).lower() for place in (self, parameter))
         before, found, after = mine.rpartition(name)
         return bool(found) and not (before and after) and bool(_AFFIX.fullmatch(before + after))
@@ -102,7 +105,7 @@ def pairs_of(
     rest, constants = [], list[Place]()
     for parameter in parameters:
         word = next((name for name in grads if parameter.is_called(name)), None)
-        named = _alike([each for each in written if each.owner == parameter.owner and each.is_named_for(parameter)])
+        named = _alike([each for each in written if each.is_named_for(parameter)])
         if word is not None:
             found[parameter.path] = _said(word, grads[word], [*written, *places])
         elif len(named) == 1:
@@ -119,7 +122,7 @@ def pairs_of(
             found[parameter.path] = (like[0].path,)
         elif like:
             _ask(twins, like)
-        elif parameter.owner in owners or any(each.is_named_for(parameter) for each in places if each != parameter):
+        elif parameter.owner in owners or _has_a_name_for(parameter, places):
             found[parameter.path] = ()
         else:
             constants.append(parameter)
@@ -132,6 +135,11 @@ def pairs_of(
 def gradient_key(name: str, gradients: Mapping[str, Any]) -> str:
     """The key of the gradient of this name in a dict: W, dW or grad_W; "" if there is none."""
     return next((key for key in (name, f"d{name}", f"grad_{name}") if key in gradients), "")
+
+
+def _has_a_name_for(parameter: Place, places: list[Place]) -> bool:
+    """True if the object has a place for its gradient, as self.db = None."""
+    return any(each.is_named_for(parameter) for each in places if each.path != parameter.path)
 
 
 def _alike(places: list[Place]) -> list[Place]:

@@ -19,12 +19,14 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.forms import Form, Function, asked, each, helpers_of, names_given, own
+from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.kept import is_of_library
 from npbert.gradcheck.places import Grads, Pair, Place, classes_in, gradient_key, is_number, pairs_of, places_in
 from npbert.gradcheck.report import GradientError
 
-_FORWARDS, _BACKWARDS = ("forward", "compute", "loss", "__call__"), ("backward", "gradient", "_backward")
+_FORWARDS = "forward", "compute", "calculate", "call", "loss", "__call__"
+_BACKWARDS = "backward", "gradient", "_backward"
 _RATES = {"lr", "learning_rate", "alpha", "eta", "step_size"}
 _MOST_NAMED = 6
 
@@ -48,6 +50,34 @@ def _function(method: Any) -> Function:
     return method.__func__ if isinstance(method, MethodType) else lambda made, *given, **named: method(*given, **named)
 
 
+class Given:
+    """What forward is given: the names and values of arrays and whatever else, those of a list one by one, and an array
+    that is given twice once."""
+
+    def __init__(self, names: list[str], inputs: Sequence[Any]) -> None:
+        self.names: list[str] = []
+        self.values: list[Any] = []
+        self._where = [self._taken(name, value) for name, value in zip(names, inputs, strict=True)]
+
+    def _taken(self, name: str, value: Any) -> Any:
+        if isinstance(value, list) and any(isinstance(part, np.ndarray) for part in value):
+            return [self._taken(f"{name}[{number}]", part) for number, part in enumerate(value)]
+        known = next(
+            (place for place, other in enumerate(self.values) if other is value and is_float_array(value)), None
+        )
+        if known is not None:
+            return known
+        self.names.append(name)
+        self.values.append(value)
+        return len(self.values) - 1
+
+    def grouped(self, values: Sequence[Any]) -> list[Any]:
+        """The values as they were given."""
+        return [
+            [values[place] for place in where] if isinstance(where, list) else values[where] for where in self._where
+        ]
+
+
 class StatefulForm(Form):
     """The form of an object with state. Its inputs are those of the author's forward, and the values of parameters.
 
@@ -58,51 +88,55 @@ class StatefulForm(Form):
 
     def __init__(self, given: Any, inputs: Sequence[Any], grads: Grads, wrt: Sequence[str] | None) -> None:
         forward, backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
-        names = names_given(forward, inputs)
+        self._given = Given(names_given(forward, inputs), inputs)
+        names = self._given.names
         self._again = set(asked(backward)) & {*names, *_RATES}
-        self._asks = [name for name in asked(backward, required=True) if name not in self._again]
-        self._object, self._own_names, self.pairs = copy.deepcopy(given), names, list[Pair]()
+        others = [name for name in asked(backward) if name not in self._again]
+        self._asks = [name for name in asked(backward, required=True) if name in others] or others[:1]
+        self._object, self.pairs = copy.deepcopy(given), list[Pair]()
         theirs = {"forward": _function(forward)}
         if backward is not None:
             theirs["backward"] = _function(backward)
         super().__init__(theirs, names, self._forwarded, self._gradients)
-        constants = self._find(list(inputs), grads, wrt)
+        constants = self._find(self._given.values, grads, wrt)
         self.helpers = list(helpers_of(theirs.values(), classes_in(self._object)))
+        self.given = len(names)
         self.input_names = [*names, *(pair.parameter.path for pair in self.pairs)]
         self.note = self._note(constants)
 
     @property
-    def values(self) -> list[Array]:
-        """The values of the parameters."""
-        return [np.array(pair.parameter.value, dtype=float) for pair in self.pairs]
+    def values(self) -> list[Any]:
+        """The inputs, and the values of the parameters."""
+        return [*self._given.values, *(np.array(pair.parameter.value, dtype=float) for pair in self.pairs)]
 
     def _copied(self, others: dict[int, Any]) -> Any:
         """A copy of the object with other arrays in the place of these, by id, and gradients of 0."""
         gradients = {path for pair in self.pairs for path in pair.gradients}
-        memo: dict[int, Any] = {}
-        for place in places_in(self._object):
-            if isinstance(place.value, ModuleType):
-                memo[id(place.value)] = place.value
-            elif is_float_array(place.value):
-                array = np.zeros(place.value.shape) if place.path in gradients else place.value.astype(float)
-                memo[id(place.value)] = own(array)
+        memo = {
+            id(module): module for module in (place.value for place in self._places) if isinstance(module, ModuleType)
+        }
+        for place in self._places:
+            if is_float_array(place.value) and id(place.value) not in others:
+                memo[id(place.value)] = own(place.value.astype(float) * (place.path not in gradients))
         return copy.deepcopy(self._object, memo | others)
 
     def _forwarded(self, f: Function, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
         """y, and what backward needs: the object, what it is given again, and the parameters' values."""
-        count = len(self._own_names)
+        count = len(self._given.names)
         if made is None:
             arrays = (id(pair.parameter.value) for pair in self.pairs)
             made = self._copied(dict(zip(arrays, inputs[count:], strict=True)))
         before = list(map(np.copy, inputs[count:]))
-        given = dict(zip(self._own_names, inputs, strict=False)) | dict.fromkeys(_RATES, 1.0)
+        given = dict(zip(self._given.names, inputs, strict=False)) | dict.fromkeys(_RATES, 1.0)
         again = {name: value for name, value in given.items() if name in self._again}
-        y = f(made, *inputs[:count])
+        y = f(made, *self._given.grouped(inputs))
         if "backward" not in self.theirs:
             y, *gradients = y
             return y, (made, gradients, before)
         if isinstance(y, tuple) and self._asks:
             y = y[0] if len(self._asks) == 1 else y[: len(self._asks)]
+        elif isinstance(y, tuple):  # of a loss
+            y = next((part for part in y if np.ndim(part) == 0), y)
         return y, (made, again, before)
 
     def _undone(self, b: Function | None, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
@@ -131,15 +165,17 @@ class StatefulForm(Form):
     def _of_inputs(self, returned: Any) -> list[Any]:
         if isinstance(returned, dict):
             return [returned[key] for key in self._keys]
-        parts = list(returned) if isinstance(returned, tuple | list) else [returned]
+        parts = _parts(returned, self._given.values)
         return [parts[key] for key in self._keys if key < len(parts)]
 
     def _find(self, inputs: list[Any], grads: Grads, wrt: Sequence[str] | None) -> list[Place]:
         """Run forward and backward once, and find the parameters, their gradients, and the inputs that have one. Gives
         the arrays that y moves with and that have none."""
         f, b, drawn = self.theirs["forward"], self.theirs.get("backward"), np.random.default_rng(0)
-        with self._as_written(0):
-            self._forwarded(f, list(map(own, inputs)), self._object)  # which may make the parameters
+        with self._as_written(0), told("forward"):
+            y, _ = self._forwarded(f, list(map(own, inputs)), self._object)  # which may make the parameters
+        check_written("forward", y)
+        self._places = places_in(self._object)
         made = self._copied({})
         start = _snapshot(made)
         with self._as_written(0):
@@ -148,10 +184,13 @@ class StatefulForm(Form):
         between = _snapshot(made)
         with self._as_written(1):
             dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
-            returned, places = self._undone(b, dy, made, again)
-        self._keys, self.moved = _keys_of(returned, self._own_names, inputs, wrt)
+            with told("backward"):
+                returned, places = self._undone(b, dy, made, again)
+        self._keys, self.moved = _keys_of(returned, self._given.names, inputs, wrt)
         of_inputs = set(map(id, self._of_inputs(returned)))
         written = [place for place in _changed(places, between) if id(place.value) not in of_inputs]
+        if not written:
+            check_written("backward", returned)
 
         def moves(some: list[Place]) -> bool:
             others = {id(place.value): _moved(place.value) for place in some}
@@ -159,9 +198,7 @@ class StatefulForm(Form):
                 now, _ = self._forwarded(f, list(map(own, inputs)), self._copied(others))
             return not all(map(np.array_equal, as_tuple(now), as_tuple(y)))
 
-        steady = [
-            place for place in places_in(self._object) if is_float_array(place.value) and place.path not in cached
-        ]
+        steady = [place for place in self._places if is_float_array(place.value) and place.path not in cached]
         by_backward = {place.path for place in written}
         kept = [place for place in steady if place.path not in by_backward]
         taken = [place for place in steady if place.path in by_backward]
@@ -200,7 +237,7 @@ def _keys_of(
         keys = {position: gradient_key(name, returned) for position, name in enumerate(names)}
         found = [position for position, key in keys.items() if key and (wrt is None or names[position] in wrt)]
         return [keys[position] for position in found], found
-    parts = list(returned) if isinstance(returned, tuple | list) else [returned]
+    parts = _parts(returned, inputs)
     moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
     if wrt is not None:
         moved = [position for position in moved if names[position] in wrt]
@@ -210,6 +247,13 @@ def _keys_of(
         moved = [position for position in moved if parts[position] is not None]
         return list(moved), moved
     return list(range(len(moved))), moved
+
+
+def _parts(returned: Any, inputs: list[Any]) -> list[Any]:
+    """What is returned, one by one; so with an array of one gradient for each of several inputs."""
+    is_stack = isinstance(returned, np.ndarray) and len(inputs) > 1
+    is_stack = is_stack and returned.shape == (len(inputs), *np.shape(inputs[0]))
+    return list(returned) if is_stack or isinstance(returned, tuple | list) else [returned]
 
 
 def _snapshot(thing: Any) -> dict[str, tuple[Any, Any]]:

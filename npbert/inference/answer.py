@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 
@@ -91,13 +91,22 @@ class Answer(Task):
     def best(self, windows: Sequence[Encoding], logits: Sequence[Array], passage: str, count: int) -> list[AnswerSpan]:
         """The `count` best answers to one question, from all windows of its passage and their `logits`. A place that
         two windows share is there once."""
-        found = [
-            self._spans(window, passage, scores[0], scores[1], count)
-            for window, scores in zip(windows, logits, strict=True)
-        ]
-        log_total = float(np.logaddexp.reduce([total for _, total in found]))
+        spans: list[AnswerSpan] = []
+        totals = []
+        for window, (start_logits, end_logits) in zip(windows, logits, strict=True):
+            tokens = [index for index, sequence in enumerate(window.sequence_ids) if sequence == 1]
+            part = slice(tokens[0], tokens[-1] + 1)
+            found, total = best_spans(
+                start_logits[part], end_logits[part], max_length=self.max_answer_length, n_best=count
+            )
+            totals.append(total)
+            for first, last, score in found:
+                start, _ = _word_around(window, tokens[first])
+                _, end = _word_around(window, tokens[last])
+                spans.append(AnswerSpan(passage[start:end], score, start, end))
+        log_total = float(np.logaddexp.reduce(totals))
         by_place: dict[tuple[int, int], AnswerSpan] = {}
-        for span in sorted((span for spans, _ in found for span in spans), key=lambda span: -span.score):
+        for span in sorted(spans, key=lambda span: -span.score):
             by_place.setdefault((span.start, span.end), span)
         return [span._replace(score=math.exp(span.score - log_total)) for span in by_place.values()][:count]
 
@@ -105,13 +114,13 @@ class Answer(Task):
         """The windows of each passage, each with its question before it; a warning says how many questions were cut."""
         tokens, limit = self.tokenizer.encode(questions), self.max_question_length
         cut = [number for number, encoding in enumerate(tokens) if len(encoding.ids) - 2 > limit]
-        if cut:
-            count = "question" if len(tokens) == 1 else f"{len(cut)} of {len(tokens)} questions"
-            first = f"{questions[cut[0]][:60]!r}…"
-            warn(f"{count} cut to {limit} tokens: {'the first is ' * (len(cut) > 1)}{first}")
         asked = list(questions)
         for number in cut:
             asked[number] = asked[number][: tokens[number].offsets[limit][1]]
+        if cut:
+            count = "question" if len(tokens) == 1 else f"{len(cut)} of {len(tokens)} questions"
+            first = "the first is " if len(cut) > 1 else ""
+            warn(f"{count} cut to {limit} tokens: {first}{questions[cut[0]][:60]!r}…")
         found, overlap = [], self.max_length // 3
         for question, passage in zip(asked, passages, strict=True):
             windows = self.tokenizer.encode_windows(question, passage, max_length=self.max_length, stride=overlap)
@@ -120,25 +129,10 @@ class Answer(Task):
             found.append(windows)
         return found
 
-    def _spans(
-        self, window: Encoding, passage: str, start_logits: Any, end_logits: Any, count: int
-    ) -> tuple[list[AnswerSpan], float]:
-        """The best spans of one window, with their raw scores, and log Σ e^score over all of its spans."""
-        tokens = [index for index, sequence in enumerate(window.sequence_ids) if sequence == 1]
-        first, last = tokens[0], tokens[-1] + 1
-        spans, log_total = best_spans(
-            start_logits[first:last], end_logits[first:last], max_length=self.max_answer_length, n_best=count
-        )
-        edges: dict[int | None, tuple[int, int]] = {}  # where each word of the window starts and ends
-        for index in tokens:
-            word, (start, end) = window.word_ids[index], window.offsets[index]
-            edges[word] = (edges.get(word, (start, end))[0], end)
-        words = window.word_ids[first:last]
-        places = [(edges[words[span.start]][0], edges[words[span.end]][1]) for span in spans]
-        return [
-            AnswerSpan(passage[start:end], span.score, start, end)
-            for (start, end), span in zip(places, spans, strict=True)
-        ], log_total
+
+def _word_around(window: Encoding, token: int) -> tuple[int, int]:
+    """Where in the passage the word of a token begins and ends, so far as it is in the window."""
+    return window.word_to_chars(window.word_ids[token], 1)
 
 
 class Span(NamedTuple):

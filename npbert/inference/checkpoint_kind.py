@@ -12,24 +12,31 @@ from npbert.models.hugging_face.tensors import TensorFile
 
 
 class _Kind(NamedTuple):
-    """A head that npbert knows: its name, the tensors that it is made of, and the command and the class that use it."""
+    """A head that npbert knows: its name, with its number of labels, the tensors that it is made of, and its use."""
 
     name: str
     tensors: tuple[str, ...]
-    use: tuple[str, ...]
+    use: str
 
 
 _CLASSIFIER, _POOLER, _WORDS = "classifier.weight", "pooler.dense.weight", "cls.predictions.transform.dense.weight"
-_FILL_MASK = ("fill-mask", "FillMask")
+_USE = "to use it: npbert {}, or npbert.{} in Python"
+_FINETUNE = "npbert finetune makes one from it"
 _KINDS = {  # by the class; in this order the tensors of a file are looked at
-    "BertForQuestionAnswering": _Kind("a model that answers questions", ("qa_outputs.weight",), ("answer", "Answer")),
-    "BertForPreTraining": _Kind(
-        "a pre-trained BERT that fills in masked words", (_WORDS, "cls.seq_relationship.weight"), _FILL_MASK
+    "BertForQuestionAnswering": _Kind(
+        "a model that answers questions", ("qa_outputs.weight",), _USE.format("answer", "Answer")
     ),
-    "BertForMaskedLM": _Kind("a model that fills in masked words", (_WORDS,), _FILL_MASK),
-    "BertForSequenceClassification": _Kind("a text classifier", (_CLASSIFIER, _POOLER), ("classify", "Classify")),
-    "BertForMultipleChoice": _Kind("a model for multiple choice", (_CLASSIFIER, _POOLER), ()),
-    "BertForTokenClassification": _Kind("a tagger", (_CLASSIFIER,), ("tag", "Tag")),
+    "BertForPreTraining": _Kind(
+        "a pre-trained BERT that fills in masked words", (_WORDS, "cls.seq_relationship.weight"), _FINETUNE
+    ),
+    "BertForMaskedLM": _Kind("a model that fills in masked words", (_WORDS,), _FINETUNE),
+    "BertForSequenceClassification": _Kind(
+        "a text classifier with {} labels", (_CLASSIFIER, _POOLER), _USE.format("classify", "Classify")
+    ),
+    "BertForMultipleChoice": _Kind(
+        "a model for multiple choice", (_CLASSIFIER, _POOLER), "to judge it: npbert evaluate --task multiple-choice"
+    ),
+    "BertForTokenClassification": _Kind("a tagger with {} tags", (_CLASSIFIER,), _USE.format("tag", "Tag")),
 }
 
 
@@ -56,26 +63,20 @@ def check_holds(folder: str | Path, wanted: str) -> None:
     if wanted in complete and (architecture not in complete or architecture in fitting):
         return
     held = architecture if architecture in complete else next(iter(complete), None)
-    raise FileError(
-        f"{folder} holds {_describe(held, architecture, config)}, and not {_KINDS[wanted].name}; {_hint(held, wanted)}"
-    )
+    name = _KINDS[wanted].name.partition(" with {}")[0]
+    raise FileError(f"{folder} holds {_describe(held, architecture, config)}, and not {name}; {_hint(held, wanted)}")
 
 
 def _describe(held: str | None, architecture: str | None, config: BertConfig) -> str:
-    if held is None:
-        is_other = architecture not in (None, "BertModel", *_KINDS)
-        return f"a model of the class {architecture}" if is_other else "a BERT without a head"
-    if held == "BertForSequenceClassification":
-        return "a regression" if config.num_labels == 1 else f"a text classifier with {config.num_labels} labels"
-    return f"a tagger with {config.num_labels} tags" if held == "BertForTokenClassification" else _KINDS[held].name
+    if held == "BertForSequenceClassification" and config.num_labels == 1:
+        return "a regression"
+    if held:
+        return _KINDS[held].name.format(config.num_labels)
+    is_other = architecture not in (None, "BertModel", *_KINDS)
+    return f"a model of the class {architecture}" if is_other else "a BERT without a head"
 
 
 def _hint(held: str | None, wanted: str) -> str:
-    pretrained = ("BertForPreTraining", "BertForMaskedLM")
-    if wanted not in pretrained and held in (None, *pretrained):
-        return "npbert finetune makes one from it"
     if held is None:
-        return "npbert pretrain makes one from it"
-    if not _KINDS[held].use:
-        return "to judge it: npbert evaluate --task multiple-choice"
-    return "to use it: npbert {}, or npbert.{} in Python".format(*_KINDS[held].use)
+        return "npbert pretrain makes one from it" if wanted == "BertForMaskedLM" else _FINETUNE
+    return _KINDS[held].use

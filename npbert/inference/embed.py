@@ -155,14 +155,14 @@ class Embed(Task):
     def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> Hits:
         """The function `semantic_search`, where each is a text, several texts, or vectors made before, (D,) or (N, D).
         Whoever searches the same corpus again makes its vectors once. Raises: ValueError for an empty query."""
-        given = [queries] if isinstance(queries, str) else queries
-        for number, query in enumerate(given if isinstance(given, list | tuple) else ()):
+        queries = [queries] if isinstance(queries, str) else queries
+        for number, query in enumerate(queries if isinstance(queries, list | tuple) else ()):
             if isinstance(query, str) and not query.strip():
                 raise ValueError(f"query {number} is empty, wanted a text to look for")
         hits = semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )
-        return Hits(hits, [queries] if isinstance(queries, str) else queries, corpus)
+        return Hits(hits, queries, corpus)
 
     def _vectors(self, given: Any) -> Any:
         """The vectors of texts; what holds no texts comes back as it is."""

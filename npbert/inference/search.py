@@ -1,6 +1,6 @@
 """The similarity of vectors, and semantic_search: of many, those that are most similar to some."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +27,26 @@ class Hit(NamedTuple):
     score: float
 
 
+class _Best(NamedTuple):
+    """The highest scores so far for one query, best first, and their numbers; of equals the lower number is first."""
+
+    scores: Array
+    ids: Array
+
+    def or_of(self, new: Array, first: int, top_k: int) -> "_Best":
+        """The `top_k` best of these and of new scores, whose numbers begin at `first`."""
+        lowest = -np.inf
+        if len(self.scores) >= top_k:
+            lowest = self.scores[-1]
+        elif len(new) > top_k:
+            lowest = np.partition(new, -top_k)[-top_k]
+        candidates = np.flatnonzero(new >= lowest)
+        scores = np.concatenate([self.scores, new[candidates]])
+        ids = np.concatenate([self.ids, candidates + first])
+        order = np.argsort(-scores, kind="stable")[:top_k]
+        return _Best(scores[order], ids[order])
+
+
 class Hits(Shown, list[list[Hit]]):
     """For each query its hits, the best first: a list of lists. queries, corpus: what was given; texts are shown."""
 
@@ -35,16 +55,22 @@ class Hits(Shown, list[list[Hit]]):
         self.queries, self.corpus = queries, corpus
 
     def _sheet(self) -> Sheet:
-        parts = []
-        for number, hits in enumerate(self[:_MOST_QUERIES]):
-            rows = [Row(f"{hit.score:.3f}", (f"{hit.corpus_id}", *_text(self.corpus, hit.corpus_id))) for hit in hits]
-            parts.append(Sheet(" ".join(_text(self.queries, number)) or f"query {number}", rows=rows))
         more = f", of which the first {_MOST_QUERIES} are shown" if len(self) > _MOST_QUERIES else ""
+        parts = [self._of_query(number) for number in range(min(len(self), _MOST_QUERIES))]
         return Sheet(f"Hits for {len(self)} {'query' if len(self) == 1 else 'queries'}{more}", parts=parts)
 
+    def _of_query(self, number: int) -> Sheet:
+        rows = []
+        for place, score in self[number]:
+            text = _text(self.corpus, place)
+            rows.append(Row(f"{score:.3f}", (str(place), text) if text else (str(place),)))
+        return Sheet(_text(self.queries, number) or f"query {number}", rows=rows)
 
-def _text(given: Any, number: int) -> list[str]:
-    return [given[number]] if isinstance(given, list | tuple) and given and isinstance(given[number], str) else []
+
+def _text(given: Any, number: int) -> str:
+    """The text with this number, where texts were given, and else ""."""
+    is_list = isinstance(given, list | tuple) and len(given) > number
+    return given[number] if is_list and isinstance(given[number], str) else ""
 
 
 def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
@@ -83,16 +109,17 @@ def semantic_search(
     at_least(1).check("top_k", top_k)
     queries, corpus = same_kind(query_embeddings, corpus_embeddings, ("query_embeddings", "corpus_embeddings"))
     queries = for_products(queries, similarity_fn_name, "query_embeddings")
-    top_k = min(top_k, len(corpus))
-    scores = np.full((len(queries), top_k), -np.inf, queries.dtype)
-    ids = np.full((len(queries), top_k), len(corpus))
-    for piece in _pieces(len(corpus), top_k):
-        vectors = for_products(corpus[piece], similarity_fn_name, "corpus_embeddings", first=piece.start)
+    best = [_Best(np.empty(0, queries.dtype), np.empty(0, int))] * len(queries)
+    for start in range(0, len(corpus), LARGEST_PIECE):
+        vectors = for_products(
+            corpus[start : start + LARGEST_PIECE], similarity_fn_name, "corpus_embeddings", first=start
+        )
         at_once = max(1, SCORES_AT_ONCE // len(vectors))
-        for start in range(0, len(queries), at_once):
-            some = slice(start, start + at_once)
-            scores[some], ids[some] = _best(scores[some], ids[some], matmul(queries[some], vectors.T), piece.start)
-    return Hits(list(map(Hit, *row)) for row in zip(ids.tolist(), scores.tolist(), strict=True))
+        for first in range(0, len(queries), at_once):
+            scores = matmul(queries[first : first + at_once], vectors.T)
+            for number, row in enumerate(scores, start=first):
+                best[number] = best[number].or_of(row, start, top_k)
+    return Hits(list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best)
 
 
 def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:
@@ -140,26 +167,3 @@ def _rows(vectors: Any, name: str) -> Array:
 def _lengths(x: Array) -> Array:
     """|x| of every row, in float64, where the squares of small numbers are not 0."""
     return np.sqrt(np.einsum("nd,nd->n", x, x, dtype=np.float64))
-
-
-def _pieces(total: int, first: int) -> Iterator[slice]:
-    """Slices of the corpus, each of which is twice as large as the one before: in a small one most vectors are better
-    than those found so far, and must be sorted in, but in a large one hardly any."""
-    start, size = 0, first
-    while start < total:
-        yield slice(start, min(start + size, total))
-        start, size = start + size, max(first, min(2 * size, LARGEST_PIECE))
-
-
-def _best(scores: Array, ids: Array, new: Array, first: int) -> tuple[Array, Array]:
-    """The best of `scores` (N, K), which have the numbers `ids`, and of `new` (N, M), whose numbers begin at `first`:
-    scores and numbers (N, K), best first. `scores` are best first, too."""
-    count, top_k = scores.shape
-    rows, columns = np.nonzero(new > scores[:, -1:])  # of equals the earlier one stays
-    all_rows = np.concatenate([np.repeat(np.arange(count), top_k), rows])
-    all_scores = np.concatenate([scores.ravel(), new[rows, columns]])
-    all_ids = np.concatenate([ids.ravel(), columns + first])
-    order = np.lexsort((all_ids, -all_scores, all_rows))  # by query, then by score, then by number
-    starts = np.searchsorted(all_rows[order], np.arange(count))
-    chosen = order[starts[:, None] + np.arange(top_k)]
-    return all_scores[chosen], all_ids[chosen]

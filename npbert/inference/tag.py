@@ -1,6 +1,7 @@
 """Tag: a tag for every word of a text, and the entities that the tags make."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple, overload
 
 from npbert.compute import Array
@@ -67,18 +68,17 @@ class Tag(Task):
             return self([texts])[0]
         texts = list(texts)
         encodings = self.tokenize(texts)
-        names = self.model.config.label_names
-        results = []
-        for text, encoding, logits in zip(texts, encodings, self.logits(encodings), strict=True):
-            best = logits.argmax(axis=1)
-            scores = Softmax()(logits)[range(len(best)), best].tolist()
-            words = [
-                TaggedWord(word, names[number], score, start, end)
-                for (word, start, end), number, score in zip(_words(text, encoding), best, scores, strict=True)
-            ]
-            whole = text if isinstance(text, str) else " ".join(text)
-            results.append(TaggedText(words, _entities(whole, words), _count_cut(encoding)))
-        return results
+        pairs = zip(texts, encodings, self.logits(encodings), strict=True)
+        return [self._tagged(text, encoding, logits) for text, encoding, logits in pairs]
+
+    def _tagged(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
+        probabilities, names = Softmax()(logits), self.model.config.label_names
+        words = []
+        for (word, start, end), row, p in zip(_words(text, encoding), logits, probabilities, strict=True):
+            best = int(row.argmax())
+            words.append(TaggedWord(word, names[best], float(p[best]), start, end))
+        whole = text if isinstance(text, str) else " ".join(text)
+        return TaggedText(words, _entities(whole, words), _count_cut(encoding))
 
     def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Encoding]:
         """The texts, or lists of words, as tokens, cut to `max_length`; a warning says how many were cut."""
@@ -114,14 +114,12 @@ def first_tokens(encoding: Encoding) -> list[tuple[int, int]]:
 
 def _words(text: str | Sequence[str], encoding: Encoding) -> list[tuple[str, int, int]]:
     """The words of a text that have a token, each with its place in the text."""
-    if not isinstance(text, str):
-        starts = [0]
-        for word in text:
-            starts.append(starts[-1] + len(word) + 1)
-        return [(text[word], starts[word], starts[word] + len(text[word])) for _, word in first_tokens(encoding)]
-    ends = {word: offsets[1] for word, offsets in zip(encoding.word_ids, encoding.offsets, strict=True)}
-    places = [(encoding.offsets[token][0], ends[word]) for token, word in first_tokens(encoding)]
-    return [(text[start:end], start, end) for start, end in places]
+    numbers = [word for _, word in first_tokens(encoding)]
+    if isinstance(text, str):
+        places = [encoding.word_to_chars(number) for number in numbers]
+        return [(text[start:end], start, end) for start, end in places]
+    starts = list(accumulate([len(word) + 1 for word in text], initial=0))
+    return [(text[number], starts[number], starts[number + 1] - 1) for number in numbers]
 
 
 def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:

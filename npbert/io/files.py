@@ -116,6 +116,16 @@ def check_writable(path: Path) -> None:
         raise OSError(code, os.strerror(code), str(path))
 
 
+def check_replaceable(path: Path, mark: str) -> None:
+    """Raise FileExistsError when `path` is a file that does not begin with a text that has `mark` in it: it was written
+    by something else, and would be lost."""
+    if path.is_file():
+        with path.open("rb") as file:
+            begin = file.read(2**16)
+        if begin and mark.encode() not in begin:
+            raise FileExistsError(f"{path} is another file, not a page of npbert: it would be lost")
+
+
 def remove_leftovers(folder: Path) -> None:
     """Delete what processes that were killed in an atomic_write left in `folder`."""
     for leftover in folder.glob(f".*{_UNFINISHED}"):

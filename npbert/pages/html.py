@@ -66,7 +66,7 @@ def json_script(name: str, value: Any) -> str:
 def module_script(paths: Iterable[str]) -> str:
     """A <script> of the ES modules at these paths in npbert/pages, in this order, as one.
 
-    The modules are joined as they are, but for their imports and the word `export`: so an import stands on one line and
+    The modules are joined as they are, but for their imports and the word `export`: so an import
     renames nothing, there is no default export, and what is named at the top of a module is named once in all.
     """
     inside = joined(paths).replace("</script", "<\\/script")  # in a string, both say the same
@@ -78,7 +78,7 @@ def joined(paths: Iterable[str]) -> str:
     return "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
 
 
-_IMPORT_OR_EXPORT = re.compile(r"^import .*;\n|^export (?:\{.*\}.*;\n)?(?=\S|$)", re.MULTILINE)
+_IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export (?=\S)", re.MULTILINE)
 
 
 def resource(path: str) -> str:

@@ -31,6 +31,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     model: the folder of a pre-trained checkpoint. epochs, batch_size, learning_rate, warmup, weight_decay: as in
     FinetuneSettings. (Devlin et al. 2018, appendix A.3.)
     max_length: how many tokens of a text are read; None is 128, or as many as the model takes, where these are fewer.
+    class_weight: how much the texts of a label count in the loss: None, "balanced", or a dict of weights by label.
     early_stopping: hold a share of the texts back, `validation_fraction`, with the same mixture of labels; judge the
     model by its accuracy on them about ten times, keep the best, and stop after `n_iter_no_change` judgements without a
     better one. Of two with the same accuracy, the one with the smaller loss is better.
@@ -55,6 +56,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         warmup: float = 0.1,
         weight_decay: float = 0.01,
         max_length: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 3,
@@ -63,6 +65,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     ) -> None:
         self.model, self.epochs, self.batch_size, self.learning_rate = model, epochs, batch_size, learning_rate
         self.warmup, self.weight_decay, self.max_length = warmup, weight_decay, max_length
+        self.class_weight = class_weight
         self.early_stopping, self.validation_fraction = early_stopping, validation_fraction
         self.n_iter_no_change, self.random_state, self.verbose = n_iter_no_change, random_state, verbose
 
@@ -83,6 +86,8 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
         longest = load_config(self.model).max_position_embeddings
         settings["max_length"] = min(128, longest) if self.max_length is None else self.max_length
+        if self.class_weight is not None:
+            settings["class_weight"] = self.class_weight
         examples, held_out = (texts, [str(label) for label in y.tolist()]), None
         if self.early_stopping:
             examples, held_out = self._split(*examples, random)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -14,9 +14,10 @@ from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.inference import check_holds, check_vocabulary
-from npbert.io.errors import POSITIVE, InputError, Place, Setting, Wanted, at_least, one_of
+from npbert.io.errors import POSITIVE, InputError, InputWarning, Place, Setting, Wanted, at_least, one_of
 from npbert.io.files import FileError
-from npbert.io.messages import counted, listed
+from npbert.io.messages import counted, listed, warn
+from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.metrics import ClassScores
@@ -24,7 +25,7 @@ from npbert.training.parallel import ALONE, Communicator
 from npbert.training.plot import example_of
 from npbert.training.reads import vocabulary
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
-from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, labels_of, task_class
+from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, labels_of, task_class
 from npbert.training.trainer import ShownRun, Trainer
 
 
@@ -44,6 +45,11 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
     train: str = setting("", "the labelled file to learn from", value="FILE", wanted=Wanted("a labelled file", bool))
     held_out: str = setting("", "a labelled file to judge the model by; it does not learn from it", value="FILE")
     metric: str = setting("", "the number that says which model is the best; each task has its own default")
+    class_weight: tuple[str, ...] = setting(
+        (),
+        "for classification: how much examples of a label count; balanced, or label=weight for some labels",
+        value="WEIGHT",
+    )
     new_head: bool = setting(False, "start with a new classifier even if the checkpoint has one")
     epochs: float = setting(
         3.0, "how often to go through the training file, unless steps is given", value="N", wanted=POSITIVE
@@ -56,9 +62,24 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         super().__post_init__()
         kind = task_class(self)
         one_of(("", *kind.metrics)).check("metric", self.metric)
+        if self.class_weight and not kind.has_positive:
+            wanted = "none: only a classification has one"
+            raise InputError(what="class_weight", got=list(self.class_weight), wanted=wanted)
 
     def steps_for(self, data: TaskData) -> int:
         return self.steps or max(1, round(self.epochs * len(data)))
+
+
+def _fitting(settings: FinetuneSettings) -> FinetuneSettings:
+    """The settings, with the most tokens that the model takes where that is less than the default of max_length.
+
+    Warns: then. Raises: FileError that says what is wrong with the model's folder.
+    """
+    longest = load_config(settings.model).max_position_embeddings
+    if longest >= settings.max_length or settings.max_length != type(settings).max_length:
+        return settings
+    warn(InputWarning((Setting("max_length"), f" is {longest}, as the model takes no more tokens of an example")))
+    return replace(settings, max_length=longest)
 
 
 class Finetuning(ShownRun):
@@ -74,7 +95,7 @@ class Finetuning(ShownRun):
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         for file in filter(None, (settings.train, settings.held_out)):
             Path(file).stat()  # one that is not there is better missed now than when the other has been read
-        load_config(settings.model)  # it says what is wrong with the folder
+        settings = _fitting(settings)
         rng = np.random.default_rng(settings.seed)
         self.settings, kind = settings, task_class(settings)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
@@ -94,6 +115,10 @@ class Finetuning(ShownRun):
             settings.model, rng=rng, new_head=settings.new_head or None, **kind.config(labels)
         )
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
+        if settings.class_weight:
+            weights = class_weights(settings.class_weight, [row.target for row in rows], labels or ())
+            dtype = next(iter(self.model.parameters())).value.dtype
+            self.model.loss_function = SoftmaxCrossEntropy(weights.astype(dtype))
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out_rows, settings.held_out)

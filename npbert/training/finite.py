@@ -17,7 +17,7 @@ from npbert.training.progress import Step, Watcher
 from npbert.training.state import Run
 
 
-class NotFiniteError(ArithmeticError):
+class NotFiniteError(FloatingPointError):
     """The loss, a gradient or a parameter is infinite or not a number."""
 
 

@@ -16,7 +16,7 @@ from npbert.io.errors import Fields, InputError, Place, Setting
 from npbert.io.files import FileError, atomic_write
 from npbert.io.messages import did_you_mean, warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.tasks import TextClassification, task_named
+from npbert.training.tasks import TextTask, task_named
 
 __all__ = ["finetune"]
 
@@ -38,7 +38,8 @@ def finetune(
 
     texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. held_out:
     other texts with their labels, to judge the model by, or the share of these to be kept for that, as 0.2. overwrite:
-    begin anew, in place of a run in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`.
+    begin anew, in place of a run in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`;
+    class_weight may be "balanced", or a dict of weights by label.
     The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
 
     Raises: TypeError for a setting that there is not, or a string where a list is wanted; InputError for lists of
@@ -61,8 +62,13 @@ def finetune(
             settings.setdefault("text_pair", "text_pair")
         if all(isinstance(label, float) for label in labels):
             settings.setdefault("task", "regression")
+        weight = settings.get("class_weight", ())
+        if isinstance(weight, str):
+            settings["class_weight"] = (weight,)
+        elif isinstance(weight, dict):
+            settings["class_weight"] = tuple(f"{label}={each}" for label, each in weight.items())
         task = settings.get("task", "classification")
-        if not issubclass(task_named(str(task)), TextClassification):
+        if not issubclass(task_named(str(task)), TextTask):
             raise InputError(what="task", got=task, wanted="classification or regression")
         chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": "label"})
         with ExitStack() as undone:

@@ -40,6 +40,8 @@ FREE = ("keep_state",)
 """Settings that may be others when a run goes on: they change nothing that it computes."""
 LENGTH = ("steps", "epochs", "patience")
 """Settings that say when a run ends: they may be others when it goes on, and its learning rate follows them."""
+LATER: dict[str, Any] = {"class_weight": []}
+"""Settings that earlier versions did not have, with what a run of theirs has for them."""
 _VALUE, _SHOWN = "value", 3
 
 
@@ -161,7 +163,8 @@ class Run:
         """
         file, head = read_state(self.state_file)
         stored = head["progress"]
-        settings = stored.pop("settings", self._settings)  # earlier versions did not say
+        settings = stored.pop("settings", self._settings)  # the first versions did not say
+        settings = {**{name: value for name, value in LATER.items() if name in self._settings}, **settings}
         for name in {**settings, **self._settings}:
             ours, theirs = self._settings.get(name), settings.get(name)
             if ours != theirs:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -43,10 +44,18 @@ class Result(NamedTuple):
 
     @property
     def error(self) -> str:
-        """What the only line on standard error says, of a command that failed and printed nothing else."""
-        assert (self.status, self.out, self.err.count("\n")) == (1, b"", 1), self
-        assert self.err.startswith("npbert: error: ")
-        return self.err.removeprefix("npbert: error: ").removesuffix("\n")
+        """What the error on standard error says, of a command that printed nothing else. The status is 2 where it is an
+        option or an argument that is wrong, which is said after the usage, or else 1."""
+        said = error_in(self.err)
+        assert (self.status, self.out) == (1 + self.err.startswith("usage: "), b""), self
+        return said
+
+
+def error_in(err):
+    """What the error says in what a command writes on standard error, which is nothing else but the usage before it."""
+    usage, error = re.fullmatch(r"(usage: .*\n.* says more\n)?npbert[a-z -]*: error: (.*)\n", err).groups()
+    assert bool(usage) == bool(re.match("--|[A-Z]+ is ", error)), err
+    return error
 
 
 @pytest.fixture

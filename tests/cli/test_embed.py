@@ -108,7 +108,7 @@ def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch)
         ("search {folder} {corpus} -", "standard input is empty: there is no text to work on"),
         ("search {folder} - -", "the lines and the queries cannot both come from standard input: wanted a file, or *"),
         ("search no-folder {corpus} cat --output no/a.jsonl", "no/a.jsonl: No such file or directory"),
-        ("search {folder} {corpus} cat --output {corpus}", "--output is {corpus}, the file that the texts are read *"),
+        ("search {folder} {corpus} cat --output {corpus}", "--output is '{corpus}', wanted another file than *"),
         ("search no-folder {corpus} cat", "no-folder is not a checkpoint: there is no such folder *"),
     ],
 )

@@ -75,7 +75,7 @@ NO_QUESTIONS = {
 }
 TWO_TABS = b"a cat\ta dog\nthe\ta\tcat\tdog\n"
 ONE_OR_TWO = "wanted one, or two with a tab between them; for a file with more columns, --text says which one to take"
-NO_NPZ = "--output is a.npz, wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
+NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatc
     (tmp_path / "texts.txt").write_text("the cat\n")
     (tmp_path / "a link").symlink_to(tmp_path / "texts.txt")
     for name in ("texts.txt", "a link", "./texts.txt"):
-        wanted = f"--output is {name}, the file that the texts are read from: it would be lost"
+        wanted = f"--output is {name!r}, wanted another file than the one that is read: it would be lost"
         assert npbert("embed", checkpoints["embed"], "texts.txt", "--output", name).error == wanted
     assert (tmp_path / "texts.txt").read_text() == "the cat\n"
 

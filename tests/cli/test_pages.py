@@ -74,6 +74,16 @@ def test_a_page_from_nothing_trains_a_model_for_it(npbert, tmp_path, monkeypatch
     assert npbert("page", "--output", "page.html").status == 0
 
 
+@pytest.mark.parametrize("command", [["page", "{folder}", "the [MASK] sat"], ["report", "{run}"]])
+def test_a_page_takes_no_other_files_place(npbert, folder, run, tmp_path, command):
+    (path := tmp_path / "train.tsv").write_text("good\ta good film\n", encoding="utf-8")
+    words = [word.format(folder=folder, run=run) for word in command]
+    assert f"{path} is another file, not a page of npbert" in npbert(*words, "--output", path).err
+    assert path.read_text(encoding="utf-8") == "good\ta good film\n"
+    for _ in range(2):
+        assert npbert(*words, "--output", tmp_path / "page.html").status == 0
+
+
 def test_the_answer_is_the_best_guess_unless_it_is_given(npbert, folder, tmp_path):
     path, texts = tmp_path / "page.html", ("the [MASK] sat", "a [MASK] [MASK]")
     guesses = npbert("fill-mask", folder, "--top-k", 1, stdin="\n".join(texts).encode()).rows
@@ -144,7 +154,7 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
             "page {folder} '[mask]' --output a",
             "text 1 has no [MASK] (in capitals: [MASK]), or it was cut off: '[mask]'",
         ),
-        ("page {folder} --output a", "say what the page shows, a line with [MASK]: npbert page FOLDER"),
+        ("page {folder} --output a", "TEXT is missing, wanted a line with [MASK]: npbert page FOLDER"),
         ("page {folder} [MASK] --answer zebra --output a", f"the answer 'zebra' {NO_TOKEN}"),
         ("page {folder} [MASK] --answer cats --output a", f"the answer 'cats' {NO_TOKEN}; did you mean cat?"),
         ("page {folder} [MASK] --answer cat dog --output a", f"2 answers for 1 [MASK]: {ONE_EACH}"),
@@ -167,5 +177,4 @@ def test_one_line_says_what_is_wrong(npbert, checkpoints, tmp_path, monkeypatch,
 
 @pytest.mark.parametrize("arguments", [[], ["heads"], ["curves", "run"]])
 def test_what_is_missing_is_said_with_the_usage(npbert, arguments):
-    with pytest.raises(SystemExit, match="2"):
-        npbert("plot", *arguments)
+    assert npbert("plot", *arguments).status == 2

@@ -150,6 +150,50 @@ def test_what_backward_raises_and_what_is_drawn_anew_is_told():
         assert_proved(lambda x: x * rng.random(), lambda d, x: d, n(3))
 
 
+def filled(x):
+    return np.exp(x) / (1 + np.exp(x)), x
+
+
+def template(dout, cache):
+    return None
+
+
+def todo(*given):
+    raise NotImplementedError
+
+
+def slope(dout, x):
+    return dout * np.exp(x) / (1 + np.exp(x)) ** 2
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "says"),
+    [
+        (lambda x: (None, x), template, "forward is not written yet, or its `return` is forgotten: it returns None"),
+        (filled, template, "backward is not written yet, or its `return` is forgotten: it returns None"),
+        (filled, lambda dout, cache: (None,), "backward is not written yet"),
+        (filled, todo, r"backward is not written yet, at line \d+ of .*test_others.py"),
+        (todo, slope, r"forward is not written yet, at line \d+ of .*test_others.py"),
+        (lambda x: (0.0, np.zeros(3)), None, "forward is not written yet: it returns 0, whatever it is given"),
+    ],
+)
+def test_a_template_that_is_not_filled_is_told(forward, backward, says):
+    functions = [forward] if backward is None else [forward, backward]
+    with pytest.raises(GradientError, match=says):
+        assert_proved(*functions, n(3))
+
+
+def test_forward_is_compared_with_a_reference_and_tried_with_large_numbers():
+    report = assert_proved(filled, slope, n(3), forward=lambda x: 1 / (1 + np.exp(-x)))
+    assert "Forward gives NaN or ∞ where x is as large as 800" in str(report)
+    with pytest.raises(GradientError, match=r"forward is wrong: y\[\d\] is 0\..*, and the reference says 0\."):
+        assert_proved(filled, slope, n(3), forward=lambda x: 1 / (1 + np.exp(x)))
+    with pytest.raises(GradientError, match=r"forward gives y of shape \(3,\), and the reference \(1, 3\)"):
+        assert_proved(filled, slope, n(3), forward=lambda x: x[None])
+    assert "Forward" not in str(assert_proved(lambda x: (np.exp(x), x), lambda d, x: d * np.exp(x), n(3)))
+    assert "Forward" not in str(assert_proved(np.maximum, lambda d, x, y: (d * (x > y), d * (x <= y)), n(3), -n(3)))
+
+
 def test_the_fixture_fails_with_the_report_alone(tmp_path):
     (tmp_path / "test_mine.py").write_text(
         "import sys\n\n\ndef f(x):\n    return x**2\n\n\ndef vjp(d, x):\n    return d * x\n\n\n"

@@ -42,30 +42,6 @@ class Sometimes(Wrapped):
         return 0 * dy
 
 
-class First(Sometimes):
-    """The addition that comes now and then is made before all others of the layer, to a parameter that all use."""
-
-    def own_backward(self, dy, tape):
-        found = super().own_backward(dy, tape)
-        if (dy != 0).any():
-            self.inner.attention.query.bias.add_grad(np.zeros_like(self.bias.value))
-        return found
-
-
-class OftenOrSeldom(Wrapped):
-    """As many additions as there are sequences, one by one."""
-
-    def own(self, y, lengths, tape):
-        tape.keep(self, rows=np.flatnonzero(np.diff(lengths, prepend=0)))
-        return np.broadcast_to(self.bias.value, y.shape)
-
-    def own_backward(self, dy, tape):
-        for rows in np.split(dy, tape.take(self)):
-            if len(rows):
-                self.bias.add_grad(rows.sum(axis=0))
-        return 0 * dy
-
-
 class Times(Wrapped):
     """y W"""
 
@@ -88,21 +64,11 @@ class OfTheInner(Times):
         self.weight = self.inner.attention.query.weight
 
 
-class Twice(Wrapped):
-    """The same Linear, twice in a forward."""
+class TwiceForLong(Wrapped):
+    """The same Linear: once for all rows, and once more for those of long sequences, where there are any."""
 
     def build(self, init):
         self.linear = Linear(D, D, init)
-
-    def own(self, y, lengths, tape):
-        return self.linear(self.linear(y, tape), tape)
-
-    def own_backward(self, dy, tape):
-        return self.linear.backward(self.linear.backward(dy, tape), tape)
-
-
-class TwiceForLong(Twice):
-    """Once for all rows, and once more for those of long sequences, where there are any."""
 
     def own(self, y, lengths, tape):
         y, is_long = self.linear(y, tape), lengths > 5
@@ -199,8 +165,7 @@ class ThroughGrad(Wrapped):
         return 0 * dy
 
 
-LAYERS = [Sometimes, First, OftenOrSeldom, OfTheInner, Twice, TwiceForLong]
-LAYERS += [ByLength, OneNumber, Transposed, InClosure, ThroughGrad]
+LAYERS = [Sometimes, OfTheInner, TwiceForLong, ByLength, OneNumber, Transposed, InClosure, ThroughGrad]
 
 
 def albert(layers):

@@ -46,12 +46,15 @@ def test_epochs_or_steps_say_how_long_it_is(make, changes, steps):
 def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     run = make()
     assert (len(run.data.examples), len(run.held_out)) == (24, 7)
-    assert list(map(str, run.trainer.evaluation.reads.values())) == [run.settings.held_out]
+    files = [f"training file {run.settings.train}", f"held-out file {run.settings.held_out}"]
+    assert [*run.trainer.evaluation.reads] == [*files, "vocabulary", "labels"]
     assert run.trainer.progress.epoch_seed == np.random.default_rng(0).integers(2**63)
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
     with pytest.warns(UserWarning, match=r"train\.tsv: 24 of 24 texts are longer than the 8 tokens that max_length"):
         cut = make(max_length=8, held_out="").data.examples[0].encoding
     assert cut.tokens == [*run.data.examples[0].encoding.tokens[:7], "[SEP]"]
+    with pytest.warns(UserWarning, match="max_length is 32, as the model takes no more tokens of an example"):
+        assert make(max_length=128).trainer.recorded.max_length == 32
     example = run.trainer.evaluation.example
     assert list(example.tokens) == max((each.encoding.tokens for each in run.held_out), key=len)
     assert run.tokenizer.decode(example.batch.input_ids[0]) == list(run.trainer.evaluation.example.tokens)

@@ -107,3 +107,19 @@ def test_a_wrong_number_is_said_before_anything_is_read(tmp_path, entry):
         with pytest.raises((InputError, TypeError), match=f"^{entry.name} is {value!r}, wanted "):
             npbert.finetune(TEXTS, YES, model="gone", folder=tmp_path / "run", **{entry.name: value})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("weight", "wanted"), [("balanced", [2 / 3, 2]), ({"yes": 3}, [1, 3]), (None, None)])
+def test_a_label_that_is_rare_may_count_more(tmp_path, options, monkeypatch, weight, wanted):
+    seen, train = [], Finetuning.evaluate
+    monkeypatch.setattr(Finetuning, "evaluate", lambda run: seen.append(run.model.loss_function.weight) or train(run))
+    labels, more = ["no", "no", "no", "yes"] * 3, {} if weight is None else {"class_weight": weight}
+    npbert.finetune(TEXTS, labels, folder=tmp_path / "run", held_out=(["a cat"], ["no"]), **options, **more)
+    assert (seen[0] is None) if wanted is None else seen[0].tolist() == pytest.approx(wanted)
+    for wrong, said in (
+        ("even", "'even', wanted balanced, or label=weight"),
+        ({"x": 1}, "'x=1', wanted"),
+        ({"no": 0}, ""),
+    ):
+        with pytest.raises(InputError, match=f"class_weight is {said}"):
+            npbert.finetune(TEXTS, labels, folder=tmp_path / "wrong", class_weight=wrong, **options)

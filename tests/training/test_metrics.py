@@ -16,26 +16,18 @@ OF_CLASSES, OF_NUMBERS = ("accuracy", "f1", "macro_f1", "matthews"), ("pearson",
 halves = st.integers(-6, 6).map(lambda number: number / 2)
 # Of 8 examples, 4 are positive; 3 of these and 2 others are predicted to be: TP 3, FN 1, FP 2, TN 2.
 TWO_CLASSES = [1, 1, 1, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0, 0, 0]
-# Of 6 examples 5 are right; classes 0, 1, 2 are predicted 3, 2, 1 times and labels 2, 3, 1 times.
-THREE_CLASSES = [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 2]
-X = np.linspace(-3, 3, 20, dtype=np.float32)
+MANY = [np.tile(side, 20_000) for side in ([0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 2])]
 BY_HAND = [
     ("accuracy", TWO_CLASSES, 5 / 8),
     ("f1", TWO_CLASSES, 2 * (3 / 5) * (3 / 4) / (3 / 5 + 3 / 4)),
     ("f1 of 0", TWO_CLASSES, 2 * (2 / 3) * (2 / 4) / (2 / 3 + 2 / 4)),
     ("macro_f1", TWO_CLASSES, (6 / 9 + 4 / 7) / 2),
     ("matthews", TWO_CLASSES, (3 * 2 - 2 * 1) / math.sqrt(5 * 4 * 4 * 3)),
-    ("accuracy", THREE_CLASSES, 5 / 6),
-    ("macro_f1", THREE_CLASSES, (4 / 5 + 4 / 5 + 1) / 3),
     ("macro_f1", ([0, 0, 1], [0, 0, 0]), (4 / 5 + 0) / 2),  # a class that is only predicted counts
-    ("matthews", THREE_CLASSES, (6 * 5 - (3 * 2 + 2 * 3 + 1 * 1)) / math.sqrt((36 - 14) * (36 - 14))),
-    ("matthews", [np.tile(side, 20_000) for side in THREE_CLASSES], 17 / 22),  # 64 bits would overflow
+    ("matthews", MANY, 17 / 22),  # 64 bits would overflow
     *((name, ([1, 1], [0, 0]), 0) for name in OF_CLASSES),
-    *((name, (np.arange(count) % 3, np.arange(count) % 3), 1) for name in OF_CLASSES for count in (2, 3, 1001)),
     ("pearson", ([1, 2, 3], [0, 3, 3]), 3 / math.sqrt(2 * 6)),  # deviations −1, 0, 1 and −2, 1, 1
-    ("pearson", (X, 5 - 2 * X), -1),
     ("spearman", ([0.1, 7, 7, 8], [1, 10, 100, 1000]), 4.5 / math.sqrt(4.5 * 5)),  # ranks 1, 2.5, 2.5, 4 and 1, 2, 3, 4
-    ("spearman", (X, -np.exp(X)), -1),
 ]
 
 

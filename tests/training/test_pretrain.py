@@ -63,7 +63,8 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
     assert ": 2 batches, to judge it by" in run.summary()
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
-    assert [str(path) for path in run.trainer.evaluation.reads.values()] == [*settings.held_out]
+    files = [f"corpus file {settings.corpus[0]}", f"held-out file {settings.held_out[0]}"]
+    assert [*run.trainer.evaluation.reads] == [*files, "vocabulary"]
     assert [batch.input_ids.tolist() for batch in run.held_out] == [batch["input_ids"] for batch in held_out[:2]]
     assert run.evaluate() == evaluate_losses(run.model, run.held_out, ("mlm", "sop"))
     assert run.baselines == baselines(run.held_out, unigrams(run.data.corpus, run.tokenizer), ("mlm", "sop"))

@@ -1,13 +1,13 @@
 """Settings: in a file with comments, on the command line, and refused with a message that says what was wanted."""
 
-import argparse
-import itertools
 import re
 from dataclasses import fields
 
 import pytest
 
-from npbert.cli.options import add_options, given_options, read_options
+from npbert.cli.options import SettingsCommand
+from npbert.cli.parser import help_of, values_of
+from npbert.cli.training import PretrainCommand
 from npbert.io.files import FileError
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
@@ -67,62 +67,35 @@ def test_a_wrong_file_is_refused_by_its_name(path, text, message):
     assert str(error.value).startswith(str(path))
 
 
-INF, NAN = float("inf"), float("nan")
-WRONG_VALUES = [  # the names of some settings, values of which each is refused, and what is wanted
-    ("trainer", "steps parts save_every patience", ["5", 5.0, True], "int"),
-    ("trainer", "steps parts patience", [-1], "at least 0"),
-    ("trainer", "evaluate_every", [-2], "at least -1"),
-    ("task", "first_row", ["names"], "header or example"),
-    ("trainer", "keep_state", [0], "bool"),
-    ("trainer", "weight_decay", [-0.1, INF, NAN], "at least 0"),
-    ("trainer", "save_every log_every", [0], "at least 1"),
-    ("trainer", "warmup", [1.0, -0.1, NAN], "a share from 0 up to, but not including, 1"),
-    ("trainer", "learning_rate max_grad_norm", [0, INF, NAN], "a positive number"),
-    ("task", "max_length", [7], "at least 8"),
-    ("task", "batch_size", [0], "at least 1"),
-    ("task", "text", [1], "str"),
-    ("pretrain", "corpus", [()], "at least one file or folder"),
-    ("pretrain", "corpus", [[1], "a.txt"], "tuple[str, ...]"),
-    ("pretrain", "vocabulary", [""], "a folder with a tokenizer; `npbert vocab` makes one"),
-    ("pretrain", "objective", ["mlm"], "one of nsp, sop, none"),
-    ("pretrain", "mask_probability", [0.0, 2.0, NAN], "more than 0 and at most 1"),
-    ("pretrain", "max_length", [7], "at least 8"),
-    ("pretrain", "steps batch_size", [0], "at least 1"),
-    ("task", "delimiter", [";"], "tab or comma"),
-    ("finetune", "task", ["chess"], "one of classification, "),
-    ("finetune", "metric", ["f2"], "one of accuracy, "),
-    ("pretrain", "held_out_batches", [0], "at least 1"),
-    ("pretrain", "seed", [-1], "at least 0"),
-    ("finetune", "seed", [-1], "at least 0"),
-    ("finetune", "model", [""], "the folder of a checkpoint"),
-    ("finetune", "train", [""], "a labelled file"),
-    ("finetune", "epochs", [0.0, INF], "a positive number"),
-]
-
-
-@pytest.mark.parametrize(("kind", "names", "values", "wanted"), WRONG_VALUES)
-def test_a_wrong_value_is_refused_over_a_file_and_in_python(path, kind, names, values, wanted):
-    kind, good = KINDS[kind]
-    save_settings(kind(**good), path.parent)
-    for name, value in itertools.product(names.split(), values):
-        message = rf"{name} is ({re.escape(repr(value))}|missing), wanted {re.escape(wanted)}"
-        with pytest.raises(FileError, match=message):
-            load_settings(kind, path, **{name: value})
-        with pytest.raises((TypeError, ValueError), match=message):
-            kind(**{**good, name: value})
-
-
-def parse(kind, *arguments):
-    parser = argparse.ArgumentParser()
-    add_options(parser, kind)
-    return parser.parse_args(arguments)
+WRONG = {  # by the type of a setting, what it is never
+    "int": ["5", 5.0, True, -9],
+    "float": ["5", True, -9.0, float("inf"), float("nan")],
+    "bool": [0, "yes"],
+    "str": [1],
+    "tuple[str, ...]": ["a.txt", [1]],
+}
+CHOSEN = {"first_row": "names", "delimiter": ";", "objective": "mlm"}
+LEAST = {"corpus": (), "vocabulary": "", "train": "", "save_every": 0, "max_length": 7, "warmup": 1.0, "epochs": 0.0}
 
 
 @every_kind
-def test_an_option_for_each_setting_with_its_default(kind, values, capsys):
-    with pytest.raises(SystemExit):
-        parse(kind, "--help")
-    said = " ".join(capsys.readouterr().out.split()).replace("- ", "-")
+def test_a_wrong_value_is_refused_over_a_file_and_in_python(path, kind, values):
+    """By its name, and with what is wanted, which the field says."""
+    save_settings(kind(**values), path.parent)
+    for entry in fields(kind):
+        more = [{**CHOSEN, **LEAST}[entry.name]] if entry.name in {**CHOSEN, **LEAST} else []
+        for value in [*WRONG[str(entry.type)], *more]:
+            of_type = "" if entry.metadata["wanted"] is None else f"|{re.escape(entry.metadata['wanted'].words)}"
+            message = rf"{entry.name} is .*, wanted ({re.escape(str(entry.type))}{of_type}|one of)"
+            with pytest.raises(FileError, match=message):
+                load_settings(kind, path, **{entry.name: value})
+            with pytest.raises((TypeError, ValueError), match=message):
+                kind(**{**values, entry.name: value})
+
+
+@every_kind
+def test_an_option_for_each_setting_with_its_default(kind, values):
+    said = " ".join(help_of("npbert", type("Command", (SettingsCommand,), {"kind": kind})).split())
     for entry in fields(kind):
         assert f"--{entry.name.replace('_', '-')}" in said
         shown = {True: "on", False: "off"}[entry.default] if entry.type == "bool" else entry.default
@@ -133,11 +106,12 @@ def test_an_option_for_each_setting_with_its_default(kind, values, capsys):
 def test_options_over_the_file_over_the_defaults(path):
     save_settings(PretrainSettings(**PRETRAIN, steps=5, parts=2, whole_words=True, save_every=7), path.parent)
     options = "--parts 3 --no-whole-words --corpus x y --save-every 200"  # 200 is the default, and yet it is given
-    args = parse(PretrainSettings, "--settings", str(path), *options.split())
-    given = {"parts": 3, "whole_words": False, "corpus": ["x", "y"], "save_every": 200}
-    assert given_options(args, PretrainSettings) == given
+    given = values_of(["run", *options.split()], PretrainCommand)
+    assert given.pop("folder") == "run"
+    assert given == {"parts": 3, "whole_words": False, "corpus": ("x", "y"), "save_every": 200}
+    command = PretrainCommand(folder="run", settings=str(path), given=given)
     wanted = PretrainSettings(corpus=("x", "y"), vocabulary="vöcab", steps=5, parts=3)
-    assert read_options(args, PretrainSettings) == wanted
+    assert command.read_settings(PretrainSettings) == wanted
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Entities, and SQuAD v1.1's exact match and F1: by hand, and against seqeval and torchmetrics."""
 
-import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
@@ -20,17 +19,10 @@ TAGS = ["O", *(f"{letter}-{type_}" for letter in "BIES" for type_ in ("PER", "LO
 tags = st.sampled_from(["O", "B-PER", "I-PER", "E-PER", "I-LOC"]) | st.sampled_from(TAGS)  # so that entities agree
 
 
-@pytest.mark.parametrize(
-    ("tags", "entities"),
-    [
-        ("B-PER B-PER I-LOC O I-LOC", [("PER", 0, 1), ("PER", 1, 2), ("LOC", 2, 3), ("LOC", 4, 5)]),
-        ("B-PER I-PER E-PER S-PER S-PER I-PER", [("PER", 0, 3), ("PER", 3, 4), ("PER", 4, 5), ("PER", 5, 6)]),
-        ("B-X-Y I-X-Y I-X", [("X-Y", 0, 2), ("X", 2, 3)]),
-        ("O B I O I", [("", 1, 3), ("", 4, 5)]),
-    ],
-)
-def test_the_entities_of_a_sentence(tags, entities):
-    assert [tuple(entity) for entity in find_entities(np.array(tags.split()))] == entities
+def test_the_entities_of_a_sentence():
+    tags = ["B-PER", "I-PER", "E-PER", "S-PER", "I-LOC", "O", "B", "I"]
+    wanted = [("PER", 0, 3), ("PER", 3, 4), ("LOC", 4, 5), ("", 6, 8)]
+    assert [tuple(entity) for entity in find_entities(tags)] == wanted
 
 
 SOME_RIGHT = "B-PER I-PER O B-ORG, B-ORG O O B-ORG, B-LOC"  # the others err by type, by length, by place
@@ -41,7 +33,7 @@ SOME_RIGHT = "B-PER I-PER O B-ORG, B-ORG O O B-ORG, B-LOC"  # the others err by 
     [
         (SOME_RIGHT, "B-PER I-PER O B-LOC, B-ORG I-ORG O O, B-LOC", (2 / 5, 2 / 4, 2 * 2 / (5 + 4))),
         ("B-PER, O", "O, B-PER", (0, 0, 0)),
-        *((predicted, gold, (0, 0, 0)) for predicted, gold in (("O", "B-PER"), ("B-PER", "O"), ("", ""))),
+        ("", "", (0, 0, 0)),
     ],
 )
 def test_entity_scores_by_hand(predicted, gold, scores):

@@ -12,7 +12,7 @@ from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, cli
 from npbert.compute.threads import lend_to_blas
 from npbert.data.task_data import TaskData
 from npbert.io.extras import how_to_install
-from npbert.io.json_lines import METRICS_FILE, read_json_lines
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.plot import draw_curves
 from npbert.training.pretrain import evaluate_losses
@@ -76,7 +76,8 @@ def test_rows_of_the_log_are_means_since_the_row_before(tmp_path):
     make_trainer(tmp_path / "1").train()
     make_trainer(tmp_path / "5", log_every=5).train()
     each, fifth = rows(tmp_path / "1"), rows(tmp_path / "5")
-    assert [row["step"] for row in fifth] == [5, 10, 12], "and the last one"
+    layers = read_json_lines(tmp_path / "5" / LAYERS_FILE)
+    assert [row["step"] for row in fifth] == [row["step"] for row in layers] == [5, 10, 12], "and the last one"
     assert list(fifth[0]) == ["step", "loss", "accuracy", "epoch", "learning_rate", "gradient_norm"]
     for row, steps in zip(fifth, (each[0:5], each[5:10], each[10:12]), strict=True):
         for name in ("loss", "accuracy"):

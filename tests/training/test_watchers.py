@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from npbert import AdamW, Layer, Tape
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
+from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training.finite import NotFiniteError, first_not_finite
 from npbert.training.layer_statistics import LayerStatistics, histograms
@@ -186,11 +186,3 @@ def test_of_a_large_layer_a_sample_is_enough():
 
     wanted = 0.1 * np.sqrt(len(table)) / norm([p.value for p in parameters_by_layer(model)["embeddings"]])
     assert statistics_of(model, update)["update_ratios"]["embeddings"] == pytest.approx(wanted, rel=0.1)
-
-
-def test_a_run_writes_a_row_whenever_it_writes_its_numbers(tmp_path):
-    make_trainer(tmp_path, steps=7, log_every=3).train()
-    rows = read_json_lines(tmp_path / LAYERS_FILE)
-    assert [row["step"] for row in rows] == [3, 6, 7]
-    assert all([*row["gradient_norms"]] == LAYERS for row in rows)
-    assert all(0 < ratio < 1 for row in rows[:-1] for ratio in row["update_ratios"].values())

@@ -164,7 +164,10 @@ class Number:
         return -self if self < 0 else self
 
     def __float__(self) -> float:
-        raise NoRuleError("an exact number is turned into a float here (by float(), astype or an array of floats)")
+        raise NoRuleError(
+            "an exact number is turned into a float here (by float(), astype, or an array that is of float32 or made "
+            "elsewhere: np.zeros(x.shape) in this function would take it)"
+        )
 
     __int__ = __index__ = __complex__ = __float__
 

@@ -35,7 +35,6 @@ make of it: e^(−∞) is 0, and stays 0. Where y or a gradient is not finite th
 
 import textwrap
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -46,7 +45,7 @@ from npbert.core import Tape, TapeError, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_parting
 from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.number import NonFinite, Number
-from npbert.gradcheck.exact.room import is_ours_or_numpys
+from npbert.gradcheck.exact.room import place_of
 from npbert.gradcheck.exact.run import Case, Floats, Ready
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.given import as_layer
@@ -214,12 +213,3 @@ def _without_rule(error: Exception) -> str:
     if isinstance(missing, AttributeError) and isinstance(missing.obj, Number | NonFinite):  # NumPy asked it for a rule
         message = f"no rule is known for np.{missing.name}"
     return f"exact numbers do not flow through it: {message}{place_of(error)}"
-
-
-def place_of(error: BaseException) -> str:
-    """The last place in the user's code: ", at line 7 of layers.py"."""
-    place = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if not is_ours_or_numpys(str(frame.f_globals.get("__name__"))) and frame.f_code.co_filename[:1] != "<":
-            place = f", at line {line} of {frame.f_code.co_filename}"
-    return place

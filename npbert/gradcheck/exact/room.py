@@ -4,6 +4,7 @@ import contextvars
 import functools
 import math
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
@@ -89,6 +90,15 @@ def _swaps_in(namespace: dict[str, Any]) -> list[Swap]:
 def is_ours_or_numpys(module: str) -> bool:
     """True for modules of NumPy, of SciPy and of the check."""
     return module.partition(".")[0] in ("numpy", "scipy") or f"{module}.".startswith("npbert.gradcheck.")
+
+
+def place_of(error: BaseException) -> str:
+    """The last place in the user's code: ", at line 7 of layers.py"."""
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        if not is_ours_or_numpys(str(frame.f_globals.get("__name__"))) and frame.f_code.co_filename[:1] != "<":
+            place = f", at line {line} of {frame.f_code.co_filename}"
+    return place
 
 
 def _with_room(make: Callable[..., Any]) -> Callable[..., Any]:

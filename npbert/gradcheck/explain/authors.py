@@ -44,6 +44,11 @@ class Called:
     around: list[Called]
     result: Any = None
 
+    @property
+    def is_from_outside(self) -> bool:
+        """True if a method is not called by another one of the same object."""
+        return self.owner is not None and not any(each.owner is self.owner for each in self.around[:-1])
+
 
 def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
     """The calls of functions of nobody's library while this runs, those that end first before others.
@@ -73,7 +78,7 @@ def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
     try:
         run()
     finally:
-        sys.setprofile(before)
+        sys.setprofile(before if callable(before) else None)
     return ended
 
 
@@ -90,17 +95,19 @@ def functions_of(calls: list[Called]) -> list[FunctionType]:
     return [found[0] for found in holders.values() if len(found) == 1]
 
 
-def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[Called]:
-    """The calls of a backward; last those that are inside of a part whose backward is right by itself."""
+def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[list[Called]]:
+    """The calls of a backward, longer functions first: those in no part that is right by itself, and the others."""
     right = {id(called.owner) for called in backwards if _is_right(called, forwards)}
-    return sorted(backwards, key=lambda each: any(id(called.owner) in right for called in each.around))
+    ordered = sorted(backwards, key=lambda called: -len(called.code.co_code))
+    inside = [called for called in ordered if any(id(each.owner) in right for each in called.around)]
+    return [[called for called in ordered if called not in inside], inside]
 
 
 def _is_right(backward: Called, forwards: list[Called]) -> bool:
     """True if what a part's backward gives for its one input is what its own forward shows, along one direction."""
-    own = [each for each in forwards if backward.owner is not None and each.owner is backward.owner]
+    own = [each for each in forwards if each.owner is backward.owner and each.is_from_outside]
     functions = functions_of(own[-1:])
-    if not functions or len(own) > 1 or len(backward.given) != 2:
+    if not functions or len(own) > 1 or len(backward.given) != 2 or not backward.is_from_outside:
         return False
     given, y, dy, dx = own[0].given[1:], own[0].result, backward.given[1], backward.result
     inputs = [each for each in given if is_float_array(each)]
@@ -119,12 +126,12 @@ def _is_right(backward: Called, forwards: list[Called]) -> bool:
     return False
 
 
-def code_of(function: FunctionType) -> Code | None:
-    """None where it cannot be read: typed in a prompt, or a lambda."""
+def is_readable(function: FunctionType) -> bool:
+    """False where there is no source: what was typed in a prompt, or a lambda."""
     try:
-        return Code.of(function)
+        return bool(Code.of(function).tree.body)
     except (OSError, TypeError, ValueError, SyntaxError):
-        return None
+        return False
 
 
 @contextmanager

@@ -3,15 +3,17 @@
 import contextlib
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
+from npbert.core import Tape
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.explain.authors import Called, by_suspicion, calls_in, code_of, functions_of, in_place_of
+from npbert.gradcheck.explain.authors import Called, by_suspicion, calls_in, functions_of, in_place_of, is_readable
+from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
@@ -20,12 +22,13 @@ from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple
-from npbert.gradcheck.report import PromiseError, compared
+from npbert.gradcheck.report import Gradients, PromiseError
 
 MOST_NUMBERS = 3000
 """A layer with more numbers is not searched for an edit: that would take minutes."""
 
 _MOST_NAMED = 6
+_CALLS = 80_000  # of the author's functions, at most: a large model is run less often
 
 
 class LayerOracle:
@@ -39,18 +42,20 @@ class LayerOracle:
         """As the Protocol says."""
         sample = self.samples[k]
         try:
-            with sample.function.unchanged(), in_place_of(self.function, function):
-                return self._seen(sample, tries_promises=k == 0)
+            with in_place_of(self.function, function):
+                if isinstance(sample.function.layer, Form):
+                    return self._seen(sample, *_gradients_of_form(sample.function), tries_promises=k == 0)
+                with sample.function.unchanged():
+                    call = Call(sample.function)
+                    return self._seen(sample, call.y, call.backward(), tries_promises=k == 0)
         except Exception:  # the layer's own: what is edited is called by its other methods
             return FAILED
 
-    def _seen(self, sample: Sample, *, tries_promises: bool) -> Outlook:
-        call = Call(sample.function)
-        if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
+    def _seen(self, sample: Sample, y: Any, given: Gradients, *, tries_promises: bool) -> Outlook:
+        if not all(map(np.array_equal, as_tuple(y), sample.y)):
             return OTHER_VALUES
-        given = call.backward()
-        arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
-        wrong = {d(each.name) for each in compared("", given, sample.right, sample.accuracy) if each.count}
+        off, slopes = sample.judged(given)
+        wrong, arrays = set(map(d, off)), {d(name): each for name, each in slopes.items()}
         right = set(arrays) - wrong
         if tries_promises and not wrong:
             try:
@@ -60,28 +65,52 @@ class LayerOracle:
         return Outlook(wrong, right, arrays)
 
 
+def _gradients_of_form(function: ScalarFunction) -> tuple[Any, Gradients]:
+    """y and the gradients of what has no parameters, and changes nothing. Raises: what the author's code raises."""
+    tape = Tape()
+    y = function.layer.forward(*function.inputs, tape=tape)
+    dx = as_tuple(function.layer.backward(function.dy if isinstance(y, tuple | list) else function.dy[0], tape))
+    return y, dict(zip(function.float_inputs, dx, strict=True))
+
+
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     """The edits of the author's functions that make the layer right, or as much of it as they can, in so many tries."""
-    best: list[EditStep] = []
-    fewest, its_file = (np.inf, np.inf), ""
     with quiet():
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
-        theirs = _functions_of(samples[0].function) if samples else {}
+        if not samples:
+            return []
+        groups, calls = _functions_of(samples[0].function)
+        best, left = _Best(), min(tries, _CALLS // max(calls, 1))
+        for theirs in groups:
+            left = _searched(samples, theirs, left, best)
+    return [replace(_briefly(step), file=best.file) for step in best.steps]
+
+
+@dataclass
+class _Best:
+    """The edits so far that leave the fewest gradients wrong, and then cost the least. file: that they are in"""
+
+    steps: list[EditStep] = field(default_factory=list)
+    rank: tuple[float, float] = (np.inf, np.inf)
+    file: str = ""
+
+
+def _searched(samples: list[Sample], theirs: dict[FunctionType, str], tries: int, best: _Best) -> int:
+    """The tries that are left. In all functions what stands there is changed before something new is written."""
     searches: dict[FunctionType, Mending] = {}
     for most in (CHEAP, np.inf):
         for count, (each, forward) in enumerate(theirs.items()):
-            code = code_of(each)
-            if code is None or tries <= 0 or fewest[0] == 0:
-                continue
+            if tries <= 0 or best.rank[0] == 0:
+                return tries
             if each not in searches:
-                searches[each] = Mending(code, LayerOracle(samples, each), forward=forward)
-            search, share = searches[each], tries // (len(theirs) - count)
+                searches[each] = Mending(Code.of(each), LayerOracle(samples, each), forward=forward)
+            search, share = searches[each], tries // min(2, len(theirs) - count)
             search.run(share, most)
             tries -= share - search.trial.left
             rank = len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
-            if search.steps and rank < fewest:
-                best, fewest, its_file = search.steps, rank, _file_of(each)
-    return [replace(_briefly(step), file=its_file) for step in best]
+            if search.steps and rank < best.rank:
+                best.steps, best.rank, best.file = search.steps, rank, _file_of(each)
+    return tries
 
 
 def _briefly(step: EditStep) -> Finding:
@@ -91,16 +120,22 @@ def _briefly(step: EditStep) -> Finding:
     return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
 
 
-def _functions_of(function: ScalarFunction) -> dict[FunctionType, str]:
-    """Those that backward runs through, each with the source of the forward that belongs to it; where it runs through
-    none of the author's, those of forward. Where nothing is the author's, npbert itself is being changed."""
+def _functions_of(function: ScalarFunction) -> tuple[list[dict[FunctionType, str]], int]:
+    """Groups of those that backward runs through, the more suspicious first, each with the source of the forward that
+    belongs to it; where it runs through none of the author's, those of forward. And how many calls there are. Where
+    nothing is the author's, npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.getsourcefile(type(function.layer)) or ""
     forwards, backwards = _calls_of(function, "")
     if not (forwards or backwards):
         forwards, backwards = _calls_of(function, own)
-    found = functions_of(by_suspicion(forwards, backwards) or forwards)
-    sources = {each: code.source for each in functions_of(forwards) if (code := code_of(each))}
-    return {each: _of_same_owner(each, sources) for each in found}
+    sources = {each: inspect.getsource(each) for each in _readable(forwards)}
+    groups = by_suspicion(forwards, backwards) if _readable(backwards) else [forwards]
+    found = [{each: _of_same_owner(each, sources) for each in _readable(calls)} for calls in groups]
+    return found, len(forwards) + len(backwards)
+
+
+def _readable(calls: list[Called]) -> list[FunctionType]:
+    return [each for each in functions_of(calls) if is_readable(each)]
 
 
 def _calls_of(function: ScalarFunction, home: str) -> tuple[list[Called], list[Called]]:

@@ -1,4 +1,4 @@
-"""The data of the page: the model's numbers, some masked sentences, and the lines of npbert that compute them."""
+"""The data of the page: the model's numbers, its network as formulas, masked sentences, and the lines of npbert."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data import Example
+from npbert.data import Batch, Example
+from npbert.gradcheck import LossOf, prove
 from npbert.layers import SinusoidalPositions
 from npbert.models import BertForMaskedLM, BertForPreTraining
+from npbert.pages.number.network import formulas, network
 from npbert.pages.number.source import source_lines
 
-FORMAT = 1
+FORMAT = 2
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 """A model beyond these sizes does not fit on a screen."""
 MOST_TOKENS = 16
@@ -19,8 +21,7 @@ MOST_NUMBERS = 30_000
 """As text they are about 600 kB: with them the page stays under 1 MB."""
 CONFIG = (
     *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
-    *("max_position_embeddings", "type_vocab_size", "layer_norm_eps", "hidden_act", "position_embedding_type"),
-    "initializer_range",
+    *("max_position_embeddings", "type_vocab_size", "layer_norm_eps", "initializer_range"),
 )
 OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
 """AdamW as npbert.optim has it when it is given nothing else, and the clipping of its trainer."""
@@ -37,7 +38,8 @@ def export(
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """All that the page knows, as an object for JSON: `format`, `title`, `config`, `vocabulary`, `parameters`,
-    `left_out` (how many numbers the next-sentence head has), `constants`, `examples`, `source` and `optimizer`.
+    `left_out` (how many numbers the next-sentence head has), `constants`, `network`, `formulas`, `proof` (what `prove`
+    says of the first example), `examples`, `source` and `optimizer`.
 
     model: with a masked-LM head. Its loss is that of the masked words alone: a next-sentence head is left out, and
     there is no dropout. Numbers are written as float64, of which every digit comes back.
@@ -64,6 +66,7 @@ def export(
     if unknown:
         raise ValueError(f"optimizer has {', '.join(sorted(unknown))}, wanted only {', '.join(OPTIMIZER)}")
     settings = {**OPTIMIZER, **(optimizer or {})}
+    net = network(config)
     return {
         "format": FORMAT,
         "title": title,
@@ -72,10 +75,21 @@ def export(
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
         "left_out": sum(p.value.size for name, p in model.named_parameters() if name.startswith(HEADS)),
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
+        "network": net,
+        "formulas": formulas(),
+        "proof": _proof(model, sentences[0]),
         "examples": sentences,
-        "source": source_lines(model, sentences[0]),
+        "source": source_lines(model, net["steps"]),
         "optimizer": {**settings, "betas": list(settings["betas"])},
     }
+
+
+def _proof(model: BertForMaskedLM | BertForPreTraining, example: dict[str, Any]) -> dict[str, Any]:
+    """What `prove` says of the whole model on this example: `verdict`, and how many `derivatives` there are."""
+    targets = {name: [example[name]] for name in ("input_ids", "token_type_ids", "labels")}
+    batch = Batch(**targets, next_sentence_label=[0])  # type: ignore[arg-type]  # lists become arrays
+    found = prove(LossOf(model), batch)
+    return {"verdict": found.verdict, "derivatives": found.derivatives}
 
 
 def parameters_of(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:

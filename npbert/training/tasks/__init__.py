@@ -2,10 +2,11 @@
 
 from npbert.io.errors import one_of
 from npbert.training.tasks.choice import MultipleChoice
+from npbert.training.tasks.classes import class_weights
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, labels_of
-from npbert.training.tasks.text import TextClassification, TextRegression
+from npbert.training.tasks.text import TextClassification, TextRegression, TextTask
 
 TASKS: dict[str, type[FinetuneTask]] = {
     "classification": TextClassification,
@@ -52,6 +53,8 @@ __all__ = [
     "JudgedExample",
     "labels_of",
     "task_named",
+    "class_weights",
+    "TextTask",
     "TextClassification",
     "TextRegression",
     "MultipleChoice",

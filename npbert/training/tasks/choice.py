@@ -1,33 +1,28 @@
 """Multiple choice: which of several texts goes with a text?"""
 
 from collections.abc import Iterable, Sequence
-from itertools import repeat
+from itertools import islice
 from typing import Any
-
-import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer_files import Encoding
 from npbert.io.errors import InputError, Setting
 from npbert.io.files import FileError
-from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import BertForMultipleChoice
-from npbert.training.metrics import accuracy
-from npbert.training.tasks.report_rows import cut, wrong_rows
+from npbert.training.tasks.classes import OneOfMany
+from npbert.training.tasks.report_rows import cut
 from npbert.training.tasks.table import header_hint, read_rows
-from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, targets_of
+from npbert.training.tasks.task import JudgedExample, Labelled, TaskSettings
 
 
-class MultipleChoice(FinetuneTask):
+class MultipleChoice(OneOfMany):
     """The number, from 0, of the right choice; every row has as many choices. (Devlin et al. 2018, section 4.4.)
 
     What is given is a text and its choices.
     """
 
     model_class = BertForMultipleChoice
-    metrics = ("accuracy", "loss")
-    goal = "accuracy"
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
@@ -54,10 +49,12 @@ class MultipleChoice(FinetuneTask):
 
     def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Any]:
         """A list of encodings for each text with its choices: of the text with each of them."""
-        texts = list(texts)
-        pairs = [pair for text, choices in texts for pair in zip(repeat(text), choices, strict=False)]
+        counts, pairs = [], []
+        for text, choices in texts:
+            counts.append(len(choices))
+            pairs += [(text, choice) for choice in choices]
         encodings = iter(super().tokenize(pairs, path))
-        return [[next(encodings) for _ in choices] for _, choices in texts]
+        return [list(islice(encodings, count)) for count in counts]
 
     def logits(self, encodings: Sequence[list[Encoding]]) -> list[Array]:
         """For each text an array (C,): a score for each of its choices."""
@@ -68,20 +65,12 @@ class MultipleChoice(FinetuneTask):
         size, numbers = self.settings.batch_size, range(len(encodings))
         return [numbers[start : start + size] for start in numbers[::size]]
 
-    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
-        scores, labels = np.stack(logits), targets_of(examples)
-        loss = float(SoftmaxCrossEntropy()(scores, labels))
-        return {"accuracy": accuracy(scores.argmax(axis=1), labels), "loss": loss}
+    def describe(self, given: Any, true: int, predicted: int) -> dict[str, object]:
+        text, choices = given
+        return {"text": cut(text), "choices": list(map(cut, choices)), "true": true, "predicted": predicted}
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
-
-        def describe(number: int) -> dict[str, object]:
-            text, choices = examples[number].given
-            given = {"text": cut(text), "choices": list(map(cut, choices))}
-            return {**given, "true": int(labels[number]), "predicted": int(best[number])}
-
-        return {"kind": "choices", **wrong_rows(logits, labels, describe)}
+        return {"kind": "choices", **super().report_row(logits, examples)}
 
     def batch(self, encodings: Sequence[list[Encoding]]) -> Batch:
         flat = self.tokenizer.batch([encoding for choices in encodings for encoding in choices])

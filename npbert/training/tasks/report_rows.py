@@ -5,13 +5,11 @@ wrong ones that the model was surest of, at most `MOST`. The run adds `baselines
 by name, and `best_step`, the step of the model in model/.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.layers import Softmax
-from npbert.training.log import short
 
 MOST, _LONGEST, _LABELS = 30, 400, 25
 
@@ -30,19 +28,6 @@ def surest(wrong: Array, sureness: Array) -> list[int]:
     return found
 
 
-def wrong_rows(
-    logits: Sequence[Array], labels: Array, describe: Callable[[int], dict[str, object]]
-) -> dict[str, object]:
-    """`examples`, `wrong` and `worst` of a classification, each of the worst with its probability.
-
-    logits: N arrays (C,)   labels (N,)   describe: what is said of the example with a number
-    """
-    scores = np.stack(logits)
-    wrong, sureness = scores.argmax(axis=1) != labels, Softmax()(scores).max(axis=1)
-    worst = [{**describe(number), "probability": short(sureness[number])} for number in surest(wrong, sureness)]
-    return {"examples": len(labels), "wrong": int(wrong.sum()), "worst": worst}
-
-
 def confusion(true: Array, predicted: Array, labels: Sequence[str]) -> dict[str, object]:
     """`labels`, and `counts`: how many examples with the label of a row were given that of a column.
 
@@ -50,14 +35,13 @@ def confusion(true: Array, predicted: Array, labels: Sequence[str]) -> dict[str,
 
     true, predicted (N,): numbers of labels
     """
-    size = len(labels)
-    often = np.bincount(true, minlength=size) + np.bincount(predicted, minlength=size)
+    often = np.bincount(np.concatenate([true, predicted]), minlength=len(labels))
     kept = np.flatnonzero(often).tolist()
-    names = [cut(labels[number], 60) for number in kept]
-    if len(kept) > _LABELS:
+    more = len(kept) > _LABELS
+    if more:
         kept = sorted(np.argsort(-often, kind="stable")[: _LABELS - 1].tolist())
-        names = [*(cut(labels[number], 60) for number in kept), "(others)"]
-    places = np.full(size, len(names) - 1)
+    names = [cut(labels[number], 60) for number in kept] + ["(others)"] * more
+    places = np.full(len(labels), len(names) - 1)
     places[kept] = range(len(kept))
     counts = np.zeros((len(names), len(names)), int)
     np.add.at(counts, (places[true], places[predicted]), 1)

@@ -46,7 +46,8 @@ class TaskSettings(Settings):
     )
     delimiter: str = setting(
         "",
-        "what separates columns: tab (where quotes are part of the text) or comma; by default comma for .csv, else tab",
+        "what separates columns: tab (where quotes are part of the text), comma or semicolon; by default comma for "
+        ".csv, else tab",
         wanted=DELIMITER,
     )
     first_row: str = setting(

@@ -1,7 +1,7 @@
 """Classification and regression of texts and of pairs of texts."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from npbert.inference import Classify
 from npbert.io.errors import InputError, InputWarning, Place, Setting
 from npbert.io.files import FileError
 from npbert.io.messages import listed, warn
-from npbert.layers import MeanSquaredError, SoftmaxCrossEntropy
+from npbert.layers import MeanSquaredError
 from npbert.training.log import short
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks import table
-from npbert.training.tasks.report_rows import MOST, confusion, cut, wrong_rows
+from npbert.training.tasks.classes import OneOfMany
+from npbert.training.tasks.report_rows import MOST, confusion, cut
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, targets_of
 
 _ENOUGH = 50  # examples, to say of a column that it holds no texts
@@ -25,12 +26,8 @@ _POINTS = 400  # that a picture shows
 Targets = tuple[Sequence[float], tuple[str, ...] | None]
 
 
-class TextClassification(FinetuneTask, Classify):
-    """A label for a text, or for a pair. (Devlin et al. 2018, section 4.1.)"""
-
-    metrics: ClassVar[tuple[str, ...]] = ("accuracy", "macro_f1", "matthews", "f1", "loss")
-    goal = "accuracy"
-    has_positive = True
+class TextTask(FinetuneTask, Classify):
+    """A text, or a pair of texts, with a target."""
 
     @classmethod
     def read(
@@ -46,6 +43,20 @@ class TextClassification(FinetuneTask, Classify):
             hint = (Setting("text"), " says which column the texts are in")
             warn(InputWarning(says, where=Place(path), hint=hint))
         return list(map(Labelled, texts, targets)), found
+
+    @classmethod
+    def targets(
+        cls, rows: Sequence[TableRow], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
+    ) -> Targets:
+        """The target of each row, whose first value says it; and the names of the labels. Raises: FileError."""
+        raise NotImplementedError(f"{cls.__name__} has no targets(rows, settings, columns, labels)")
+
+
+class TextClassification(OneOfMany, TextTask):
+    """A label for a text, or for a pair. (Devlin et al. 2018, section 4.1.)"""
+
+    metrics = ("accuracy", "macro_f1", "matthews", "f1", "loss")
+    has_positive = True
 
     @classmethod
     def targets(
@@ -91,41 +102,33 @@ class TextClassification(FinetuneTask, Classify):
         positive = self.positive if metric == "f1" else None
         return super().title_of(metric) if positive is None else f"f1 (of {self.name_of(positive)!r})"
 
-    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
-        scores, labels = np.stack(logits), targets_of(examples)
-        loss = float(SoftmaxCrossEntropy()(scores, labels))
-        return {**self._metrics(scores.argmax(axis=1), labels), "loss": loss}
-
     def class_scores(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
         scores = class_scores(np.stack(logits).argmax(axis=1), targets_of(examples))
         return {self.name_of(number): each for number, each in scores.items()}
 
+    def describe(self, given: Text, true: int, predicted: int) -> dict[str, object]:
+        return {"texts": _texts(given), "true": cut(self.labels[true]), "predicted": cut(self.labels[predicted])}
+
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
-
-        def describe(number: int) -> dict[str, object]:
-            true, predicted = (cut(self.name_of(names[number])) for names in (labels, best))
-            return {"texts": _texts(examples[number].given), "true": true, "predicted": predicted}
-
-        return {"kind": "labels", **wrong_rows(logits, labels, describe), **confusion(labels, best, self.labels)}
+        return {"kind": "labels", **super().report_row(logits, examples), **confusion(labels, best, self.labels)}
 
     def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         labels = targets_of(examples)
         counts = np.bincount(labels)
         shares = counts[counts > 0] / len(labels)
-        return {**self._metrics(np.full_like(labels, counts.argmax()), labels), "loss": float(-shares @ np.log(shares))}
+        return {**self.scores(np.full_like(labels, counts.argmax()), labels), "loss": float(-shares @ np.log(shares))}
 
-    def _metrics(self, predictions: Array, labels: Array) -> dict[str, float]:
+    def scores(self, predictions: Array, labels: Array) -> dict[str, float]:
         metrics = {name: METRICS[name](predictions, labels) for name in ("accuracy", "macro_f1", "matthews")}
         return metrics if self.positive is None else {**metrics, "f1": f1(predictions, labels, self.positive)}
 
 
-class TextRegression(TextClassification):
+class TextRegression(TextTask):
     """A number for a text, or for a pair: the similarity of two sentences, say. (Devlin et al. 2018, section 4.1.)"""
 
     metrics = ("pearson", "spearman", "loss")
     goal = "pearson"
-    has_positive = False
 
     @classmethod
     def config(cls, labels: Sequence[str] | None) -> dict[str, Any]:
@@ -144,15 +147,6 @@ class TextRegression(TextClassification):
                 hint = table.header_hint(index, row, settings, columns)
                 raise FileError(f"{listed([row.values[0]])} is not a number", where=row.place, hint=hint)
         return [float(row.values[0]) for row in rows], None
-
-    def class_scores(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
-        return {}
-
-    def name_of(self, target: float) -> str:
-        return str(target)
-
-    def title_of(self, metric: str) -> str:
-        return metric
 
     def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)

@@ -1,58 +1,196 @@
 // explain: any number of a trace as the sum that it is. `value` is the number itself, `total` what the terms add up to:
 // the same but for rounding, unless a bug is planted. In `roads` the terms are ways that lead from it to the loss.
-// `notes` name what is said of it, and what these sentences speak `of`: the words are in notes.html.
 
-import {atHead, withoutHead} from "./heads.js";
-import {totalOf} from "./terms.js";
+import {compute, constantIn, placeAt, rangesOf, refsOf, stridesOf} from "./arrays.js";
+import {FUNCTIONS} from "./functions.js";
+import {withSymbols} from "./run.js";
 
 export function explain(trace, name, row, column) {
   const array = trace.arrays.get(name);
-  if (!array) throw new Error(`there is no array ${name}`);
-  const {value, formula: left} = array.at(row, column);
-  const about = {name, row, column, value, roads: false};
-  if (array.origins.length === 0) return {...about, formula: left, ...withoutOrigin(array, value)};
-
-  const parts = array.origins.map((origin) => partOf(origin)(row, column));
-  const terms = parts.flatMap((part) => part.terms.map((one) => ofRoad(part.road, one)));
+  const value = array.at(row, column);
+  const left = symbolAt(array, row, column);
+  if (array.origins.length === 0) {
+    const label = array.isGradient ? left.replace(/^d(.*?)(\[.*)?$/, "∂$1/∂$1") : array.parameter ? "learned" : "fixed";
+    const note = array.isGradient ? "start" : label;
+    return {name, row, column, value, formula: left, terms: [{label, value, factors: [], goes: null}], total: value,
+      roads: false, notes: [], origin: note};
+  }
+  const parts = array.origins.map((origin) => partsOf(trace, origin, array, row, column));
+  const terms = parts.flatMap(({terms: some}) => some);
+  const formulas = parts.map(({formula}) => formula).filter(Boolean);
   return {
-    ...about,
-    formula: `${left} = ${parts.map(rightOf).join(" + ")}`,
-    terms,
-    total: totalOf(terms),
-    notes: parts.map((part) => part.note),
-    roads: parts.length > 1 || parts.some((part) => part.roads ?? false),
+    name, row, column, value, terms, total: terms.reduce((sum, term) => sum + term.value, 0),
+    formula: `${left} = ${formulas.join(" + ").replaceAll("+ −", "− ") || "0"}`,
+    notes: [...new Set(array.origins.map((origin) => noteOf(trace, origin, terms.length === 0)))].filter(Boolean),
+    roads: isByRoads(array), origin: null,
   };
 }
 
-// The right side of a formula: where the operation does not say it, its terms do.
-const rightOf = ({right, terms}) =>
-  right ?? ([...new Set(terms.map(({formula}) => formula))].map((say) => say()).join(" + ") || "0");
-
-// A term of a step that is one of several roads
-const ofRoad = (road, term) => (road ? {...term, label: `${road}: ${term.label}`} : term);
-
-// What one step has to say of the number at (row, column): its operation knows.
-export function partOf({record, key}) {
-  const {operation, inputs, outputs, settings, back} = record;
-  const arrays = {settings, ...inputs, ...outputs, ...back?.dys, ...back?.found};
-  const said = operation.explain[withoutHead(key)];
-  return (row, column) => {
-    const part = said(settings.heads ? atHead(arrays, key, column) : arrays, row, column);
-    const name = [operation.kind, withoutHead(key), part.special].filter(Boolean).join(".");
-    return {...part, note: {name, of: {...settings, ...arrays, ...part}}};
-  };
+// Is a gradient the sum of several roads: of two uses, or as its formula says?
+function isByRoads({origins, isGradient}) {
+  const [{step, line: {target: {local}, terms}}] = origins;
+  const uses = new Set(origins.map((origin) => origin.step));
+  return isGradient && (uses.size > 1 || (step.said.roads === local.replace(/\d+$/, "") && terms.length > 1));
 }
 
-function withoutOrigin(array, value) {
-  const name = array.isGradient ? "start" : array.parameter ? "learned" : "fixed";
-  const label = array.isGradient ? array.symbol.replace(/^d(.*)/, "∂$1/∂$1") : name;
-  return {terms: [{label, value, factors: [], goes: null}], total: value, notes: [{name, of: array}]};
-}
-
-// A note's text, where {x} stands for the symbol of x, and any other name for what it is in what the note speaks `of`.
-export function noteWith(text, of) {
-  return text.replace(/\s+/g, " ").replace(/\{([\w.]+)\}/g, (_, path) => {
-    const found = path.split(".").reduce((one, key) => one[key], of);
-    return found.symbol ?? found;
+// The terms that one formula has for the number at (row, column): none where the formula does not reach it.
+function partsOf(trace, {step, line}, array, row, column) {
+  const place = line.target.index.length === 2 ? [row, column] : [array.columns === "one" ? row : column];
+  const found = line.terms.map((term) => {
+    const refs = [line.target, ...refsOf(term.factors)];
+    const letters = [...rangesOf(trace, step, refs)];
+    const fits = (at) => line.target.index.every((index, dim) => placeAt(trace, step, index, at[index.letter]) === place[dim]);
+    const all = everyPlace(letters, line.target.index, place).filter(fits);
+    const free = letters.find(([letter]) => !line.target.index.some((index) => index.letter === letter && !index.lookup));
+    return all.map((at) => termAt(trace, step, term, at, free?.[0]));
   });
+  const sums = found.map((some, which) => some.length && formulaOf(trace, step, line.terms[which], some));
+  return {terms: found.flat(), formula: sums.filter(Boolean).join(" + ")};
+}
+
+// All values of the letters for which the target may be at that place: as objects by letter.
+function everyPlace(letters, index, place) {
+  return letters.reduce((all, [letter, [from, to]]) => {
+    const dim = index.findIndex((one) => one.letter === letter && !one.lookup);
+    const values = dim < 0 ? Array.from({length: to - from}, (_, n) => from + n)
+      : place[dim] >= from && place[dim] < to ? [place[dim]] : [];
+    return all.flatMap((at) => values.map((value) => ({...at, [letter]: value})));
+  }, [{}]);
+}
+
+function termAt(trace, step, {sign, label, factors}, at, free) {
+  const cells = factors.map((factor) => factorAt(trace, step, factor, at));
+  if (sign < 0) {
+    cells.unshift({name: null, label: "−1", value: -1});
+  }
+  const value = cells.reduce((product, cell) => product * cell.value, 1);
+  const linked = cells.filter((cell) => cell.name !== null);
+  const goes = linked.find(({isGradient}) => isGradient) ?? linked[0] ?? null;
+  const sum = free === undefined ? "" : labelOf(trace, step, factors, free, at[free]);
+  const own = label ?? (sum ? "" : factors.map((one) => symbolOf(trace, one)).join(" · "));
+  const shown = [own, sum].filter(Boolean).join(": ");
+  const {name, row, column, example} = goes ?? {};
+  return {label: shown, value, factors: cells, goes: goes && {name, row, column, ...(example && {example})}, at, free};
+}
+
+// One factor as a number with its place, to which a click leads; a function of a number has a label.
+function factorAt(trace, step, factor, at) {
+  if (factor.constant) {
+    return {name: null, label: factor.constant, value: constantIn(step, factor.constant)};
+  }
+  if (factor.args) {
+    const args = factor.args.map((one) => factorAt(trace, step, one, at));
+    const [first] = args;
+    return {...first, label: symbolOf(trace, factor), value: FUNCTIONS[factor.of].of(...args.map(({value}) => value))};
+  }
+  const array = trace.arrays.get(factor.name);
+  const [row, column] = rowAndColumn(array, factor.index.map((index) => placeAt(trace, step, index, at[index.letter])));
+  const value = array.at(row, column);
+  const {name, isGradient, example} = array;
+  return array.isHidden ? {name: null, label: symbolOf(trace, factor), value} : {name, row, column, value, isGradient, example};
+}
+
+const rowAndColumn = ({columns}, place) =>
+  (place.length === 2 ? place : place.length === 0 ? [0, 0] : columns === "one" ? [place[0], 0] : [0, place[0]]);
+
+function symbolOf(trace, {args, of, constant, name}) {
+  if (args) {
+    return FUNCTIONS[of].said(symbolOf(trace, args[0]));
+  }
+  return constant ?? {total: "Σ e^", top: "max"}[trace.arrays.get(name).symbol] ?? trace.arrays.get(name).symbol;
+}
+
+// Which of the summed numbers a term is, for people: n = 2, “are”
+function labelOf(trace, step, factors, letter, at) {
+  for (const {name, index} of refsOf(factors)) {
+    const dim = index.findIndex((one) => one.letter === letter);
+    if (dim >= 0) {
+      const {rows, columns} = trace.arrays.get(name);
+      const axis = index[dim].lookup ? "tokens" : index.length === 1 && columns !== "one" ? columns : [rows, columns][dim];
+      return axisLabel(trace, axis, at, letter);
+    }
+  }
+  return "";
+}
+
+export function axisLabel({words, masked, model: {vocabulary}}, axis, at, letter) {
+  const word = {tokens: () => words[at], masked: () => words[masked[at]], vocabulary: () => vocabulary[at]}[axis];
+  return `${bare(letter)} = ${at}${word ? `, “${word()}”` : ""}`;
+}
+
+// Q[2, 3], b[3]: an array at a place, which may be letters.
+export function symbolAt({symbol, rows, columns}, row, column) {
+  const place = [[rows, row], [columns, column]].filter(([axis]) => axis !== "one").map(([, at]) => at);
+  return place.length ? `${symbol}[${place.join(", ")}]` : symbol;
+}
+
+// Σₙ x[n, 1] · dQ[n, 2]: the letter that is summed over stands for its numbers.
+function formulaOf(trace, step, {sign, factors}, terms) {
+  const [{at, free}] = terms;
+  const summed = terms.length > 1 ? free : null;
+  const text = factors.map((factor) => {
+    const array = trace.arrays.get(factor.name);
+    const index = factor.index?.map((one) => (one.letter === summed ? letterIn(one) : placeAt(trace, step, one, at[one.letter])));
+    return array && !array.isHidden && index.length ? `${array.symbol}[${index.join(", ")}]` : symbolOf(trace, factor);
+  }).join(" · ").replaceAll(" · 1/", " / ");
+  return `${sign < 0 ? "−" : ""}${summed ? `Σ${SUBSCRIPTS[bare(summed)] ?? ""} ` : ""}${text}`;
+}
+
+const bare = (letter) => letter.replace(/\d/g, "");
+const letterIn = ({letter, lookup}) => (lookup ? `${lookup}[${letter}]` : bare(letter));
+
+const SUBSCRIPTS = {n: "ₙ", m: "ₘ", v: "ᵥ", i: "ᵢ", j: "ⱼ", o: "ₒ", k: "ₖ"};
+
+// What is said of the number that a formula makes.
+function noteOf(trace, {step, line: {target: {local}}}, isUnread) {
+  const key = local.replace(/\d+$/, "");
+  const text = (isUnread && step.said[`${key} unread`]) || step.said[local] || step.said[key];
+  return text && withSymbols(trace, step, text.split(" | ").at(-1).replace(/\s+/g, " "));
+}
+
+// The roads of which a gradient is the sum, as [{road, size}], size: √Σ² of what comes back on it; none where it is one.
+export function roadsOf(trace, name) {
+  const array = trace.arrays.get(name);
+  if (!array.origins.length || !isByRoads(array)) {
+    return [];
+  }
+  return array.origins.flatMap(({step, line}) => line.terms.map((term) => {
+    const alone = array.withValues(new Float64Array(array.values.length));
+    compute(trace, step, line, alone, [term]);
+    return {road: term.label, size: Math.hypot(...alone.values)};
+  }));
+}
+
+// ---- the chain along a trail of numbers: each is the one before it taken apart, and keeps what it was multiplied with
+// there. Of a gradient this factor is the local derivative: all factors together are what this path brings.
+
+// By place: {factor, product}. `factor`: null where the number is no part of the one before; `product`: since the last null.
+export function chainOf(trace, places) {
+  let product = 1;
+  return places.map((place, index) => {
+    const factor = index === 0 ? null : factorIn(trace, places[index - 1], place);
+    product = factor === null ? 1 : product * factor;
+    return {factor, product};
+  });
+}
+
+function factorIn(trace, {name, row, column}, part) {
+  const isPart = (factor) => factor.label === undefined // a function of a number is no multiple of it
+    && factor.name === part.name && factor.row === part.row && factor.column === part.column;
+  const terms = explain(trace, name, row, column).terms.filter(({factors}) => factors.some(isPart));
+  const others = ({factors}) => factors.reduce((result, one) => (isPart(one) ? result : result * one.value), 1);
+  return terms.length ? terms.reduce((sum, term) => sum + others(term), 0) : null;
+}
+
+// Of the terms that lead on to a gradient of this sentence, the one that brings most; null where none brings anything.
+export function largestTerm(trace, {name, row, column}) {
+  const leadsOn = ({goes, value}) => goes && !goes.example && value !== 0 && trace.arrays.get(goes.name).isGradient;
+  const terms = explain(trace, name, row, column).terms.filter(leadsOn);
+  return terms.reduce((most, term) => (Math.abs(term.value) > Math.abs(most?.value ?? 0) ? term : most), null);
+}
+
+// The places from a gradient on, by the largest term each time, until backward begins.
+export function wayToLoss(trace, place) {
+  const next = largestTerm(trace, place)?.goes;
+  return next ? [next, ...wayToLoss(trace, next)] : [];
 }

@@ -1,150 +1,262 @@
-// run: one sentence forward, then backward, as a trace: the loss, every array, every step. Where two guesses are
-// compared, backward begins from their difference: what is said here of the loss is then said of it; `goal` names it.
+// run: one sentence forward, then backward, as a trace: the loss, every array, every step. The chain rule is the one
+// loop of `goBack`: the steps in reverse order, each of which reads the gradients of what it made.
 
-import {maskedWordLoss} from "./bert.js";
-import {backwardWith, isBroken, isLeftOut} from "./bugs.js";
-import {headIn, withoutHead} from "./heads.js";
-import {NamedArray, Recorder, tensorsOf} from "./recorder.js";
-import {add, tensorOf} from "./tensor.js";
-import {addWords} from "./two_guesses.js";
-import {subscript} from "./words.js";
+import {compute, NamedArray} from "./arrays.js";
+import {boundStep, nameOf, programOf, refsIn} from "./formulas.js";
 
 // A model for the page, from what npbert exported.
 export function makeModel(data) {
-  const tensors = (numbers) => new Map(
-    Object.entries(numbers ?? {}).map(([name, {shape, values}]) => [name, tensorOf(shape, values)]));
-  const matrices = Object.keys(data.parameters).filter((name) => data.parameters[name].shape.length > 1);
+  const numbers = (given) => new Map(Object.entries(given ?? {}).map(([name, {shape, values}]) => {
+    const matrix = shape.length === 1 ? [1, ...shape] : shape;
+    return [name, {shape: matrix, isMatrix: shape.length > 1, values: Float64Array.from(values)}];
+  }));
+  const {config, vocabulary, parameters, constants} = data;
   return {
-    config: data.config,
-    vocabulary: data.vocabulary,
-    parameters: tensors(data.parameters),
-    constants: tensors(data.constants), // fixed positions, in a model that has them
-    matrices: new Set(matrices), // weight decay is for these alone
+    config,
+    vocabulary,
+    program: programOf(data),
+    parameters: numbers(parameters),
+    constants: numbers(constants), // fixed positions, in a model that has them
   };
 }
 
-// Forward, and backward unless `backward` is false. bug: the id of one of BUGS, planted in backward. rival: {masked,
-// word}, to compare the label of the masked word with another word.
-export function run(model, example, options) {
-  const trace = computed(model, example, options);
-  const {records} = trace.recorder;
-  trace.steps = [...records.map(forwardStep), ...records.toReversed().filter(({back}) => back).map(backwardStep)];
-  trace.probabilities = probabilities(trace);
+// Forward, and backward unless `backward` is false. bug: the id of one to plant in backward. rival: {masked, word}, to
+// compare the answer of the hidden word with another word: backward then begins from the difference of their logits,
+// and `goal` names that in place of the loss.
+export function run(model, example, {bug = null, rival = null, backward = true} = {}) {
+  const trace = beginning(model, example, bug, rival);
+  trace.program.forEach((step) => forwardStep(trace, step));
+  if (backward) {
+    goBack(trace);
+  }
   return trace;
 }
 
-// The same without what is only shown: the steps, and the probabilities of the words.
-export function computed(model, example, {bug = null, backward = true, rival = null} = {}) {
-  const recorder = new Recorder(model, example);
-  const loss = maskedWordLoss(recorder, example, rival);
-  const trace = {
-    loss: loss.tensor.re[0],
-    goal: loss.name, // the word for it: loss, or difference
-    recorder,
-    example,
-    bug,
-    arrays: new Map(recorder.arrays), // every array by name, with its gradient and its workings
+// The loss, and all arrays, if one number were another: forward goes on from there, and nothing of the trace changes.
+export function whatIf(trace, {name, row, column}, value) {
+  const changed = trace.arrays.get(name).with(row, column, value);
+  const world = {...trace, arrays: new Map(trace.arrays).set(name, changed), fixed: name};
+  const readers = trace.program.findIndex(({forward}) => readsOf(forward).includes(name));
+  const first = changed.madeBy ?? (readers < 0 ? trace.program.length : readers);
+  trace.program.slice(first).forEach((step) => forwardStep(world, step));
+  return {loss: world.arrays.get(trace.goal).values[0], arrays: world.arrays};
+}
+
+function beginning(model, example, bug, rival) {
+  const {program, vocabulary, config} = model;
+  const {input_ids: ids} = example;
+  const masked = example.labels.flatMap((label, n) => (label >= 0 ? [n] : []));
+  const labels = example.labels.filter((label) => label >= 0);
+  const headSize = config.hidden_size / config.num_attention_heads;
+  const constants = {
+    "1/D": 1 / config.hidden_size, D: config.hidden_size, eps: config.layer_norm_eps, "1/M": 1 / masked.length,
+    "1/√d": 1 / Math.sqrt(headSize), "1/N": 1 / ids.length,
   };
-  if (backward) goBack(trace, loss);
-  if (backward && rival) addWords(trace);
-  return trace;
-}
-
-// The chain rule, from ∂loss/∂loss = 1: the steps in reverse order, each given what the one after it returned.
-function goBack(trace, loss) {
-  const {records} = trace.recorder;
-  const first = new NamedArray(gradientOf(loss, loss), tensorOf([1], [1]), loss.tokens, records.length);
-  trace.arrays.set(first.name, first);
-  records.toReversed().forEach((record, n) => undo(trace, record, records.length + n));
-}
-
-// index: of the step that undoes it. record.back: what has come back to the outputs, and what this step brings back.
-function undo({bug, arrays, recorder, goal}, record, index) {
-  const {operation, inputs, outputs, settings} = record;
-  const dys = {}, found = {};
-  for (const key in outputs) {
-    const dy = arrays.get(outputs[key].gradient);
-    if (dy) dys[`d${key}`] = dy;
+  const steps = rival ? [...program.steps.slice(0, -1), differenceStep(program, rival, labels)] : program.steps;
+  const goal = rival ? "difference" : "loss";
+  const arrays = new ArraysByName();
+  for (const [numbers, parameter] of [[model.parameters, true], [model.constants, false]]) {
+    for (const [name, {shape, values}] of numbers) { // copies: training changes the model, and no trace
+      arrays.set(name, new NamedArray(name, {...program.arrays.get(name), parameter}, shape, values.slice()));
+    }
   }
-  const gradients = backwardWith(bug, record)(tensorsOf(dys), tensorsOf({...inputs, ...outputs}), settings);
-  for (const key in gradients) {
-    const about = aboutFound(record, key, arrays.get(goal));
-    const origins = [{record, key, tensor: gradients[key]}];
-    found[key] = new NamedArray({...about, origins}, gradients[key], recorder.tokens, index);
-    const before = arrays.get(about.name);
-    if (before) addTo(before, found[key]); // a tied table: both of its uses add to one gradient
-    else arrays.set(about.name, found[key]);
+  return {
+    model, example, bug, rival, goal, masked, headSize, arrays,
+    lookups: {...example, positions: ids.map((_, n) => n), masked, labels},
+    words: ids.map((id) => vocabulary[id]),
+    program: steps.map((step, index) => ({...step, index, constants})),
+    get loss() {
+      return this.arrays.get(goal).values[0];
+    },
+  };
+}
+
+// δ = logits[m, a] − logits[m, b], in place of the loss
+function differenceStep(program, {masked, word}, labels) {
+  const meaning = "How far one guess is ahead of another: the difference of their logits.";
+  program.arrays.set("difference", {...program.arrays.get("loss"), symbol: "δ", meaning});
+  return boundStep(program, {
+    kind: "Difference", part: "difference", title: "the difference: how far one guess is ahead of the other",
+    arrays: {...program.steps.at(-1).arrays, loss: "difference"}, indices: {place: masked, one: labels[masked], other: word},
+  });
+}
+
+// What `world.fixed` names is as it was put, and is not computed.
+function forwardStep(world, step) {
+  const begun = new Set();
+  for (const line of step.forward) {
+    const {name} = line.target;
+    const before = world.arrays.get(name);
+    if (name === world.fixed) {
+      continue;
+    }
+    if (!begun.has(name)) {
+      world.arrays.set(name, before ? before.withValues(before.values.map(() => 0)) : arrayOf(world, step, line));
+    }
+    begun.add(name);
+    const array = world.arrays.get(name);
+    if (!world.fixed) {
+      array.origins.push({step, line});
+      array.madeBy = step.index;
+    }
+    compute(world, step, line, array);
   }
-  record.back = {index, bug, dys, found};
 }
 
-function addTo(sum, {tensor, madeBy, origins}) {
-  sum.soFar ??= [{step: sum.madeBy, values: sum.values}];
-  sum.tensor = add(sum.tensor, tensor);
-  sum.soFar.push({step: madeBy, values: sum.values});
-  sum.origins.push(...origins);
+// The chain rule, from ∂loss/∂loss = 1.
+function goBack(world) {
+  const [{program}, goal] = [world, world.arrays.get(world.goal)];
+  const first = new NamedArray(`d(${goal.name})`, aboutGradient(world, goal), [1, 1], Float64Array.of(1));
+  first.madeBy = program.length;
+  world.arrays.set(first.name, first);
+  program.toReversed().forEach((step, n) => undo(world, step, program.length + n));
 }
 
-// What is said of the array that backward calls `key`: the gradient of an input or output, or a working of its own.
-function aboutFound({operation, inputs, outputs, settings, part}, key, goal) {
-  const of = key.startsWith("d") ? inputs[key.slice(1)] ?? outputs[key.slice(1)] : undefined;
-  if (of) return gradientOf(of, goal);
-  const {symbol, meaning} = operation.workings[withoutHead(key)];
-  const {rows} = Object.values(outputs).at(-1);
-  const head = headIn(key);
-  const ofHead = typeof symbol === "function" ? symbol(settings.heads > 1 ? subscript(head) : "") : symbol;
-  const about = {name: `${part}.${key}`, symbol: ofHead, meaning, rows, columns: "one", head};
-  return {...about, isGradient: true, gradient: null};
+// index: of the step that undoes it. A planted bug changes the numbers; their origins are those of the right formulas.
+function undo(world, step, index) {
+  step.back = index;
+  const before = new Map();
+  for (const line of step.broken[world.bug]?.lines ?? step.backward) {
+    const {name} = line.target;
+    const array = world.arrays.get(name) ?? arrayOf(world, step, line);
+    world.arrays.set(name, array);
+    if (!before.has(name)) {
+      before.set(name, array.values.slice());
+    }
+    compute(world, step, line, array);
+  }
+  for (const [name, values] of before) {
+    const array = world.arrays.get(name);
+    if (array.origins.length) { // a tied table: both of its uses add to one gradient
+      array.soFar ??= [{step: array.madeBy, values}];
+      array.soFar.push({step: index, values: array.values.slice()});
+    }
+    array.origins.push(...step.backward.filter(({target}) => target.name === name).map((line) => ({step, line})));
+    array.madeBy = index;
+  }
 }
 
-function gradientOf({name, symbol, gradient, gradientSymbol, rows, columns, head}, goal) {
-  const road = gradient === `d(${name})` ? "" : " on this road";
-  const meaning = `How fast the ${goal.name} moves with ${symbol}${road}: ∂${goal.symbol}/∂${symbol}.`;
-  const about = {name: gradient, symbol: gradientSymbol, rows, columns, head, meaning};
-  return {...about, isGradient: true, gradientOf: name, gradient: null};
+// ---- what is said of arrays ----
+
+function arrayOf(world, step, line) {
+  const {shape, ...about} = aboutArray(world, step, line);
+  return new NamedArray(line.target.name, about, shape);
+}
+
+function aboutArray(world, step, {target: {name, local, index}, terms}) {
+  const [, of, road] = name.match(/^d\((.*?)\)(?: (.*))?$/) ?? [];
+  if (of) {
+    return aboutGradient(world, world.arrays.get(of), road);
+  }
+  const {arrays, heads} = world.model.program;
+  const known = arrays.get(name);
+  if (known) {
+    const symbol = known.symbol + (known.head !== null && heads > 1 ? subscript(known.head + 1) : "");
+    return {...known, symbol, shape: [known.rows, known.columns].map((axis) => sizeOf(world, axis))};
+  }
+  const [symbol, meaning = ""] = step.said[local.replace(/\d+$/, "")]?.split(" | ") ?? [local];
+  const [head] = local.match(/\d+$/) ?? [null];
+  const [[rows, height], [columns, width] = ["one", 1]] = index.map(({letter}) => axisOf(world, terms, letter));
+  const isGradient = step.backward.some(({target}) => target.name === name);
+  return {symbol, meaning, rows, columns, head: head && Number(head), isHidden: !meaning, isGradient, shape: [height, width]};
+}
+
+function aboutGradient({goal, arrays}, {name, symbol, rows, columns, head, shape, isHidden}, road = "") {
+  const {symbol: of} = arrays.get(goal);
+  const meaning = `How fast the ${goal} moves with ${symbol}${road && " on this road"}: ∂${of}/∂${symbol}.`;
+  const about = {symbol: `d${symbol}${road && ` ${road}`}`, rows, columns, head, shape, meaning, isHidden};
+  return {...about, isGradient: true, gradientOf: name};
+}
+
+export const subscript = (number) => String(number).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]);
+
+function sizeOf({model: {config}, example, masked}, axis) {
+  const sizes = {
+    one: 1, tokens: example.input_ids.length, masked: masked.length, features: config.hidden_size,
+    intermediate: config.intermediate_size, vocabulary: config.vocab_size,
+  };
+  return sizes[axis];
+}
+
+// What a letter of a formula runs over, and how far: the rows or columns of the first array that has it.
+function axisOf({arrays}, terms, letter) {
+  const refs = terms.flatMap(({factors}) => refsIn(factors));
+  const isIt = (one) => one.letter === letter && !one.lookup;
+  const {name, index} = refs.find((ref) => ref.index.some(isIt));
+  const {rows, columns, shape} = arrays.get(name);
+  const axes = [[rows, shape[0]], [columns, shape[1]]].slice(index.length === 1 && columns !== "one" ? 1 : 0);
+  return axes[index.findIndex(isIt)];
+}
+
+// Arrays by name. Those of the update are `later`: computed when the first of them is asked for.
+class ArraysByName extends Map {
+  get(name) {
+    const isOfUpdate = this.later && !this.has(name) && /^(?!d\()\w+\(|^norm$|^clip$/.test(name);
+    return isOfUpdate ? this.later(name) : super.get(name);
+  }
 }
 
 // ---- the steps, for the page ----
 
-const namesOf = (arrays) => [...new Set(Object.values(arrays).map(({name}) => name))];
+// The names of the arrays that formulas read, and of those that they make.
+export const readsOf = (lines) => [...new Set(lines.flatMap(({terms}) =>
+  terms.flatMap(({factors}) => refsIn(factors).map(({name}) => name))))];
+export const makesOf = (lines) => [...new Set(lines.map(({target}) => target.name))];
 
-// What both ways of a step have in common. kept: what forward keeps on the tape, and backward takes off again. ids: of a
-// lookup it keeps which rows were read: how many ids these are. names: what npbert's layer calls the arrays that go in
-// and come out, and their gradients, beside their symbols.
-function aboutStep({part, operation, inputs, outputs, settings}) {
-  const named = Object.entries({...inputs, ...outputs});
-  const kept = named.filter(([key]) => operation.keeps.includes(withoutHead(key))).map(([, array]) => array);
-  const names = named.filter(([key]) => /^[xyhqkvc]$/.test(key)).flatMap(([key, {symbol, gradientSymbol}]) =>
-    [[key, symbol], [`d${key}`, gradientSymbol]]);
-  const ids = operation.keepsOf?.(settings).length ?? 0;
-  return {kept: namesOf(kept), ids, about: {part, kind: operation.kind, names}};
+// All steps, forward and then backward: what each reads, makes and adds to, and what it puts on the tape or takes off
+// again: of what forward had, all that backward reads. ids: a lookup keeps so many of them.
+export function stepsOf(trace) {
+  const {program} = trace;
+  const back = program.toReversed().map((step) => backwardStep(trace, step));
+  return [...program.map((step) => forwardStepSaid(trace, step)), ...back].map((step, index) => ({...step, index}));
 }
 
-function forwardStep(record) {
-  const {index, title, formula, operation, inputs, outputs} = record;
-  const {kept, ids, about} = aboutStep(record);
-  const writes = operation.kind === "Fork" ? [] : namesOf(outputs);
-  return {index, phase: "forward", ...about, title, formula, reads: namesOf(inputs), writes, tape: {keeps: kept, ids}};
-}
-
-function backwardStep(record) {
-  const {title, operation, inputs, outputs, back: {index, bug, dys, found}} = record;
-  const {kept, ids, about} = aboutStep(record);
-  const weights = Object.entries(inputs).filter(([, {parameter}]) => parameter);
+function stepSaid({arrays, lookups}, step, lines) {
+  const isShown = (name) => !arrays.get(name).isHidden;
+  const isParameter = (name) => arrays.get(name).parameter;
+  const writes = makesOf(lines).filter(isShown);
+  const kept = readsOf(step.backward).filter((name) => {
+    const {madeBy, isGradient, isHidden} = arrays.get(name);
+    return madeBy !== null && !isGradient && !isHidden;
+  });
+  const [looked] = step.backward.flatMap(({target}) => target.index).filter(({lookup}) => lookup === "ids");
   return {
-    index, phase: "backward", ...about, undoes: record.index,
-    title: `back: ${title}`, formula: operation.undoing({...inputs, ...outputs}),
-    reads: [...namesOf(dys), ...kept, ...namesOf(Object.fromEntries(weights))], writes: namesOf(found),
-    adds: weights.filter(([key]) => found[`d${key}`]).map(([key]) => found[`d${key}`].name),
-    leftOut: Object.keys(found).filter((key) => isLeftOut(bug, record, key)).map((key) => found[key].name),
-    tape: {takes: kept, ids}, isBroken: isBroken(bug, record),
+    kind: step.kind, part: step.part, of: step, writes,
+    reads: readsOf(lines).filter((name) => isShown(name) && !writes.includes(name)),
+    weights: readsOf(step.forward).filter(isParameter),
+    kept, ids: looked ? lookups[step.lookups.ids].length : 0,
   };
 }
 
-// Of each masked word: where it is, which word was hidden there, and the probability of every word.
-function probabilities(trace) {
-  const {values, shape: [, words]} = trace.arrays.get("p");
-  const {labels} = trace.recorder.records.at(-1).settings;
-  return trace.recorder.tokens.masked.map((position, m) =>
-    ({position, label: labels[m], values: values.slice(m * words, (m + 1) * words)}));
+function forwardStepSaid(trace, step) {
+  const {kept, ids, ...about} = stepSaid(trace, step, step.forward);
+  const formula = withSymbols(trace, step, step.said.shown);
+  return {...about, phase: "forward", title: step.title, formula, tape: {keeps: kept, ids}};
+}
+
+function backwardStep(trace, step) {
+  const {kept, ids, reads, ...about} = stepSaid(trace, step, step.backward);
+  const broken = step.broken[trace.bug];
+  const isUnused = (name) => readsOf(step.backward).includes(name) && !readsOf(broken.lines).includes(name);
+  return {
+    ...about, phase: "backward", title: `back: ${step.title}`, formula: withSymbols(trace, step, step.said.undone),
+    reads: [...new Set([...reads, ...about.weights])], adds: about.writes.filter((name) => isOfParameter(trace, name)),
+    undoes: step.index, tape: {takes: kept, ids}, isBroken: Boolean(broken), leftOut: broken ? about.writes.filter(isUnused) : [],
+  };
+}
+
+const isOfParameter = ({arrays}, name) => arrays.get(arrays.get(name).gradientOf)?.parameter ?? false;
+
+// A text in which {x} is the symbol of what the step calls x, or a constant; what it does not have is left out.
+export function withSymbols({arrays, model}, step, text) {
+  const found = (local) => arrays.get(nameOf(model.program, step, local))?.symbol ?? step.constants[local];
+  return text.replace("{roads}", step.roads?.join(", "))
+    .replace(/ [+=] \{(\w+\d)\}/g, (whole, local) => (found(local) === undefined ? "" : whole))
+    .replace(/\{(\w+)\}/g, (whole, local) => found(local) ?? whole);
+}
+
+// Of each hidden word: where it is, which word it is, and the probability of every word.
+export function probabilitiesIn({masked, lookups: {labels}}, arrays) {
+  const {values, shape: [, words]} = arrays.get("p");
+  return masked.map((position, m) => ({position, label: labels[m], values: values.slice(m * words, (m + 1) * words)}));
 }

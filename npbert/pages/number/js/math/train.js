@@ -1,78 +1,172 @@
-// Training: steps of AdamW in the page, as npbert has it, on whole batches.
+// Training: steps of AdamW in the page, as npbert has it, on whole batches. The next step is also the last of a trace,
+// the update, as arrays of which every number says where it comes from.
 
-import {AdamW, normAndClip} from "./adamw.js";
-import {computed} from "./run.js";
-import {add, scaled, sumOfSquares, Tensor} from "./tensor.js";
-import {range} from "./terms.js";
+import {compute, NamedArray} from "./arrays.js";
+import {boundStep} from "./formulas.js";
+import {run} from "./run.js";
 
 const IN_A_BATCH = 8;
+const ANYWHERE = [{letter: "r"}, {letter: "c"}];
+const NUMBER = {rows: "one", columns: "one"};
 
 // The sentences of step 0, 1, …: they take turns.
-export const batchAt = (examples, step) =>
-  range(Math.min(IN_A_BATCH, examples.length), (place) => examples[(step * IN_A_BATCH + place) % examples.length]);
+export function batchAt(examples, step) {
+  const count = Math.min(IN_A_BATCH, examples.length);
+  return Array.from({length: count}, (_, place) => examples[(step * count + place) % examples.length]);
+}
 
-// `next` says what the next step is, down the mean loss of all masked words of the examples, and changes nothing: the
-// loss and the sentences as they are before it, ‖g‖ and clip, and by parameter all arrays of AdamW. `step` makes this
-// step, and returns {loss, gradientNorm}. `steps` counts.
+// `next` says what the next step is, down the mean loss of all hidden words of the examples, and changes nothing: the
+// loss and the sentences as they are before it, and all arrays of AdamW by name. `step` makes it, and returns its loss.
 export function makeTrainer(model, settings) {
-  const byParameter = (make) => new Map([...model.parameters].map(([name, tensor]) => [name, make(name, tensor)]));
-  const means = byParameter((_, {shape}) => new Tensor(...shape));
-  const squares = new Map(means);
+  const zeros = () => new Map([...model.parameters].map(([name, {values}]) => [name, values.map(() => 0)]));
+  const kept = {m_before: zeros(), v_before: zeros()};
+  const bound = new Map([...model.parameters.keys()].map((name) => [name, boundStep(model.program, stepOf(name))]));
   const trainer = {
     steps: 0,
     lr: settings.lr,
 
-    settingsOf(name) {
-      const lambda = model.matrices.has(name) ? settings.weight_decay : 0;
-      return {...settings, t: trainer.steps + 1, lr: trainer.lr, lambda};
-    },
-
     next(examples, {bug = null} = {}) {
-      const batch = tracesOf(model, examples, bug);
-      const ofSentence = ({share, trace}, name) => scaled(trace.arrays.get(`d(${name})`).tensor, share);
-      const gradients = byParameter((name) => batch.map((one) => ofSentence(one, name)).reduce(add));
-      const total = [...gradients.values()].reduce((sum, {re}) => sum + sumOfSquares(re), 0);
-      const all = normAndClip(total, settings.max_grad_norm);
-      const made = byParameter((name, w) => {
-        const given = {w, g: gradients.get(name), m_before: means.get(name), v_before: squares.get(name), ...all};
-        return {...given, ...AdamW.forward(given, trainer.settingsOf(name))};
-      });
-      return {loss: batch.reduce((sum, {share, trace}) => sum + share * trace.loss, 0), batch, ...all, made};
+      const batch = sharesOf(examples).map(([example, share]) => ({example, share, trace: run(model, example, {bug})}));
+      const world = {arrays: new Map(), lookups: {}, model};
+      const constants = {...constantsOf(settings, trainer), ...Object.fromEntries(batch.map(({share}, n) => [`share ${n}`, share]))};
+      for (const name of bound.keys()) {
+        addGradient(world, name, batch, constants);
+      }
+      addNorm(world, [...bound.keys()], settings.max_grad_norm);
+      for (const [name, step] of bound) {
+        const of = {...constants, λ: model.parameters.get(name).isMatrix ? settings.weight_decay : 0};
+        addUpdated(world, {...step, constants: of}, name, kept);
+      }
+      return {loss: batch.reduce((sum, {share, trace}) => sum + share * trace.loss, 0), batch, arrays: world.arrays};
     },
 
-    step(examples, {bug = null} = {}) {
-      const {loss, norm, made} = trainer.next(examples, {bug});
-      for (const [name, {m, v, new: after}] of made) {
-        model.parameters.get(name).re.set(after.re);
-        means.set(name, m);
-        squares.set(name, v);
+    step(examples, options) {
+      const {loss, arrays} = trainer.next(examples, options);
+      for (const [name, {values}] of model.parameters) {
+        values.set(arrays.get(`new(${name})`).values);
+        kept.m_before.set(name, arrays.get(`m(${name})`).values);
+        kept.v_before.set(name, arrays.get(`v(${name})`).values);
       }
       trainer.steps += 1;
-      return {loss, gradientNorm: norm.re[0]};
+      return loss;
     },
   };
   return trainer;
 }
 
-// The loss is the mean over all masked words of the examples: a sentence has a share in it by how many of them it has.
-function tracesOf(model, examples, bug) {
-  const counts = examples.map(({labels}) => labels.filter((label) => label >= 0).length);
-  const total = counts.reduce((a, b) => a + b);
-  return examples.map((example, e) => ({example, share: counts[e] / total, trace: computed(model, example, {bug})}));
+const UPDATED = ["g", "m_before", "v_before", "m", "v", "m_hat", "v_hat", "decay", "delta", "new"];
+
+function stepOf(name) {
+  const arrays = Object.fromEntries(UPDATED.map((key) => [key, `${key}(${name})`]));
+  return {kind: "AdamW", part: "parameters", title: "the update", arrays: {w: name, norm: "norm", clip: "clip", ...arrays}};
 }
 
-export function resetParameters(model, seed, std = model.config.initializer_range) {
-  const normal = normalNumbers(seed);
-  for (const [name, {re}] of model.parameters) {
-    const start = model.matrices.has(name) ? () => std * normal() : () => (name.endsWith(".gamma") ? 1 : 0);
-    re.forEach((_, i) => { re[i] = start(); });
+function constantsOf({betas: [beta1, beta2], eps, max_grad_norm}, {steps, lr}) {
+  return {
+    "β₁": beta1, "1−β₁": 1 - beta1, "1/(1−β₁ᵗ)": 1 / (1 - beta1 ** (steps + 1)),
+    "β₂": beta2, "1−β₂": 1 - beta2, "1/(1−β₂ᵗ)": 1 / (1 - beta2 ** (steps + 1)),
+    "−lr": -lr, eps, max_grad_norm,
+  };
+}
+
+// Each sentence with its share in the loss: by how many hidden words it has.
+function sharesOf(examples) {
+  const counts = examples.map(({labels}) => labels.filter((label) => label >= 0).length);
+  const total = counts.reduce((a, b) => a + b);
+  return examples.map((example, index) => [example, counts[index] / total]);
+}
+
+function add({arrays, model}, name, key, about, origin, values) {
+  const [symbol, meaning] = model.program.formulas.AdamW[key].split(" | ");
+  const shape = about.shape ?? [1, 1];
+  const array = new NamedArray(name, {symbol, meaning, rows: about.rows, columns: about.columns}, shape, values);
+  array.origins = origin ? [origin] : [];
+  arrays.set(name, array);
+  return array;
+}
+
+// The gradient of the batch: a term for each sentence.
+function addGradient(world, name, batch, constants) {
+  const of = batch.map(({example, trace}, n) => {
+    const dw = trace.arrays.get(`d(${name})`);
+    const key = `sentence ${n}: ${dw.name}`;
+    world.arrays.set(key, Object.assign(dw.withValues(dw.values), {example}));
+    return {sign: 1, label: `“${example.text}”`, factors: [{constant: `share ${n}`}, {name: key, index: ANYWHERE}]};
+  });
+  const line = {target: {name: `g(${name})`, local: "g", index: ANYWHERE}, way: "=", terms: of};
+  const step = {kind: "AdamW", constants, said: world.model.program.formulas.AdamW};
+  const w = batch[0].trace.arrays.get(name);
+  world.arrays.set(name, w);
+  compute(world, step, line, add(world, `g(${name})`, "g", w, {step, line}));
+}
+
+// ‖g‖ over all parameters, a term for each; and how much of every gradient is left.
+function addNorm(world, names, most) {
+  const squares = names.map((name) => world.arrays.get(`g(${name})`).values.reduce((sum, value) => sum + value ** 2, 0));
+  const norm = Math.sqrt(squares.reduce((a, b) => a + b, 0));
+  const said = world.model.program.formulas.AdamW;
+  const constants = {"1/‖g‖": 1 / (norm || 1), max_grad_norm: most};
+  const step = {kind: "AdamW", said, constants, arrays: {norm: "norm", clip: "clip"}};
+  const terms = names.map((name, n) => {
+    constants[`Σ g² of ${name}`] = squares[n];
+    return {sign: 1, label: name, factors: [{constant: `Σ g² of ${name}`}, {constant: "1/‖g‖"}]};
+  });
+  const scalar = (local) => ({name: local, local, index: []});
+  add(world, "norm", "norm", NUMBER, {step, line: {target: scalar("norm"), way: "=", terms}}, Float64Array.of(norm));
+  const clipped = {sign: 1, label: null, factors: [{of: "clipped", args: [scalar("norm"), {constant: "max_grad_norm"}]}]};
+  const line = {target: scalar("clip"), way: "=", terms: [clipped]};
+  compute(world, step, line, add(world, "clip", "clip", NUMBER, {step, line}));
+}
+
+function addUpdated(world, step, name, kept) {
+  const w = world.arrays.get(name);
+  for (const key of ["m_before", "v_before"]) {
+    add(world, `${key}(${name})`, key, w, null, kept[key].get(name));
+  }
+  for (const line of step.forward) {
+    compute(world, step, line, add(world, line.target.name, line.target.local, w, {step, line}));
   }
 }
 
-// Numbers from normal(0, 1), the same for the same seed. (Box & Muller 1958.)
-function normalNumbers(seed) {
+// Add the update to a trace as its last step, or put it in the place of the one that is there. examples: the batch of
+// the trainer's next step. None of it is computed before somebody looks.
+export function addUpdate(trace, trainer, examples) {
+  const index = trace.steps.findLastIndex(({phase}) => phase !== "update") + 1;
+  const {program} = trace.model;
+  const said = program.formulas.AdamW;
+  trace.steps[index] = {
+    index, phase: "update", part: "parameters", kind: "AdamW", title: "the update: every parameter moves",
+    formula: said.shown, reads: [], writes: [], tape: {keeps: [], ids: 0},
+  };
+  const next = once(() => {
+    const found = trainer.next(examples, {bug: trace.bug});
+    for (const [name, array] of found.arrays) {
+      if (!trace.arrays.has(name)) {
+        trace.arrays.set(name, Object.assign(array, {madeBy: name.startsWith("sentence") ? null : index}));
+      }
+    }
+    return found;
+  });
+  const after = once(() => new Map([...trace.model.parameters].map(([name, one]) =>
+    [name, {...one, values: next().arrays.get(`new(${name})`).values}])));
+  const lossAfter = (example) => run({...trace.model, parameters: after()}, example, {backward: false}).loss;
+  trace.arrays.later = (name) => next().arrays.get(name);
+  trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: [...trace.model.parameters.keys()], next, lossAfter};
+}
+
+// What `make` gives, computed when it is first asked for
+function once(make) {
+  let made = null;
+  return () => (made ??= make());
+}
+
+// The parameters of a model that knows nothing.
+export function resetParameters(model, seed, std = model.config.initializer_range) {
   const uniform = uniformNumbers(seed);
-  return () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+  const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()); // Box & Muller 1958
+  for (const [name, {values, isMatrix}] of model.parameters) {
+    values.forEach((_, i) => { values[i] = isMatrix ? std * normal() : Number(name.endsWith(".gamma")); });
+  }
 }
 
 // Numbers above 0, up to 1, the same for the same seed. (mulberry32, Tommy Ettinger's.)

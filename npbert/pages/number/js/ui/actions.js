@@ -1,19 +1,24 @@
 // What a reader can do. Every button, key and drag ends in one of these.
 
-import {addUpdate, batchAt, makeTrainer, run} from "../math/index.js";
-import {maskedPositions} from "./labels.js";
+import {probabilitiesIn, run, stepsOf, whatIf} from "../math/run.js";
+import {addUpdate, batchAt, makeTrainer} from "../math/train.js";
+import {arrayNamed, bestOf} from "./labels.js";
 import {change, state} from "./state.js";
 
 // Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
 export function runAgain(changes = {}) {
   const trace = traceOf(changes);
-  change({...changes, trace, step: Math.min(state.step, trace.steps.length - 1)});
+  change({...changes, trace, moved: null, step: Math.min(state.step, trace.steps.length - 1)});
 }
 
-// The trace of the state with these changes made to it; nothing is drawn yet.
+// The trace of the state with these changes made to it; nothing is drawn yet. `right`: the one without a bug.
 export function traceOf(changes) {
   Object.assign(state, changes);
-  const trace = run(state.model, state.example, {bug: state.bug, rival: state.rival});
+  const {model, example, bug, rival} = state;
+  const trace = run(model, example, {bug, rival});
+  trace.right = bug ? run(model, example, {rival}) : trace;
+  trace.steps = stepsOf(trace);
+  trace.probabilities = probabilitiesIn(trace, trace.arrays);
   planUpdate(trace);
   return trace;
 }
@@ -26,14 +31,11 @@ function planUpdate(trace) {
 }
 
 // The sentences of the trainer's next step.
-export function nextBatch() {
-  return batchAt(state.data.examples, state.trainer.steps);
-}
+export const nextBatch = () => batchAt(state.data.examples, state.trainer.steps);
 
-// A trainer that remembers nothing yet, at the learning rate of the one before it.
-export function newTrainer() {
-  const {optimizer} = state.data;
-  return makeTrainer(state.model, {...optimizer, lr: state.trainer?.lr ?? optimizer.lr});
+// A trainer that remembers nothing yet.
+export function newTrainer(lr = state.data.optimizer.lr) {
+  return makeTrainer(state.model, {...state.data.optimizer, lr});
 }
 
 // Another learning rate.
@@ -57,38 +59,83 @@ export function goToStep(number) {
   }
 }
 
-// Another sentence: an example of the data.
+// Another sentence: an example of the data, or one that was made here.
 export function chooseSentence(example) {
   forget();
-  runAgain({rival: null, ...startOf(state.data.examples.indexOf(example))});
+  const sentence = state.data.examples.indexOf(example);
+  runAgain({rival: null, example, sentence: Math.max(0, sentence)});
 }
 
-// A sentence as it came, by its number.
-export function startOf(sentence) {
-  const example = state.data.examples[sentence];
-  return {sentence, example: {...example, labels: [...example.labels]}};
+export const maskId = () => state.data.vocabulary.indexOf("[MASK]");
+
+// A line that the reader has typed, as an example; or the words that the vocabulary lacks. Without a [MASK], its last
+// word is hidden; what is right for a [MASK] is what the model guesses.
+export function exampleOfLine(line) {
+  const {vocabulary, config} = state.data;
+  const words = line.replaceAll("[MASK]", " [MASK] ").split(/\s+/).filter(Boolean);
+  const ids = words.map((word) => [word, word.toLowerCase()].map((one) => vocabulary.indexOf(one)).find((id) => id >= 0) ?? -1);
+  const unknown = words.filter((_, n) => ids[n] < 0);
+  const most = Math.min(16, config.max_position_embeddings) - 2;
+  if (!words.length || unknown.length || words.length > most) {
+    return {unknown, most};
+  }
+  const input_ids = [vocabulary.indexOf("[CLS]"), ...ids, vocabulary.indexOf("[SEP]")];
+  const example = {text: line, line, input_ids, token_type_ids: input_ids.map(() => 0), labels: input_ids.map(() => -100)};
+  if (!ids.includes(maskId())) {
+    return hidden(example, ids.length);
+  }
+  example.labels = input_ids.map((id) => (id === maskId() ? 0 : -100));
+  const guesses = probabilitiesOf(example);
+  return {...example, labels: example.labels.map((label, n) =>
+    (label < 0 ? label : bestOf(guesses.find(({position}) => position === n).values, 1)[0]))};
+}
+
+function probabilitiesOf(example) {
+  const trace = run(state.model, example, {backward: false});
+  return probabilitiesIn(trace, trace.arrays);
+}
+
+// The example in which the word at this place is hidden, and no other.
+export function hidden(example, position) {
+  const shown = example.input_ids.map((id, n) => (example.labels[n] >= 0 ? example.labels[n] : id));
+  return {
+    ...example, hides: position, given: null, input_ids: shown.with(position, maskId()),
+    labels: shown.map((id, n) => (n === position ? id : -100)),
+  };
+}
+
+export function hideWord(position) {
+  forget();
+  runAgain({rival: null, example: hidden(state.example, position)});
 }
 
 // Another answer for a hidden word: the loss is then that of this word. Where this was the word that the answer is
 // compared with, the two change places.
 export function chooseAnswer(position, word) {
-  const {rival, example} = state;
-  const isSame = rival?.word === word && maskedPositions()[rival.masked] === position;
+  const {rival, example, trace} = state;
+  const isSame = rival?.word === word && trace.masked[rival.masked] === position;
   const swapped = isSame ? {...rival, word: example.labels[position]} : rival;
-  runAgain({example: {...example, labels: example.labels.with(position, word)}, rival: swapped});
+  runAgain({example: answered(example, position, word), rival: swapped});
 }
 
-// Compare the answer of a masked word with another word, {masked, word}: backward then begins from the difference of
+// given: what is right, as it came
+export const answered = (example, position, word) =>
+  ({...example, given: example.given ?? example.labels, labels: example.labels.with(position, word)});
+
+// Compare the answer of a hidden word with another word, {masked, word}: backward then begins from the difference of
 // their logits, and this is followed. null: it begins from the loss again.
 export function compareWith(rival) {
   const chosen = rival && {name: "difference", row: 0, column: 0};
-  const start = {view: "step", chosen, trail: [chosen], step: stepThatMakes(state.trace.goal)};
+  const start = {view: "step", chosen, trail: [chosen], step: state.trace.program.length - 1};
   runAgain({rival, ...(rival ? start : {chosen, trail: []})});
 }
 
 // Plant a bug in the backward, or take it out: null.
-export function plantBug(bug) {
-  runAgain({bug});
+export const plantBug = (bug) => runAgain({bug});
+
+// Move a number: forward goes on from there, and all that it changes is shown. null: it is where it was.
+export function moveNumber(place, value) {
+  change({moved: value === null ? null : {place, value, ...whatIf(state.trace, place, value)}});
 }
 
 // Put a number of a parameter where the reader wants it: the model is then another.
@@ -107,46 +154,42 @@ export function putNumbers(places) {
 
 // Returns the number that was there.
 function putInto({name, row, column}, value) {
-  const {re, shape} = state.model.parameters.get(name);
-  const was = re[row * shape[1] + column];
-  re[row * shape[1] + column] = value;
+  const {values, shape} = state.model.parameters.get(name);
+  const was = values[row * shape[1] + column];
+  values[row * shape[1] + column] = value;
   return was;
 }
 
 // The model as it came, again.
 export function takeModelBack() {
-  restore(state.model, state.exported);
+  state.model.parameters.forEach(({values}, name) => values.set(state.exported.get(name)));
   runAgain({trainer: newTrainer(), changed: [], stepsTrained: 0, trainedWith: new Set(), isFresh: false});
 }
 
 // A copy of all parameters, by name.
-export function valuesOf(model) {
-  return new Map([...model.parameters].map(([name, tensor]) => [name, Float64Array.from(tensor.re)]));
-}
-
-// Put such a copy back.
-export function restore(model, values) {
-  for (const [name, tensor] of model.parameters) {
-    tensor.re.set(values.get(name));
-  }
-}
+export const valuesOf = (model) => new Map([...model.parameters].map(([name, {values}]) => [name, values.slice()]));
 
 // Follow this number: a new trail begins.
 export function choose(place) {
-  change({chosen: place, trail: [place], parameter: parameterOf(place) ?? state.parameter});
+  change({chosen: place, trail: [place], moved: null, parameter: parameterOf(place) ?? state.parameter});
 }
 
 // From the number that is followed go on to one that it is made of, or to several, each made of the next: the stage
 // shows the step that makes the last. Where that has an `example`, it is a number of this sentence, which comes on top.
 export function follow(...places) {
   const {example = null, ...place} = places.pop();
-  const {arrays} = state.trace;
-  const isOfAll = ({name}) => !["tokens", "masked"].includes(arrays.get(name).rows);
+  const isOfAll = ({name}) => !["tokens", "masked"].includes(arrayNamed(name).rows);
   const trail = example ? state.trail.filter(isOfAll) : state.trail;
   if (example) {
     chooseSentence(example);
   }
   goTo(place, [...trail, ...places, place]);
+}
+
+// The same from anywhere, on a trail of its own.
+export function beginAt(place) {
+  change({view: "step", trail: []});
+  follow(place);
 }
 
 // The name of the parameter that a number, its gradient or a part of its update belongs to; or null.
@@ -156,41 +199,34 @@ export function parameterOf({name}) {
 }
 
 // Back to an earlier number of the trail.
-export function goBackTo(index) {
-  goTo(state.trail[index], state.trail.slice(0, index + 1));
-}
+export const goBackTo = (index) => goTo(state.trail[index], state.trail.slice(0, index + 1));
 
 function goTo(place, trail) {
   const step = stepThatMakesNumber(place) ?? state.step;
-  change({chosen: place, trail, step, parameter: parameterOf(place) ?? state.parameter});
+  change({chosen: place, trail, step, moved: null, parameter: parameterOf(place) ?? state.parameter});
 }
 
 // Follow no number.
 export function forget() {
   if (state.chosen) {
-    change({chosen: null, trail: []});
+    change({chosen: null, trail: [], moved: null});
   }
 }
 
 // The last step that writes an array, or adds to it; for a parameter the first that reads it; null for an unknown.
 export function stepThatMakes(name) {
-  const {steps} = state.trace;
-  const makes = steps.findLastIndex((step) => step.writes.includes(name) || (step.adds ?? []).includes(name));
-  const found = makes >= 0 ? makes : steps.findIndex((step) => step.reads.includes(name));
+  const found = arrayNamed(name).madeBy ?? state.trace.steps.findIndex(({reads}) => reads.includes(name));
   return found >= 0 ? found : null;
 }
 
 // The same for one number: to the row of a table that is used twice, it may be an earlier step that adds.
 export function stepThatMakesNumber({name, row, column}) {
-  const {soFar, shape} = state.trace.arrays.get(name);
+  const {soFar, shape} = arrayNamed(name);
   const at = row * shape[1] + column;
   const added = soFar?.filter(({values}, index) => values[at] !== (soFar[index - 1]?.values[at] ?? 0)) ?? [];
   return added.at(-1)?.step ?? stepThatMakes(name);
 }
 
-// Is this array of the trace known when this step is done?
-export function isKnown(name, step) {
-  const {steps, arrays} = state.trace;
-  const isMade = arrays.get(name).madeBy !== null || arrays.get(name).gradientOf !== null;
-  return !isMade || stepThatMakes(name) <= step || steps[step].reads.includes(name);
-}
+// What a gradient to which several steps add was after step `step`; of all else, its values.
+export const valuesAfter = (array, step) =>
+  array.soFar?.findLast((entry) => entry.step <= step)?.values ?? array.values;

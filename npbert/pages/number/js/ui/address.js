@@ -3,16 +3,14 @@
 // Each key says how it is written from `state`, as a text or a list of them, nothing for the default; and what a text
 // of it brings to `next`, the state that is to be: nothing, where this page has no such thing.
 
-import {BUGS} from "../math/index.js";
-import {putNumbers, startOf, stepThatMakesNumber, traceOf} from "./actions.js";
-import {byId, make} from "./dom.js";
+import {answered, exampleOfLine, hidden, putNumbers, stepThatMakesNumber, traceOf} from "./actions.js";
+import {byId, make, show} from "./dom.js";
 import {cellOfPlace} from "./heatmap.js";
 import {placeIn, placeNamed, stepNamed, stepOfFile} from "./named.js";
-import {isSecret} from "./notes.js";
+import {bugNamed, isSecret, stopNamed} from "./notes.js";
 import {quizNamed} from "./quiz.js";
 import {change, state, watch} from "./state.js";
-import {VIEWS} from "./tabs.js";
-import {stopNamed} from "./tour.js";
+import {VIEWS} from "./tools.js";
 
 // Of these the numbers hang: they are computed again where one changes.
 const SENTENCE_KEYS = {
@@ -20,13 +18,24 @@ const SENTENCE_KEYS = {
     write: ({sentence}) => sentence,
     read: (text) => /^\d+$/.test(text) && text in state.data.examples && startOf(Number(text)),
   },
+  line: { // one that the reader has typed
+    write: ({example}) => example.line,
+    read(text) {
+      const example = exampleOfLine(text);
+      return !example.unknown && {example};
+    },
+  },
+  hide: { // the place of the only word that is hidden
+    write: ({example}) => example.hides,
+    read: (text, {example}) => Number(text) > 0 && Number(text) < example.labels.length - 1 && {example: hidden(example, Number(text))},
+  },
   answer: {
-    write: ({data, sentence, example}) => example.labels.flatMap((word, position) =>
-      (word === data.examples[sentence].labels[position] ? [] : [`${position}:${data.vocabulary[word]}`])),
+    write: ({data, example}) => example.labels.flatMap((word, position) =>
+      (word === (example.given ?? example.labels)[position] ? [] : [`${position}:${data.vocabulary[word]}`])),
     read: (text, {example}) => {
       const [position, word] = numberedWord(text);
       const isThere = word >= 0 && example.labels[position] >= 0;
-      return isThere && {example: {...example, labels: example.labels.with(position, word)}};
+      return isThere && {example: answered(example, position, word)};
     },
   },
   set: {
@@ -38,8 +47,8 @@ const SENTENCE_KEYS = {
     },
   },
   bug: {
-    write: ({bug, quiz}) => !isSecret(quiz) && bug,
-    read: (text) => BUGS.some(({id}) => id === text) && {bug: text},
+    write: ({bug, quiz, tour}) => !isSecret({quiz, tour}) && bug,
+    read: (text) => bugNamed(text) && {bug: text},
   },
   against: { // which hidden word, and the word that its answer is compared with
     write: ({rival, data}) => rival && `${rival.masked}:${data.vocabulary[rival.word]}`,
@@ -60,13 +69,18 @@ const VIEW_KEYS = {
       return place && {chosen: place, trail: [...trail, place]};
     },
   },
-  tab: {write: ({view}) => view !== "step" && view, read: (text) => VIEWS.includes(text) && {view: text}},
+  tab: {
+    write: ({view, moving, chosen}) => (view !== "step" ? view : moving && chosen && "move"),
+    read: (text) => (text === "move" ? {moving: true} : VIEWS.includes(text) && {view: text}),
+  },
   words: {write: ({allWords}) => allWords && "all", read: (text) => text === "all" && {allWords: true}},
   tour: {write: ({tour}) => tour, read: (text) => stopNamed(text) && {tour: text}},
   quiz: {write: ({quiz}) => quiz && `${quiz.kind}:${quiz.seed}`, read: (text) => brings("quiz", quizNamed(text))},
 };
 const KEYS = {...SENTENCE_KEYS, ...VIEW_KEYS};
-const NOTHING_CHOSEN = {step: null, chosen: null, trail: [], view: "step", allWords: false, tour: null, quiz: null};
+const NOTHING_CHOSEN = {
+  step: null, chosen: null, trail: [], view: "step", moving: false, allWords: false, tour: null, quiz: null, moved: null,
+};
 const PASSING = ["step", "words"]; // the browser's "back" does not undo these one by one
 const WRITE_AFTER = 400; // milliseconds: browsers refuse an address that is written at every step of a drag
 const MOST_SAID = 200;
@@ -81,14 +95,15 @@ export function showAddress() {
   byId("copy-link").addEventListener("click", copyLink);
   addEventListener("hashchange", goToHash);
   goToHash();
-  watch(["trace", "step", "chosen", "view", "allWords", "tour", "quiz"], () => {
+  watch(["trace", "step", "chosen", "view", "moving", "allWords", "tour", "quiz"], () => {
     writing ??= setTimeout(write, WRITE_AFTER);
   });
 }
 
-function textOf({name, row, column}) {
-  return `${name}[${row},${column}]`;
-}
+const textOf = ({name, row, column}) => `${name}[${row},${column}]`;
+
+// A sentence as it came, by its number.
+const startOf = (sentence) => ({sentence, example: state.data.examples[sentence]});
 
 // "2:are": a number, and the id of a word, −1 where there is none.
 function numberedWord(text) {
@@ -96,9 +111,7 @@ function numberedWord(text) {
   return [Number(number), state.data.vocabulary.indexOf(token)];
 }
 
-function brings(key, value) {
-  return value !== null && {[key]: value};
-}
+const brings = (key, value) => value !== null && {[key]: value};
 
 function addressOf(now, leftOut = []) {
   const keys = Object.keys(KEYS).filter((key) => !leftOut.includes(key));
@@ -118,6 +131,9 @@ function goToHash() {
   const text = isPlain ? "" : hash;
   const stop = stopNamed(new URLSearchParams(text).get("tour"));
   const given = new URLSearchParams(stop && !text.includes("&") ? `${stop.dataset.address}&${text}` : text);
+  if (stop?.hasAttribute("data-secret")) { // its bug is not told
+    given.set("bug", new URLSearchParams(stop.dataset.address).get("bug"));
+  }
   const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
   const readInto = (next, keys) => {
     for (const [key, one] of Object.keys(keys).flatMap((key) => given.getAll(key).map((one) => [key, one]))) {
@@ -128,7 +144,7 @@ function goToHash() {
     return next;
   };
   const {changed, ...base} = readInto({...startOf(0), changed: [], bug: null, rival: null}, SENTENCE_KEYS);
-  const numbersOf = (now) => addressOf({...now, quiz: null}, Object.keys(VIEW_KEYS));
+  const numbersOf = (now) => addressOf({...now, quiz: null, tour: null}, Object.keys(VIEW_KEYS));
   const isOther = !state.trace || numbersOf({...state, ...base, changed}) !== numbersOf(state);
   if (isOther) {
     putNumbers(changed);
@@ -178,5 +194,5 @@ async function copyLink() {
 
 function tell(...parts) {
   byId("address-said").hidden = parts.length === 0;
-  byId("address-said").replaceChildren(...parts);
+  show("address-said", ...parts);
 }

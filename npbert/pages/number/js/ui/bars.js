@@ -4,19 +4,17 @@ import {follow} from "./actions.js";
 import {byId, make} from "./dom.js";
 import {signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
-import {titleOf} from "./place.js";
+import {titleOf} from "./labels.js";
 
-const MOST_BARS = 12;
+const MOST_BARS = 9;
 
-// A bar for each term: its length is how much it brings. The largest stand alone, the small ones are folded away.
-// total: null where the terms are no sum.
+// A bar for each term; the small ones of many are folded away. total: null where the terms are no sum.
 export function barsOf({terms, total, roads}) {
-  const largest = Math.max(...terms.map((term) => Math.abs(term.value)), Number.MIN_VALUE);
+  const largest = Math.max(...terms.map(({value}) => Math.abs(value)), Number.MIN_VALUE);
   const bySize = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
-  const shown = terms.length > MOST_BARS ? bySize.slice(0, MOST_BARS) : terms;
+  const shown = terms.length > MOST_BARS ? bySize.slice(0, MOST_BARS - 1) : terms;
   const folded = bySize.slice(shown.length);
-  const listOf = (some) =>
-    make("ol", {class: roads ? "bars roads" : "bars"}, ...some.map((term) => bar(term, largest)));
+  const listOf = (some) => make("ol", {class: roads ? "bars roads" : "bars"}, ...some.map((term) => bar(term, largest)));
   const parts = [listOf(shown)];
   if (folded.length) {
     const rest = folded.reduce((sum, {value}) => sum + value, 0);
@@ -24,10 +22,10 @@ export function barsOf({terms, total, roads}) {
     parts.push(make("details", {}, summary, listOf(folded)));
   }
   if (terms.length > 1 && total !== null) {
-    const sum = [make("span", {}, `the sum of the ${terms.length}`), make("strong", {}, signedNumber(total))];
-    parts.push(make("p", {class: "total"}, ...sum));
+    const text = make("span", {}, `the sum of the ${terms.length}`);
+    parts.push(make("p", {class: "total"}, text, make("strong", {}, signedNumber(total))));
   }
-  return make("div", {}, ...parts);
+  return make("div", {class: "bars-box"}, ...parts);
 }
 
 // A term: a bar that leads on, and its factors, each of which leads to itself.
@@ -41,28 +39,27 @@ function bar({label, value, factors, goes, said = signedNumber(value)}, largest)
   const cells = factors.filter(({name}) => name !== null);
   const line = goes ? leading(goes, cells, "bar", parts) : make("div", {class: "bar"}, ...parts);
   const isItself = factors.length === 1 && factors[0].label === undefined;
-  const listed = factors.flatMap((factor, index) => [index ? " × " : "", ...factorParts(factor)]);
-  return make("li", {}, line, isItself ? null : make("div", {class: "factors"}, ...listed));
+  const listed = factors.flatMap((factor, index) => [index ? " × " : "", factorPart(factor)]);
+  return make("li", {}, line, isItself || !factors.length ? null : make("div", {class: "factors"}, ...listed));
 }
 
-function factorParts(factor) {
+function factorPart(factor) {
   const {name, value, label} = factor;
   const what = label ?? titleOf(factor);
   const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${signedNumber(value)})`;
-  return [name === null ? make("span", {class: "constant"}, text) : leading(factor, [factor], "factor", [text])];
+  return name === null ? make("span", {}, text) : leading(factor, [factor], "factor", [text]);
 }
 
 // A button that leads to a number. While it is pointed at or has the focus, the cells that it speaks of are lit.
 function leading({name, row, column, example = null}, cells, look, parts) {
-  const place = {name, row, column};
   const light = (on) => cells.forEach((cell) => cellOfPlace(byId("stage"), cell)?.classList.toggle("lit", on));
   const goOn = () => {
     light(false);
-    follow({...place, example});
+    follow({name, row, column, example});
     byId("followed-title").focus({preventScroll: true});
   };
-  const button = make("button", {type: "button", class: look, onclick: goOn}, ...parts);
-  button.title = `go on to ${titleOf(place)}${example ? ` of “${example.text}”` : ""}`;
+  const title = `go on to ${titleOf({name, row, column})}${example ? ` of “${example.text}”` : ""}`;
+  const button = make("button", {type: "button", class: look, title, onclick: goOn}, ...parts);
   ["pointerenter", "focus"].forEach((event) => button.addEventListener(event, () => light(true)));
   ["pointerleave", "blur"].forEach((event) => button.addEventListener(event, () => light(false)));
   return button;

@@ -1,117 +1,156 @@
-// Break it: plant a bug in the backward. The check turns red at once; training hardly shows it.
+// Break it: plant a bug in the backward. A check of the gradients turns red at once; training hardly shows it.
 
-import {run} from "../math/index.js";
+import {makeModel, run} from "../math/run.js";
+import {batchAt, makeTrainer, resetParameters} from "../math/train.js";
 import {chooseSentence, plantBug} from "./actions.js";
-import {byId, make, makeButton} from "./dom.js";
-import {beginAt} from "./follow.js";
-import {signedNumber} from "./format.js";
-import {partInWords} from "./labels.js";
+import {workBeside} from "./beside.js";
+import {chartOfLosses, smoothed} from "./chart.js";
+import {byId, make, makeButton, show} from "./dom.js";
+import {followFrom} from "./follow.js";
+import {counted, plainNumber, signedNumber} from "./format.js";
+import {arrayNamed, partInWords, titleOf} from "./labels.js";
 import {isSecret, knownBug, linesOfBug} from "./notes.js";
-import {titleOf} from "./place.js";
-import {clearRace, race} from "./race.js";
-import {state, watch} from "./state.js";
-import {openView} from "./tabs.js";
+import {change, state, watch} from "./state.js";
 
 const ROWS = 4; // of wrong arrays that are shown at once
+const RACE = {steps: 150, seed: 3, lr: 1e-2};
+const TOLERANCE = 1e-9;
+let stopRace = () => {};
 
 // Draw the list of bugs, and what the check says where one is planted.
 export function showBreak() {
+  const choices = [{id: "", name: "none: the backward as it should be"}, ...state.model.program.bugs];
+  byId("bugs").append(...choices.map(({id, name}) =>
+    make("label", {}, make("input", {type: "radio", name: "bug", value: id}), " ", name)));
   byId("bugs").addEventListener("change", ({target}) => plantBug(target.value || null));
   byId("race").addEventListener("click", race);
   byId("bug-out").addEventListener("click", () => {
     plantBug(null);
     byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
   });
-  watch(["bug"], drawBug);
+  watch(["bug", "quiz", "tour"], drawBug);
+  watch(["view", "trace", "tour", "quiz"], () => state.view === "break" && drawCheck());
   drawBug();
-  watch(["view", "report"], drawCheck);
 }
 
 function drawBug() {
   const bug = knownBug();
   byId("bugs").querySelector(`[value="${bug ?? ""}"]`).checked = true;
-  byId("bug-lines").replaceChildren(...(bug ? linesOfBug(bug) : []));
-  clearRace();
+  show("bug-lines", ...(bug ? linesOfBug(bug) : []));
+  stopRace();
+  show("race-chart");
+  byId("race").disabled = !state.bug;
+  show("race-said", state.bug ? "" : "Plant a bug first.");
 }
 
-// What the check says of each array, while the tab is open.
+// The gradients that a bug changes, in the order in which backward completes them, each at its worst number; beside
+// them those that are right: {name, place, says, right, isWrong}.
+function checked({arrays, right}) {
+  return [...right.arrays.values()].filter(({gradientOf, isHidden}) => gradientOf && !isHidden).map(({name, values, shape}) => {
+    const found = arrays.get(name).values;
+    const scale = values.reduce((most, value) => Math.max(most, Math.abs(value)), Number.MIN_VALUE);
+    const worst = values.reduce((at, value, n) =>
+      (Math.abs(found[n] - value) > Math.abs(found[at] - values[at]) ? n : at), 0);
+    const place = {name, row: Math.floor(worst / shape[1]), column: worst % shape[1]};
+    const isWrong = Math.abs(found[worst] - values[worst]) > TOLERANCE * scale;
+    return {name, place, says: found[worst], right: values[worst], isWrong};
+  }).sort((a, b) => right.arrays.get(a.name).madeBy - right.arrays.get(b.name).madeBy);
+}
+
 function drawCheck() {
-  const {view, report, bug} = state;
-  const found = view === "break" && report ? report.perParameter : [];
-  const [right, wrong] = [true, false].map((is) => found.filter(({ok}) => ok === is));
-  const parts = foldedRows(wrong.map(wrongRow));
-  if (wrong.length && !isSecret()) {
-    parts.unshift(make("p", {class: "first-wrong"}, ...whereToLook(report.first)));
-  }
-  if (right.length) {
-    const names = make("p", {class: "quiet"}, right.map(({name}) => partInWords(name)).join(", "));
-    const folded = make("details", {}, make("summary", {}, `✓ ${right.length} are right`), names);
-    parts.push(...(bug && !wrong.length ? [elsewhere()] : []), folded);
-  }
-  byId("check-list").replaceChildren(...parts);
+  const all = checked(state.trace);
+  const wrong = all.filter(({isWrong}) => isWrong);
+  byId("check-said").className = wrong.length ? "bad" : "good";
+  show("check-said", wrong.length ? `✗ ${counted(wrong.length, "gradient")} of ${all.length} are wrong.`
+    : `✓ All ${all.length} gradients are what npbert’s proved formulas give.`);
+  const rows = wrong.map(wrongRow);
+  const more = rows.splice(ROWS);
+  const folded = make("details", {}, make("summary", {}, `✗ and ${more.length} more`), ...more);
+  const first = wrong.length && !isSecret() ? [make("p", {}, ...whereToLook(wrong[0].name))] : [];
+  const none = state.bug && !wrong.length ? [elsewhere()] : [];
+  show("check-list", ...first, ...rows, ...(more.length ? [folded] : []), ...none);
 }
 
 // In this sentence the bug changes nothing: a way to one in which it does.
 function elsewhere() {
   const example = state.data.examples.find((one) => changesSomething(state.bug, one));
   const here = "In this sentence the bug changes nothing.";
-  return example
-    ? make("p", {}, `${here} It shows in another: `, makeButton(example.text, () => chooseSentence(example)))
-    : make("p", {}, `${here} Nor does it in any other of the page.`);
+  return example ? make("p", {}, `${here} It shows in another: `, makeButton(example.text, () => chooseSentence(example)))
+    : make("p", {}, here);
 }
 
-// Does this bug move a gradient of a parameter in this sentence?
+// Does this bug move a gradient in this sentence?
 export function changesSomething(bug, example) {
-  const [right, broken] = [null, bug].map((planted) => run(state.model, example, {bug: planted}).arrays);
-  const isMoved = (name) =>
-    right.get(name).values.some((value, index) => Math.abs(value - broken.get(name).values[index]) > 1e-5);
-  return [...right.values()].some(({parameter, gradient}) => parameter && isMoved(gradient));
-}
-
-function foldedRows(rows) {
-  const more = rows.slice(ROWS);
-  const folded = make("details", {}, make("summary", {}, `✗ and ${more.length} more`), ...more);
-  return more.length > 1 ? [...rows.slice(0, ROWS), folded] : rows;
+  const [right, trace] = [null, bug].map((planted) => run(state.model, example, {bug: planted}));
+  return checked({...trace, right}).some(({isWrong}) => isWrong);
 }
 
 // One array of which the gradient is wrong.
-function wrongRow({name, worst: {row, column, analytic, numeric}}) {
-  const place = {name: state.trace.arrays.get(name).gradient, row, column};
-  const figures = `backward says ${signedNumber(analytic)}, forward alone gives ${signedNumber(numeric)}`;
-  const said = ` ${titleOf(place)}: ${figures}: ${faultInWords(analytic, numeric)}`;
-  const title = make("strong", {}, `✗ ${partInWords(name)}`);
-  const go = makeButton("follow it", () => beginAt(place), {"aria-label": `follow ${titleOf(place)}`});
-  return make("div", {class: "wrong-row"}, go, make("div", {}, title, make("span", {class: "quiet"}, said)));
+function wrongRow({name, place, says, right}) {
+  const {part} = state.trace.steps[arrayNamed(name).madeBy];
+  const go = makeButton("follow it", () => followFrom(place), {"aria-label": `follow ${titleOf(place)}`});
+  const text = `backward says ${signedNumber(says)}, right is ${signedNumber(right)}: ${faultInWords(says, right)}`;
+  return make("div", {class: "wrong-row"}, go, make("span", {},
+    make("strong", {}, `${titleOf(place)}, ${partInWords(part)}: `), text));
 }
 
 // How a derivative is wrong, beside the one that is right.
-function faultInWords(analytic, numeric) {
-  const times = analytic / numeric;
+function faultInWords(says, right) {
+  const times = says / right;
   if (Math.abs(times) < 1e-3) {
     return "it is missing";
   }
   if (!(Math.abs(times) < 1e3)) {
     return "there should be next to nothing";
   }
-  if (times < 0) {
-    return "it has the wrong sign";
-  }
-  return `it is ${Number(times.toPrecision(3))} times what it should be`;
+  return times < 0 ? "it has the wrong sign" : `it is ${plainNumber(times, 3)} times what it should be`;
 }
 
 // Which step the bug is in: of the first array that is wrong on the way back, all that it is made from is right.
 function whereToLook(name) {
-  const {steps, arrays} = state.trace;
-  const {gradient} = arrays.get(name);
-  const makers = steps.filter(({writes}) => writes.includes(gradient));
-  const last = makers.at(-1);
-  const text = `The first that is wrong on the way back is ${arrays.get(gradient).symbol}. `;
-  const orElse = last.kind === "Fork"
-    ? ", or on one of the roads that are added up there"
-    : "; everything it is made from is right";
-  const where = makers.length > 1 ? `It is added to in ${makers.length} steps: the bug is in one of them.`
-    : `The bug is in the step that makes it${orElse}.`;
-  const open = (step) => openView("step", {step, chosen: null, trail: []});
+  const makers = state.trace.steps.filter(({writes, phase}) => phase === "backward" && writes.includes(name));
+  const open = (step) => change({view: "step", step, chosen: null, trail: []});
   const goes = makers.map(({index, part}) => makeButton(`Step ${index + 1}: ${partInWords(part)}`, () => open(index)));
-  return [text, where, " ", ...goes];
+  return [`The first that is wrong on the way back is ${arrayNamed(name).symbol}; what it is made from is right. Look at `, ...goes];
+}
+
+// ---- a race: two fresh models are trained beside each other on the same sentences, one of them with the bug ----
+
+function race() {
+  stopRace();
+  const losses = [[], []];
+  stopRace = workBeside(racing(losses, state.bug), ({done}) => drawRace(...losses, done), 0);
+}
+
+// A step of both at a time.
+function* racing(losses, bug) {
+  const trainers = losses.map(() => {
+    const model = makeModel(state.data);
+    resetParameters(model, RACE.seed);
+    return makeTrainer(model, {...state.data.optimizer, lr: RACE.lr});
+  });
+  for (let step = 0; step < RACE.steps; step += 1) {
+    const batch = batchAt(state.data.examples, step);
+    trainers.forEach((trainer, index) => losses[index].push(trainer.step(batch, {bug: index ? bug : null})));
+    yield;
+  }
+}
+
+function drawRace(right, broken, isOver) {
+  const lines = [
+    {label: "right", look: "solid", losses: smoothed(right)}, {label: "with the bug", look: "dashed", losses: smoothed(broken)},
+  ];
+  const title = "the loss of two fresh models: one with the right backward, one with the bug";
+  show("race-said", isOver ? howItEnded(broken[0], ...lines) : `step ${right.length} of ${RACE.steps}`);
+  show("race-chart", chartOfLosses(title, lines, RACE.steps));
+}
+
+// How it ended, in one or two sentences.
+function howItEnded(first, ...lines) {
+  const [well, ill] = lines.map(({losses}) => losses.at(-1));
+  const [begun, right, broken] = [first, well, ill].map((loss) => plainNumber(loss, 3));
+  const fell = ill < 0.9 * first ? "It fell in spite of the bug" : "With the bug it hardly fell";
+  const isEven = ill < 0.9 * well ? "and this time even further" : "and as far as with the right backward";
+  return `After ${RACE.steps} steps the loss is ${right} with the right backward, and ${broken} with the bug; both began at `
+    + `${begun}. ${fell}, ${ill > 1.1 * well ? "but less far" : isEven}.`;
 }

@@ -1,4 +1,4 @@
-// Curves as a drawing: axes with few ticks, lines told apart by dashes as well as by colour, and marks.
+// Curves as a drawing: axes with few ticks, lines told apart by dashes as well as by color, and marks.
 
 import {make, makeSvg} from "./dom.js";
 import {plainNumber} from "./format.js";
@@ -8,10 +8,9 @@ const [WIDE, HIGH] = [WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM];
 // a drawing within the drawing, so that what lies outside the axes is cut off
 const INSIDE = {class: "curves", x: LEFT, y: TOP, width: WIDE, height: HIGH, viewBox: `${LEFT} ${TOP} ${WIDE} ${HIGH}`};
 
-// A figure. lines: {label, look, points: [[x, y]]}; marks: {label, look, x, y}; x and y: {label, log, from, to};
-// notes: {text, x, y, end} written into it, from x on (end: start) or up to it (end). Where an axis is `log`, points
-// that are not above 0 lie on its edge.
-export function chart({title, lines, marks = [], notes = [], x, y}) {
+// A figure. lines: {label, look, points: [[x, y]]}; marks: {label, look, x, y}; x and y: {label, log, from, to}. Where an
+// axis is `log`, points that are not above 0 lie on its edge.
+export function chart({title, lines, marks = [], x, y}) {
   const scaleX = scaleOf(x, LEFT, WIDTH - RIGHT);
   const scaleY = scaleOf(y, HEIGHT - BOTTOM, TOP);
   const drawing = makeSvg(
@@ -22,8 +21,6 @@ export function chart({title, lines, marks = [], notes = [], x, y}) {
     makeSvg("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, class: "axis"}, x.label),
     makeSvg("text", {x: -(TOP + HEIGHT - BOTTOM) / 2, y: 13, class: "axis", transform: "rotate(-90)"}, y.label),
     makeSvg("svg", INSIDE, ...lines.map(({look, points}) => curve(look, points, scaleX, scaleY))),
-    ...notes.map(({text, end, ...at}) =>
-      makeSvg("text", {x: scaleX(at.x), y: scaleY(at.y), class: `note ${end}`}, text)),
     ...marks.map(({look, label, ...at}) => {
       const title = makeSvg("title", {}, label);
       return makeSvg("circle", {cx: scaleX(at.x), cy: scaleY(at.y), r: 6, class: `mark ${look}`}, title);
@@ -89,4 +86,24 @@ export function axisFor(values, label) {
   const isFlat = high - low <= 1e-9 * Math.abs(high); // then what is left is rounding, and should look like nothing
   const room = isFlat ? 0.1 * Math.abs(high) || 1 : 0.06 * (high - low);
   return {label, from: low - room, to: high + room};
+}
+
+// The curve of training: the loss of each step, smoothed. lines: {label, look, losses}; steps: how far the axis goes.
+export function chartOfLosses(title, lines, steps) {
+  const all = lines.flatMap(({losses}) => losses);
+  return chart({
+    title,
+    lines: lines.map(({losses, ...line}) => ({...line, points: losses.map((loss, index) => [index + 1, loss])})),
+    x: {label: "step", from: 1, to: Math.max(steps, lines[0].losses.length)},
+    y: {...axisFor([...all, 0], "loss"), from: 0},
+  });
+}
+
+// Of each value the mean with those before it, weighted so that one counts less the longer ago it is.
+export function smoothed(values, over = 10) {
+  let [sum, weight] = [0, 0];
+  return values.map((value) => {
+    [sum, weight] = [(1 - 1 / over) * sum + value, (1 - 1 / over) * weight + 1];
+    return sum / weight;
+  });
 }

@@ -15,10 +15,8 @@ function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name.startsWith("on")) {
       element.addEventListener(name.slice(2), value);
-    } else if (value === true) {
-      element.setAttribute(name, "");
     } else if (value !== false && value !== null && value !== undefined) {
-      element.setAttribute(name, value);
+      element.setAttribute(name, value === true ? "" : value);
     }
   }
   element.append(...children.filter((child) => child !== null));
@@ -26,17 +24,13 @@ function fill(element, attributes, children) {
 }
 
 // The element of page.html with this id.
-export function byId(id) {
-  return document.getElementById(id);
-}
+export const byId = (id) => document.getElementById(id);
 
-// A button that does one thing.
-export function makeButton(text, onclick, attributes = {}) {
-  return make("button", {type: "button", onclick, ...attributes}, text);
-}
+// Put these into it, in place of what is there.
+export const show = (id, ...children) => byId(id).replaceChildren(...children);
 
-// A row of a table: what it is of, and its cells, [class, content] each.
-export function makeRow(name, ...cells) {
-  const parts = cells.map(([look, text]) => make("td", {class: look}, text));
-  return make("tr", {}, make("th", {scope: "row"}, name), ...parts);
-}
+export const makeButton = (text, onclick, attributes = {}) => make("button", {type: "button", onclick, ...attributes}, text);
+
+// A row of a table: what it is of, and its cells.
+export const makeRow = (name, ...cells) =>
+  make("tr", {}, make("th", {scope: "row"}, name), ...cells.map((cell) => make("td", {}, cell)));

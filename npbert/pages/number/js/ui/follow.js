@@ -1,158 +1,214 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
-import {explain, largestTerm, wayToLoss} from "../math/index.js";
-import {change, state, watch} from "./state.js";
-import {follow, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
+import {chainOf, explain, largestTerm, wayToLoss} from "../math/explain.js";
+import {beginAt, follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
-import {byId, make, makeButton} from "./dom.js";
-import {counted, exactNumber, plainNumber, signedNumber} from "./format.js";
-import {partInWords, shapeInWords, wordsByNumber} from "./labels.js";
+import {byId, make, makeButton, show} from "./dom.js";
+import {counted, percent, plainNumber, signedNumber} from "./format.js";
+import {cellOfPlace} from "./heatmap.js";
+import {
+  arrayNamed, gradientOf, isMovable, isRounding, partInWords, shapeInWords, slopeOf, steepestWeights, titleOf, valueAt,
+  valueOf, whyNothing, wordsByNumber,
+} from "./labels.js";
 import {isSecret, knownBug} from "./notes.js";
-import {isRounding, whyNothing} from "./nothing.js";
-import {isMovable, isMovedByHand, isSlope, steepestWeights, titleOf, trueSlopeAt, valueAt} from "./place.js";
-import {said} from "./said.js";
-import {openView} from "./tabs.js";
-import {goBackOnTrail, showSum, trailOf} from "./trail.js";
+import {onUpdateLink} from "./stage.js";
+import {state, watch} from "./state.js";
 
 const TO_TRY = 5;
+const RISE = 0.01;
+const [FIRST, LAST] = [2, 2]; // shown of a long trail; those between are folded
+const NOTES = {
+  start: () => `You have arrived at the ${state.trace.goal}: here backward begins, and it moves by as much as itself.`,
+  learned: () => "A number that is learned: training moves it a little against its gradient, step by step.",
+  fixed: () => "A fixed number: it is not learned.",
+};
 
 // Draw it, and again when another number is chosen or the numbers change.
 export function showFollowed() {
   watch(["trace", "chosen"], drawFollowed);
-  watch(["trace", "quiz"], drawTries);
-  watch(["step"], () => state.chosen && byId("ways").replaceChildren(...waysOn()));
-}
-
-// Follow the largest part, and its largest part, until backward begins.
-function followToLoss() {
-  follow(...wayToLoss(state.trace, state.chosen));
-  showSum();
+  watch(["trace", "quiz", "tour"], drawTries);
+  watch(["step"], () => state.chosen && show("ways", ...waysOn()));
+  onUpdateLink(followTo);
 }
 
 // Follow this number, and show its sum.
-function followTo(place) {
-  follow(place);
+export function followTo(...places) {
+  follow(...places);
   showSum();
 }
 
-// The same from anywhere, on a trail of its own.
-export function beginAt(place) {
-  change({view: "step", trail: []});
-  followTo(place);
-}
-
-// Where to begin: the weights that move the loss most. The part of the model is said once for all that are in it.
+// Where to begin: the weights that move the loss most. With a bug that is to be found, their numbers would tell.
 function drawTries() {
-  const tries = steepestWeights(TO_TRY).map((place, index, places) => {
-    const gradient = {...place, name: state.trace.arrays.get(place.name).gradient};
-    const isAsBefore = place.name === places[index - 1]?.name;
-    const part = isAsBefore ? "" : `, ${partInWords(place.name.replace(/\.[^.]*$/, ""))}`;
-    const button = makeButton(`${titleOf(place)}${part}`, () => followTo(gradient));
-    return make("li", {}, button, ` ${signedNumber(valueAt(gradient))}`);
-  });
-  byId("tries").replaceChildren(...(isSecret() ? [] : tries)); // the bug's own numbers would tell where it is
+  const tries = isSecret() || state.trace.steps.at(-1).phase === "forward" ? [] : steepestWeights(TO_TRY);
+  byId("tries-said").hidden = !tries.length;
+  show("tries", ...tries.map((place) => make("li", {},
+    makeButton(titleOf(place), () => followTo(gradientOf(place))),
+    ` ${partInWords(place.name.replace(/\.[^.]*$/, ""))}: ${signedNumber(valueAt(gradientOf(place)))}`)));
 }
 
 function drawFollowed() {
   const {chosen, trace} = state;
   byId("follow-hint").hidden = Boolean(chosen);
   byId("followed").hidden = !chosen;
-  byId("followed").replaceChildren();
+  show("followed");
+  show("followed-head");
   if (!chosen) {
     return;
   }
   const explained = explain(trace, chosen.name, chosen.row, chosen.column);
-  if (isMovedByHand(chosen)) {
-    explained.terms[0].label = "put there by you";
+  const {terms, formula, notes, origin, value} = explained;
+  const isPut = state.changed.some(({name, row, column}) =>
+    name === chosen.name && row === chosen.row && column === chosen.column);
+  if (isPut) {
+    terms[0].label = "put there by you";
   }
-  const {terms, formula} = explained;
-  const words = wordsByNumber(trace.arrays.get(chosen.name), chosen.row, chosen.column); // which the formula numbers
+  const words = wordsByNumber(chosen); // which the formula numbers
   const sum = terms.length > 1 ? `, the sum of ${counted(terms.length, "part")}` : "";
-  byId("followed-said").textContent = `${titleOf(chosen)} is ${signedNumber(explained.value)}${sum}`;
-  byId("followed").append(
-    trailOf(),
-    titleBox(),
-    make("p", {class: "formula"}, formula, words ? make("span", {class: "quiet numbering"}, ` (${words})`) : null),
+  show("followed-said", `${titleOf(chosen)} is ${signedNumber(value)}${sum}`);
+  show("followed-head", trailOf(), ...titleBox());
+  show("followed",
+    make("p", {}, make("span", {class: "formula"}, formula), words ? make("span", {class: "quiet"}, ` (${words})`) : null),
     barsOf(explained),
     ...spoiledSum(explained),
-    make("p", {class: "note"}, explained.notes.map(({name, of}) => said(name, of)).join(" ")),
-    make("div", {id: "ways", class: "ways screen-only"}, ...waysOn()),
+    make("p", {class: "note"}, origin ? NOTES[origin]() : notes.join(" ")),
+    make("div", {id: "ways", class: "buttons screen-only"}, ...waysOn()),
   );
 }
 
 // With a bug planted at this very step, the number is not the sum that it should be.
 function spoiledSum({value, total, terms}) {
   const size = terms.reduce((most, term) => Math.max(most, Math.abs(term.value)), Math.abs(value));
-  if (!knownBug() || Math.abs(value - total) <= 1e-9 * size) {
-    return [];
-  }
-  const numbers = {value: signedNumber(value), total: signedNumber(total)};
-  return [make("p", {class: "proof bad"}, said("followed.spoiled", numbers))];
+  return Math.abs(value - total) <= 1e-9 * size || !state.bug ? [] : [make("p", {class: "bad"},
+    `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, ${signedNumber(total)}, `
+    + "would come out of the same numbers.")];
 }
 
 function titleBox() {
   const {chosen, trace} = state;
-  const array = trace.arrays.get(chosen.name);
-  const value = valueAt(chosen);
+  const array = arrayNamed(chosen.name);
   const maker = stepThatMakesNumber(chosen);
   const where = maker === null ? "" : ` (${partInWords(trace.steps[maker].part)})`;
-  return make("div", {},
-    make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `,
-      make("output", {title: exactNumber(value)}, signedNumber(value))),
-    make("p", {class: "meaning", title: shapeInWords(array)}, `${array.meaning}${where}`),
-    array.gradientOf && isMovable(chosen) ? make("p", {id: "what-it-says"}, whatItSays(chosen, value)) : null);
+  const says = array.gradientOf && isMovable(chosen) ? make("p", {id: "what-it-says"}, whatItSays()) : null;
+  const value = make("output", {}, signedNumber(valueAt(chosen)));
+  return [
+    make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `, value),
+    make("p", {class: "quiet", title: shapeInWords(array)}, `${array.meaning}${where}`), ...(says ? [says] : []),
+  ];
 }
 
-const MOVE = 0.01;
-
 // A gradient in words: what backward says, and where a bug is planted, what the loss really does.
-function whatItSays(place, value) {
-  const {trace} = state;
-  const {goal} = trace;
-  const {gradientOf, symbol} = trace.arrays.get(place.name);
-  const of = titleOf({...place, name: gradientOf});
-  const nothing = whyNothing(trace.arrays.get(place.name));
+function whatItSays() {
+  const {chosen, trace: {goal}} = state;
+  const {gradientOf: of, symbol} = arrayNamed(chosen.name);
+  const value = valueAt(chosen);
+  const nothing = whyNothing(arrayNamed(chosen.name));
   if (nothing) {
     return nothing;
   }
-  const isOneRoad = trace.arrays.get(gradientOf).gradient !== place.name;
-  if (isOneRoad) {
+  const title = titleOf(valueOf(chosen));
+  if (chosen.name !== `d(${of})`) {
     const road = symbol.slice(symbol.indexOf(" ") + 1);
-    return `On this road alone (${road}), the ${goal} would ${fallBy(value)} if ${of} rose by ${MOVE}.`;
+    return `On this road alone (${road}), the ${goal} would ${fallBy(value)} if ${title} rose by ${RISE}.`;
   }
-  const really = knownBug() ? trueSlopeAt({...place, name: gradientOf}) : value;
-  const said = `if ${of} rose by ${MOVE}, the ${goal} would ${fallBy(value)}`;
-  return !isSlope(value, really)
-    ? `Backward, with the bug, says: ${said}. It is wrong: the ${goal} would really ${fallBy(really)}.`
-    : `${said[0].toUpperCase()}${said.slice(1)}.`;
+  const really = knownBug() ? slopeOf(valueOf(chosen)) : value;
+  const said = `f ${title} rose by ${RISE}, the ${goal} would ${fallBy(value)}`;
+  return Math.abs(value - really) > 1e-9 * Math.abs(really)
+    ? `Backward, with the bug, says: i${said}. It is wrong: the ${goal} would really ${fallBy(really)}.` : `I${said}.`;
 }
 
 function fallBy(slope) {
-  return isRounding(slope)
-    ? "not move at all"
-    : `${slope > 0 ? "rise" : "fall"} by about ${plainNumber(Math.abs(MOVE * slope))}`;
+  return isRounding(slope) ? "not move at all" : `${slope > 0 ? "rise" : "fall"} by about ${plainNumber(Math.abs(RISE * slope), 3)}`;
 }
 
-// From here on: to the gradient or back to the value, to the step, to the slider.
+// From here on: to the gradient or back to the value, to the step.
 function waysOn() {
   const {chosen, trace, step, trail} = state;
-  const {gradient, gradientOf} = trace.arrays.get(chosen.name);
+  const {gradientOf: of} = arrayNamed(chosen.name);
   const parameter = parameterOf(chosen);
   const updated = parameter && `new(${parameter})`;
   const maker = stepThatMakesNumber(chosen) ?? step;
-  const goToMaker = () => {
-    goToStep(maker);
-    byId("followed-title").focus({preventScroll: true});
-  };
-  const to = (name) => () => followTo({...chosen, name});
   const ways = [ // whether it is one, its button, and where it leads
-    [trail.length > 1, "← Previous number", goBackOnTrail, "the one before on the trail (Backspace)"],
-    [largestTerm(trace, chosen), `Follow the largest to the ${trace.goal}`, followToLoss],
-    [gradient, "Its gradient", to(gradient)],
-    [gradientOf, "Its value", to(gradientOf)],
-    [chosen.name !== updated && updated, "After the next step", to(updated)],
-    [maker !== step, `Step ${maker + 1}: ${partInWords(trace.steps[maker].part)}`, goToMaker, "the step that makes it"],
-    [isMovable(chosen), "Try another value", () => openView("move"), `move it and watch the ${trace.goal}`],
+    [trail.length > 1, "← Previous number", goBackOnTrail],
+    [largestTerm(trace, chosen), `Follow the largest to the ${trace.goal}`, () => followTo(...wayToLoss(trace, chosen))],
+    [trace.arrays.has(`d(${chosen.name})`), "Its gradient", () => followTo(gradientOf(chosen))],
+    [of, "Its value", () => followTo(valueOf(chosen))],
+    [updated && chosen.name !== updated, "After the next step", () => followTo({...chosen, name: updated})],
+    [maker !== step, `Step ${maker + 1}: ${partInWords(trace.steps[maker].part)}`, () => goToStep(maker)],
   ];
-  return ways.filter(([isThere]) => isThere).map(([, text, go, title]) => makeButton(text, go, {title}));
+  return ways.filter(([isThere]) => isThere).map(([, text, go]) => makeButton(text, go));
+}
+
+// ---- the trail: the numbers on the way here, each with what it was multiplied with in the one before, and the product
+// of all these factors so far ----
+
+// Bring the sum before the reader's eyes, and the keyboard to it.
+export function showSum() {
+  byId("followed-title")?.focus({preventScroll: true});
+  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
+  byId("follow").scrollTop = 0;
+  const {top, bottom} = byId("follow").getBoundingClientRect();
+  if (top < 0 || Math.min(bottom, top + 200) > innerHeight) {
+    byId("follow").scrollIntoView({block: "start"});
+  }
+}
+
+// One back on the trail.
+export function goBackOnTrail() {
+  if (state.trail.length > 1) {
+    goBackTo(state.trail.length - 2);
+    showSum();
+  }
+}
+
+// Follow no number. The keyboard returns to its cell; or, where there is none or from the cell itself, to stepping.
+export function leaveNumber({toCell = true} = {}) {
+  const place = state.chosen;
+  forget();
+  const cell = toCell && place ? cellOfPlace(byId("stage"), place) : null;
+  (cell ?? byId("scrubber")).focus({preventScroll: !cell});
+}
+
+function trailOf() {
+  const chain = chainOf(state.trace, state.trail);
+  const items = state.trail.map((place, index) => trailItem(place, index, chain[index]));
+  const folded = items.length > FIRST + LAST + 1 ? items.splice(FIRST, items.length - FIRST - LAST) : [];
+  if (folded.length) {
+    const fold = make("li", {}, makeButton(`… ${folded.length} more`, () => fold.replaceWith(...folded)));
+    items.splice(FIRST, 0, fold);
+  }
+  const leave = makeButton("✕", () => leaveNumber(), {class: "leave screen-only", "aria-label": "follow no number"});
+  const list = make("ol", {class: "chain plain"}, ...items);
+  return make("nav", {class: "trail", "aria-label": "the way here"}, leave, list, chainInWords(chain));
+}
+
+function trailItem(place, index, {factor, product}) {
+  const isHere = index === state.trail.length - 1;
+  const button = makeButton(titleOf(place), () => {
+    goBackTo(index);
+    showSum();
+  }, {"aria-current": isHere ? "true" : null, disabled: isHere, title: partInWords(place.name)});
+  const times = factor === null ? "" : ` × ${plainNumber(factor, 4)} = ${plainNumber(product, 4)}`;
+  return make("li", {}, button, make("span", {class: "quiet"}, times));
+}
+
+// How much of the number where the chain begins comes along it, and what share of it that is.
+function chainInWords(chain) {
+  const begin = chain.findLastIndex(({factor}) => factor === null);
+  if (begin === chain.length - 1) {
+    return null;
+  }
+  const [whole, end] = [valueAt(state.trail[begin]), valueAt(state.trail.at(-1))];
+  const brought = end * chain.at(-1).product;
+  const rest = whole - brought;
+  const against = brought * whole < 0 ? ", but against it" : "";
+  const others = isRounding(rest) ? "No other path brings anything." : `All others together bring ${signedNumber(rest)}.`;
+  return make("p", {class: "chain-said"}, `This one path brings ${signedNumber(brought)}, the product of all factors, of the `
+    + `${signedNumber(whole)} that ${titleOf(state.trail[begin])} is: ${percent(Math.abs(brought / (whole || 1)))} of it${against}. `
+    + `${others}`);
+}
+
+// The reader asks for a number anywhere on the page.
+export function followFrom(place) {
+  beginAt(place);
+  showSum();
 }

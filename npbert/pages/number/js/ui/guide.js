@@ -1,14 +1,25 @@
-// The box at the top of the page, in which a tour or a quiz speaks; and the thing that it speaks of.
+// The box at the top of the page, in which a tour or a quiz speaks; and the thing that it speaks of. A stop of a tour is
+// an address and a sentence or two on what is there (tours.html).
 
-import {byId} from "./dom.js";
+import {byId, make, show} from "./dom.js";
+import {signedNumber} from "./format.js";
+import {indexLabel, titleOf, valueAt} from "./labels.js";
+import {stopNamed} from "./notes.js";
 import {state, watch} from "./state.js";
 
+// What a stop says of what is there, by the name of the slot: so its text holds for every model.
+const SLOTS = {
+  answer: () => `“${indexLabel("vocabulary", state.trace.lookups.labels[0])}”`,
+  number: () => titleOf(state.chosen),
+  value: () => signedNumber(valueAt(state.chosen)),
+};
 let spoken = null; // the thing that is marked
 let isHeld = false; // it is kept in sight, until the reader acts
 
 // Show the box while there is a tour or a quiz. The rest of the page knows by --guide how high it is.
 export function showGuide() {
   watch(["tour", "quiz"], drawGuide);
+  watch(["trace", "step"], drawWhy);
   const observer = new ResizeObserver(keepInSight);
   [byId("guide"), document.querySelector("main")].forEach((part) => observer.observe(part));
   for (const act of ["wheel", "pointerdown", "keydown"]) {
@@ -30,16 +41,15 @@ export function showGuide() {
 
 // Say this: texts and elements. The keyboard is led to the main choice, if there is one.
 export function sayInGuide({title, text, choices, said = ""}) {
-  byId("guide-title").replaceChildren(...title);
-  byId("guide-text").replaceChildren(...text);
-  byId("guide-choices").replaceChildren(...choices);
-  byId("guide-said").textContent = said;
+  show("guide-title", ...title);
+  show("guide-text", ...text);
+  show("guide-choices", ...choices);
+  show("guide-said", said);
   const main = byId("guide-choices").querySelector(".main") ?? byId("guide-title");
   main.focus({preventScroll: true});
 }
 
-// Mark it, and bring it into sight under the box, and the step's title with it, where there is room for both. Null:
-// nothing is marked any more.
+// Mark it, and bring it into sight under the box. Null: nothing is marked any more.
 export function pointAt(thing) {
   spoken?.removeAttribute("data-spoken");
   thing?.setAttribute("data-spoken", "");
@@ -64,7 +74,8 @@ function leaveMenu() {
 }
 
 function drawGuide() {
-  const isOver = !state.tour && !state.quiz;
+  const {tour, quiz, outside} = state;
+  const isOver = !tour && !quiz;
   if (isOver) {
     pointAt(null);
   }
@@ -72,5 +83,39 @@ function drawGuide() {
     leaveMenu();
   }
   byId("guide").hidden = isOver;
-  byId("guide-leave").setAttribute("href", `#${state.outside}`);
+  byId("guide-leave").setAttribute("href", `#${outside}`);
+  if (tour) {
+    drawStop(stopNamed(tour));
+  }
+}
+
+function drawStop(stop) {
+  const tour = stop.closest("section");
+  const stops = [...stop.parentElement.children];
+  const number = stops.indexOf(stop) + 1;
+  const link = (text, to, look) => make("a", {href: `#tour=${tour.dataset.tour}:${to}`, class: look}, text);
+  const done = make("a", {href: `#${state.outside}`, class: "main"}, "Done");
+  sayInGuide({
+    title: [...filled(tour.querySelector("h2")), ` · stop ${number} of ${stops.length}`],
+    text: filled(stop),
+    choices: [number === 1 ? "" : link("← Previous", number - 1, ""),
+      number === stops.length ? done : link("Next stop →", number + 1, "main")],
+  });
+  const usual = state.chosen ? "#followed .bars" : "#stage-head";
+  pointAt(document.querySelector(stop.dataset.mark ?? usual) ?? document.querySelector(usual));
+}
+
+// Beside a step of which a tour tells why, a sentence on it
+function drawWhy() {
+  const {phase, kind} = state.trace.steps[state.step];
+  const why = document.querySelector(`[data-why="${phase} ${kind}"]`);
+  show("why", ...(why ? filled(why) : []));
+}
+
+function filled(element) {
+  const copy = element.cloneNode(true);
+  for (const slot of copy.querySelectorAll("[data-say]")) {
+    slot.textContent = SLOTS[slot.dataset.say]();
+  }
+  return [...copy.childNodes];
 }

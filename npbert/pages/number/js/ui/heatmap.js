@@ -1,59 +1,47 @@
-// An array as a heat map: a table of cells, blue above 0 and orange below, each marked + or − (by css/heat.css).
-// Every cell can be pointed at, reached with the arrow keys, and chosen.
+// A heat map: an array as a table of cells, each a number that can be pointed at, and reached with the keyboard.
 
-import {largestIn} from "../math/index.js";
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
-import {indexLabel, shownOf} from "./labels.js";
-import {isNearlyNothing} from "./nothing.js";
+import {arrayNamed, indexLabel, largestIn, shownOf, whyNothing} from "./labels.js";
 import {state} from "./state.js";
 
-const MANY_ROWS = 22; // more of them do not fit: the array scrolls
-const stops = new Map(); // by array: the cell at which Tab stops, once the keyboard was in it
+const MANY_COLUMNS = 10; // columns, from which on cells are small
+const stops = new Map(); // by the array's name, the cell at which Tab stops
 
-// The table of one array of the trace. Words of the vocabulary always go down, so a wide array lies on its side.
-export function heatMap(array) {
-  const isTurned = array.columns === "vocabulary" && array.rows !== "vocabulary";
-  const [down, across] = isTurned ? ["columns", "rows"] : ["rows", "columns"];
-  const [downCount, acrossCount] = isTurned ? [array.shape[1], array.shape[0]] : array.shape;
-  const [downShown, acrossShown] = [shownOf(array[down], downCount), shownOf(array[across], acrossCount)];
-  const {values, shape: [, width]} = array;
-  const [isShown, isSigned, largest] = [!isNearlyNothing(array), !isShares(array), strongestOf(array) || 1];
-  const cellAt = (row, column) => cell(row, column, isShown ? values[row * width + column] : 0, largest, isSigned);
-  const rows = downShown.map((i) =>
-    make("tr", {}, heading("row", array[down], i),
-      ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))));
-  const size = acrossShown.length > 20 ? "tiny" : acrossShown.length > 10 ? "small" : "usual";
-  const look = !isSigned ? " shares" : values.length === 1 ? " alone" : "";
-  const name = {"aria-label": `${array.symbol}: ${array.meaning}`, "data-array": array.name};
-  const table = make("table", {role: "grid", class: `heat ${size}${look}`, ...name},
-    make("thead", {}, make("tr", {}, make("td", {class: "corner"}),
-      ...acrossShown.map((j) => heading("col", array[across], j)))),
-    make("tbody", {}, ...rows));
-  const stop = table.querySelector(stops.get(array.name) ?? "td[data-row]") ?? table.querySelector("td[data-row]");
-  stop.tabIndex = 0;
-  const isLong = array[down] === "vocabulary" && downCount > MANY_ROWS;
-  const said = downShown.length < downCount ? `${downShown.length} of its ${downCount} words are shown`
-    : isLong ? `scroll in it to see all ${downCount} words` : "";
-  return make("div", {class: "heat-whole"}, make("div", {class: "scrolls heat-box"}, table),
-    said ? make("p", {class: "quiet left-out"}, said) : null);
+// The table of an array. Words of the vocabulary always go down, so a wide array lies on its side. values: others in
+// place of its own.
+export function heatMap(array, values = array.values) {
+  const {name, symbol, rows, columns, shape: [height, width]} = array;
+  const isTurned = columns === "vocabulary" && rows !== "vocabulary";
+  const [[down, downCount], [across, acrossCount]] = isTurned ? [[columns, width], [rows, height]] : [[rows, height], [columns, width]];
+  const [downShown, acrossShown] = [shownOf(down, downCount), shownOf(across, acrossCount)];
+  const scale = strongestOf(array) || 1;
+  const isNothing = Boolean(whyNothing(array));
+  const cellAt = (row, column) => cellOf(isNothing ? 0 : values[row * width + column], scale, row, column);
+  const body = downShown.map((i) => make("tr", {}, heading("row", down, i),
+    ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))));
+  const head = make("tr", {}, make("td", {class: "corner"}), ...acrossShown.map((j) => heading("col", across, j)));
+  const look = ["heat", acrossShown.length > MANY_COLUMNS ? "small" : "", isShares(array) ? "shares" : "", values.length === 1 ? "alone" : ""];
+  const table = make("table", {role: "grid", class: look.filter(Boolean).join(" "), "data-array": name, "aria-label": symbol},
+    make("thead", {}, head), make("tbody", {}, ...body));
+  (table.querySelector(stops.get(name) ?? "td[data-row]") ?? table.querySelector("td[data-row]")).tabIndex = 0;
+  const some = downShown.length < downCount ? make("p", {class: "quiet"}, `${downShown.length} of its ${downCount} words`) : null;
+  return make("div", {class: "heat-box"}, table, some);
 }
 
 function heading(scope, kind, index) {
   const label = indexLabel(kind, index);
-  const look = scope === "col" && ["tokens", "masked", "vocabulary"].includes(kind) ? "upright" : "";
+  const look = scope === "col" && ["tokens", "masked", "vocabulary"].includes(kind) ? "upright" : null;
   return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td", {class: "corner"});
 }
 
-function cell(row, column, value, largest, isSigned) {
-  const style = `--share: ${Math.round((100 * Math.abs(value)) / largest)}%`;
+function cellOf(value, scale, row, column) {
   const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
-  const text = isSigned ? shortNumber(value) : shortNumber(value).replace("+", "");
-  return make("td", {tabindex: -1, class: sign, style, "data-row": row, "data-column": column}, text);
+  const style = `--share: ${Math.round((100 * Math.abs(value)) / scale)}%`;
+  return make("td", {class: sign, style, tabindex: -1, "data-row": row, "data-column": column}, shortNumber(value));
 }
 
-// The size that gets the strongest colour: 1 for shares; for all else the largest of the array and of its siblings: the
-// heads of one step, or the roads of one gradient and their sum. The names of siblings begin alike.
+// What full color stands for: heads share one scale, and so do the roads of a gradient and their sum.
 export function strongestOf(array) {
   if (isShares(array)) {
     return 1;
@@ -65,9 +53,7 @@ export function strongestOf(array) {
 }
 
 // Shares and probabilities go from 0 to 1, whichever is the largest.
-export function isShares({symbol}) {
-  return /^[Pp][₀-₉]*$/.test(symbol);
-}
+export const isShares = ({symbol}) => /^[Pp][₀-₉]*$/.test(symbol);
 
 // Tab stops from now on at the cell that has the focus.
 export function stopHere(element) {
@@ -82,26 +68,22 @@ export function stopHere(element) {
 
 // Which number a cell is: {name, row, column}, or null for what is no cell.
 export function placeOfCell(element) {
-  const found = element.closest?.("td[data-row]");
-  if (!found) {
-    return null;
-  }
-  const name = found.closest("table").dataset.array;
-  return {name, row: Number(found.dataset.row), column: Number(found.dataset.column)};
+  const found = element?.closest?.("td[data-row]");
+  const {row, column} = found?.dataset ?? {};
+  return found ? {name: found.closest("table").dataset.array, row: Number(row), column: Number(column)} : null;
 }
 
-// The cell of a number, where it is on the stage, or null.
-export function cellOfPlace(root, {name, row, column}) {
-  return root.querySelector(`table[data-array="${CSS.escape(name)}"] td[data-row="${row}"][data-column="${column}"]`);
-}
+// The cell of a number, where it is in `root`, or null.
+export const cellOfPlace = (root, {name, row, column}) =>
+  root.querySelector(`table[data-array="${CSS.escape(name)}"] td[data-row="${row}"][data-column="${column}"]`);
 
 // Inside a heat map the arrow keys, Home and End move from cell to cell. Returns whether the key was one of them.
-export function moveInHeatMap(event) {
-  const here = event.target.closest?.("td[data-row]");
-  const row = here?.parentElement;
-  if (!here || event.altKey || event.ctrlKey || event.metaKey) {
+export function moveInHeatMap({target, key, altKey, ctrlKey, metaKey}) {
+  const here = target.closest?.("td[data-row]");
+  if (!here || altKey || ctrlKey || metaKey) {
     return false;
   }
+  const row = here.parentElement;
   const cells = [...row.querySelectorAll("td[data-row]")];
   const number = cells.indexOf(here);
   const inRow = (other) => other?.querySelectorAll("td[data-row]")[number];
@@ -112,10 +94,20 @@ export function moveInHeatMap(event) {
     ArrowDown: () => inRow(row.nextElementSibling),
     Home: () => cells[0],
     End: () => cells.at(-1),
-  }[event.key];
-  if (next) {
-    next()?.focus();
-    event.preventDefault();
-  }
+  }[key];
+  next?.()?.focus();
   return Boolean(next);
+}
+
+// Who looks at whom: the heat map of each head's shares. marked: the tokens whose rows are marked; under: what stands
+// under each.
+export function attentionMaps({marked = [], under = () => []} = {}) {
+  const softmaxes = state.trace.steps.filter(({kind, phase}) => kind === "Softmax" && phase === "forward");
+  return softmaxes.flatMap(({writes, part}) => writes.map((name) => {
+    const map = heatMap(arrayNamed(name));
+    marked.forEach((token) => map.querySelectorAll("tbody tr")[token].classList.add("marked"));
+    const layer = Number(part.match(/layers\.(\d+)/)[1]) + 1;
+    const title = make("figcaption", {}, make("strong", {}, arrayNamed(name).symbol), ` layer ${layer}`);
+    return make("figure", {class: "captioned"}, title, map, ...under(name));
+  }));
 }

@@ -1,9 +1,19 @@
-// What stands beside a row or above a column: the words, where rows are words.
+// Numbers by their place, {name, row, column}, and what they, their arrays and their rows are called.
 
 import {counted} from "./format.js";
 import {state} from "./state.js";
 
 const MANY_WORDS = 24;
+const AXES = {
+  tokens: "token", masked: "hidden word", features: "feature", intermediate: "wide feature", vocabulary: "word",
+  positions: "place", types: "sentence",
+};
+const WORDS = ["tokens", "masked", "vocabulary"];
+
+export const arrayNamed = (name) => state.trace.arrays.get(name);
+
+// Where a word is hidden.
+export const maskedPositions = () => state.trace.masked;
 
 // The label of row or column `index` of that kind.
 export function indexLabel(kind, index) {
@@ -16,32 +26,14 @@ export function indexLabel(kind, index) {
   if (kind === "masked") {
     return indexLabel("tokens", maskedPositions()[index]);
   }
-  if (kind === "vocabulary") {
-    return vocabulary[index];
-  }
-  return kind === "one" ? "" : String(index);
+  return kind === "vocabulary" ? vocabulary[index] : kind === "one" ? "" : String(index);
 }
 
-const AXES = {
-  tokens: "token",
-  masked: "hidden word",
-  features: "feature",
-  intermediate: "wide feature",
-  vocabulary: "word",
-  positions: "place",
-  types: "sentence",
-};
-
-// The shape of an array in words: 6 tokens × 8 features, of head 0.
+// The shape of an array in words: 6 tokens × 8 features, of head 1.
 export function shapeInWords({shape, rows, columns, head}) {
   const axes = [[rows, shape[0]], [columns, shape[1]]].filter(([kind]) => AXES[kind]);
   const words = axes.map(([kind, count]) => counted(count, AXES[kind])).join(" × ") || "one number";
-  return head === null ? words : `${words}, head ${head}`;
-}
-
-// Where a word is hidden.
-export function maskedPositions() {
-  return state.example.labels.flatMap((label, position) => (label === -100 ? [] : [position]));
+  return head === null ? words : `${words}, head ${head + 1}`;
 }
 
 // Which rows or columns of that kind are shown, by number: of a long vocabulary, only words that matter here.
@@ -57,44 +49,92 @@ export function shownOf(kind, count) {
 // The words of the sentence, the answers, the best guesses, and the chosen one.
 function wordsThatMatter() {
   const {example, trace, chosen} = state;
-  const answers = example.labels.filter((label) => label !== -100);
+  const array = chosen && arrayNamed(chosen.name);
+  const followed = [["rows", "row"], ["columns", "column"]].filter(([kind]) => array?.[kind] === "vocabulary")
+    .map(([, at]) => chosen[at]);
   const guesses = trace.probabilities.flatMap(({values}) => bestOf(values, 4));
-  const array = chosen && trace.arrays.get(chosen.name);
-  const isWord = (kind) => array?.[kind] === "vocabulary";
-  const followed = isWord("rows") ? [chosen.row] : isWord("columns") ? [chosen.column] : [];
-  return [...example.input_ids, ...answers, ...guesses, ...followed];
+  return [...example.input_ids, ...trace.lookups.labels, ...guesses, ...followed];
 }
 
 // The numbers of the `count` largest values, the largest first.
-export function bestOf(values, count) {
-  const order = Array.from(values, (_, index) => index).sort((a, b) => values[b] - values[a]);
-  return order.slice(0, count);
-}
+export const bestOf = (values, count) =>
+  Array.from(values, (_, index) => index).sort((a, b) => values[b] - values[a]).slice(0, count);
 
 // What a number is called: Q[“are”, 3].
-export function nameOf(array, row, column) {
-  const axes = [[array.rows, row, array.shape[0]], [array.columns, column, array.shape[1]]];
-  const places = axes.filter(([kind, , count]) => count > 1 || kind !== "one").map(([kind, at]) => placeOf(kind, at));
-  return array.symbol + (places.length ? `[${places.join(", ")}]` : "");
+export function titleOf({name, row, column}) {
+  const {symbol, rows, columns} = arrayNamed(name);
+  const places = [[rows, row], [columns, column]].filter(([kind]) => kind !== "one").map(([kind, at]) => placeOf(kind, at));
+  return symbol + (places.length ? `[${places.join(", ")}]` : "");
 }
 
-function placeOf(kind, index) {
-  return isWordKind(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index);
+const placeOf = (kind, index) => (WORDS.includes(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index));
+
+// By which numbers the formulas call the words in a name: 2 is “are”; "" where there is no word.
+export function wordsByNumber({name, row, column}) {
+  const {rows, columns} = arrayNamed(name);
+  const places = [[rows, row], [columns, column]].filter(([kind]) => WORDS.includes(kind));
+  return [...new Set(places.map(([kind, index]) => `${index} is ${placeOf(kind, index)}`))].join(", ");
 }
 
-function isWordKind(kind) {
-  return ["tokens", "masked", "vocabulary"].includes(kind);
-}
-
-// By which numbers the formulas call the words in a name: n = 2 is “are”; "" where there is no word.
-export function wordsByNumber(array, row, column) {
-  const places = [[array.rows, row], [array.columns, column]].filter(([kind]) => isWordKind(kind));
-  const said = places.map(([kind, index]) => `${index} is ${placeOf(kind, index)}`);
-  return [...new Set(said)].join(", ");
-}
-
-// layers.0.attention -> layer 0, attention: the path of a part in words.
+// encoder.layers.0.attention -> layer 1 › attention: the path of a part in words. People count from 1.
 export function partInWords(part) {
-  const short = part.replace(/^bert\./, "").replace(/encoder\.layers\.(\d+)/, "layer $1");
+  const short = part.replace(/^bert\./, "").replace(/encoder\.layers\.(\d+)/, (_, layer) => `layer ${Number(layer) + 1}`);
   return short.replaceAll("_", " ").replaceAll(".", " › ");
+}
+
+// The part that a parameter belongs to, with its symbol
+export const titleOfParameter = (name) => `${arrayNamed(name).symbol}, ${partInWords(name.replace(/\.[^.]*$/, ""))}`;
+
+// The number at a place; `now`: while one is moved, as it then is.
+export const valueAt = ({name, row, column}) => arrayNamed(name).at(row, column);
+export const arrayNow = (name) => state.moved?.arrays.get(name) ?? arrayNamed(name);
+
+// The value whose gradient this is, or itself.
+export const valueOf = (place) => ({...place, name: arrayNamed(place.name).gradientOf ?? place.name});
+export const gradientOf = (place) => ({...place, name: `d(${place.name})`});
+
+// Can this number be moved, and the loss then be another one?
+export function isMovable(place) {
+  const {name} = valueOf(place);
+  const {isGradient, madeBy, parameter} = arrayNamed(name);
+  return !isGradient && (parameter || (madeBy !== null && madeBy < state.trace.program.length)) && name !== state.trace.goal;
+}
+
+// How the loss really moves with a value: what backward says without a bug; null for what backward goes past.
+export function slopeOf({name, row, column}) {
+  return state.trace.right.arrays.get(`d(${name})`)?.at(row, column) ?? null;
+}
+
+// Of all matrices of the model the `count` weights whose gradients are largest, the steepest first.
+export function steepestWeights(count) {
+  const steepest = [...state.model.parameters].filter(([, {isMatrix}]) => isMatrix).flatMap(([name, {shape}]) => {
+    const slopes = arrayNamed(`d(${name})`).values.map(Math.abs);
+    return bestOf(slopes, count).map((index) =>
+      ({steepness: slopes[index], place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]}}));
+  });
+  return steepest.sort((a, b) => b.steepness - a.steepness).slice(0, count).map(({place}) => place);
+}
+
+// ---- what is 0 but for rounding: a float64 has some sixteen digits, so what should be 0 comes out as a tiny number ----
+
+export const largestIn = (values) => values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
+export const isRounding = (slope) => Math.abs(slope) <= 1e-13 * largestGradient();
+export const isNoChange = (change) => Math.abs(change) <= 1e-12 * Math.max(1, Math.abs(state.trace.loss));
+
+function largestGradient() {
+  const {trace} = state;
+  trace.largest ??= Math.max(...[...state.model.parameters.keys()].map((name) => largestIn(arrayNamed(`d(${name})`).values)));
+  return trace.largest;
+}
+
+// Why a gradient is 0 all over, where it is; "" where it is not.
+export function whyNothing({symbol, gradientOf: of, values, soFar}) {
+  if (!of || soFar || !isRounding(largestIn(values))) {
+    return "";
+  }
+  if (state.bug) {
+    return `All of ${symbol} is 0, says backward, in which a bug is planted.`;
+  }
+  const why = of.endsWith("key.bias") ? " A bias of K adds the same to a whole row of scores, and softmax does not notice." : "";
+  return `All of ${symbol} is 0, but for rounding: the ${state.trace.goal} does not move with it.${why}`;
 }

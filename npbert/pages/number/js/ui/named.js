@@ -1,7 +1,8 @@
 // Steps and numbers by a name that holds for every model: first:backward LayerNorm, largest:dE.
 
-import {linesOf} from "../math/index.js";
-import {maskedPositions} from "./labels.js";
+import {explain} from "../math/explain.js";
+import {arrayNamed, maskedPositions} from "./labels.js";
+import {framesOf} from "./source.js";
 import {state} from "./state.js";
 
 // A step by its number, counted from 1; or the first or last one of which this is the way, the kind and the part, or
@@ -17,20 +18,25 @@ export function stepNamed(text) {
 
 // The first step that this file of npbert computes: with a function of its own, or else through others; or null.
 export function stepOfFile(file) {
-  const filesOf = (step) => linesOf(state.data, step).map((frame) => frame.file);
-  const inside = state.trace.steps.find((step) => filesOf(step)[0] === file);
-  return (inside ?? state.trace.steps.find((step) => filesOf(step).includes(file)))?.index ?? null;
+  const {functions} = state.data.source;
+  const filesOf = (step) => framesOf(step).map(([name]) => functions[name].file);
+  const {steps} = state.trace;
+  const inside = steps.find((step) => filesOf(step)[0] === file);
+  return (inside ?? steps.find((step) => filesOf(step).includes(file)))?.index ?? null;
 }
 
 // The place NAME[row,column]; or ROLE:SYMBOL, the largest number of the array of this symbol, at that step or at any,
 // that is there for the role: "answer" (the word that is hidden), "hidden" (the place, and [MASK]), "word" (one that
-// comes in), "largest" (any). null for none.
+// comes in), "largest" (any), "even" (any: the one whose parts are most alike in size). null for none.
 export function placeNamed(text, step) {
   const {steps, arrays} = state.trace;
-  const [, role, symbol] = text.match(/^(answer|hidden|word|largest):(.+)$/) ?? [];
+  const [, role, symbol] = text.match(/^(answer|hidden|word|largest|even):(.+)$/) ?? [];
+  if (!role) {
+    return placeIn(arrays, text);
+  }
   const names = step === null ? [...arrays.keys()] : namesAt(steps[step]);
-  const named = names.map((name) => arrays.get(name)).filter((array) => withoutHeads(array) === symbol);
-  return role ? largestPlace(named, thereFor(role)) : placeIn(arrays, text);
+  const found = names.map(arrayNamed).filter((array) => withoutHeads(array) === symbol);
+  return bestPlace(found, thereFor(role), role === "even" ? evenness : (value) => Math.abs(value));
 }
 
 // The place NAME[row,column] in one of these arrays, by name; or null.
@@ -42,11 +48,14 @@ export function placeIn(arrays, text) {
 
 // All that the stage shows of a step.
 function namesAt({reads, writes, undoes}) {
-  return [...reads, ...writes, ...(undoes >= 0 ? namesAt(state.trace.steps[undoes]) : [])];
+  return [...reads, ...writes, ...(undoes >= 0 && undoes !== null && undoes !== undefined ? namesAt(state.trace.steps[undoes]) : [])];
 }
 
-function withoutHeads({symbol, head}) {
-  return head === null ? symbol : symbol.replace(/[₀-₉]+/, "");
+const withoutHeads = ({symbol, head}) => (head === null ? symbol : symbol.replace(/[₀-₉]+/, ""));
+
+function evenness(value, {name, row, column}) {
+  const sizes = explain(state.trace, name, row, column).terms.map((term) => Math.abs(term.value));
+  return Math.min(...sizes) / Math.max(...sizes, Number.MIN_VALUE);
 }
 
 // By the kind of row or column, which of them are there for a role: all, where nothing is said.
@@ -57,22 +66,17 @@ function thereFor(role) {
     answer: {tokens: [hidden], masked: [0], vocabulary: [labels[hidden]]},
     hidden: {tokens: [hidden], masked: [0], vocabulary: [ids[hidden]]},
     word: {masked: [0], vocabulary: ids.filter((id) => id !== ids[hidden])},
-    largest: {},
-  }[role];
+  }[role] ?? {};
 }
 
-// The place of the largest number in these arrays, of what is there; or null.
-export function largestPlace(arrays, there = {}) {
+// The place in these arrays, of what is there, that is best by `rank`; or null.
+export function bestPlace(arrays, there, rank) {
   const isThere = (kind, index) => there[kind]?.includes(index) ?? true;
-  let largest = {size: -1, place: null};
-  for (const {name, shape, rows, columns, values} of arrays) {
-    values.forEach((value, index) => {
-      const [row, column] = [Math.floor(index / shape[1]), index % shape[1]];
-      const isIt = isThere(rows, row) && (columns === "tokens" || isThere(columns, column));
-      if (isIt && Math.abs(value) > largest.size) {
-        largest = {size: Math.abs(value), place: {name, row, column}};
-      }
-    });
-  }
-  return largest.place;
+  const places = arrays.flatMap((array) => Array.from(array.values, (value, at) => {
+    const place = {name: array.name, row: Math.floor(at / array.shape[1]), column: at % array.shape[1]};
+    const isIt = isThere(array.rows, place.row) && (array.columns === "tokens" || isThere(array.columns, place.column));
+    return {place, rank: isIt ? rank(value, place) : -1};
+  }));
+  const best = places.reduce((most, one) => (one.rank > (most?.rank ?? -1) ? one : most), null);
+  return best?.place ?? null;
 }

@@ -1,13 +1,11 @@
 // All paths from a number to the loss, as a ladder: a bar for each stop, and between two of them a line for each road, as
 // thick as what flows along it. Each is a button, in the order in which one goes.
 
-import {pathsOf} from "../math/index.js";
+import {pathsOf} from "../math/paths.js";
 import {goToStep, stepThatMakes} from "./actions.js";
-import {byId, make, makeButton} from "./dom.js";
-import {roundedNumber, signedNumber} from "./format.js";
-import {partInWords} from "./labels.js";
-import {isRounding} from "./nothing.js";
-import {derivativeAt, isMovable, titleOf} from "./place.js";
+import {byId, make, makeButton, show} from "./dom.js";
+import {signedNumber} from "./format.js";
+import {gradientOf, isMovable, isRounding, partInWords, titleOf, valueAt, valueOf} from "./labels.js";
 import {change, state, watch} from "./state.js";
 
 const COLUMNS = 8;
@@ -21,14 +19,14 @@ export function showPaths() {
 
 function drawPaths() {
   const {chosen, trace, paths} = state;
-  const place = chosen && {...chosen, name: trace.arrays.get(chosen.name).gradientOf ?? chosen.name};
-  byId("paths").hidden = !chosen || !isMovable(chosen) || derivativeAt(place) === null;
+  const place = chosen && isMovable(chosen) ? valueOf(chosen) : null;
+  byId("paths").hidden = !place || !trace.arrays.has(`d(${place.name})`);
   byId("paths").open = paths;
   if (paths && !byId("paths").hidden) {
     const found = pathsOf(trace, place);
     const isNothing = found.stops.every(({total}) => isRounding(total));
-    byId("paths-total").textContent = isNothing ? "0" : signedNumber(derivativeAt(place));
-    byId("paths-drawn").replaceChildren(...(isNothing ? [] : ladder(titleOf(place), found)));
+    show("paths-total", isNothing ? "0" : signedNumber(valueAt(gradientOf(place))));
+    show("paths-drawn", ...(isNothing ? [] : ladder(titleOf(place), found)));
   }
 }
 
@@ -70,6 +68,6 @@ function roadItem({from, to, road, gradient, flow}, begin, end, largest) {
 function item(look, style, name, flow, gradient) {
   const step = stepThatMakes(gradient);
   const button = makeButton("", () => goToStep(step), {title: `${signedNumber(flow)}: to step ${step + 1}`});
-  button.append(make("span", {}, name), " ", make("span", {class: "number"}, signedNumber(roundedNumber(flow, 3))));
+  button.append(make("span", {}, name), " ", make("span", {class: "number"}, signedNumber(flow, 3)));
   return make("li", {class: look, style}, button);
 }

@@ -1,81 +1,77 @@
-// The stage: one step, the arrays that it reads and writes, each with its gradient under it.
+// The stage: one step, the arrays that it reads and writes, each with its gradient under it; and the update.
 
-import {largestIn} from "../math/index.js";
-import {chooseParameter, goToStep, isKnown, stepThatMakes} from "./actions.js";
-import {byId, make, makeButton} from "./dom.js";
-import {shortNumber} from "./format.js";
+import {chooseParameter, goToStep, parameterOf, stepThatMakes, valuesAfter} from "./actions.js";
+import {byId, make, makeButton, makeRow, show} from "./dom.js";
+import {plainNumber, shortNumber, signedNumber} from "./format.js";
 import {cellOfPlace, heatMap, placeOfCell, strongestOf} from "./heatmap.js";
-import {partInWords, shapeInWords} from "./labels.js";
-import {bugAt, lineOfBug} from "./notes.js";
-import {whyNothing} from "./nothing.js";
-import {valuesAfter} from "./place.js";
+import {
+  arrayNamed, arrayNow, gradientOf, largestIn, partInWords, shapeInWords, steepestWeights, titleOfParameter, valueAt, valueOf, whyNothing,
+} from "./labels.js";
+import {bugAt, bugNamed} from "./notes.js";
+import {drawRoads} from "./roads.js";
 import {state, watch} from "./state.js";
-import {drawUpdate, groupsOfUpdate, updatedParameter} from "./update.js";
 
 const LEFT_OUT = "left out by the bug";
+const UPDATE = [ // what comes out first: it is made of those below it
+  ["before and after", ["", "decay", "delta", "new"]],
+  ["what is remembered of the gradients", ["m", "v", "m_hat", "v_hat"]],
+  ["what was remembered", ["m_before", "v_before"]],
+  ["the gradient of the batch", ["g"], ["norm", "clip"]],
+];
 
 // Draw it, and again with every step.
 export function showStage() {
   byId("parameter").addEventListener("change", ({target}) => chooseParameter(target.value));
-  watch(["trace", "step", "allWords", "rate"], drawStage);
+  watch(["trace", "step", "allWords", "rate", "moved"], drawStage);
   watch(["chosen", "parameter"], () => {
     (isOutdated() ? drawStage : markChosen)();
-    const showChosen = () => byId("stage").querySelector("td.chosen")?.scrollIntoView({block: "nearest"});
-    requestAnimationFrame(showChosen); // when the sheet that may cover it is there
+    requestAnimationFrame(() => byId("stage").querySelector("td.chosen")?.scrollIntoView({block: "nearest"}));
   });
 }
 
 function drawStage() {
   const {trace, step} = state;
   const now = trace.steps[step];
-  const {phase, title, formula, part, kind} = now;
+  const {phase, title, formula, part} = now;
   const focused = byId("stage").contains(document.activeElement) && placeOfCell(document.activeElement);
-  byId("step-phase").textContent = phase;
+  show("step-phase", phase);
   byId("step-phase").className = `phase ${phase}`;
-  byId("step-printed").textContent = `step ${step + 1} of ${trace.steps.length} ·`;
-  byId("step-where").textContent = `${partInWords(part)} · ${kind}`;
-  byId("step-reverse").hidden = phase !== "backward";
-  byId("step-title").textContent = title;
-  byId("step-formula").textContent = title.includes(formula) ? "" : formula;
-  byId("step-bug").textContent = bugAt(now) ? `with the bug: ${lineOfBug(bugAt(now))}` : "";
+  show("step-title", title.replace(/^back: /, ""));
+  show("step-formula", formula);
+  show("step-where", partInWords(part));
+  show("step-bug", bugAt(now) ? `with the bug: ${bugNamed(bugAt(now)).planted}` : "");
   const isUpdate = phase === "update";
   byId("update-head").hidden = !isUpdate;
-  const groups = isUpdate ? groupsOfUpdate() : groupsOf(now);
-  byId("stage").replaceChildren(...groups.map((group) => drawnGroup(group, now)));
+  show("stage", ...(isUpdate ? groupsOfUpdate() : groupsOf(now)).map((group) => drawnGroup(group, now)));
   if (isUpdate) {
     drawUpdate();
   }
+  drawRoads(now);
   markChosen();
   if (focused) {
-    cellOfPlace(byId("stage"), focused)?.focus();
+    cellOfPlace(byId("stage"), focused)?.focus({preventScroll: true});
   }
 }
 
-// What goes in, the parameters, what comes out: the same places forward and backward. What backward makes stands under
-// what goes in and under the parameters.
+// What goes in, the parameters, what comes out: the same places forward and backward.
 function groupsOf(now) {
   const isBack = now.phase === "backward";
-  const forward = isBack ? state.trace.steps[now.undoes] : now;
-  const array = (name) => state.trace.arrays.get(name);
-  const isParameter = (name) => array(name).parameter;
-  const isValue = (name) => array(name).gradientOf === null;
-  const inputs = forward.reads.filter((name) => isValue(name) && !isParameter(name));
-  const parameters = forward.reads.filter(isParameter);
-  const outputs = forward.writes.filter(isValue);
-  const shown = new Set([...inputs, ...parameters, ...outputs]);
-  const isShown = (name) => shown.has(name) || shown.has(array(name).gradientOf);
-  const others = [...now.reads, ...now.writes, ...(now.adds ?? [])].filter((name) => !isShown(name));
+  const {reads, writes} = isBack ? state.trace.steps[now.undoes] : now;
+  const isParameter = (name) => arrayNamed(name).parameter;
+  const inputs = reads.filter((name) => !isParameter(name));
+  const shown = new Set([...reads, ...writes]);
+  const isOther = (name) => !shown.has(name) && !shown.has(arrayNamed(name).gradientOf);
   return [
     [isBack ? "went in" : "goes in", inputs],
-    ["parameters", parameters],
-    ["also at work", [...new Set(others)]],
-    [isBack ? "came out" : "comes out", outputs],
+    ["parameters", reads.filter(isParameter)],
+    [isBack ? "came out" : "comes out", writes],
+    ["also at work", [...new Set([...now.reads, ...now.writes].filter(isOther))]],
   ].filter(([, names]) => names.length);
 }
 
 function drawnGroup([title, names], now) {
-  const figures = names.map((name) => figure(state.trace.arrays.get(name), now));
-  return make("section", {class: `group ${title.replaceAll(" ", "-")}`, "aria-label": title},
+  const figures = names.map((name) => figure(arrayNow(name), now));
+  return make("section", {class: "group", "aria-label": title},
     make("h3", {}, title), make("div", {class: "figures"}, ...figures));
 }
 
@@ -83,16 +79,14 @@ function drawnGroup([title, names], now) {
 function figure(array, now) {
   const parts = [captioned(array, now)];
   if (now.phase === "backward") {
-    const {arrays} = state.trace;
-    const named = [...new Set([...now.reads, ...now.writes])].map((name) => arrays.get(name));
-    const atWork = named.filter(({gradientOf}) => gradientOf === array.name);
-    const gradient = arrays.get(array.gradient);
-    parts.push(...atWork.map((one) => captioned(one, now)));
-    if (!atWork.length && gradient) {
-      parts.push(isKnown(gradient.name, state.step) ? captioned(gradient, now) : notYet(gradient));
-    }
+    const named = [...new Set([...now.reads, ...now.writes])].map(arrayNamed);
+    const atWork = named.filter(({gradientOf: of}) => of === array.name);
+    const gradient = state.trace.arrays.get(`d(${array.name})`);
+    const isKnown = gradient && stepThatMakes(gradient.name) <= state.step;
+    const whole = gradient && (isKnown ? captioned(gradient, now) : notYet(gradient));
+    parts.push(...(atWork.length || !gradient ? atWork.map((one) => captioned(one, now)) : [whole]));
   }
-  return make("div", {class: parts.length > 2 ? "figure of-many" : "figure"}, ...parts);
+  return make("div", {class: "figure"}, ...parts);
 }
 
 // An array under its symbol. What a gradient is need not be said under each: it is that of the array above it.
@@ -101,21 +95,21 @@ function captioned(array, now) {
   const values = valuesAfter(array, state.step);
   const said = [
     array.gradientOf ? "" : array.meaning,
-    whyNothing(array) || (values.length > 1 ? largestInWords({...array, values}) : ""),
-    values === array.values ? "" : "So far: more is added to it later.",
+    whyNothing(array) || (values.length > 1 ? largestInWords(array, values) : ""),
+    values === array.values || array.soFar?.at(-1).step <= state.step ? "" : "So far: more is added to it later.",
   ].filter(Boolean);
-  const caption = make("figcaption", {title: array.meaning}, make("strong", {}, array.symbol), " ",
-    role ? make("span", {class: "role"}, role) : null, " ",
-    array.gradientOf ? null : make("span", {class: "shape"}, shapeInWords(array)),
+  const caption = make("figcaption", {}, make("strong", {}, array.symbol), " ",
+    role ? make("span", {class: "role"}, role) : null,
     ...said.map((text) => make("span", {class: "meaning"}, text)));
-  return make("figure", {class: `captioned ${role === LEFT_OUT ? "unused" : role}`}, caption, heatMap({...array, values}));
+  caption.title = `${array.meaning} ${shapeInWords(array)}`;
+  return make("figure", {class: `captioned ${role.replaceAll(" ", "-")}`}, caption, heatMap(array, values));
 }
 
-// The largest number, and what it is measured by where that is another array's.
-function largestInWords(array) {
-  const sizes = [largestIn(array.values), strongestOf(array)];
-  const [largest, scale] = sizes.map((size) => shortNumber(size).replace("+", ""));
-  return `largest ${largest}${largest === scale ? "" : ` (full colour: ${scale})`}`;
+// The largest number, with its sign, and what it is measured by where that is another array's.
+function largestInWords(array, values) {
+  const size = largestIn(values);
+  const [largest, scale] = [values.find((value) => Math.abs(value) === size), strongestOf(array)].map(shortNumber);
+  return `largest ${largest}${size === strongestOf(array) ? "" : ` (full color: ${scale.slice(1)})`}`;
 }
 
 function roleOf(name, now) {
@@ -126,32 +120,95 @@ function roleOf(name, now) {
 
 function notYet(gradient) {
   const step = stepThatMakes(gradient.name);
-  const text = `${gradient.symbol} is known after step ${step + 1}`;
-  return make("p", {class: "not-yet"}, makeButton(text, () => goToStep(step)));
+  return makeButton(`${gradient.symbol} is known after step ${step + 1}`, () => goToStep(step), {class: "not-yet"});
 }
 
 // Mark the chosen number, and its value or gradient beside it.
 function markChosen() {
   const stage = byId("stage");
-  for (const cell of stage.querySelectorAll("td.chosen, td.twin")) {
-    cell.classList.remove("chosen", "twin");
-    cell.removeAttribute("aria-selected");
+  stage.querySelectorAll("td.chosen, td.twin").forEach((cell) => cell.classList.remove("chosen", "twin"));
+  const {chosen} = state;
+  if (chosen) {
+    const twin = valueOf(chosen).name === chosen.name ? gradientOf(chosen) : valueOf(chosen);
+    cellOfPlace(stage, chosen)?.classList.add("chosen");
+    cellOfPlace(stage, twin)?.classList.add("twin");
   }
-  const {chosen, trace} = state;
-  if (!chosen) {
-    return;
-  }
-  const {gradient, gradientOf} = trace.arrays.get(chosen.name);
-  const cell = cellOfPlace(stage, chosen);
-  cell?.classList.add("chosen");
-  cell?.setAttribute("aria-selected", "true");
-  cellOfPlace(stage, {...chosen, name: gradient ?? gradientOf})?.classList.add("twin");
 }
 
-// Is the update of another parameter on the stage, or the array of the chosen number without its word?
+// Does what is chosen need another parameter, or another word, than the stage shows?
 function isOutdated() {
-  const {chosen, step, trace} = state;
-  const isThere = (name) => byId("stage").querySelector(`table[data-array="${CSS.escape(name)}"]`) !== null;
-  const isOtherUpdate = trace.steps[step].phase === "update" && !isThere(`new(${updatedParameter()})`);
-  return isOtherUpdate || (chosen && isThere(chosen.name) && !cellOfPlace(byId("stage"), chosen));
+  const {trace, step, chosen} = state;
+  const isThere = chosen && cellOfPlace(byId("stage"), chosen);
+  return trace.steps[step].phase === "update" || (chosen && !isThere && byId("stage").querySelector(
+    `[data-array="${CSS.escape(chosen.name)}"]`));
+}
+
+// ---- the update: the arrays of one parameter, and what the whole step does ----
+
+const updatedParameter = () => (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
+
+function groupsOfUpdate() {
+  const name = updatedParameter();
+  const groups = UPDATE.filter(([, [first]]) => state.trace.update.t > 1 || first !== "m_before");
+  return groups.map(([title, own, ofAll = []]) => [title, [...own.map((key) => (key ? `${key}(${name})` : name)), ...ofAll]]);
+}
+
+function drawUpdate() {
+  const {t, lr, parameters} = state.trace.update;
+  const name = updatedParameter();
+  show("update-said", t === 1 ? "The first step of AdamW: nothing is remembered yet, so every number moves by about lr, "
+    : `Step ${t} of the training under “Train it”, where “1 step” makes it. lr is `, `${plainNumber(lr, 2)}.`);
+  show("parameter", ...parameters.map((one) => make("option", {value: one, selected: one === name}, titleOfParameter(one))));
+  show("update-way", ...wayOfUpdate(name));
+  show("update-losses", ...rowsOfLosses());
+  show("update-moves", ...rowsOfMoves());
+}
+
+// From the gradient of one number to its step: each link can be followed.
+function wayOfUpdate(name) {
+  const {row, column} = state.chosen && parameterOf(state.chosen) === name && state.chosen.name !== "norm"
+    ? state.chosen : steepestIn(name);
+  const at = (array) => ({name: array, row, column});
+  const clipped = valueAt(at(`g(${name})`)) * arrayNamed("clip").values[0];
+  const links = [
+    ["gradient of this sentence", valueAt(at(`d(${name})`)), `d(${name})`],
+    ["mean of the batch, g", valueAt(at(`g(${name})`)), `g(${name})`],
+    ["clipped, clip · g", clipped, `g(${name})`],
+    ["mean of the steps, m̂", valueAt(at(`m_hat(${name})`)), `m_hat(${name})`],
+    ["its step, Δw", valueAt(at(`delta(${name})`)), `delta(${name})`],
+  ];
+  return links.map(([text, value, array]) => make("li", {},
+    makeButton(`${text}: ${signedNumber(value, 3)}`, () => chooseUpdated(at(array)))));
+}
+
+function steepestIn(name) {
+  const {values, shape} = arrayNamed(`d(${name})`);
+  const at = values.reduce((best, value, i) => (Math.abs(value) > Math.abs(values[best]) ? i : best), 0);
+  return {row: Math.floor(at / shape[1]), column: at % shape[1]};
+}
+
+let chooseUpdated = () => {};
+
+// What a click on a link of the update does: follow.js says it, which draws what is followed.
+export function onUpdateLink(act) {
+  chooseUpdated = act;
+}
+
+function rowsOfLosses() {
+  const {update} = state.trace;
+  const {batch, loss} = update.next();
+  update.after ??= batch.map(({example}) => update.lossAfter(example)); // once, however often the step is shown
+  const rows = batch.map(({example, trace}, n) => [example.text, trace.loss, update.after[n]]);
+  const mean = batch.reduce((sum, {share}, n) => sum + share * update.after[n], 0);
+  return [["the whole batch", loss, mean], ...rows].map(([text, ...losses]) =>
+    makeRow(make("bdi", {}, text), ...losses.map((value) => plainNumber(value, 3))));
+}
+
+function rowsOfMoves() {
+  const moves = state.trace.update.parameters.map((name) => {
+    const [w, delta] = [arrayNamed(name), arrayNamed(`delta(${name})`)].map(({values}) => values);
+    return [name, Math.hypot(...delta) / (Math.hypot(...w) || 1), largestIn(delta)];
+  });
+  return moves.sort(([, a], [, b]) => b - a).map(([name, ...sizes]) => makeRow(
+    makeButton(titleOfParameter(name), () => chooseParameter(name)), ...sizes.map((size) => plainNumber(size, 3))));
 }

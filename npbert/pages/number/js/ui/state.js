@@ -2,7 +2,7 @@
 
 export const state = {
   data: null, // what export.py wrote
-  model: null, // its parameters, which training and dragging change
+  model: null, // its parameters, which training and moving change
   exported: null, // its parameters as they came
   changed: [], // {name, row, column, value, was}: the parameters that the reader has put elsewhere
   trainer: null, // steps of AdamW, and what it remembers of them
@@ -10,16 +10,17 @@ export const state = {
   isFresh: false, // it began from random numbers, not from those that came
   stepsTrained: 0, // in the page
   trainedWith: new Set(), // the ids of the bugs that were planted meanwhile
-  sentence: 0, // which of the data's examples is shown
-  example: null, // a copy of it: input_ids, token_type_ids, labels, which the reader may choose anew
+  sentence: 0, // which of the data's examples it began with
+  example: null, // what is shown: text, input_ids, token_type_ids, labels
   trace: null, // one forward and backward of the model on it
-  report: null, // what the check of the trace has found, once it is done
+  moved: null, // while a number is moved: {place, value, loss, arrays}, as forward then has them
   step: 0, // which of trace.steps is on the stage
   chosen: null, // {name, row, column}: the number that is followed
   trail: [], // the numbers chosen on the way to it, itself the last
+  moving: false, // the slider of the followed number is unfolded
   paths: false, // all its paths to the loss are unfolded
   bug: null, // the id of the planted bug
-  rival: null, // {masked, word}: the word that the answer of a masked word is compared with, in place of the loss
+  rival: null, // {masked, word}: the word that the answer of a hidden word is compared with, in place of the loss
   view: "step", // which tab is open
   isPlaying: false,
   tour: null, // where on a guided tour: its name, and the stop's number, "table:2"

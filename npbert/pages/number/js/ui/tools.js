@@ -1,53 +1,55 @@
-// Pointing at numbers, and how they are shown: light or dark, with or without digits, few words or all.
+// Pointing at numbers, and how they are shown: which tab is open, light or dark, with or without digits, few words or all.
 
 import {listenToTheme} from "../../../theme.js";
-import {choose} from "./actions.js";
-import {byId, make} from "./dom.js";
-import {beginAt} from "./follow.js";
-import {exactNumber, signedNumber} from "./format.js";
+import {choose, valuesAfter} from "./actions.js";
+import {byId, make, show} from "./dom.js";
+import {followFrom, leaveNumber, showSum} from "./follow.js";
+import {counted, plainNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
-import {titleOf, valueAt, valuesAfter} from "./place.js";
+import {arrayNamed, arrayNow, titleOf} from "./labels.js";
 import {change, state, watch} from "./state.js";
-import {leaveNumber, showSum} from "./trail.js";
 
-const PHONE = "(max-width: 40rem)"; // as in css/fit.css
+export const VIEWS = ["step", "break", "train"];
+const DIGITS = 8;
 
 // Listen to the buttons, and to pointer and focus over all heat maps.
 export function showTools() {
-  byId("about").open = !matchMedia(PHONE).matches;
-  byId("digits").addEventListener("click", () => showPressed("digits", document.body.classList.toggle("digits")));
-  byId("sheet-larger").addEventListener("click", () =>
-    showPressed("sheet-larger", byId("follow").classList.toggle("larger")));
+  for (const view of VIEWS) {
+    byId(`tab-${view}`).addEventListener("click", () => change({view}));
+  }
+  watch(["view"], drawTabs);
+  drawTabs();
+  pressed("digits", () => document.body.classList.toggle("digits"));
+  pressed("sheet-larger", () => document.documentElement.classList.toggle("larger"));
   listenToTheme(byId("theme"));
   byId("all-words").addEventListener("click", () => change({allWords: !state.allWords}));
-  watch(["allWords"], () => showPressed("all-words", state.allWords));
+  watch(["allWords"], () => byId("all-words").setAttribute("aria-pressed", String(state.allWords)));
   byId("sheet-close").addEventListener("click", () => leaveNumber());
-  watch(["chosen"], () => byId("followed").scrollTo(0, 0)); // where it scrolls by itself
   for (const name of ["pointerover", "focusin"]) {
-    document.addEventListener(name, (event) => showReadout(event.target));
+    document.addEventListener(name, ({target}) => showReadout(target));
   }
-  document.addEventListener("focusin", (event) => stopHere(event.target));
+  document.addEventListener("focusin", ({target}) => stopHere(target));
   document.addEventListener("scroll", () => showReadout(null), {capture: true, passive: true});
-  for (const [id, act] of [["stage", chooseAt], ["train-attention", beginAt], ["compare-attention", beginAt]]) {
-    listenToCells(byId(id), act);
+  const proved = state.data.proof;
+  show("proof", proved.verdict === "proved"
+    ? `✓ npbert has proved these ${counted(proved.derivatives)} gradients in exact integer arithmetic when it wrote this page.`
+    : `npbert could not prove these gradients when it wrote this page: ${proved.verdict}.`);
+  byId("stage").addEventListener("click", ({target}) => placeOfCell(target) && chooseAt(placeOfCell(target)));
+  for (const id of ["train-attention", "compare-attention"]) {
+    byId(id).addEventListener("click", ({target}) => placeOfCell(target) && followFrom(placeOfCell(target)));
+  }
+  document.addEventListener("keydown", keyInCell);
+}
+
+function drawTabs() {
+  for (const view of VIEWS) {
+    byId(`tab-${view}`).setAttribute("aria-selected", String(view === state.view));
+    byId(`view-${view}`).hidden = view !== state.view;
   }
 }
 
-// Do it with the number that is clicked, or at which Enter or space is pressed: the keyboard goes on to its parts.
-function listenToCells(box, act) {
-  box.addEventListener("click", ({target}) => placeOfCell(target) && act(placeOfCell(target)));
-  box.addEventListener("keydown", (event) => {
-    const place = placeOfCell(event.target);
-    if (place && (event.key === "Enter" || event.key === " ")) {
-      event.preventDefault();
-      act(place);
-      showSum();
-    }
-  });
-}
-
-function showPressed(id, isOn) {
-  byId(id).setAttribute("aria-pressed", String(isOn));
+function pressed(id, toggle) {
+  byId(id).addEventListener("click", () => byId(id).setAttribute("aria-pressed", String(toggle())));
 }
 
 function chooseAt(place) {
@@ -55,23 +57,34 @@ function chooseAt(place) {
   byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
 }
 
-// The number under the pointer, or that has the focus, with every digit, beside it.
+// Enter or space at a cell follows its number, and leads the keyboard to its parts.
+function keyInCell(event) {
+  const place = placeOfCell(event.target);
+  if (place && (event.key === "Enter" || event.key === " ")) {
+    event.preventDefault();
+    (event.target.closest("#stage") ? choose : followFrom)(place);
+    showSum();
+  }
+}
+
+// The number under the pointer, or that has the focus, beside it, with its gradient.
 function showReadout(element) {
-  const place = element instanceof Element && !element.closest(".asked") ? placeOfCell(element) : null;
-  const array = place && state.trace.arrays.get(place.name);
-  byId("readout").hidden = !array;
-  if (!array) {
+  const isCell = element instanceof Element && !element.closest(".asked");
+  const place = isCell ? placeOfCell(element) : null;
+  byId("readout").hidden = !place;
+  if (!place) {
     return;
   }
-  const twin = array.gradient ?? array.gradientOf;
-  const both = [place, ...(twin ? [{...place, name: twin}] : [])];
-  const summed = both.map(({name}) => state.trace.arrays.get(name)).filter(({soFar}) => soFar);
-  const index = place.row * array.shape[1] + place.column;
-  byId("readout").replaceChildren(
-    ...both.map((one) => make(one === place ? "strong" : "span", {}, `${titleOf(one)} = ${exactNumber(valueAt(one))}`)),
+  const {gradientOf} = arrayNamed(place.name);
+  const twin = gradientOf ?? `d(${place.name})`;
+  const both = [place, ...(state.trace.arrays.has(twin) ? [{...place, name: twin}] : [])];
+  const summed = both.map(({name}) => arrayNamed(name)).filter(({soFar}) => soFar);
+  const index = place.row * arrayNamed(place.name).shape[1] + place.column;
+  show("readout",
+    ...both.map((one) => make(one === place ? "strong" : "span", {},
+      `${titleOf(one)} = ${plainNumber(arrayNow(one.name).at(one.row, one.column), DIGITS)}`)),
     ...summed.map((one) => make("span", {},
-      `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`)),
-  );
+      `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`)));
   putBeside(byId("readout"), element.closest("td").getBoundingClientRect(),
     element.closest("table").getBoundingClientRect());
 }
@@ -80,13 +93,13 @@ function showReadout(element) {
 function putBeside(readout, cell, table) {
   const {offsetWidth, offsetHeight} = readout;
   const {clientWidth} = document.documentElement;
-  const isRoomRight = table.right + 6 + offsetWidth <= clientWidth;
-  const isRoomLeft = table.left - 6 - offsetWidth >= 0;
   const above = cell.top - offsetHeight - 6;
-  const below = cell.bottom + 6;
-  const [left, top] = isRoomRight ? [table.right + 6, cell.top]
-    : isRoomLeft ? [table.left - 6 - offsetWidth, cell.top]
-    : [Math.max(4, Math.min(cell.left, clientWidth - offsetWidth - 4)), above < 4 ? below : above];
-  readout.style.left = `${left}px`;
-  readout.style.top = `${Math.min(top, innerHeight - offsetHeight - 4)}px`;
+  let place = [Math.max(4, Math.min(cell.left, clientWidth - offsetWidth - 4)), above < 4 ? cell.bottom + 6 : above];
+  if (table.right + 6 + offsetWidth <= clientWidth) {
+    place = [table.right + 6, cell.top];
+  } else if (table.left - 6 - offsetWidth >= 0) {
+    place = [table.left - 6 - offsetWidth, cell.top];
+  }
+  readout.style.left = `${place[0]}px`;
+  readout.style.top = `${Math.min(place[1], innerHeight - offsetHeight - 4)}px`;
 }

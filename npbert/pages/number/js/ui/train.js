@@ -1,17 +1,21 @@
 // Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them.
 
-import {resetParameters} from "../math/index.js";
-import {newTrainer, nextBatch, runAgain, setRate, takeModelBack} from "./actions.js";
-import {attentionMap, sharesOfAttention} from "./attention_maps.js";
-import {asItWas, beginHere, drawWords} from "./before.js";
+import {makeModel, run} from "../math/run.js";
+import {resetParameters} from "../math/train.js";
+import {newTrainer, nextBatch, runAgain, setRate, takeModelBack, valuesOf} from "./actions.js";
 import {workBeside} from "./beside.js";
-import {byId} from "./dom.js";
-import {counted, plainNumber, roundedNumber} from "./format.js";
-import {chartOfLosses, SMOOTHED, smoothed} from "./losses.js";
+import {chartOfLosses, smoothed} from "./chart.js";
+import {byId, make, makeRow, show} from "./dom.js";
+import {counted, MINUS, plainNumber} from "./format.js";
+import {attentionMaps} from "./heatmap.js";
+import {bestOf} from "./labels.js";
 import {change, state, watch} from "./state.js";
 
 const BETWEEN_PICTURES = 60; // milliseconds of training
+const FRESH_RATE = 1e-2; // who knows nothing may take longer steps
+const TABLE = "bert.embeddings.word_embeddings.weight";
 let losses = [];
+let start = null; // the model as it was before the first step
 let stopTraining = null; // while it runs
 
 // Listen to the buttons; draw when the tab is open.
@@ -25,12 +29,10 @@ export function showTrain() {
     startOver(takeModelBack);
     byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
   });
-  byId("train-rate").addEventListener("input", () => setRate(10 ** Number(byId("train-rate").value)));
-  byId("train-rate").value = Math.log10(state.trainer.lr);
-  watch(["rate"], drawRate);
+  byId("train-rate").addEventListener("input", ({target}) => setRate(10 ** Number(target.value)));
+  watch(["rate", "trace"], drawRate);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
   watch(["view"], () => state.view !== "train" && stopTraining && toggleRunning());
-  drawRate();
 }
 
 function startOver(setModel) {
@@ -41,11 +43,11 @@ function startOver(setModel) {
 
 function beFresh() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
-  runAgain({trainer: newTrainer(), changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
+  runAgain({trainer: newTrainer(FRESH_RATE), changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
 }
 
 function trainStep() {
-  losses.push(state.trainer.step(nextBatch(), {bug: state.bug}).loss);
+  losses.push(state.trainer.step(nextBatch(), {bug: state.bug}));
 }
 
 function train(steps) {
@@ -70,43 +72,54 @@ function toggleRunning() {
   stopTraining?.();
   stopTraining = stopTraining ? null : workBeside(endlessly(), showTrained, BETWEEN_PICTURES);
   byId("train-run").setAttribute("aria-pressed", String(Boolean(stopTraining)));
+  show("train-run", stopTraining ? "Stop" : "Train");
 }
 
 function drawRate() {
-  const text = plainNumber(roundedNumber(state.trainer.lr, 2));
-  byId("train-rate-value").textContent = text;
-  byId("train-rate").setAttribute("aria-valuetext", text);
+  const {lr} = state.trainer;
+  byId("train-rate").value = Math.log10(lr);
+  show("train-rate-value", plainNumber(lr, 2));
+  byId("train-rate").setAttribute("aria-valuetext", plainNumber(lr, 2));
 }
 
 function drawTrain() {
   if (!losses.length) {
-    beginHere();
+    start = makeModel(state.data);
+    valuesOf(state.model).forEach((values, name) => start.parameters.get(name).values.set(values));
   }
-  const said = losses.length
-    ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}`
-    : "no step yet";
-  byId("train-said").textContent = said;
-  byId("train-chart").replaceChildren(...(losses.length > 1 ? [lossChart()] : []));
-  const arrays = sharesOfAttention();
-  byId("train-looks").textContent = looksInWords(arrays);
-  const underneath = ({name}) => (losses.length ? [asItWas(name)] : []);
-  byId("train-attention").replaceChildren(...arrays.map((array) => attentionMap(array, {under: underneath(array)})));
+  show("train-said", losses.length
+    ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}` : "no step yet");
+  const lines = [
+    {label: "loss of each batch", look: "faint", losses},
+    {label: "smoothed, over about 10 steps", look: "solid", losses: smoothed(losses)},
+  ];
+  show("train-chart", ...(losses.length > 1 ? [chartOfLosses("the loss of each step of training", lines, 10)] : []));
+  const before = losses.length ? run(start, state.example, {backward: false}).arrays : null;
+  show("train-attention", ...attentionMaps({under: (name) => (before ? [asItWas(before.get(name))] : [])}));
   drawWords();
 }
 
-function lossChart() {
-  const lines = [
-    {label: "loss of each batch", look: "faint", losses},
-    {label: SMOOTHED, look: "solid", losses: smoothed(losses)},
-  ];
-  return chartOfLosses("the loss of each step of training", lines, 10);
+// The shares of one head as they were, small.
+function asItWas({values, shape, symbol}) {
+  const cells = Array.from(values, (value) => make("i", {style: `--share: ${Math.round(100 * value)}%`}));
+  const look = {class: "mini", role: "img", "aria-label": `${symbol} before training`, style: `--columns: ${shape[1]}`};
+  return make("div", look, ...cells);
 }
 
-// How far from looking everywhere alike.
-function looksInWords(arrays) {
-  const shares = arrays.flatMap(({values}) => [...values]);
-  const alike = 1 / state.example.input_ids.length;
-  const [least, most] = [Math.min(...shares), Math.max(...shares)].map((share) => plainNumber(roundedNumber(share, 2)));
-  const said = `If every token got the same share, each would be ${plainNumber(roundedNumber(alike, 3))}; `;
-  return `${said}here they go from ${least} to ${most}.`;
+// For each word of the sentence: which words lie nearest to it in the table, before and now, and how far it has moved.
+function drawWords() {
+  const {example, data: {vocabulary, config: {hidden_size: width}}, model} = state;
+  const words = [...new Set([...example.input_ids, ...example.labels.filter((label) => label >= 0)])];
+  const tables = [start, model].map(({parameters}) => parameters.get(TABLE).values);
+  const rowIn = (table, word) => table.slice(word * width, (word + 1) * width);
+  const cosine = (a, b) => a.reduce((sum, value, n) => sum + value * b[n], 0) / (Math.hypot(...a) * Math.hypot(...b));
+  const nearest = (table, word) => {
+    const cosines = vocabulary.map((_, other) => (other === word ? -2 : cosine(rowIn(table, word), rowIn(table, other))));
+    return bestOf(cosines, 3).map((other) => `${vocabulary[other]} ${cosines[other].toFixed(2).replace("-", MINUS)}`).join(", ");
+  };
+  show("train-words", ...words.map((word) => {
+    const [was, now] = tables.map((table) => rowIn(table, word));
+    const moved = Math.hypot(...now.map((value, n) => value - was[n])) / Math.hypot(...was);
+    return makeRow(make("bdi", {}, vocabulary[word]), ...tables.map((table) => nearest(table, word)), moved ? plainNumber(moved, 2) : "–");
+  }));
 }

@@ -1,0 +1,150 @@
+"""`npbert evaluate`: how good a model is; and the tables of its numbers, which the end of a run prints, too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from textwrap import shorten
+from typing import Any, ClassVar
+
+from npbert.cli.command import argument, switch
+from npbert.cli.options import SettingsCommand, command_of
+from npbert.cli.text import write_json_lines
+from npbert.data.tokenizer import Tokenizer
+from npbert.io.errors import InputError, Setting
+from npbert.io.files import FileError
+from npbert.io.json_lines import finite_or_null
+from npbert.io.messages import printable
+from npbert.models import PRESETS, load_config
+from npbert.training.finetune import FinetuneSettings, Judged, evaluate_files
+from npbert.training.metrics import ClassScores
+from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.training.settings import SETTINGS_FILE, load_settings
+from npbert.training.state import MODEL_FOLDER
+from npbert.training.tasks import FinetuneTask, TaskSettings, task_class
+
+_WIDTH = 80
+
+Numbers = dict[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateCommand(SettingsCommand):
+    """Measure how good a fine-tuned model is on labelled files, or a pre-trained one on
+    files of text. It should not have learned from them.
+
+    examples:
+      npbert evaluate run test.tsv
+      npbert evaluate folder test.conll --task tagging --json"""
+
+    folder: str = argument("FOLDER", "the folder of a run, whose settings are used, or of a checkpoint")
+    files: tuple[str, ...] = argument("FILE", "a file to judge the model by", default=())
+    json: bool = switch(
+        "print JSON, and no table: a line for each file (a pre-trained model is judged by all of them together)"
+    )
+
+    kind: ClassVar = TaskSettings
+
+    def run(self) -> int:
+        """Print the numbers."""
+        path = Path(self.folder) / SETTINGS_FILE
+        if not path.is_file():
+            self._print(evaluate_files(self.folder, self.files, self._settings_of_checkpoint()))
+        elif self.settings:
+            raise InputError(
+                (Setting("settings"), f" is for a checkpoint: for the run in {self.folder}, its own settings hold"),
+                what="settings",
+            )
+        elif command_of(path.parent) == "pretrain":
+            self._evaluate_pretraining(path)
+        else:
+            settings = load_settings(FinetuneSettings, path, **self.given)
+            self._print(evaluate_files(path.parent / MODEL_FOLDER, self.files, settings))
+        return 0
+
+    def _settings_of_checkpoint(self) -> TaskSettings:
+        settings = self.read_settings(TaskSettings)
+        task_class(settings)
+        load_config(self.folder)  # it says what is wrong with the folder
+        if "max_length" in self.given or self.settings:
+            return settings
+        length = Tokenizer.from_pretrained(self.folder).max_length  # as long as it was trained on
+        return replace(settings, max_length=length or settings.max_length)
+
+    def _evaluate_pretraining(self, path: Path) -> None:
+        for name in sorted(self.given.keys() - {entry.name for entry in fields(PretrainSettings)}):
+            says = (Setting(name), f" is for a labelled file, and {self.folder} holds a pre-trained model")
+            raise InputError(says, what=name)
+        of_run = {"model": str(path.parent / MODEL_FOLDER), "held_out": self.files}
+        settings = load_settings(PretrainSettings, path, **self.given, **of_run)
+        check_places(settings, path, ("corpus", "vocabulary"))
+        run = Pretraining(settings, path.parent)
+        numbers = run.evaluate()
+        if self.json:
+            row = finite_or_null({"files": self.files, **numbers, "baselines": run.baselines})
+            write_json_lines([row], for_people=False)
+        else:
+            print_table(numbers, run.baselines)
+
+    def _print(self, judged: list[Judged]) -> None:
+        if self.json:
+            write_json_lines(map(_row, judged), for_people=False)
+            return
+        for path, metrics, task, baselines, classes in judged:
+            print_table(metrics, baselines, title=path, task=task)
+            _print_classes(classes)
+        print_advice(*((each.metrics, each.baselines) for each in judged))
+
+
+def _row(judged: Judged) -> dict[str, Any]:
+    row: dict[str, Any] = {"file": judged.path, **finite_or_null(judged.metrics)}
+    labels = {name: scores._asdict() for name, scores in judged.classes.items()}
+    return {**row, "labels": labels} if labels else row
+
+
+def print_advice(*judged: tuple[Numbers, Numbers]) -> None:
+    """Print once what to do about a model that gives all examples of a file the same label."""
+    if any(
+        numbers.get("matthews") == 0 and numbers.get("accuracy") == known.get("accuracy") for numbers, known in judged
+    ):
+        print("the model gives every example the same label: train it longer, or with a higher --learning-rate")
+
+
+def _print_classes(classes: dict[str, ClassScores]) -> None:
+    """A line for each label, of at most 80 columns."""
+    if classes:
+        print(f"{'label':<34}{'precision':>10}{'recall':>10}{'f1':>10}{'examples':>12}")
+    for name, (precision, recall, f1, support) in classes.items():
+        shown = shorten(printable(name), 30, placeholder="…")
+        print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
+
+
+def print_table(
+    numbers: Numbers, baselines: Numbers, *, title: str = "held out", task: FinetuneTask | None = None
+) -> None:
+    """Print the numbers beside their baselines, at most 80 columns wide."""
+    if not numbers:
+        return
+    head = f"{'always the same answer' if task else 'knowing frequencies':>24}" if baselines else ""
+    names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]
+    room = _WIDTH - 10 - len(head)
+    title = title if len(title) < room else f"…{title[2 - room :]}"
+    width = max(24, len(title) + 1, *(len(name) + 3 for name in names))
+    print(f"{title:<{width}}{'model':>10}{head}")
+    for name, (key, value) in zip(names, numbers.items(), strict=True):
+        baseline = f"{baselines[key]:>24.4f}" if key in baselines else ""
+        print(f"  {name:<{width - 2}}{value:>10.4f}{baseline}")
+
+
+def check_places(settings: PretrainSettings | FinetuneSettings, path: Path, names: tuple[str, ...]) -> None:
+    """The settings of these names are files and folders that a run needs, as they were called where it was begun.
+
+    Raises: FileError that names the first of them that is not to be found from here.
+    """
+    for name in names:
+        given = getattr(settings, name, ())
+        for place in (given,) if isinstance(given, str) else given:
+            is_relative = place and place not in PRESETS and not Path(place).is_absolute()
+            if is_relative and not Path(place).exists():
+                none = f"{name} is {place!r} in {path}, and there is none in {Path.cwd()}"
+                raise FileError(f"{none}: start this command in the folder where the run was begun")

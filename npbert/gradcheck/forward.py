@@ -1,0 +1,90 @@
+"""What is said of a forward: whether it is written, what a reference says, and where large numbers are too large."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck.exact.room import place_of
+from npbert.gradcheck.forms import Form, plain
+from npbert.gradcheck.inputs import as_tuple, is_float_array
+from npbert.gradcheck.report import GradientError
+
+_SAME = 1e-9  # relative to the largest number of y
+_LARGE, _MEDIUM, _BEYOND = 800.0, 80.0, 1e6  # e^800 overflows, and e^80 does not
+
+
+@contextmanager
+def told(which: str) -> Iterator[None]:
+    """While it lasts, what the author's forward or backward raises is told: a template, and where backward raised."""
+    try:
+        yield
+    except NotImplementedError as error:
+        raise GradientError(f"{which} is not written yet{place_of(error)}") from error
+    except Exception as error:
+        if which == "forward":
+            raise
+        raise GradientError(f"backward raises {type(error).__name__}{place_of(error)}: {error}") from error
+
+
+def check_written(which: str, returned: Any) -> None:
+    """Raise GradientError for a template that is not filled: where all that is returned is None."""
+    parts = list(returned.values()) if isinstance(returned, dict) else returned
+    if all(part is None for part in (parts if isinstance(parts, tuple | list) else [parts])):
+        raise GradientError(f"{which} is not written yet, or its `return` is forgotten: it returns None")
+
+
+def check_moves(form: Form, inputs: Sequence[Any]) -> None:
+    """Raise GradientError for a template that returns nothing but 0, whatever it is given."""
+    drawn = np.random.default_rng(0)
+    for size in (0, 1, 10, 100):
+        moved = [
+            value + size * drawn.standard_normal(value.shape) if is_float_array(value) else value for value in inputs
+        ]
+        if any(np.any(y) for y in as_tuple(form.forward(*moved))):
+            return
+    raise GradientError("forward is not written yet: it returns 0, whatever it is given")
+
+
+def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Callable[..., Any]) -> None:
+    """Raise GradientError where y is not what the reference makes of what forward is given."""
+    theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))
+    names = ["y"] if len(theirs) == 1 else [f"y[{number}]" for number in range(len(theirs))]
+    for name, y, right in zip(names, theirs, wanted, strict=False):
+        if y.shape != right.shape:
+            raise GradientError(f"forward gives {name} of shape {y.shape}, and the reference {right.shape}")
+        off = np.abs(y - right)
+        if not (off <= _SAME * max(1.0, np.abs(right).max(initial=0))).all():
+            at = tuple(map(int, np.unravel_index(np.argmax(np.nan_to_num(off, nan=np.inf)), off.shape)))
+            place = f"{name}[{', '.join(map(str, at))}]" if at else name
+            raise GradientError(f"forward is wrong: {place} is {y[at]:.9g}, and the reference says {right[at]:.9g}")
+
+
+def overflow(form: Form, inputs: Sequence[Any]) -> str:
+    """A sentence, if forward gives a number that is not finite for a large input, and needs not; or ""."""
+    for position, value in enumerate(inputs[: form.given]):
+        if is_float_array(value) and value.any():
+            for large in (_LARGE, -_LARGE):
+                medium, ys = (
+                    list(_outputs(form, inputs, position, size)) for size in (large * _MEDIUM / _LARGE, large)
+                )
+                if all(np.abs(y).max(initial=0) < _BEYOND for y in medium) and not all(
+                    np.isfinite(y).all() for y in ys
+                ):
+                    name = form.input_names[position]
+                    return f"Forward gives NaN or ∞ where {name} is as large as 800: exp overflows, or log is of 0."
+    return ""
+
+
+def _outputs(form: Form, inputs: Sequence[Any], position: int, largest: float) -> Iterator[Array]:
+    """y where this input is so large."""
+    moved = list(inputs)
+    moved[position] = inputs[position] * (largest / np.abs(inputs[position]).max())
+    try:
+        with np.errstate(all="ignore"):
+            y = form.forward(*moved)
+    except Exception:  # the author's own, for such numbers
+        return
+    yield from as_tuple(y)

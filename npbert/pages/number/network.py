@@ -1,0 +1,72 @@
+"""The network as data: its arrays, and its steps in order, which the page's scripts compute, explain and draw."""
+
+from configparser import ConfigParser
+from functools import cache
+from typing import Any
+
+from npbert.models import BertConfig
+from npbert.pages.html import resource
+
+ACTIVATIONS = {"gelu": "GELU", "relu": "ReLU"}
+"""By Hugging Face's names; all others are GELU's tanh form."""
+LOOKUPS = ("ids", "labels")
+
+
+@cache
+def formulas() -> dict[str, dict[str, str]]:
+    """By the name of its section, what formulas.ini says of the network, arrays, kinds of steps, and bugs."""
+    parser = ConfigParser(delimiters=("=",), interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # W is not w
+    parser.read_string(resource("number/formulas.ini"))
+    return {name: dict(section) for name, section in parser.items() if name != "DEFAULT"}
+
+
+def network(config: BertConfig) -> dict[str, Any]:
+    """BERT, from the ids of a sentence to the loss of its hidden words: `arrays`, by name what is said of each, and
+    `steps`, each with its `kind`, `part`, `title`, `roads`, `lookups`, and its `arrays` by what its formulas call them.
+    """
+    is_fixed = config.position_embedding_type == "sinusoidal"
+    names = {
+        "activation": ACTIVATIONS.get(config.hidden_act, "TanhGELU"),
+        "positions": "SinusoidalPositions" if is_fixed else "Embedding",
+        "table": "table" if is_fixed else "weight",
+    }
+    layers = [f"bert.encoder.layers.{number}" for number in range(config.num_hidden_layers)]
+    into = [f"{layer}.x" for layer in layers] + [f"{layers[-1]}.y"]
+    stages = [("begin", {"y": into[0]})]
+    for number, layer in enumerate(layers):
+        x, y = into[number : number + 2]
+        stages.append(("layer", {"L": layer, "x": x, "y": y, "out": y[-1]}))
+    stages.append(("end", {"x": into[-1]}))
+    arrays: dict[str, dict[str, Any]] = {}
+    steps = []
+    for stage, own in stages:
+        for line in formulas()["network"][stage].strip().splitlines():
+            steps.append(_step(line, names | own, config.num_attention_heads, arrays))
+    return {"steps": steps, "arrays": arrays}
+
+
+def _step(line: str, names: dict[str, str], heads: int, arrays: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """One step, as its line says it. Arrays that it makes or is the first to read are described in `arrays`."""
+    begin, title, *pairs = line.split("; ")
+    kind, part = begin.format(**names).split(" ")
+    step: dict[str, Any] = {"kind": kind, "part": part, "title": title.format(**names)}
+    step |= {"arrays": {}, "lookups": {}, "roads": []}
+    for pair in pairs:
+        key, value = pair.format(P=part, **names).split("=", 1)
+        if key == "roads":
+            step["roads"] = value.split(", ")
+        elif key in LOOKUPS:
+            step["lookups"][key] = value
+        else:
+            for head in range(heads) if "#" in key else [None]:
+                symbol, _, name = value.replace("#", str(head)).rpartition(":")
+                step["arrays"][key.replace("#", str(head))] = name
+                if symbol:
+                    arrays[name] = _about(symbol, head)
+    return step
+
+
+def _about(symbol: str, head: int | None) -> dict[str, Any]:
+    rows, columns, meaning = formulas()["arrays"][symbol].split(" | ")
+    return {"symbol": symbol, "rows": rows, "columns": columns, "meaning": meaning, "head": head}

@@ -1,0 +1,133 @@
+"""The number page for small screens, fingers, paper, and eyes of all kinds."""
+
+import pytest
+
+from tests.pages.number import STEP, TRACE, box, go_to
+
+SCORES = "s.phase === 'backward' && s.kind === 'Softmax'"
+CONTRASTS = """() => {
+  const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
+  const luminanceOf = (color) => {
+    canvas.fillStyle = color;
+    canvas.fillRect(0, 0, 1, 1);
+    const [red, green, blue] = [...canvas.getImageData(0, 0, 1, 1).data].map((part) =>
+      part <= 10 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  return [...document.querySelectorAll(".heat td[data-row]")].map((cell) => {
+    const {color, backgroundColor} = getComputedStyle(cell);
+    const [dark, bright] = [color, backgroundColor].map(luminanceOf).sort((a, b) => a - b);
+    return (bright + 0.05) / (dark + 0.05);
+  });
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 844)])
+def test_the_first_screen_has_the_guess_the_map_one_question_and_the_first_numbers(open_page, path, width, height):
+    page = open_page(path, width=width, height=height)
+    for thing in ("#guesses", "#map", "#why-this", "#stage td[data-row]"):
+        place = box(page, thing)
+        assert place["top"] > 0 and place["bottom"] <= height, thing
+
+
+@pytest.mark.parametrize("width", [768, 360])
+def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom(open_page, path, width):
+    page = open_page(path, width=width, height=700)
+    go_to(page, SCORES)
+    page.locator("#stage td[data-row]").last.click()
+    page.wait_for_function("document.querySelector('.chosen').getBoundingClientRect().bottom <= 385")
+    sheet = box(page, "#follow")
+    assert (sheet["left"], sheet["right"], sheet["bottom"]) == (0, width, 700)
+    assert 0.5 * 700 <= box(page, "#stage td.chosen")["bottom"] <= sheet["top"]
+    page.click("#sheet-larger")
+    page.click("#followed button.factor >> nth=0")
+    assert (
+        box(page, "#follow")["top"] <= sheet["top"]
+        and box(page, "#followed-title")["top"] >= box(page, "#follow")["top"]
+    )
+    page.click("#sheet-close")
+    assert page.is_hidden("#followed")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
+def test_it_fits_the_window_and_what_is_written_in_a_cell_can_be_read(open_page, path, width, scheme):
+    page = open_page(path, width=width, color_scheme=scheme)
+    for condition in (SCORES, "s.kind === 'CrossEntropy'", "s.kind === 'Linear'", "s.phase === 'update'"):
+        go_to(page, condition)
+        assert min(page.evaluate(CONTRASTS)) >= 4.5
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator("#stage td[data-row]").first.click()
+    for view in ("step", "break", "train"):
+        page.click(f"#tab-{view}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, view
+
+
+def test_stepping_stays_in_sight_and_light_or_dark_is_kept(open_page, path):
+    page = open_page(path, width=360, height=740)
+    go_to(page, "s.kind === 'LayerNorm'", "Last")
+    page.evaluate("scrollTo(0, 900)")
+    assert box(page, "#bar")["top"] >= 0 and box(page, "#bar")["bottom"] < 0.35 * 740
+    page.click("#go-back")
+    assert box(page, "#bar")["bottom"] <= box(page, "#stage-head")["top"] + 1 < 0.5 * 740
+    page.select_option("#steps", "6")
+    assert page.evaluate(STEP) == 6
+    page.evaluate("scrollTo(0, 0)")
+    page.click("#theme")
+    page.reload()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 28)"
+
+
+def test_axe_finds_nothing(page):
+    """Its rules for what people who cannot see or point need; in the dark, those of colors."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python").Axe()
+
+    def found(**options):
+        options = {"preload": False, "iframes": False, "selectors": False, "resultTypes": ["violations"], **options}
+        violations = axe.run(page, options=options).response["violations"]
+        return [(one["id"], one["nodes"][0]["html"]) for one in violations]
+
+    for view in ("step", "break", "train"):
+        page.click(f"#tab-{view}")
+        if view == "step":
+            go_to(page, "s.kind === 'CrossEntropy'")
+            page.locator("#stage td[data-row]").last.click()
+        page.emulate_media(color_scheme="light")
+        assert found() == [], view
+        page.emulate_media(color_scheme="dark")
+        assert found(runOnly=["color-contrast"]) == [], view
+
+
+def test_fingers_are_told_of_no_keys_and_hit_what_they_want(page):
+    assert "→" in page.inner_text(".lead")
+    session = page.context.new_cdp_session(page)
+    session.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+    page.locator("#stage td[data-row]").first.click()
+    assert not any(
+        word in page.inner_text("main, header >> nth=0") for word in ("Esc", "Backspace", "Enter", "press →")
+    )
+    small = page.evaluate(
+        "[...document.querySelectorAll('button, select, .heat td[data-row]')].filter(e => e.offsetWidth)"
+        ".filter(e => Math.min(e.offsetWidth, e.offsetHeight) < 24).map(e => e.outerHTML)"
+    )
+    session.detach()
+    assert small == []
+
+
+@pytest.mark.parametrize("media", [{"media": "print"}, {"forced_colors": "active"}], ids=["paper", "forced colors"])
+def test_on_paper_and_in_forced_colors_the_numbers_are_written(page, media):
+    page.evaluate("npbert.goToStep(6)")
+    page.emulate_media(**media)
+    cell = page.locator("#stage td[data-row]").first
+    assert cell.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)") > 8
+    if "media" in media:
+        assert page.locator(".tools:visible, #bar:visible, input[type=range]:visible").count() == 0
+
+
+def test_it_is_there_in_half_a_second(open_page, path):
+    """From the beginning of its program to the last number: measured there, so that no start of a browser counts."""
+    page = open_page(path)
+    spent = page.evaluate(
+        "(([{domInteractive, domContentLoadedEventEnd}]) => domContentLoadedEventEnd - domInteractive)"
+        "(performance.getEntriesByType('navigation'))"
+    )
+    assert page.evaluate(f"{TRACE}.steps.length") > 50 and spent < 500

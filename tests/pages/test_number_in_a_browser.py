@@ -1,0 +1,198 @@
+"""The page "Follow one number back" as a reader uses it, in a real browser."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from tests.pages.models import loss_and_gradients
+from tests.pages.number import (
+    EXAMPLES,
+    LAYER,
+    STEP,
+    TABLE,
+    TRACE,
+    choose,
+    go_to,
+    number,
+    small_model,
+)
+
+QUERY = f"{LAYER}.attention.query"
+CHOSEN = "npbert.state.chosen"
+FOCUS = "Object.values(document.activeElement.dataset).map(Number)"
+SCORES = "s.phase === 'backward' && s.kind === 'Softmax'"
+FORK = "s.phase === 'backward' && s.kind === 'Fork'"
+LOSS = "s.kind === 'CrossEntropy'"
+
+
+def cell(name, row, column):
+    return f'#stage table[data-array="{name}"] td[data-row="{row}"][data-column="{column}"]'
+
+
+def value(page, name, row, column):
+    return page.evaluate(f"{TRACE}.arrays.get('{name}').at({row}, {column})")
+
+
+def test_keys_buttons_and_the_map_step(page):
+    last = page.evaluate(f"{TRACE}.steps.length") - 1
+    loss = page.evaluate(f"{TRACE}.steps.findLastIndex(step => step.phase === 'forward')")
+    for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("ArrowRight", last),
+                      ("Home", 0), ("ArrowLeft", 0)]:  # fmt: skip
+        page.keyboard.press(key)
+        assert page.evaluate(STEP) == step, key
+    for button, step in [("forward", 1), ("forward", 2), ("back", 1), ("loss", loss), ("last", last), ("first", 0)]:
+        page.click(f"#go-{button}")
+        assert page.evaluate(STEP) == step, button
+        assert page.inner_text("#step-count") == f"{step + 1} / {last + 1}"
+    page.locator("#scrubber").fill("5")
+    assert page.inner_text("#step-title") == page.evaluate(f"{TRACE}.steps[5].title")
+    assert "step 6 of" in page.text_content("#step-said")
+    page.click("#map [aria-label='backward: layer 1 attention']")
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].part").startswith(f"{LAYER}.attention")
+    assert page.get_attribute("#map [aria-current='step']", "data-from") == str(page.evaluate(STEP)), "its first step"
+    page.evaluate("globalThis.setInterval = (play) => { globalThis.tick = play; return 1; }")  # no test waits for it
+    page.evaluate("globalThis.clearInterval = () => { globalThis.tick = () => {}; }")
+    page.evaluate("npbert.goToStep(0); document.activeElement.blur()")
+    page.keyboard.press(" ")
+    page.evaluate("tick()")
+    assert page.evaluate(STEP) == 1
+    page.keyboard.press(" ")
+    page.evaluate("tick()")
+    assert page.evaluate(STEP) == 1
+
+
+def test_a_step_is_drawn_at_once(page):
+    """Each within a frame or two; the limit is wide, as the machine may be busy."""
+    times = page.evaluate(
+        f"{TRACE}.steps.map((_, step) => [performance.now(), npbert.goToStep(step), performance.now()])"
+        ".map(([begin, , end]) => end - begin)"
+    )
+    assert np.median(times) < 50
+
+
+def test_the_tape_fills_then_empties_and_the_lines_that_compute_a_step_are_lit(page):
+    sizes = page.evaluate(
+        f"{TRACE}.steps.map((_, step) => (npbert.goToStep(step), document.querySelectorAll('#tape-stack li').length))"
+    )
+    top = sizes.index(max(sizes))
+    assert sizes == sorted(sizes[: top + 1]) + sorted(sizes[top + 1 :], reverse=True)
+    assert sizes[0] == 1 and max(sizes) > 10 and sizes[-2:] == [0, 0]  # the last is the update
+    go_to(page, f"s.part === '{QUERY}' && s.phase === 'backward'")
+    own = page.locator("#source > .code")
+    assert any("matmul(x.T, dy)" in text for text in own.locator(".lit").all_text_contents())
+    assert "The loss is one number" not in own.inner_text(), "no docstring"
+    page.click("#source summary")
+    assert "EncoderLayer.backward" in page.inner_text("#source details")
+
+
+def test_a_number_is_told_and_the_keyboard_goes_from_number_to_number(page):
+    go_to(page, f"s.part === '{QUERY}'")
+    page.hover(cell(f"{QUERY}.weight", 1, 2))
+    told = number(page.inner_text("#readout strong").split(" = ")[1])
+    assert told == pytest.approx(value(page, f"{QUERY}.weight", 1, 2), rel=1e-7)
+    page.focus(cell(f"{QUERY}.weight", 0, 0))
+    for key, row, column in [("ArrowRight", 0, 1), ("ArrowDown", 1, 1), ("End", 1, 3), ("ArrowRight", 1, 3),
+                             ("ArrowUp", 0, 3), ("Home", 0, 0), ("ArrowLeft", 0, 0)]:  # fmt: skip
+        page.keyboard.press(key)
+        assert page.evaluate(FOCUS) == [row, column], key
+    step = page.evaluate(STEP)
+    page.keyboard.press("Enter")
+    assert page.evaluate(CHOSEN) == {"name": f"{QUERY}.weight", "row": 0, "column": 0}
+    assert page.evaluate("document.activeElement.id") == "followed-title"
+    page.keyboard.press("Escape")  # follow nothing: the cell has the focus, as before
+    assert page.evaluate(FOCUS) == [0, 0]
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "scrubber"
+    assert page.evaluate(STEP) == step, "arrows inside a heat map do not step"
+    page.focus("#skip")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.matches('#stage td')")
+
+
+def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
+    name = f"d({QUERY}.weight)"
+    go_to(page, f"s.part === '{QUERY}'", "Last")
+    page.click(cell(name, 1, 2))
+    bars = page.locator("#followed .bars button.bar")
+    assert bars.count() == len(EXAMPLES[0].input_ids)  # a term for each token
+    _, gradients = loss_and_gradients(small_model(), EXAMPLES[:1])
+    terms = [number(text) for text in page.locator("#followed .bar-value").all_inner_texts()]
+    assert sum(terms) == pytest.approx(gradients[f"{QUERY}.weight"][1, 2], rel=1e-3, abs=1e-8)
+    bars.nth(3).hover()
+    assert page.locator("#stage td.lit").count() >= 2
+    bars.nth(3).click()
+    assert page.evaluate(f"{CHOSEN}.name") == f"d({LAYER}.Q)"
+    page.click("#ways >> text=Follow the largest to the loss")
+    trail = page.evaluate("npbert.state.trail")
+    assert trail[-1]["name"] == "d(loss)" and len(trail) > 15
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == "CrossEntropy"
+    assert page.locator(".trail li").count() == 5
+    page.click(".trail li >> text=more")
+    factors = re.findall(r"× (\S+) = (\S+)", page.inner_text(".trail"))
+    assert len(factors) == len(trail) - 1
+    assert number(factors[-1][1]) == pytest.approx(math.prod(number(factor) for factor, _ in factors), rel=1e-2)
+    share = abs(number(factors[-1][1]) / value(page, name, 1, 2))  # d(loss) is 1
+    said = float(re.search(r"([\d.]+)\xa0% of it", page.inner_text(".chain-said"))[1])
+    assert said / 100 == pytest.approx(share, abs=0.006)
+    page.keyboard.press("Backspace")
+    assert page.evaluate(f"{CHOSEN}.name") == "d(logits)"
+    page.click(".trail li:first-child button")
+    assert page.evaluate(f"{CHOSEN}.name") == name
+    page.locator("#followed .factor").first.click()
+    assert page.evaluate(f"{CHOSEN}.name") == f"{LAYER}.x"  # dW = Σ x dy: to x, not to dy
+    page.click("button[aria-label='follow no number']")
+    slopes = [number(text.split()[-1]) for text in page.locator("#tries li").all_inner_texts()]
+    weights = np.concatenate([grad.ravel() for grad in gradients.values() if grad.ndim > 1])
+    assert slopes == pytest.approx(weights[np.argsort(-np.abs(weights))][: len(slopes)], rel=1e-4)
+
+
+def test_the_paths_of_a_number_are_a_ladder_and_roads_have_sizes(page):
+    choose(page, f"d({TABLE})", EXAMPLES[0].input_ids[1], 2)
+    assert page.locator("#paths-drawn li").count() == 0, "drawn only when it is asked for"
+    page.click("#paths summary")
+    flows = dict(
+        page.locator(".ladder .road").evaluate_all(
+            "all => all.map(e => [...e.querySelectorAll('span')].map(part => part.textContent))"
+        )
+    )
+    total = number(page.inner_text("#paths-total"))
+    assert number(flows["as it comes in"]) + number(flows["as an answer"]) == pytest.approx(total, rel=1e-2)
+    page.click(".ladder .road button:has(span:text-is('Q'))")
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].part") == QUERY
+    page.click(".ladder .stop button >> nth=0")
+    past, *_ = (page.evaluate(f"[...{TRACE}.arrays.get('d({LAYER}.x) {road}').values]") for road in ("past attention",))
+    bars = dict(
+        page.locator("#roads .bar").evaluate_all("all => all.map(e => [0, 2].map(n => e.children[n].innerText))")
+    )
+    assert number(bars["past attention"].split()[0]) == pytest.approx(np.linalg.norm(past), rel=1e-2)
+    page.click("#residuals summary")
+    page.locator("#forks button").first.click()
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].part") == f"{LAYER}.feed_forward"
+
+
+def test_of_a_long_vocabulary_the_words_that_matter_are_shown(page):
+    page.evaluate("npbert.state.data.vocabulary.push(...Array.from({length: 30}, (_, i) => `word${i}`))")
+    page.evaluate(f"{TRACE}.arrays.get('{TABLE}').shape[0] = 44")
+    for step in (1, 0):
+        page.evaluate(f"npbert.goToStep({step})")
+    rows = page.locator(f"#stage table[data-array='{TABLE}'] tbody tr")
+    assert 4 < rows.count() < 14
+    page.click("#all-words")
+    assert rows.count() == 44
+
+
+def test_heads_and_roads_share_one_scale(page):
+    for condition, shared in ((SCORES, 2), (FORK, 3)):
+        go_to(page, condition)
+        names = page.evaluate(f"[{TRACE}.steps[{STEP}]].flatMap(({{reads, writes}}) => [...reads, ...writes])")
+        names = [name for name in names if name.startswith("d(") and (condition == FORK or ".S." in name)]
+        arrays = {name: page.evaluate(f"[...{TRACE}.arrays.get('{name}').values]") for name in names}
+        assert len(arrays) >= shared
+        scale = max(abs(one) for values in arrays.values() for one in values)
+        for name, values in arrays.items():
+            cells = page.locator(f"table[data-array='{name}'] td[data-row]")
+            shares = cells.evaluate_all("cells => cells.map(e => parseInt(e.style.getPropertyValue('--share')))")
+            assert shares == pytest.approx([100 * abs(one) / scale for one in values], abs=0.51)
+    assert "(full color: " in page.inner_text("#stage")

@@ -59,7 +59,7 @@ class EncoderLayer(Layer):
         feed_forward: Layer | None = None,
     ) -> None:
         self.attention = attention or MultiHeadAttention(hidden_size, num_heads, init, dropout=attention_dropout)
-        self.attention_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
+        self.attention_norm: Layer = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.feed_forward = feed_forward or FeedForward(hidden_size, intermediate_size, init, activation=activation)
         self.output_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.dropout = Dropout(dropout)  # used twice; what it drew each time is on the tape

@@ -115,9 +115,7 @@ _OF_ROBERTA: dict[str, Any] = {
 _NO_ROPE = {"rope_scaling": None}
 
 FAMILIES: dict[str, Family] = {
-    "bert": Family(
-        "Bert", "bert", tables.EMBEDDINGS + tables.LAYERS + tables.HEADS + tables.BERT_WORDS, _CLS, lambda stored: {}
-    ),
+    "bert": Family("Bert", "bert", tables.BERT, _CLS, lambda stored: {}),
     "roberta": Family("Roberta", "roberta", **_OF_ROBERTA),
     "xlm-roberta": Family("XLMRoberta", "roberta", **_OF_ROBERTA),
     "camembert": Family("Camembert", "roberta", **_OF_ROBERTA),

@@ -178,7 +178,7 @@ def answer(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:
         print(f"  {error} (Enter alone ends)")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class DemoCommand(Command):
     """Watch a BERT learn a toy dialogue, then try it. Every epoch brings fresh pairs of lines with
     fresh masks. At the end the model is judged on each word, masked in turn, and on which line

@@ -8,14 +8,14 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import npbert
-from npbert.cli.command import Command, switch
-from npbert.cli.log import QUIET, USUAL, VERBOSE, check_shared, messages_on_standard_error, said_once, speaks, tell
+from npbert.cli.command import Command, UsageError, switch
+from npbert.cli.log import QUIET, USUAL, VERBOSE, check_shared, messages_on_standard_error, speaks, tell
 from npbert.cli.parser import first_argument, help_of, usage, values_of
 from npbert.io.errors import Fields, InputError, Setting
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, printable
@@ -35,6 +35,7 @@ COMMANDS = {
     "plot": ("plot.PlotCommand", "plot", "draw attention, gradients, vectors or a run"),
     "params": ("params.ParamsCommand", "hf", "list every tensor of a model, with its shape and count"),
     "demo": ("demo.DemoCommand", "", "watch a BERT learn a toy dialogue, then try it"),
+    "examples": ("examples.ExamplesCommand", "", "write small files to try the commands on"),
     "page": ("pages.PageCommand", "", "make a page on which to follow any number of a small model"),
     "learn": ("learn.LearnCommand", "", "learn backpropagation by writing it"),
     "site": ("pages.SiteCommand", "site", "make a web site to read npbert on"),
@@ -43,7 +44,11 @@ COMMANDS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+USERS = (ValueError, LookupError, OSError, ImportError, FloatingPointError)
+"""Errors from a user's value, a file or the setup."""
+
+
+@dataclass
 class NpbertCommand(Command):
     """BERT in NumPy: use a checkpoint, train one, or look into how it works.
 
@@ -60,9 +65,9 @@ class NpbertCommand(Command):
     commands: ClassVar[dict[str, tuple[str, str, str]]] = COMMANDS
 
     def __post_init__(self) -> None:
-        """Raise InputError where no command is named."""
+        """Raise UsageError where no command is named."""
         if not self.version:
-            raise InputError(f"name a command, one of {', '.join(COMMANDS)}")
+            raise UsageError(f"name a command, one of {', '.join(COMMANDS)}")
 
     def run(self) -> int:
         """Print the version."""
@@ -84,50 +89,49 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     """Run the command, or the one below it that the words name, as `main` does."""
     try:
-        with said_once(), messages_on_standard_error(USUAL):
+        with messages_on_standard_error(USUAL, lambda problem: _say(problem, kind)):
             try:
                 words = list(words)
                 while kind.commands and (name := first_argument(words, kind)):
                     kind, prog = _below(kind, name), f"{prog} {name}"
                     words.remove(name)
-                given = values_of(words, kind)
-                work = _help(kind, prog) if "help" in given else _made(kind, prog, given).run
-            except InputError as error:
-                return _refuse(error, kind, prog)
-        level = VERBOSE if "verbose" in given else QUIET if "quiet" in given else USUAL
-        with messages_on_standard_error(level, lambda problem: _say(problem, kind)):
-            return _status(work, kind, prog)
-    except KeyboardInterrupt:  # before the command began, or once more while it ended
+                status = _run(kind, prog, words)
+                sys.stdout.flush()
+            except Exception as error:
+                return _fail(error, kind, prog)
+            return status
+    except KeyboardInterrupt:
+        _say_stopped()
         return 130
 
 
 def _below(kind: type[Command], name: str) -> type[Command]:
-    """The command of that name below another. Raises: InputError."""
+    """The command of that name below another. Raises: UsageError."""
     if name not in kind.commands:
         meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
-        raise InputError(f"there is no command {name!r}{meant}")
+        raise UsageError(f"there is no command {name!r}{meant}")
     module, _, class_name = kind.commands[name][0].partition(".")
     found: type[Command] = getattr(import_module(f"npbert.cli.{module}"), class_name)
     return found
 
 
-def _help(kind: type[Command], prog: str) -> Callable[[], int]:
-    def show() -> int:
+def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
+    if sys.stdout is None:  # closed before the program began
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    start, given = time.perf_counter(), values_of(words, kind)
+    if "help" in given:
         print(help_of(prog, kind), end="")
         return 0
-
-    return show
-
-
-def _made(kind: type[Command], prog: str, given: dict[str, Any]) -> Command:
-    """The command with the values that are given. Raises: InputError for one that must be given, and is not."""
-    from npbert.compute import keep_freed_memory  # here: help needs no NumPy
+    from npbert.compute import keep_freed_memory, num_threads  # here: help needs no NumPy
 
     check_shared(prog)
     keep_freed_memory()
-    own = {entry.name for entry in fields(kind)} & given.keys()
-    others = {name: value for name, value in given.items() if name not in own}
-    return kind(**{name: given[name] for name in own}, given=others)
+    own = {entry.name: given.pop(entry.name) for entry in fields(kind) if entry.name in given}
+    command = kind(**own, given=given)
+    LOGGER.setLevel(VERBOSE if command.verbose else QUIET if command.quiet else USUAL)
+    status = command.run()
+    LOGGER.debug("it took %.1f s, on %s", time.perf_counter() - start, counted(num_threads(), "thread"))
+    return status
 
 
 def _say(problem: Warning | BaseException, kind: type[Command]) -> str:
@@ -137,51 +141,30 @@ def _say(problem: Warning | BaseException, kind: type[Command]) -> str:
     return in_words(problem)
 
 
-def _refuse(error: InputError, kind: type[Command], prog: str) -> int:
-    """Say how the command is used, and what was wrong. Of several processes one speaks. Returns: 2."""
-    if speaks():
-        tell(
-            f"usage: {usage(prog, kind)}\n{'':<7}{prog} --help says more\n{prog}: error: {printable(_say(error, kind))}"
-        )
-    return 2
-
-
-def _status(work: Callable[[], int], kind: type[Command], prog: str) -> int:
-    """The exit status of the work, after what is to be said of its errors."""
-    start, status = time.perf_counter(), 0
-    try:
-        if sys.stdout is None:  # closed before the program began
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        status = work()
-        sys.stdout.flush()
-    except KeyboardInterrupt:
-        _say_stopped()
-        return 130
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
-        _close_output()
-        return status or 1
-    except MemoryError:
+def _fail(error: Exception, kind: type[Command], prog: str) -> int:
+    """Say what went wrong, in a line. Returns: the exit status. Raises: what is a mistake of npbert's own."""
+    if isinstance(error, UsageError) or (isinstance(error, InputError) and _is_about_an_option(error, kind)):
+        if speaks():
+            more = f"{'':<7}{prog} --help says more\n{prog}: error: {printable(_say(error, kind))}"
+            tell(f"usage: {usage(prog, kind)}\n{more}")
+        return 2
+    if isinstance(error, OSError) and error.errno and error.filename is None:  # files are named where they are used
+        error.filename = "standard output"
+        if sys.__stdout__ is not None and sys.stdout is sys.__stdout__:  # what is left must not be written at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
+    if isinstance(error, MemoryError):
         LOGGER.error("there is not enough memory: fewer or shorter texts at once, or a smaller model, need less")
-        return 1
-    except (ValueError, LookupError, OSError, ImportError, FloatingPointError) as error:  # a value, a file, the setup
-        if isinstance(error, InputError) and not error.where and kind.called(_setting_of(error)):
-            return _refuse(error, kind, prog)
-        if isinstance(error, OSError) and error.errno and error.filename is None:  # files are named where they are used
-            error.filename = "standard output"
-            _close_output()
+    elif not isinstance(error, USERS):
+        raise error
+    elif not isinstance(error, BrokenPipeError):  # else the reader, `head` say, has seen enough
         LOGGER.error(_say(error, kind))
-        return 1
-    if LOGGER.isEnabledFor(VERBOSE):
-        from npbert.compute import num_threads
-
-        LOGGER.debug("it took %.1f s, on %s", time.perf_counter() - start, counted(num_threads(), "thread"))
-    return status
+    return 1
 
 
-def _setting_of(error: InputError) -> Setting:
-    """What the error is about."""
+def _is_about_an_option(error: InputError, kind: type[Command]) -> bool:
+    """True for the value of an option, though not where a line of a file is wrong with it."""
     first = error.says[0] if error.says else ""
-    return first if isinstance(first, Setting) else Setting(error.what)
+    return not error.where and bool(kind.called(first if isinstance(first, Setting) else Setting(error.what)))
 
 
 def _say_stopped() -> None:
@@ -192,9 +175,3 @@ def _say_stopped() -> None:
     if any(thread.name == THREAD for thread in threading.enumerate()):
         sys.stderr.flush()
         os._exit(130)  # Python would end that thread in the middle of the library, which aborts
-
-
-def _close_output() -> None:
-    """What is left of the output must not be written when the program ends."""
-    if sys.__stdout__ is not None and sys.stdout is sys.__stdout__:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())

@@ -6,14 +6,19 @@ from collections.abc import Collection
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
-from npbert.io.errors import Place, Setting, Wanted
-from npbert.io.settings import Settings
+from npbert.io.errors import InputError, Place, Setting, Wanted
+from npbert.io.settings import Settings, check_values
+
+
+class UsageError(InputError):
+    """A word of the command line that has no place there."""
+
 
 Entry = Field[Any]
 """A field of a settings class, or of a command: an option, or an argument, which has no name on the command line."""
 
 
-def entries_of(kind: type[Settings], names: Collection[str] = ()) -> list[Entry]:
+def entries_of(kind: type[Settings] | type[Command], names: Collection[str] = ()) -> list[Entry]:
     """The fields that can be given, or those of these names."""
     return [entry for entry in fields(kind) if entry.metadata and (not names or entry.name in names)]
 
@@ -25,9 +30,10 @@ def argument(value: str, help_text: str, *, default: Any = "", wanted: Wanted | 
     return field(default=default, metadata=metadata)
 
 
-def switch(help_text: str) -> Any:
-    """A field that is off unless its option is there. (Other bools have an option --no-… as well.)"""
-    return field(default=False, metadata={"help": help_text, "value": "", "wanted": None, "is_switch": True})
+def switch(help_text: str, *short: str) -> Any:
+    """A field that is off unless its option is there, which may have a short form, too. (Other bools have an option
+    --no-… as well.)"""
+    return field(default=False, metadata={"help": help_text, "value": "", "wanted": None, "switch": short})
 
 
 def flag(entry: Entry) -> str:
@@ -42,13 +48,13 @@ def is_required(entry: Entry) -> bool:
     return bool(wanted) and entry.default is not None and not wanted.holds(entry.default)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Command(Settings):
+@dataclass
+class Command:
     """What every command takes. given: the values of those options that are settings of something else, by name."""
 
-    help: bool = switch("show this help and end")
-    quiet: bool = switch("show no progress and no notes: only results and errors")
-    verbose: bool = switch("say more: which files are read, and how long it took")
+    help: bool = switch("show this help and end", "-h")
+    quiet: bool = switch("show no progress and no notes: only results and errors", "-q")
+    verbose: bool = switch("say more: which files are read, and how long it took", "-v")
     given: dict[str, Any] = field(default_factory=dict)
 
     commands: ClassVar[dict[str, tuple[str, str, str]]] = {}
@@ -57,22 +63,18 @@ class Command(Settings):
     also_called: ClassVar[dict[str, str]] = {}
     """Names that errors have for what the command takes, where they are not its own."""
 
+    def __post_init__(self) -> None:
+        """Raise InputError for what must be given, and is not."""
+        check_values(self)
+
     @classmethod
     def groups(cls) -> dict[str, list[Entry]]:
         """Its arguments and options by title, as its help lists them."""
-        common = {entry.name for entry in fields(Command)}
-        own = [entry for entry in entries_of(cls) if entry.name not in common]
+        own = entries_of(cls)
         return {
             "arguments": [entry for entry in own if "is_argument" in entry.metadata],
             "options": [entry for entry in own if "is_argument" not in entry.metadata],
-            **cls.more_groups(),
-            "help and messages": entries_of(Command),
         }
-
-    @classmethod
-    def more_groups(cls) -> dict[str, list[Entry]]:
-        """The options that are settings of something else."""
-        return {}
 
     @classmethod
     def entries(cls) -> list[Entry]:

@@ -30,7 +30,7 @@ OTHER_USES = {
 _REQUIREMENT = re.compile(r"""([\w.-]+)(?:\[([\w,]+)\])?[^;]*(?:;.*extra == ["']([\w-]+)["'])?""")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class DoctorCommand(Command):
     """Show what npbert runs on, how fast a product of matrices is, and which extras are
     installed. Copy it into a report of a bug.

@@ -26,12 +26,12 @@ from npbert.inference import POOLINGS, Embed, check_max_length
 from npbert.io.errors import Wanted, at_least, one_of
 from npbert.io.files import FileError
 from npbert.io.messages import printable
-from npbert.io.settings import Settings, setting
+from npbert.io.settings import setting
 from npbert.models import load_config
 
 
-@dataclass(frozen=True, kw_only=True)
-class VectorOptions(Settings):
+@dataclass
+class VectorOptions:
     """How vectors are made."""
 
     pooling: str | None = setting(
@@ -71,7 +71,7 @@ class VectorOptions(Settings):
         return Embed.from_pretrained(folder, **options, max_length=self.max_length)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class EmbedCommand(VectorOptions, FilesCommand):
     """Turn each text into a vector; texts that mean similar things get similar
     vectors. The file has a text on each line; the answer to each is a line of
@@ -89,7 +89,7 @@ class EmbedCommand(VectorOptions, FilesCommand):
     columns: ClassVar = COLUMNS
     endings: ClassVar = (".npy", *JSON_LINES)
 
-    def answer(self) -> int:
+    def write(self) -> None:
         """Write the vectors."""
         columns = self.columns_of(None, ())
         if columns is None and self.input.endswith(TABLE_ENDINGS):
@@ -103,10 +103,9 @@ class EmbedCommand(VectorOptions, FilesCommand):
         else:
             rows = ({"text": text, "vector": vector.tolist()} for text, vector in zip(texts, vectors, strict=True))
             write_json_lines(rows, self.output)
-        return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class SearchCommand(VectorOptions, Command):
     """Find the lines of a file that are most similar to a text: each becomes a
     vector, as with npbert embed, and the vectors are compared. A terminal shows

@@ -28,7 +28,7 @@ _WIDTH = 80
 Numbers = dict[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class EvaluateCommand(SettingsCommand):
     """Measure how good a fine-tuned model is on labelled files, or a pre-trained one on
     files of text. It should not have learned from them.

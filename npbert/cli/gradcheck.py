@@ -17,7 +17,7 @@ from npbert.shapes import AWKWARD, Shapes
 _METHODS = FINITE_DIFFERENCES, COMPLEX_STEP
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class GradcheckCommand(Command):
     """Prove every derivative of every block: forward and backward run once on exact
     numbers, and two integers are equal. Two estimates in floats, by finite differences

@@ -40,7 +40,7 @@ _EXERCISE = "its number, as 02, its name or its file"
 Chosen = list[tuple[Exercise, Path]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class FolderCommand(Command):
     """A command for the folder of exercises."""
 
@@ -52,7 +52,7 @@ class FolderCommand(Command):
         return folder, option_of(folder)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class LearnCommand(FolderCommand):
     """Learn backpropagation by writing it. Without a COMMAND, the exercises that are missing are written into the
     folder backprop; nothing that is there is changed. Each is a Python file in which a part is yours to write.
@@ -91,7 +91,7 @@ class LearnCommand(FolderCommand):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class CheckCommand(FolderCommand):
     """Check your answer: is it right? If not, what is wrong, and why. Without an EXERCISE, a line for each of all, and
     in full what is wrong with the first that is not right."""
@@ -111,10 +111,14 @@ class CheckCommand(FolderCommand):
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
         print(printing.answer(exercise, verdict, option, mends=self.mend))
+        if verdict.status != RIGHT:
+            print(f"  Your file: {path}")
+        if verdict.status == WRONG and not self.mend:
+            print(f"  The change that makes it right: npbert learn check {exercise.code}{option} --mend")
         return int(verdict.status != RIGHT)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class HintCommand(FolderCommand):
     """Print the first of three hints, or the N-th; the fourth is the change that would make your answer right."""
 
@@ -140,7 +144,7 @@ class HintCommand(FolderCommand):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class ShowCommand(FolderCommand):
     """Show your answer beside the library's, once yours is right."""
 
@@ -159,7 +163,7 @@ class ShowCommand(FolderCommand):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class AgainCommand(FolderCommand):
     """Ask what you have learned again, in another form, days later."""
 
@@ -179,7 +183,7 @@ class AgainCommand(FolderCommand):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class DemoCommand(FolderCommand):
     """Train a small BERT with your own layers in it: all that are right."""
 

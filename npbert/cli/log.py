@@ -6,10 +6,10 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 
-from npbert.io.errors import InputError
+from npbert.cli.command import UsageError
 from npbert.io.launcher import launched, launched_rank
 from npbert.io.messages import LOGGER, printable
 
@@ -75,16 +75,6 @@ def speaks() -> bool:
 
 
 @contextmanager
-def said_once() -> Iterator[None]:
-    """While it lasts, only the process that speaks prints anything, errors as well."""
-    if speaks():
-        yield
-        return
-    with in_silence(), redirect_stderr(sys.stdout):
-        yield
-
-
-@contextmanager
 def in_silence() -> Iterator[None]:
     """While it lasts, nothing is printed and no warning shown; an error still is."""
     devnull = Path(os.devnull)
@@ -104,8 +94,8 @@ def only_from(level: int) -> Iterator[None]:
 
 
 def check_shared(prog: str) -> None:
-    """Every process would do all of a command that shares no work, and write the same files. Raises: InputError."""
+    """Every process would do all of a command that shares no work, and write the same files. Raises: UsageError."""
     count, name = launched(), prog.split()[-1]
     if count > 1 and name not in SHARED:
         only = f"{count} processes were started, and only {' and '.join(SHARED)} share their work"
-        raise InputError(f"{only}: start {prog} as one process")
+        raise UsageError(f"{only}: start {prog} as one process")

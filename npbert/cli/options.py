@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from npbert.cli.command import Command, Entry, argument, entries_of
-from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output
+from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output, write_json_lines
 from npbert.io.settings import setting
 from npbert.models import load_config
 from npbert.training.finetune import FinetuneSettings
@@ -20,15 +20,9 @@ Kind = TypeVar("Kind", bound=Settings)
 GROUPS = {
     "what to learn from": ("corpus", "document_per_file", "train", "model", "new_head", "vocabulary", "held_out"),
     "what the labelled files look like": ("task", "text", "text_pair", "choices", "label", "delimiter", "first_row"),
-    "how the text is used": (
-        "objective",
-        "mask_probability",
-        "whole_words",
-        "max_length",
-        "batch_size",
-        "class_weight",
-    ),
+    "how the text is used": ("objective", "mask_probability", "whole_words", "max_length", "batch_size"),
     "how long and how fast": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
+    "what weighs more": ("class_weight",),
     "how it is judged": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
     "what is kept": ("save_every", "log_every", "keep_state"),
     "how to save memory": ("parts", "gradient_checkpointing"),
@@ -46,7 +40,7 @@ def grouped(kind: type[Settings]) -> dict[str, list[Entry]]:
     return {**groups, "more": list(known.values())}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class SettingsCommand(Command):
     """A command with an option for every setting of a kind, and --settings for a file of them."""
 
@@ -57,9 +51,9 @@ class SettingsCommand(Command):
     kind: ClassVar[type[Settings]]
 
     @classmethod
-    def more_groups(cls) -> dict[str, list[Entry]]:
-        """The settings by title."""
-        return grouped(cls.kind)
+    def groups(cls) -> dict[str, list[Entry]]:
+        """The settings, too."""
+        return {**super().groups(), **grouped(cls.kind)}
 
     def read_settings(self, kind: type[Kind]) -> Kind:
         """The settings that the options say, over those of --settings, over the defaults.
@@ -69,7 +63,7 @@ class SettingsCommand(Command):
         return load_settings(kind, Path(self.settings), **self.given) if self.settings else kind(**self.given)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class FilesCommand(Command):
     """A command that reads a checkpoint and text, and writes a line of JSON for each."""
 
@@ -87,18 +81,24 @@ class FilesCommand(Command):
     """How the name of the output may end."""
 
     @classmethod
-    def more_groups(cls) -> dict[str, list[Entry]]:
-        """The columns."""
-        return {"for a file with columns": entries_of(TaskSettings, cls.columns)} if cls.columns else {}
+    def groups(cls) -> dict[str, list[Entry]]:
+        """The columns, too."""
+        columns = entries_of(TaskSettings, cls.columns) if cls.columns else []
+        return {**super().groups(), "for a file with columns": columns}
 
     def run(self) -> int:
         """Do it when it is clear that the output can be written, and what the folder holds."""
         check_output(self.output, self.input, endings=self.endings)
         load_config(self.folder)  # what is wrong with it is said before anybody types a text
-        return self.answer()
+        self.write()
+        return 0
 
-    def answer(self) -> int:
-        """Read the texts, and write the answers. Returns: the exit status."""
+    def write(self) -> None:
+        """Write the answers."""
+        write_json_lines(self.rows(), self.output)
+
+    def rows(self) -> Iterable[Any]:
+        """Read the texts, and find an answer to each."""
         raise NotImplementedError
 
     def run_settings(self) -> FinetuneSettings | None:

@@ -21,10 +21,10 @@ from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, 
 _PAGE = "page.html"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class ReportCommand(Command):
     """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient
-    in each layer at each step, what the model guessed for hidden words as it learned,
+    in each layer at each step, what the model guessed for masked words as it learned,
     where its heads look, and what it got wrong. It opens in any browser, without a network.
     A run that is still going on is shown as far as it is. Several runs are compared: their
     curves over each other, their numbers, and the settings that differ.
@@ -59,7 +59,7 @@ def _check_page(path: str) -> None:
     check_replaceable(Path(path), ICON)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class PageCommand(Command):
     """Write a page, one HTML file for a browser, that shows a small model whole: forward and
     backward step by step, and where each number comes from. It needs no network. Without a
@@ -112,7 +112,7 @@ class PageCommand(Command):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class SiteCommand(Command):
     """Make a web site to read npbert on, with no network: the chapters of docs/, the layers
     in reading order with each forward beside its backward, and the reference. A layer's page

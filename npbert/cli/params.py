@@ -16,7 +16,7 @@ from npbert.io.messages import LOGGER
 from npbert.models.hugging_face.config import CONFIG_FILE
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class ParamsCommand(Command):
     """List every tensor of a model with its shape, and count its parameters.
 

@@ -8,20 +8,21 @@ from argparse import SUPPRESS, ArgumentParser, BooleanOptionalAction, RawTextHel
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from npbert.cli.command import Command, Entry, flag, is_required
+from npbert.cli.command import Command, Entry, UsageError, flag, is_required
 from npbert.io.errors import InputError
 from npbert.io.messages import did_you_mean
 
-_SHORT = {"help": "-h", "quiet": "-q", "verbose": "-v"}
 _LEFT = 26
 """Columns for the names of options in a help."""
 _OPTION = re.compile(r"--?[a-zA-Z][^ ]*$|--?[a-zA-Z][^ =]*=")
-_KINDS: dict[str, tuple[Any, str, str]] = {
-    "int": (int, "a whole number", "N"),
-    "float": (float, "a number", "NUMBER"),
-    "str": (str, "a text", "NAME"),
-    "tuple[str, ...]": (tuple, "texts", "NAME"),
+_KINDS: dict[str, tuple[dict[str, Any], Any, str]] = {
+    "bool": ({"action": BooleanOptionalAction}, bool, ""),
+    "int": ({"metavar": "N"}, int, "a whole number"),
+    "float": ({"metavar": "NUMBER"}, float, "a number"),
+    "str": ({"metavar": "NAME"}, str, ""),
+    "tuple[str, ...]": ({"metavar": "NAME", "nargs": "+"}, tuple, ""),
 }
+"""What argparse makes of a type, how a text becomes a value, and what is wanted of a text."""
 
 
 def usage(prog: str, kind: type[Command]) -> str:
@@ -42,7 +43,9 @@ def help_of(prog: str, kind: type[Command]) -> str:
     about, *below = re.split(r"\n\n(?=[a-z]+:\n)", inspect.getdoc(kind) or "", maxsplit=1)
     parser = _parser(kind)
     parser.usage, parser.epilog = usage(prog, kind), "".join(below)
-    parser.description = "\n\n".join(textwrap.fill(part, _width()) for part in about.split("\n\n"))
+    parser.description = "\n\n".join(
+        textwrap.fill(part, _width(), break_on_hyphens=False) for part in about.split("\n\n")
+    )
     return parser.format_help()
 
 
@@ -52,7 +55,7 @@ def _width() -> int:
 
 class _Parser(ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        raise InputError(message)
+        raise UsageError(message)
 
 
 def _parser(kind: type[Command], *, has_arguments: bool = True) -> ArgumentParser:
@@ -69,37 +72,30 @@ def _parser(kind: type[Command], *, has_arguments: bool = True) -> ArgumentParse
         group = parser.add_argument_group(title)
         for entry in entries:
             if has_arguments or "is_argument" not in entry.metadata:
-                help_text = textwrap.fill(_help(entry), _width() - _LEFT, break_on_hyphens=False)  # bert-tiny stays one
-                group.add_argument(*_names(entry), default=SUPPRESS, help=help_text.replace("%", "%%"), **_how(entry))
+                _add(group, entry)
     return parser
 
 
-def _names(entry: Entry) -> list[str]:
-    return [*([_SHORT[entry.name]] if entry.name in _SHORT else []), flag(entry)]
+def _add(group: Any, entry: Entry) -> None:
+    how, _, _ = _kind(entry)
+    text, value, short = entry.metadata["help"], entry.metadata["value"], entry.metadata.get("switch")
+    if short is not None:
+        how = {"action": "store_true"}
+    elif value:
+        how = {**how, "metavar": value}
+    if entry.default not in ("", (), None) and short is None and "is_argument" not in entry.metadata:
+        shown = {"True": "on", "False": "off"}.get(str(entry.default), entry.default)
+        text += f" (default: {shown})"
+    text = textwrap.fill(text, _width() - _LEFT, break_on_hyphens=False)  # bert-tiny stays one word
+    group.add_argument(*(short or ()), flag(entry), default=SUPPRESS, help=text.replace("%", "%%"), **how)
 
 
-def _how(entry: Entry) -> dict[str, Any]:
-    """What the option takes."""
-    if _kind(entry) == "bool":
-        return {"action": "store_true" if "is_switch" in entry.metadata else BooleanOptionalAction}
-    value = entry.metadata["value"] or _KINDS[_kind(entry)][2]
-    return {"metavar": value, **({"nargs": "+"} if _takes_many(entry) else {})}
-
-
-def _kind(entry: Entry) -> str:
-    return str(entry.type).removesuffix(" | None")
+def _kind(entry: Entry) -> tuple[dict[str, Any], Any, str]:
+    return _KINDS[str(entry.type).removesuffix(" | None")]
 
 
 def _takes_many(entry: Entry) -> bool:
-    return _kind(entry).startswith("tuple")
-
-
-def _help(entry: Entry) -> str:
-    text: str = entry.metadata["help"]
-    if entry.default in ("", (), None) or {"is_switch", "is_argument"} & entry.metadata.keys():
-        return text
-    shown = {"True": "on", "False": "off"}.get(str(entry.default), entry.default)
-    return f"{text} (default: {shown})"
+    return "nargs" in _kind(entry)[0]
 
 
 def first_argument(words: Sequence[str], kind: type[Command]) -> str | None:
@@ -119,7 +115,7 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
     for word in rest:
         name = word.partition("=")[0]
         if _OPTION.match(word):
-            raise InputError(f"there is no option {name}{did_you_mean(name, map(flag, kind.entries()))}")
+            raise UsageError(f"there is no option {name}{did_you_mean(name, map(flag, kind.entries()))}")
     rest += words[end + 1 :]
     given = vars(found)
     lacking = sum(map(is_required, arguments)) - len(rest)
@@ -141,15 +137,13 @@ def _placed(words: list[str], arguments: list[Entry]) -> dict[str, Any]:
             given[entry.name] = words[:count] if _takes_many(entry) else words[0]
             words = words[count:]
     if words:
-        raise InputError(f"unexpected argument{'s' * (len(words) > 1)} {' '.join(map(repr, words))}")
+        raise UsageError(f"unexpected argument{'s' * (len(words) > 1)} {' '.join(map(repr, words))}")
     return given
 
 
 def _value(entry: Entry, given: Any) -> Any:
     """The value of what is given for an entry. Raises: InputError."""
-    if isinstance(given, bool):
-        return given
-    convert, wanted, _ = _KINDS[_kind(entry)]
+    _, convert, wanted = _kind(entry)
     if entry.metadata["value"] in ("FOLDER", "FILE") and "" in (given, *given):  # to the system it would be this folder
         raise InputError(what=entry.name, got="", wanted=f"the name of a {entry.metadata['value'].lower()}")
     try:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from npbert.cli.command import Command, argument
+from npbert.cli.command import Command, UsageError, argument
 from npbert.cli.text import check_output, name_of, note, read_texts
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.inference import Embed, FillMask
-from npbert.io.errors import InputError, Wanted, at_least
+from npbert.io.errors import Wanted, at_least
 from npbert.io.files import FileError
 from npbert.io.messages import counted
 from npbert.io.settings import setting
@@ -30,7 +30,7 @@ PICTURES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class PlotCommand(Command):
     """Draw a picture, as PNG, SVG or PDF: how its name ends says which.
 
@@ -43,11 +43,11 @@ class PlotCommand(Command):
     commands: ClassVar = PICTURES
 
     def __post_init__(self) -> None:
-        """Raise InputError: a picture has to be named."""
-        raise InputError(f"name a picture, one of {', '.join(PICTURES)}")
+        """Raise UsageError: a picture has to be named."""
+        raise UsageError(f"name a picture, one of {', '.join(PICTURES)}")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class Picture(Command):
     """A picture of what is in a folder."""
 
@@ -72,7 +72,7 @@ class Picture(Command):
         return 0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class AttentionPicture(Picture):
     """Draw where the heads of a model look in a text, or in a pair of texts."""
 
@@ -89,7 +89,7 @@ class AttentionPicture(Picture):
         return plot_attention(self.folder, text, layers=[int(layer) for layer in self.layers] or None)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class GradientsPicture(Picture):
     """Draw how large the gradient is in each layer, when words of a text are hidden."""
 
@@ -110,7 +110,7 @@ class GradientsPicture(Picture):
         return plot_gradient_flow(task.model, batch)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class EmbeddingsPicture(Picture):
     """Draw the vectors of texts, on the plane in which they differ most."""
 
@@ -126,7 +126,7 @@ class EmbeddingsPicture(Picture):
         return plot_embeddings(vectors, [parts[-1] for parts in rows])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class CurvesPicture(Picture):
     """Draw the numbers of a run, by step."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from npbert.cli.command import switch
 from npbert.cli.options import COLUMNS, FilesCommand, length_of
-from npbert.cli.text import name_of, read_all, read_lines, read_texts, write_json_lines
+from npbert.cli.text import name_of, read_all, read_lines, read_texts
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
 from npbert.data.tables import TABLE_ENDINGS, json_rows, read_table
@@ -24,7 +24,7 @@ Places = list[dict[str, int]]
 """The line of each text, or nothing to tell of its place."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class FillMaskCommand(FilesCommand):
     """Find the most probable words for each [MASK]. The file has a text on each line;
     the answer to each is a line of JSON.
@@ -35,17 +35,15 @@ class FillMaskCommand(FilesCommand):
 
     top_k: int = setting(5, "how many words to give for each [MASK]", wanted=at_least(1))
 
-    def answer(self) -> int:
-        """Write the words."""
+    def rows(self) -> Iterable[Any]:
+        """The words."""
         texts = read_lines(self.input)
         predictions = FillMask.from_pretrained(self.folder)(texts, top_k=self.top_k)
         found = [[[token._asdict() for token in tokens] for tokens in masks] for masks in predictions]
-        rows = ({"text": text, "masks": masks} for text, masks in zip(texts, found, strict=True))
-        write_json_lines(rows, self.output)
-        return 0
+        return ({"text": text, "masks": masks} for text, masks in zip(texts, found, strict=True))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class ClassifyCommand(FilesCommand):
     """Find a label, or for a regression a number, for each text; the answer to each is a
     line of JSON. FOLDER is that of a checkpoint, or of a run of npbert finetune.
@@ -61,18 +59,16 @@ class ClassifyCommand(FilesCommand):
 
     columns: ClassVar = COLUMNS
 
-    def answer(self) -> int:
-        """Write the labels."""
+    def rows(self) -> Iterable[Any]:
+        """The labels."""
         run = self.run_settings()
         columns = self.columns_of(run, TABLE_ENDINGS)
         places, texts = _lines(self.input) if columns is None else rows_of(self.input, columns)
         results: Sequence[Label | float] = Classify.from_pretrained(self.folder, **length_of(run))(texts)
-        rows = [
+        return [
             {**place, "text": text, **({"score": result} if isinstance(result, float) else result._asdict())}
             for place, text, result in zip(places, texts, results, strict=True)
         ]
-        write_json_lines(rows, self.output)
-        return 0
 
 
 def _lines(path: str) -> tuple[Places, list[Text]]:
@@ -91,7 +87,7 @@ def rows_of(path: str, settings: TaskSettings) -> tuple[Places, list[Text]]:
     return [{"line": row.place.line} for row in rows], texts
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class TagCommand(FilesCommand):
     """Find a tag for each word of each text, and the names that the tags make (of people and
     places, say). FOLDER is that of a checkpoint, or of a run of npbert finetune --task tagging.
@@ -109,12 +105,12 @@ class TagCommand(FilesCommand):
 
     columns: ClassVar = ("text",)
 
-    def answer(self) -> int:
-        """Write the tags."""
+    def rows(self) -> Iterable[Any]:
+        """The tags."""
         run = self.run_settings()
         places, texts = self._texts(self.columns_of(run, (".conll",)))
         results = Tag.from_pretrained(self.folder, **length_of(run))(texts)
-        rows = [
+        return [
             {
                 **place,
                 "text": text if isinstance(text, str) else " ".join(text),
@@ -124,8 +120,6 @@ class TagCommand(FilesCommand):
             }
             for place, text, result in zip(places, texts, results, strict=True)
         ]
-        write_json_lines(rows, self.output)
-        return 0
 
     def _texts(self, columns: TaskSettings | None) -> tuple[Places, Sequence[str | list[str]]]:
         if columns is None and not self.input.endswith(".conll"):
@@ -137,7 +131,7 @@ class TagCommand(FilesCommand):
         return [{"line": each.place.line} for each in sentences], [each.words for each in sentences]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class AnswerCommand(FilesCommand):
     """Find the part of a passage that answers a question; the answer to each is a line of JSON.
     FOLDER is that of a checkpoint, or of a run of npbert finetune --task squad.
@@ -154,17 +148,15 @@ class AnswerCommand(FilesCommand):
     question: str | None = setting(None, "a question about the whole text of the file", value="TEXT")
     n_best: int = setting(1, "how many answers to give", wanted=at_least(1))
 
-    def answer(self) -> int:
-        """Write the answers."""
+    def rows(self) -> Iterable[Any]:
+        """The answers."""
         asked = self._asked()
         answer = Answer.from_pretrained(self.folder, **length_of(self.run_settings()))
         answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], self.n_best)
-        rows = [
+        return [
             {**({"id": id_} if id_ else {}), "question": question, "answers": list(map(AnswerSpan._asdict, spans))}
             for (id_, question, *_), spans in zip(asked, answers, strict=True)
         ]
-        write_json_lines(rows, self.output)
-        return 0
 
     def _asked(self) -> list[Question]:
         if self.question is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import shlex
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +16,8 @@ from npbert.cli.log import in_silence, only_from, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.cli.text import note
 from npbert.compute import num_threads
+from npbert.data.corpus import text_files
+from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.inference import check_max_length
 from npbert.io.errors import InputError, Setting
 from npbert.io.extras import import_extra
@@ -28,11 +31,12 @@ from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE, has_tensors
 
 _WORTH_DROPPING = 1.0  # megabytes
+_FEW_KNOWN, _LOOKED_AT = 0.5, 200  # the share of words that are unknown, in so many lines
 
 AnySettings = PretrainSettings | FinetuneSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class TrainCommand(SettingsCommand):
     """A command that trains a model in a folder, on one process, or on all that a launcher has started."""
 
@@ -58,7 +62,8 @@ class TrainCommand(SettingsCommand):
         try:
             with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
                 share_cores(communicator)
-                return self._train(self._fitted(settings), communicator)
+                self._check(settings)
+                return self._train(settings, communicator)
         except Exception:
             if communicator.is_first:
                 raise
@@ -116,17 +121,10 @@ class TrainCommand(SettingsCommand):
         check_places(settings, path, ("corpus", "vocabulary", "train", "held_out", "model"))
         return settings
 
-    def _fitted(self, settings: AnySettings) -> AnySettings:
-        """The settings with as many tokens as the checkpoint takes, where nothing says how many. Raises: InputError."""
-        if settings.model in PRESETS or not Path(settings.model).is_dir():
-            return settings  # a model that is neither a size nor a folder is refused later
-        config = load_config(settings.model)
-        longest = config.max_position_embeddings
-        if self.resume or self.settings or "max_length" in self.given or settings.max_length <= longest:
-            check_max_length(settings.max_length, config)
-            return settings
-        LOGGER.info("max_length is %d, as the model in %s takes no more tokens", longest, settings.model)
-        return replace(settings, max_length=longest)
+    def _check(self, settings: AnySettings) -> None:
+        """Raise InputError for what does not fit together, before the texts are read."""
+        if settings.model not in PRESETS and Path(settings.model).is_dir() and "max_length" in self.given:
+            check_max_length(settings.max_length, load_config(settings.model))
 
     def _again(self, processes: int = 1) -> str:
         return _again(self.name, self.folder, processes)
@@ -138,7 +136,7 @@ def _again(command: str, folder: str, processes: int = 1) -> str:
     return shlex.join([*launcher, "npbert", command, folder, "--resume"])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class PretrainCommand(TrainCommand):
     """Teach a BERT language from plain text: it learns to guess hidden words, and whether
     one sentence follows another. Ctrl-C stops a run after the current step, and
@@ -153,8 +151,27 @@ class PretrainCommand(TrainCommand):
     kind: ClassVar = PretrainSettings
     run_class: ClassVar = Pretraining
 
+    def _check(self, settings: AnySettings) -> None:
+        """Raise InputError, too, for a vocabulary that knows no word of the corpus, and warn where it knows few."""
+        super()._check(settings)
+        assert isinstance(settings, PretrainSettings)
+        share = 0.0 if self.resume else _unknown_share(settings)
+        if share == 1:
+            wanted = "a vocabulary that knows words of the corpus; npbert vocab makes one"
+            raise InputError(what="vocabulary", got=settings.vocabulary, wanted=wanted)
+        if share > _FEW_KNOWN:
+            LOGGER.warning("the vocabulary %s does not know %.0f%% of the words", settings.vocabulary, 100 * share)
 
-@dataclass(frozen=True, kw_only=True)
+
+def _unknown_share(settings: PretrainSettings) -> float:
+    """The share of unknown tokens in the first lines of the corpus."""
+    tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
+    with text_files(Path(settings.corpus[0]))[0].open(encoding="utf-8", errors="replace") as file:
+        tokens = [token for text in tokenizer.encode(list(islice(file, _LOOKED_AT))) for token in text.tokens[1:-1]]
+    return tokens.count(SPECIAL["unk_id"]) / max(1, len(tokens))
+
+
+@dataclass
 class FinetuneCommand(TrainCommand):
     """Teach a pre-trained BERT a task from a labelled file: to find a label, a number, tags,
     the right choice or an answer. Ctrl-C stops a run after the current step, and

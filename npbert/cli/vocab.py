@@ -15,7 +15,7 @@ from npbert.io.messages import counted
 from npbert.io.settings import setting
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass
 class VocabCommand(Command):
     """Learn a vocabulary of words and pieces of words (WordPiece) from your own text,
     and write the tokenizer that npbert and transformers read.

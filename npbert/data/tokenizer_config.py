@@ -66,7 +66,7 @@ class TokenizerConfig:
             known = ", ".join([BERT, AS_IT_IS, *_OF_DESCENDANTS])
             raise FileError(f"{self.path}: tokenizer_class is {name!r}, and npbert has only {known}")
         self._usual = _OF_DESCENDANTS.get(name, SPECIAL)
-        self.special = {key: _content(self.settings.get(token_name(key), token)) for key, token in self._usual.items()}
+        self.special = {key: self._special_token(token_name(key), token) for key, token in self._usual.items()}
         length = "max_len" if "model_max_length" not in self.settings else "model_max_length"
         self.max_length = read_length(self.path, self.settings, length)
 
@@ -79,6 +79,12 @@ class TokenizerConfig:
             more = read_json_object(self.folder / "special_tokens_map.json", may_lack=True)
             more["extra_special_tokens"] = settings["extra_special_tokens"] + _values(more.get("extra_special_tokens"))
             settings |= more
+
+    def _special_token(self, name: str, usual: str) -> str:
+        token = self.settings.get(name, usual)
+        if not isinstance(token, str | dict):
+            raise FileError(f"{self.path}: {name} is {token!r}, wanted a token of the vocabulary")
+        return _content(token)
 
     @property
     def reads_types(self) -> bool:

@@ -132,11 +132,6 @@ def pairs_of(
     return _joined([each for each in parameters if each.path in found.keys() - is_constant], found), constants
 
 
-def gradient_key(name: str, gradients: Mapping[str, Any]) -> str:
-    """The key of the gradient of this name in a dict: W, dW or grad_W; "" if there is none."""
-    return next((key for key in (name, f"d{name}", f"grad_{name}") if key in gradients), "")
-
-
 def _has_a_name_for(parameter: Place, places: list[Place]) -> bool:
     """True if the object has a place for its gradient, as self.db = None."""
     return any(each.is_named_for(parameter) for each in places if each.path != parameter.path)

@@ -22,11 +22,13 @@ from npbert.gradcheck.forms import Form, Function, asked, each, helpers_of, name
 from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.kept import is_of_library
-from npbert.gradcheck.places import Grads, Pair, Place, classes_in, gradient_key, is_number, pairs_of, places_in
+from npbert.gradcheck.places import Grads, Pair, Place, classes_in, is_number, pairs_of, places_in
 from npbert.gradcheck.report import GradientError
 
 _FORWARDS = "forward", "compute", "calculate", "call", "loss", "__call__"
 _BACKWARDS = "backward", "gradient", "_backward"
+_OUTPUTS = "output", "outputs", "out", "y"  # where forward leaves y, if it returns nothing
+_INPUTS = "inputs", "input", "x"  # for which the gradient is named that backward leaves there
 _RATES = {"lr", "learning_rate", "alpha", "eta", "step_size"}
 _MOST_NAMED = 6
 
@@ -130,6 +132,8 @@ class StatefulForm(Form):
         given = dict(zip(self._given.names, inputs, strict=False)) | dict.fromkeys(_RATES, 1.0)
         again = {name: value for name, value in given.items() if name in self._again}
         y = f(made, *self._given.grouped(inputs))
+        if y is None:
+            y = next((vars(made)[name] for name in _OUTPUTS if name in getattr(made, "__dict__", {})), None)
         if "backward" not in self.theirs:
             y, *gradients = y
             return y, (made, gradients, before)
@@ -144,15 +148,18 @@ class StatefulForm(Form):
         if b is None:
             returned = again[0] if len(again) == 1 else tuple(again)
         else:
-            returned = b(made, *(as_tuple(dy) if self._asks else ()), **again)
+            given = dict(zip(self._asks, as_tuple(dy), strict=False))
+            returned = b(made, **given, **again)
+        if _is_one_for_each(returned, self._given.values):
+            returned = list(returned)
         return returned, [*places_in(made), *places_in(returned, "returned")]
 
     def _gradients(self, b: Function | None, dy: Any, kept: Any) -> Any:
         """The gradients of the inputs that have one, and of the parameters."""
         made, again, before = kept
-        returned, places = self._undone(b, dy, made, again)
+        _, places = self._undone(b, dy, made, again)
         there = {place.path: place.value for place in places}
-        found = self._of_inputs(returned)
+        found = [there.get(path) for path in self._paths]
         for pair, value in zip(self.pairs, before, strict=True):
             if pair.gradients == (pair.parameter.path,):
                 found.append(value - there[pair.parameter.path])
@@ -162,15 +169,9 @@ class StatefulForm(Form):
             found = [None if gradient is None else dy * gradient for gradient in found]
         return tuple(found)
 
-    def _of_inputs(self, returned: Any) -> list[Any]:
-        if isinstance(returned, dict):
-            return [returned[key] for key in self._keys]
-        parts = _parts(returned, self._given.values)
-        return [parts[key] for key in self._keys if key < len(parts)]
-
-    def _find(self, inputs: list[Any], grads: Grads, wrt: Sequence[str] | None) -> list[Place]:
+    def _find(self, inputs: list[Any], grads: Grads, wrt: Sequence[str] | None) -> list[str]:
         """Run forward and backward once, and find the parameters, their gradients, and the inputs that have one. Gives
-        the arrays that y moves with and that have none."""
+        the names of arrays that have none."""
         f, b, drawn = self.theirs["forward"], self.theirs.get("backward"), np.random.default_rng(0)
         with self._as_written(0), told("forward"):
             y, _ = self._forwarded(f, list(map(own, inputs)), self._object)  # which may make the parameters
@@ -186,10 +187,11 @@ class StatefulForm(Form):
             dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
             with told("backward"):
                 returned, places = self._undone(b, dy, made, again)
-        self._keys, self.moved = _keys_of(returned, self._given.names, inputs, wrt)
-        of_inputs = set(map(id, self._of_inputs(returned)))
-        written = [place for place in _changed(places, between) if id(place.value) not in of_inputs]
-        if not written:
+        written = _changed(places, between)
+        self._paths, self.moved = _of_inputs(returned, written, self._given.names, inputs, wrt)
+        of_inputs = {id(place.value) for place in written if place.path in self._paths}
+        written = [place for place in written if id(place.value) not in of_inputs]
+        if not written and not of_inputs:
             check_written("backward", returned)
 
         def moves(some: list[Place]) -> bool:
@@ -207,10 +209,13 @@ class StatefulForm(Form):
             raise GradientError(f"backward changes the value of {taken[0].path}: only an optimizer may")
         pairs, constants = pairs_of(kept, places, written, grads, moves)
         self.pairs = [*(Pair(place, (place.path,)) for place in taken), *pairs]
+        forgotten = [
+            name for p, name in enumerate(self._given.names) if is_float_array(inputs[p]) and p not in self.moved
+        ]
         self.moved += range(len(inputs), len(inputs) + len(self.pairs))
-        return constants
+        return [*forgotten, *(place.path for place in constants)]
 
-    def _note(self, constants: list[Place]) -> str:
+    def _note(self, constants: list[str]) -> str:
         """What was found, in sentences."""
         says = []
         if self.pairs:
@@ -225,35 +230,37 @@ class StatefulForm(Form):
             if not pair.gradients
         ]
         if constants:
-            says.append(f"Taken for constants: {_some([place.path for place in constants])}.")
+            says.append(f"Taken for constants: {_some(constants)}.")
         return " ".join(says)
 
 
-def _keys_of(
-    returned: Any, names: list[str], inputs: list[Any], wrt: Sequence[str] | None
-) -> tuple[list[Any], list[int]]:
-    """Which of the returned gradients are those of inputs, and of which."""
-    if isinstance(returned, dict):
-        keys = {position: gradient_key(name, returned) for position, name in enumerate(names)}
-        found = [position for position, key in keys.items() if key and (wrt is None or names[position] in wrt)]
-        return [keys[position] for position in found], found
-    parts = _parts(returned, inputs)
-    moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
-    if wrt is not None:
-        moved = [position for position in moved if names[position] in wrt]
-    if all(part is None for part in parts):
-        return [], []
+def _of_inputs(
+    returned: Any, written: list[Place], names: list[str], inputs: list[Any], wrt: Sequence[str] | None
+) -> tuple[list[str], list[int]]:
+    """The paths of the gradients of inputs, and which inputs these are: what backward returns in their order; or, where
+    it returns a dict or nothing, what is named for them."""
+    moved = [p for p, value in enumerate(inputs) if is_float_array(value) and (wrt is None or names[p] in wrt)]
+    parts = list(returned) if isinstance(returned, tuple | list) else [returned]
+    if isinstance(returned, dict) or all(part is None for part in parts):
+        called = {p: [names[p], *(_INPUTS if len(moved) == 1 else ())] for p in moved}
+        named = {
+            p: [each for name in called[p] for each in written if each.is_named_for(Place("", "", name, None))]
+            for p in moved
+        }
+        moved = [p for p in moved if named[p]]
+        return [named[p][0].path for p in moved], moved
+    if not isinstance(returned, tuple | list):
+        return ["returned"] * bool(moved), moved
     if len(parts) == len(inputs):
-        moved = [position for position in moved if parts[position] is not None]
-        return list(moved), moved
-    return list(range(len(moved))), moved
+        moved = [p for p in moved if parts[p] is not None]
+        return [f"returned[{p}]" for p in moved], moved
+    return [f"returned[{number}]" for number in range(min(len(moved), len(parts)))], moved
 
 
-def _parts(returned: Any, inputs: list[Any]) -> list[Any]:
-    """What is returned, one by one; so with an array of one gradient for each of several inputs."""
-    is_stack = isinstance(returned, np.ndarray) and len(inputs) > 1
-    is_stack = is_stack and returned.shape == (len(inputs), *np.shape(inputs[0]))
-    return list(returned) if is_stack or isinstance(returned, tuple | list) else [returned]
+def _is_one_for_each(returned: Any, inputs: list[Any]) -> bool:
+    """True for an array that holds a gradient for each of several inputs."""
+    is_array = isinstance(returned, np.ndarray) and len(inputs) > 1
+    return is_array and returned.shape == (len(inputs), *np.shape(inputs[0]))
 
 
 def _snapshot(thing: Any) -> dict[str, tuple[Any, Any]]:

@@ -21,8 +21,9 @@ def import_extra(module: str, *, extra: str) -> ModuleType:
 
 
 def how_to_install(extra: str) -> str:
-    """The command that installs an extra, beside the npbert that is running: a checkout, or an installed package."""
+    """The command that installs an extra, beside the npbert that is running: a checkout, or an installed package. In a
+    checkout there is uv's way, too."""
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / "pyproject.toml").is_file():
-        return f'in {checkout}, pip install -e ".[{extra}]"'
+        return f'in {checkout}, pip install -e ".[{extra}]", or begin each command with uv run --extra {extra} npbert'
     return f'pip install "npbert[{extra}]"'

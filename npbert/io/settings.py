@@ -37,17 +37,22 @@ class Settings:
     """
 
     def __post_init__(self) -> None:
-        """Raise TypeError for a value of another type than its setting has, InputError for one that is not possible."""
-        for entry in fields(self):
-            given, kind = getattr(self, entry.name), str(entry.type).removesuffix(" | None")
-            if not entry.metadata or (given is None and kind != entry.type):
-                continue
-            value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
-            object.__setattr__(self, entry.name, value)
-            is_wrong_bool = isinstance(value, bool) and kind != "bool"
-            is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
-            if is_wrong_bool or is_wrong_tuple or not isinstance(value, _TYPES[kind]):
-                shown = list(value) if isinstance(value, tuple) else value
-                raise TypeError(f"{entry.name} is {shown!r}, wanted {kind}")
-            if entry.metadata["wanted"]:
-                entry.metadata["wanted"].check(entry.name, value)
+        """Raise TypeError or InputError as check_values."""
+        check_values(self)
+
+
+def check_values(settings: Any) -> None:
+    """Raise TypeError for a value of another type than its setting has, InputError for one that is not possible."""
+    for entry in fields(settings):
+        given, kind = getattr(settings, entry.name), str(entry.type).removesuffix(" | None")
+        if not entry.metadata or (given is None and kind != entry.type):
+            continue
+        value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
+        object.__setattr__(settings, entry.name, value)
+        is_wrong_bool = isinstance(value, bool) and kind != "bool"
+        is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
+        if is_wrong_bool or is_wrong_tuple or not isinstance(value, _TYPES[kind]):
+            shown = list(value) if isinstance(value, tuple) else value
+            raise TypeError(f"{entry.name} is {shown!r}, wanted {kind}")
+        if entry.metadata["wanted"]:
+            entry.metadata["wanted"].check(entry.name, value)

@@ -5,14 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from npbert.plots.drawing import BLUE, INK, MAGNITUDES, name_places, new_panel, style
+from npbert.plots import drawing
+from npbert.plots.drawing import BLUE, INK, name_places, new_panel, style
 
 _MOST_WITH_COUNTS = 16
 
 
 @style()
 def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
-    """A row a true label, a column what the model said, in each field how many examples; brighter is a larger share of
+    """A row a true label, a column what the model said, in each field how many examples; darker is a larger share of
     its row, so what is right is the line from corner to corner. counts (C, C).
 
     (Extra: plot.) Raises: ValueError for counts of another shape.
@@ -21,13 +22,13 @@ def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
     if table.shape != (size, size):
         raise ValueError(f"counts has shape {table.shape}, wanted a row and a column for each of {size} labels")
     shares = table / np.maximum(table.sum(axis=1, keepdims=True), 1)
-    figure, axes = new_panel(max(3.4, 1.8 + 0.42 * size), max(2.6, 1.3 + 0.36 * size))
-    image = axes.imshow(shares, MAGNITUDES, vmin=0, vmax=1, interpolation="none")
+    figure, axes = new_panel(max(3.4, 1.8 + 0.42 * size), max(2.6, 1.5 + 0.36 * size), "Confusion matrix")
+    image = axes.imshow(shares, drawing.shares(), vmin=0, vmax=1, interpolation="none")
     name_places(axes.xaxis, labels, upright=max(map(len, labels)) > 4)
     name_places(axes.yaxis, labels)
-    axes.set(xlabel="what the model said", ylabel="what is true")
+    axes.set(xlabel="what the model said (label)", ylabel="what is true (label)")
     for place in np.ndindex(table.shape) if size <= _MOST_WITH_COUNTS else ():
-        color = "#000000" if shares[place] > 0.5 else "#ffffff"
+        color = "#ffffff" if shares[place] > 0.4 else INK
         axes.text(place[1], place[0], f"{table[place]:,.0f}", ha="center", va="center", color=color)
     figure.colorbar(image, ax=axes, label="share of the row")
     return figure
@@ -38,11 +39,11 @@ def plot_predictions(pairs: Sequence[Sequence[float]]) -> Any:
     """A point an example: to the right what is true, upwards what the model said; on the line both are the same.
     pairs (N, 2), of which one at least is finite. (Extra: plot.) Raises: ValueError for none."""
     true, said = np.array(pairs, float).reshape(-1, 2).T
-    figure, axes = new_panel(3.8, 3.4)
+    figure, axes = new_panel(3.8, 3.6, "Answers beside the truth")
     axes.scatter(true, said, s=14, color=BLUE, alpha=0.5, linewidths=0)
     ends = [float(np.nanmin([true, said])), float(np.nanmax([true, said]))]
     axes.plot(ends, ends, color=INK, linewidth=1, linestyle="--", label="both are the same")
-    axes.set(xlabel="what is true", ylabel="what the model said")
+    axes.set(xlabel="what is true (units of the file)", ylabel="what the model said (units of the file)")
     axes.legend()
     axes.grid(alpha=0.3)
     return figure

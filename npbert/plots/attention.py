@@ -7,16 +7,18 @@ from typing import Any
 from npbert.compute import Array
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.models import BertModel
-from npbert.plots.drawing import MAGNITUDES, label, name_places, new_figure, style
+from npbert.plots.drawing import label, name_places, new_figure, shares, style
 
 MOST_TOKENS = 48
+MOST_CELLS = 20_000
+"""More are drawn as an image, and not each by itself, in SVG and PDF, too."""
 
 
 def plot_attention(
     model: Any, text: Text, *, tokenizer: Tokenizer | None = None, layers: Collection[int] | None = None
 ) -> Any:
-    """A heat map for each head, a row of them for each layer: a row is a token that looks, a column one that it looks
-    at, brighter is more; each row sums to 1. layers=[-1] draws the heads of the last layer alone.
+    """A heat map for each head, a row of them for each layer: a row is a query, a column a key, white is 0, darker is
+    more; each row sums to 1. layers=[-1] draws the heads of the last layer alone.
 
     model: the folder of a checkpoint, a task such as FillMask or Embed, or a model together with its `tokenizer`.
     text: one, or a pair. layers: their numbers, from 1, or from −1 at the end; all of them, if not given.
@@ -43,17 +45,20 @@ def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> 
     heads, size = len(next(iter(probabilities.values()))), 0.3 + 0.095 * len(tokens)
     highest = max(float(layer.max()) for layer in probabilities.values())
     room = 0.5 + 0.06 * max(len(label(token)) for token in tokens)
-    figure = new_figure(max(3.6, size * heads + room + 0.8), max(2.2, size * len(probabilities) + room + 0.4))
+    width, height = size * heads + room + 0.8, size * len(probabilities) + room + 0.6
+    figure = new_figure(max(3.6, width), max(2.4, height), "Attention")
     axes = figure.subplots(len(probabilities), heads, squeeze=False, sharex=True, sharey=True)
+    look = {"cmap": shares(), "vmin": 0, "vmax": highest}
     for line, (number, layer) in zip(axes, probabilities.items(), strict=True):
         for head, panel in enumerate(line):
-            image = panel.imshow(layer[head], MAGNITUDES, vmin=0, vmax=highest, interpolation="none")
-            panel.set_title(f"layer {number}, head {head + 1}", fontsize=7)
-            name_places(panel.xaxis, tokens, upright=True, fontsize=6)
-            name_places(panel.yaxis, tokens, fontsize=6)
-    figure.supxlabel("looked at", fontsize=9)
-    figure.supylabel("looks", fontsize=9)
-    figure.colorbar(image, ax=axes, label="share of attention", fraction=0.05, aspect=30)
+            cells = panel.pcolormesh(layer[head], **look, rasterized=layer.size * len(axes) > MOST_CELLS)
+            panel.set(title=f"layer {number}, head {head + 1}", aspect="equal")
+            name_places(panel.xaxis, tokens, at=0.5, upright=True, fontsize=6)
+            name_places(panel.yaxis, tokens, at=0.5, fontsize=6)
+    panel.invert_yaxis()  # shared by all
+    figure.supxlabel("key", fontsize=9)
+    figure.supylabel("query", fontsize=9)
+    figure.colorbar(cells, ax=axes, label="share of attention", fraction=0.05, aspect=30)
     return figure
 
 

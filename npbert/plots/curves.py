@@ -1,4 +1,4 @@
-"""The curves of a run: every number that it wrote down, by step."""
+"""The curves of runs: every number that they wrote down, by step."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -11,15 +11,17 @@ from npbert.plots import drawing
 _NO_CURVES = ("step", "epoch")
 _TITLE = 40
 _MOST_PANELS = 30
-_LOOKS: dict[str, dict[str, Any]] = {  # the best model gets a ring
-    "training": {"color": drawing.BLUE, "linewidth": 1.2},
+_LOOKS: dict[str, dict[str, Any]] = {  # a held-out curve is thick and has dots, wherever it is drawn
+    "training": {"color": drawing.BLUE, "linewidth": 1},
     "held out": {"color": drawing.ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
     "best model": {"color": drawing.INK, "linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "none"},
+    "not finite": {"color": "#b2182b", "linestyle": "", "marker": "x"},
     "baseline": {"color": drawing.INK, "linewidth": 1, "linestyle": "--"},
 }
+_UNITS = {"loss": "nats", "accuracy": "share", "norm": "‖g‖", "rate": "a step", "second": "a second"}
+"""The units of the numbers whose name ends in one of these words."""
 
 
-@drawing.style()
 def plot_curves(
     run: drawing.Run,
     names: Collection[str] | None = None,
@@ -27,7 +29,8 @@ def plot_curves(
     baselines: Mapping[str, float] | None = None,
     best_step: int | None = None,
 ) -> Any:
-    """A panel for each number of a run; what a held-out set gave goes into the panel of what training gave.
+    """A panel for each number of a run; what a held-out set gave goes into the panel of what training gave, as a thick
+    line with dots. A cross is where a number was not finite.
 
     run: the folder of a run, or its rows, as metrics.jsonl has them; `eval_x` in a row is of a held-out set, `x` of
     training. names: only these. baselines: what knowing next to nothing gives, as dashed lines. best_step: that of the
@@ -43,36 +46,58 @@ def plot_curves(
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
         raise FileError(f"{place}there are no numbers of a run to draw")
-    left_out = len(names) - _MOST_PANELS
-    names = names[:_MOST_PANELS]
+    return curves_figure({"": rows}, names, baselines=baselines, best_step=best_step)
+
+
+@drawing.style()
+def curves_figure(
+    runs: Mapping[str, Sequence[dict[str, Any]]],
+    names: Sequence[str],
+    *,
+    baselines: Mapping[str, float] | None = None,
+    best_step: int | None = None,
+) -> Any:
+    """The figure of plot_curves for the rows of each run, by its name: several runs each have a color."""
     columns = min(3, len(names))
-    lines = -(-len(names) // columns)
+    lines = -(-min(len(names), _MOST_PANELS) // columns)
     figure = drawing.new_figure(3.6 * columns, 2.4 * lines + 0.3)
     looks: dict[str, Any] = {}
-    for index, name in enumerate(names):
+    for index, name in enumerate(names[:_MOST_PANELS]):
         axes = figure.add_subplot(lines, columns, index + 1)
-        training, held_out = _points(rows, name), _points(rows, f"eval_{name}")
-        best = [point for point in held_out if point[0] == best_step]
-        for words, points in (("training", training), ("held out", held_out), ("best model", best)):
-            if points:
-                look = drawing.line_look(len(points), **_LOOKS[words])
-                (looks[words],) = axes.plot(*zip(*points, strict=True), label=words, **look)
-        if name in baselines:
+        for number, (run, rows) in enumerate(runs.items()):
+            color = {"color": drawing.COLORS[number % len(drawing.COLORS)]} if len(runs) > 1 else {}
+            for words, points in _curves(rows, name, best_step).items():
+                how = {"transform": axes.get_xaxis_transform()} if words == "not finite" else {}
+                look = drawing.line_look(len(points), **_LOOKS[words] | color)
+                label = f"{run}, {words}" if run else words
+                (looks[label],) = axes.plot(*zip(*points, strict=True), label=label, **look, **how)
+        if baselines and name in baselines:
             looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
         axes.set_title(drawing.label(name.replace("_", " "), _TITLE), loc="left")
+        axes.set_ylabel(_UNITS.get(name.rpartition("_")[2], ""))
         drawing.step_axis(axes)
         axes.yaxis.set_major_formatter(drawing.as_power)
         axes.grid(alpha=0.3)
     if looks:
-        figure.legend(looks.values(), looks, loc="outside upper left", ncols=len(looks))
-    if left_out > 0:
-        figure.supxlabel(f"and {left_out} numbers more, for which there is no room", size="small")
+        figure.legend(looks.values(), looks, loc="outside upper left", ncols=min(len(looks), 2 * columns))
+    if len(names) > _MOST_PANELS:
+        left_out = f"and {len(names) - _MOST_PANELS} numbers more, for which there is no room"
+        figure.supxlabel(left_out, size="small")
     return figure
+
+
+def _curves(rows: Sequence[dict[str, Any]], name: str, best_step: int | None) -> dict[str, list[tuple[int, float]]]:
+    """The (step, number) of each curve of a number that has any."""
+    training, held_out = (_points(rows, column) for column in (name, f"eval_{name}"))
+    lost = [(row["step"], 0.97) for row in rows for column in (name, f"eval_{name}") if row.get(column, 0) is None]
+    best = [point for point in held_out if point[0] == best_step]
+    found = {"training": training, "held out": held_out, "best model": best, "not finite": lost}
+    return {words: points for words, points in found.items() if points}
 
 
 def _points(rows: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]:
     """(step, number) of each row that has one of this name."""
-    return [(row["step"], row[key]) for row in rows if row.get(key) is not None]
+    return [(row["step"], row[key]) for row in rows if row.get(key) is not None and abs(row[key]) < 1e300]
 
 
 def baselines_in(report_rows: Sequence[dict[str, Any]]) -> dict[str, float]:

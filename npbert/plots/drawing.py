@@ -1,15 +1,13 @@
-"""The look that all pictures share, its colours and letters, and how a picture becomes a file or part of a page."""
+"""The look that all pictures share, its colors and letters, and how a picture becomes a file."""
 
 import io
 import math
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
-from xml.etree import ElementTree
 
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError, write_where_asked
@@ -20,18 +18,18 @@ Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
 """The folder of a run, or rows of one of its files."""
 
 INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"
-"""Text, and the two colours that colour-blind people tell apart best."""
+"""Text, and the two colors that color-blind people tell apart best."""
+
+COLORS = (BLUE, ORANGE, "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
+"""Of what there are several: runs, labels."""
 
 MAGNITUDES = "cividis"
-"""From dark blue to yellow, brighter where there is more: it is the same to colour-blind people and in print."""
+"""From dark blue to yellow, for what has no zero: it is the same to color-blind people and in print."""
 
 FORMATS = ("png", "svg", "pdf")
 _LONGEST = 24
 _MORE_LETTERS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Microsoft YaHei", "Hiragino Sans", "Arial Unicode MS")
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-_LONGEST_ALT = 600
-_IN_PAGE = {INK: "currentColor", BLUE: "var(--plus)", ORANGE: "var(--minus)", "#b0b0b0": "var(--line)"}
-_IN_PAGE |= {"'DejaVu Sans'": "'DejaVu Sans', Verdana"}  # which is as wide
 _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -55,17 +53,24 @@ def _families() -> list[str]:
     return ["DejaVu Sans", *(name for name in _MORE_LETTERS if name in installed)]
 
 
-def new_figure(width: float, height: float) -> Any:
+def new_figure(width: float, height: float, title: str = "") -> Any:
     """An empty figure of that size, in inches, that makes room for what is written in it."""
     figure = import_extra("matplotlib.figure", extra="plot").Figure(figsize=(width, height), layout="constrained")
+    figure.suptitle(title or None, fontsize="medium", fontweight="bold")
     figure._repr_png_ = partial(as_bytes, figure)  # a notebook asks for it; pyplot, which would show it, is not used
     return figure
 
 
-def new_panel(width: float, height: float) -> tuple[Any, Any]:
+def new_panel(width: float, height: float, title: str) -> tuple[Any, Any]:
     """An empty figure with one panel in it, and its axes."""
-    figure = new_figure(width, height)
+    figure = new_figure(width, height, title)
     return figure, figure.add_subplot()
+
+
+def shares() -> Any:
+    """The colors of shares, of attention or of a row: 0 is white, and darker is more."""
+    colors = import_extra("matplotlib.colors", extra="plot")
+    return colors.LinearSegmentedColormap.from_list("shares", ["#ffffff", BLUE, INK])
 
 
 def rows_of(run: Run, file: str) -> tuple[list[dict[str, Any]], str]:
@@ -86,11 +91,11 @@ def label(text: object, longest: int = _LONGEST) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
-def name_places(axis: Any, names: Sequence[object], *, upright: bool = False, **how: Any) -> None:
-    """Write `names` at 0, 1, 2 … of an axis. upright: turned, from below upwards."""
+def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: bool = False, **how: Any) -> None:
+    """Write `names` at `at`, `at` + 1, … of an axis. upright: turned, from below upwards."""
     if upright:
         how |= {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-    axis.set_ticks(range(len(names)), [label(name) for name in names], parse_math=False, **how)
+    axis.set_ticks([at + place for place in range(len(names))], list(map(label, names)), parse_math=False, **how)
 
 
 def as_power(value: float, _: Any = None) -> str:
@@ -148,37 +153,3 @@ def kind_of(path: str | Path) -> str:
     if kind not in FORMATS:
         raise FileError(f"{path}: a picture's name ends in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
     return kind
-
-
-def inline_svg(figure: Any, name: str, alt: str) -> str:
-    """The <svg> of a figure. It takes the colours that the page has in look.css, and so fits light and dark.
-
-    name: the beginning of all ids in it, another for each figure of a page. alt: a description, for those who cannot
-    see it.
-    """
-    root = ElementTree.fromstring(as_bytes(figure, "svg"))
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag.endswith(("}metadata", "}style")):  # a style would be that of the whole page
-                parent.remove(child)
-    for element in root.iter():  # in a page, names have no namespace before them
-        element.tag = element.tag.rpartition("}")[2]
-        attributes = {key.rpartition("}")[2]: value for key, value in element.attrib.items()}
-        element.attrib = {key: _value(key, value, name) for key, value in attributes.items()}
-    root.attrib.update({"role": "img", "aria-label": label(alt, _LONGEST_ALT), "id": name})
-    for size in ("width", "height"):
-        root.attrib.pop(size, None)
-    width = float(root.attrib["viewBox"].split()[2])
-    root.attrib["style"] = f"width: {width * 4 / 3:.0f}px; stroke-linejoin: round; stroke-linecap: butt"
-    return ElementTree.tostring(root, encoding="unicode")
-
-
-def _value(key: str, value: str, name: str) -> str:
-    if key == "id":
-        return f"{name}-{value}"
-    if key in ("href", "clip-path"):
-        return re.sub(r"^#|(?<=url\()#", f"#{name}-", value)
-    if key in ("style", "fill", "stroke"):
-        for in_picture, in_page in _IN_PAGE.items():
-            value = value.replace(in_picture, in_page)
-    return value

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.plots.drawing import BLUE, label, new_panel, style
+from npbert.plots.drawing import BLUE, COLORS, label, new_panel, style
 
-_COLORS = ("#2166ac", "#c8611a", "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
 _MARKERS = "os^DvP"
 _MOST_NAMED = 80
 
@@ -18,7 +17,7 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     """A point a vector, on the plane in which the vectors differ most: their two first principal components, from
     NumPy's svd. Each axis says how much of all variance it shows; far more than two directions never fit on paper.
 
-    vectors (N, D)   labels: one for each. Up to six different ones, of which one comes again, become colours and marks.
+    vectors (N, D)   labels: one for each. Up to six different ones, of which one comes again, become colors and marks.
     Others are written beside their points; those for which there is no room, or more than 80, are counted above.
 
     (Extra: plot.) Raises: ValueError for fewer than two vectors, or other than (N, D), not finite, or another number of
@@ -28,10 +27,10 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     if labels is not None and len(labels) != len(points):
         raise ValueError(f"there are {len(labels)} labels for {len(points)} vectors, wanted one for each")
     names = [] if labels is None else list(map(str, labels))
-    figure, axes = new_panel(6.5, 5)
+    figure, axes = new_panel(6.5, 5.2, "Vectors on the plane in which they differ most")
     kinds = list(dict.fromkeys(names))
-    if len(kinds) <= len(_COLORS) and len(kinds) < len(names):
-        for kind, color, marker in zip(kinds, _COLORS, _MARKERS, strict=False):
+    if len(kinds) <= len(COLORS) and len(kinds) < len(names):
+        for kind, color, marker in zip(kinds, COLORS, _MARKERS, strict=False):
             chosen = points[[name == kind for name in names]]
             axes.scatter(*chosen.T, s=28, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}")
         axes.legend()

@@ -1,7 +1,5 @@
 """The gradients and updates of each layer, now or step after step: what vanishes or explodes is seen."""
 
-import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from npbert.plots import drawing
 
 _COLUMNS = 240
 _WORDS = {"gradient_norms": "‖g‖", "update_ratios": "‖Δw‖ / ‖w‖"}
+_TITLES = {"gradient_norms": "Norm of the gradient by layer", "update_ratios": "Update beside the weights by layer"}
 
 
 @drawing.style()
@@ -28,28 +27,20 @@ def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
     (Extra: plot.) Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
     """
     names, steps, values = layer_numbers(run, what)
-    colors = import_extra("matplotlib.colors", extra="plot")
-    logs = np.ma.log10(np.ma.masked_invalid(values))  # 0 has none
-    if logs.count() == 0:
+    known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)  # 0 has no logarithm
+    if known.count() == 0:
         raise FileError(f"{_WORDS[what]} is 0 or not known in every layer: there is nothing to draw")
-    width, height = 7.5, 1.0 + 0.24 * len(names)
-    figure = drawing.new_figure(width, height)
-    figure.set_layout_engine("none")  # so that pictures of the same layers are of the same width
-    left = 0.25 + 0.08 * max(len(drawing.label(name)) for name in names)
-    low_edge, high_edge = 0.6 / height, 1 - 0.85 / height
-    axes = figure.add_axes((left / width, low_edge, 1 - (left + 1.35) / width, high_edge))
-    low, high = (float(end) for end in np.percentile(logs.compressed(), [2, 100]))
-    scale = colors.Normalize(low, max(high, low + 0.5))
-    how = {"origin": "lower", "interpolation": "none", "extent": (0.5, len(steps) + 0.5, -0.5, len(names) - 0.5)}
-    image = axes.imshow(logs, drawing.MAGNITUDES, scale, aspect="auto", **how)
-    drawing.name_places(axes.yaxis, names)
-    ticks = _round_steps(steps)
-    axes.set_xticks(np.interp(ticks, steps, np.arange(1, len(steps) + 1)), [f"{step:,}" for step in ticks])
-    axes.set_xlabel("step")
-    bar = figure.colorbar(image, cax=figure.add_axes((1 - 1.15 / width, low_edge, 0.18 / width, high_edge)))
-    bar.set_label(_WORDS[what])
-    shades = _shades(scale.vmin, scale.vmax)
-    bar.set_ticks(list(shades), labels=list(shades.values()))
+    colors, ticker = (import_extra(f"matplotlib.{name}", extra="plot") for name in ("colors", "ticker"))
+    low, high = (float(end) for end in np.percentile(known.compressed().clip(1e-99, 1e99), [2, 100]))
+    figure, axes = drawing.new_panel(7.5, 1.3 + 0.24 * len(names), _TITLES[what])
+    width = (steps[-1] - steps[0]) / max(1, len(steps) - 1) or 1  # of the last column
+    edges = [*steps, steps[-1] + width], range(len(names) + 1)
+    scale = colors.LogNorm(low, max(high, 3 * low), clip=True)
+    cells = axes.pcolormesh(*edges, known, cmap=drawing.MAGNITUDES, norm=scale)
+    drawing.name_places(axes.yaxis, names, at=0.5)
+    drawing.step_axis(axes)
+    ticks = ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
+    figure.colorbar(cells, label=_WORDS[what], ticks=ticks, format=drawing.as_power).minorticks_off()
     return figure
 
 
@@ -63,16 +54,16 @@ def plot_update_ratios(run: drawing.Run) -> Any:
     if not moved.any():
         raise FileError("no step moved any weight: there is nothing to draw")
     known, x = known[:, moved], np.array(steps)[moved]
-    figure, axes = drawing.new_panel(7.5, 2.8)
+    figure, axes = drawing.new_panel(7.5, 3, "Update beside the weights")
+    drawing.log_scale(axes, "y")
     low, high = known.min(axis=0), known.max(axis=0)
     middle = np.nanmedian(known.filled(np.nan), axis=0)
     axes.fill_between(x, low, high, color=drawing.BLUE, alpha=0.25, linewidth=0, label="from the least to the most")
     axes.plot(x, middle, label="the middle layer", **drawing.line_look(len(x), color=drawing.BLUE))
     axes.axhline(1e-3, color=drawing.ORANGE, linestyle="--", label="rule of thumb: 0.001")
-    drawing.log_scale(axes, "y")
     drawing.step_axis(axes)
     axes.set_ylabel(_WORDS["update_ratios"])
-    figure.legend(loc="outside upper left", ncols=3)
+    figure.legend(loc="outside lower left", ncols=3)
     axes.grid(alpha=0.3)
     return figure
 
@@ -97,7 +88,7 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     largest = [float(np.abs(grad).max()) for grad in grads]
     if not np.isfinite(largest).all() or not any(largest):
         raise ValueError(f"the largest derivatives are {largest}: there is no flow to draw")
-    figure, axes = drawing.new_panel(6.5, 1.2 + 0.3 * len(layers))
+    figure, axes = drawing.new_panel(6.5, 1.4 + 0.3 * len(layers), "Gradient by layer")
     looks = {"usual": (usual, drawing.BLUE, "o"), "largest": (largest, drawing.ORANGE, "D")}
     for words, (values, color, marker) in looks.items():
         known = [(value, place) for place, value in enumerate(values) if value > 0]
@@ -108,26 +99,6 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     axes.grid(alpha=0.3)
     axes.legend()
     return figure
-
-
-def _round_steps(steps: Sequence[int]) -> list[int]:
-    """At most six round steps for an axis, all as far apart, or the first and the last."""
-    closest = max(1, min(np.diff(steps), default=1))
-    bins = min(5, max(1, (steps[-1] - steps[0]) // closest))
-    locator = import_extra("matplotlib.ticker", extra="plot").MaxNLocator(bins, integer=True)
-    ticks = [round(tick) for tick in locator.tick_values(steps[0], steps[-1]) if steps[0] <= tick <= steps[-1]]
-    return ticks if len(ticks) > 1 else sorted({steps[0], steps[-1]})
-
-
-def _shades(low: float, high: float) -> dict[float, str]:
-    """Round numbers for the bar of a picture of logarithms: their names by the place where they stand on it."""
-    powers = range(math.floor(low), math.floor(high) + 1)
-    for digits in ((1,), (1, 2, 5), range(1, 10)):
-        numbers = {power + math.log10(digit): f"{digit}e{power}" for power in powers for digit in digits}
-        names = {place: drawing.as_power(float(number)) for place, number in numbers.items() if low <= place <= high}
-        if len(names) > 1:
-            break
-    return dict(list(names.items())[:: 1 + len(names) // 9])
 
 
 def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], Array]:

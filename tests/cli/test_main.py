@@ -35,11 +35,12 @@ def test_a_reader_that_has_gone():
     assert (process.returncode, process.stderr) == (1, b"")
 
 
-@pytest.mark.parametrize(("place", "said"), [("params.models.parameter_table", "\nstopped\n"), ("_status", "")])
-def test_ctrl_c_and_a_second_one_on_the_way_out(place, said, monkeypatch, capsys):
-    monkeypatch.setattr(f"npbert.cli.{place}", Mock(side_effect=KeyboardInterrupt))
-    assert main(["params", "bert-tiny"]) == 130
-    assert capsys.readouterr().err == said
+def test_ctrl_c_and_a_second_one_on_the_way_out(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["npbert", "params", "bert-tiny"])
+    for place, said in (("params.models.parameter_table", "\nstopped\n"), ("_say_stopped", "")):
+        monkeypatch.setattr(f"npbert.cli.{place}", Mock(side_effect=KeyboardInterrupt))
+        assert npbert.__main__.main() == 130
+        assert capsys.readouterr().err == said
 
 
 def test_ctrl_c_while_the_command_is_being_imported(monkeypatch, capsys):

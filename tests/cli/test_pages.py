@@ -109,7 +109,7 @@ def test_text_shows_as_text(npbert, tmp_path):
 def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_path, run, monkeypatch):
     path = run / "report.html"
     assert npbert("report", run) == (0, f"{path} is written; open it in a browser\n".encode(), "")
-    assert "What it guesses for hidden words" in path.read_text(encoding="utf-8")
+    assert "What it guesses for masked words" in path.read_text(encoding="utf-8")
     written = []
     monkeypatch.setattr("npbert.cli.pages.write_report", lambda *given: written.append(given))
     assert npbert("report", run, "-q", "--output", tmp_path / "a.html") == (0, b"", "")

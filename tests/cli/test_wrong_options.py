@@ -57,7 +57,7 @@ REFUSED = {
     f"{FINETUNE} --task swag --choices 2": "--choices has 1 columns, wanted at least 2",
     f"{FINETUNE} --task ner --text word": "--text is 'word', wanted a number: columns of words and tags have no names",
     f"{FINETUNE} --first-row names": "--first-row is 'names', wanted header or example",
-    f"{FINETUNE} --delimiter ;": "--delimiter is ';', wanted tab or comma",
+    f"{FINETUNE} --delimiter :": "--delimiter is ':', wanted one of tab, comma, semicolon",
     "embed gone --pooling first": "--pooling is 'first', wanted one of mean, cls, max, mean_sqrt_len_tokens, pooler",
 }
 

@@ -77,7 +77,7 @@ def test_special_and_added_tokens_of_other_names(tmp_path):
         ({"truncation_side": "up"}, "truncation_side is 'up', and npbert has only 'right' or 'left'"),
         ({"tokenizer_class": "RobertaTokenizer"}, "tokenizer_class is 'RobertaTokenizer', and npbert has only Bert"),
         ({"tokenizer_class": "TokenizersBackend"}, "PreTrainedTokenizerFast needs a tokenizer.json, and there is none"),
-        ({"cls_token": None}, "is not a tokenizer of BERT: a special token is None, wanted a text"),
+        ({"cls_token": None}, "cls_token is None, wanted a token of the vocabulary"),
     ],
 )
 def test_a_setting_that_is_not_honored_is_named(tmp_path, settings, message):

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.fuzz.base import Base
 from tests.fuzz.kinds import Call, kind, use
-from tests.fuzz.mutate import DEEP, NASTY, Rng, pick
+from tests.fuzz.mutate import DEEP, NASTY, Rng, pick, spoil
 from tests.fuzz.outcome import Nonsense, Outcome, command
 
 SPECIAL = ("/dev/zero", "/dev/full", "/dev/null", "/proc/self/mem", "/dev/stdin", "missing", ".")
@@ -59,6 +59,40 @@ def tokenizer_parts(rng: Rng, base: Base, folder: Path) -> Call:
                 piece[pick(rng, list(piece))] = pick(rng, NASTY)
         value[part] = {"type": "Sequence", lists[part]: pieces} if part in lists and len(pieces) > 1 else pieces[0]
     path.write_text(json.dumps(value), encoding="utf-8", errors="replace")
+    if rng.random() < 0.7:  # else BERT's parts come in the place of these
+        config = {"tokenizer_class": "PreTrainedTokenizerFast"}
+        (copy / "tokenizer_config.json").write_text(json.dumps(config))
+    return lambda: use(name, copy)
+
+
+FLAGS = {"content": "[MASK]", "lstrip": True, "normalized": False, "special": True}
+SETTINGS: dict[str, Any] = {
+    "tokenizer_config.json": {
+        "do_lower_case": True,
+        "strip_accents": None,
+        "truncation_side": "left",
+        "cls_token": "[CLS]",
+        "mask_token": FLAGS,
+        "extra_special_tokens": ["cat", FLAGS],
+        "added_tokens_decoder": {"4": FLAGS, "5": {**FLAGS, "content": "the"}},
+        "model_input_names": ["input_ids"],
+    },
+    "special_tokens_map.json": {"sep_token": "[SEP]", "additional_special_tokens": ["cat"], "unk_token": FLAGS},
+    "added_tokens.json": {"cat": 5},
+}
+
+
+@kind(2)
+def tokenizer_settings(rng: Rng, base: Base, folder: Path) -> Call:
+    """Some of the files beside a tokenizer.json, or beside a vocab.txt, spoiled."""
+    name, copy = base.copy_of_one(rng, folder)
+    for file, settings in SETTINGS.items():
+        kept = {key: value for key, value in settings.items() if rng.random() < 0.5}
+        (copy / file).write_text(json.dumps(kept))
+        if rng.random() < 0.5:
+            spoil(rng, copy / file)
+    if rng.random() < 0.4:
+        (copy / "tokenizer.json").unlink()
     return lambda: use(name, copy)
 
 

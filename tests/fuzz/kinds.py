@@ -176,7 +176,7 @@ def report(rng: Rng, base: Base, folder: Path) -> Call:
         number = int(rng.integers(len(lines)))
         lines[number] = json_bytes(rng, json.loads(lines[number])).decode("utf-8", "surrogateescape")
         path.write_text("\n".join([*lines, ""]), encoding="utf-8", errors="surrogateescape")
-    return not_drawn("npbert.pages.report.pictures.inline_svg", "", "report", copy)
+    return not_drawn("npbert.pages.report.page.as_bytes", b"", "report", copy)
 
 
 def not_drawn(draws: str, nothing: bytes | str, *arguments: object) -> Call:

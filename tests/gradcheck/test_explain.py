@@ -138,7 +138,7 @@ def test_a_factor_that_is_a_size_is_told_by_its_name_and_right_parts_are_listed(
 
 @pytest.mark.parametrize(("found", "marks"), [("dy * 2", " " * 14 + "^" * 6), ("dx = dy * 2", ""), ("absent", "")])
 def test_the_marks_stand_below_what_is_concerned(found, marks):
-    said = describe_place(Finding("unknown", "dx", place="dx = dy * 2", found=found, line=42))
+    said = describe_place(Finding("unknown", "dx", place="dx = dy * 2", found=found, line=42, column=5))
     assert said.splitlines()[1:] == ["    42:  dx = dy * 2", *filter(None, [marks])]
 
 

@@ -7,7 +7,7 @@ import pytest
 from npbert.gradcheck.explain import Code, Mending, describe
 from npbert.gradcheck.explain.code import filled
 from npbert.gradcheck.explain.edits import edit_of
-from npbert.gradcheck.explain.finding import Finding, describe_edit
+from npbert.gradcheck.explain.finding import Finding, describe_edit, edited
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from tests.gradcheck.mending import JUDGES, LINEAR, NORM, PICKED, TABLE, TANH, WINDOWS, code
@@ -61,7 +61,7 @@ def test_a_mistake_is_found_at_its_line(right, before, after, kinds):
     assert finding.line == 39 + right[: right.index(before)].count("\n")
     assert finding.found in source
     assert finding.cause == KINDS[finding.kind].cause
-    mended = code(source.replace(finding.place, finding.place.replace(finding.found, finding.wanted, 1), 1))
+    mended = code(source.replace(finding.place, edited(finding), 1))
     assert not any(judge.look(mended.compiled(lambda: True), k).wrong for k in (0, 1))
 
 

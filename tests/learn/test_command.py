@@ -59,7 +59,7 @@ def test_check_of_one_in_its_states(learn, folder):
     assert "With this change" not in out and "x.T @ dy / len(x)" in out
     assert "1. With these changes dW is right:\n" in learn("check 2 --mend")[1]
     assert "With this change dW is right:\n" in learn("hint 2 4")[1]
-    assert out.endswith(f"\n\n  To read: {EXERCISES[2].chapter.place}\n  A hint:  npbert learn hint 02\n")
+    assert out.endswith(f"\n\n  To read: {EXERCISES[2].chapter.place}\n  A hint:  npbert learn hint 02\n{MORE}")
     assert max(map(len, out.splitlines()[:-2])) <= 80
     write(2, folder)
     status, out, _ = learn("check backprop/02_linear.py")
@@ -123,6 +123,8 @@ def test_hints_are_for_the_part_that_is_not_right_yet(learn, folder):
     assert "It is part one once more" in outs[0] and "self.merge(dv)" in outs[2]
 
 
+MORE = f"  Your file: {os.path.join('backprop', '02_linear.py')}\n"  # noqa: PTH118
+MORE += "  The change that makes it right: npbert learn check 02 --mend\n"
 NO_FOLDER = (
     "there is no folder {} in {}: if your exercises are elsewhere, go there, or name their folder with --folder; if "
     "there are none yet, `npbert learn{}` writes them"

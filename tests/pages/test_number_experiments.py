@@ -172,9 +172,9 @@ def test_with_the_bug_the_loss_still_falls(page):
     page.click("#tab-break")
     assert page.is_disabled("#race")
     page.check("input[value='softmax-shares']")
-    page.evaluate("globalThis.setTimeout = (work) => Promise.resolve().then(work)")  # no step waits for the next
     page.click("#race")
-    page.wait_for_function("document.getElementById('race-said').textContent.startsWith('After 150 steps')")
+    is_over = "document.getElementById('race-said').textContent.startsWith('After 150 steps')"
+    page.wait_for_function(is_over, timeout=300_000)  # a busy machine has time
     right, broken, start = map(float, re.findall(r"\d+\.\d+", page.inner_text("#race-said")))
     assert right < start and broken < 0.9 * start
     assert "It fell in spite of the bug" in page.inner_text("#race-said")

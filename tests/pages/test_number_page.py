@@ -10,7 +10,7 @@ import pytest
 from npbert import BertConfig, BertForMaskedLM
 from npbert.pages import html
 from npbert.pages.number.export import export
-from npbert.pages.number.page import REPOSITORY, START, modules, number_page, write_number_page
+from npbert.pages.number.page import REPOSITORY, modules, number_page, write_number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 from tests.pages.shared import Parsed, visible
 from tests.plots.hostile import HOSTILE
@@ -39,7 +39,7 @@ def test_all_modules_are_in_it_once():
     scripts = [*FOLDER.rglob("*.js"), FOLDER.parent / "theme.js"]
     names = [name for path in scripts for name in TOP_LEVEL.findall(path.read_text(encoding="utf-8"))]
     assert sorted(names) == sorted(set(names))
-    assert sorted(modules(START)) == sorted(path.relative_to(FOLDER.parent).as_posix() for path in scripts)
+    assert sorted(modules()) == sorted(path.relative_to(FOLDER.parent).as_posix() for path in scripts)
 
 
 def test_tours_lead_to_the_chapters_where_they_are_read():

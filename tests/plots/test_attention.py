@@ -25,10 +25,14 @@ def test_the_numbers_are_those_of_the_model(folder, kind):
     *panels, bar = figure.axes
     assert [axes.get_title() for axes in panels] == [f"layer {n}, head {head}" for n in (1, 2) for head in (1, 2)]
     for axes, of_head in zip(panels, [p for layer in (1, 2) for p in wanted[layer][0]], strict=True):
-        np.testing.assert_allclose(axes.images[0].get_array(), of_head, rtol=1e-6)
+        np.testing.assert_allclose(axes.collections[0].get_array(), of_head, rtol=1e-6)
     for labels in (panels[2].get_xticklabels(), panels[2].get_yticklabels()):
         assert [label.get_text() for label in labels] == encoding.tokens
     assert bar.get_ylabel() == "share of attention"
+    assert (figure.get_supxlabel(), figure.get_supylabel(), figure.get_suptitle()) == ("key", "query", "Attention")
+    assert panels[0].yaxis_inverted() and not panels[0].collections[0].get_rasterized(), (
+        "vectors, the first token above"
+    )
 
 
 def test_a_cell_has_its_room_however_many_there_are():

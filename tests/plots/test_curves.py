@@ -7,6 +7,7 @@ import pytest
 from npbert.io.files import FileError
 from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE
 from npbert.plots import plot_curves
+from npbert.plots.curves import curves_figure
 
 ROWS = [
     {"step": 10, "epoch": 0, "loss": 3.0, "mlm_accuracy": 0.1},
@@ -33,10 +34,12 @@ def test_a_panel_a_name():
     assert {axes.get_title("left"): curves(axes) for axes in panels} == {
         "loss": {"training": [[10, 3], [20, 2]], "held out": [[10, 3.5], [20, 2.5]]},
         "mlm accuracy": {"training": [[10, 0.1], [20, 0.2]]},
-        "f1": {"held out": [[10, 0]]},
-        "em": {},
+        "f1": {"held out": [[10, 0]], "not finite": [[20, 0.97]]},
+        "em": {"not finite": [[10, 0.97]]},
     }
-    assert [text.get_text() for text in panels[0].figure.legends[0].get_texts()] == ["training", "held out"]
+    key = [text.get_text() for text in panels[0].figure.legends[0].get_texts()]
+    assert key == ["training", "held out", "not finite"]
+    assert [axes.get_ylabel() for axes in panels[:2]] == ["nats", "share"]
     assert [axes.get_title("left") for axes in plot_curves(ROWS, ["f1", "loss"]).axes] == ["loss", "f1"]
 
 
@@ -57,8 +60,8 @@ def test_a_dashed_line_is_what_knowing_next_to_nothing_gives(tmp_path):
         lines = {axes.get_title("left"): axes.lines for axes in figure.axes}
         *_, dashed = lines["loss"]
         assert (list(dashed.get_ydata()), dashed.get_linestyle()) == ([2.75, 2.75], "--")
-        assert len(lines["f1"]) == 1
-        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["training", "held out", "baseline"]
+        assert "baseline" not in [line.get_label() for line in lines["f1"]]
+        assert "baseline" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 @pytest.mark.parametrize(("best_step", "ringed"), [(10, [[10, 3.5]]), (15, []), (None, [])])
@@ -78,3 +81,13 @@ def test_the_folder_of_a_run(tmp_path):
     assert of_folder == [curves(axes) for axes in plot_curves(ROWS).axes]
     with pytest.raises(FileError, match="no numbers of a run"):
         plot_curves([{"step": 3, "epoch": 0}])
+
+
+def test_runs_over_each_other_each_have_a_color_and_held_out_has_dots_as_alone():
+    (axes,) = curves_figure({"one": ROWS, "two": ROWS[:2]}, ["loss"]).axes
+    looks = {line.get_label(): (line.get_color(), line.get_marker()) for line in axes.lines}
+    assert list(looks) == ["one, training", "one, held out", "two, training", "two, held out"]
+    assert looks["one, training"][0] == looks["one, held out"][0] != looks["two, held out"][0]
+    alone = {line.get_label(): line.get_marker() for line in plot_curves(ROWS, ["loss"]).axes[0].lines}
+    assert looks["one, held out"][1] == alone["held out"] == "o"
+    assert looks["one, training"][1] == alone["training"] == "None"

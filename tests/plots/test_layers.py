@@ -1,5 +1,7 @@
 """The gradient in each layer after one backward, and gradients and updates by layer and step."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -23,29 +25,27 @@ ROWS = [row(10, 1.0, 0.1, 0.01), row(20, 2.0, None, 0.0), row(30, 4.0, 0.2, 0.04
 def test_a_row_a_layer_the_input_below_and_a_column_a_step():
     figure = plot_layers(ROWS)
     axes, bar = figure.axes
-    shown = axes.images[0].get_array()
-    np.testing.assert_allclose(shown.filled(np.nan)[0], np.log10([1, 2, 4]))
+    shown = axes.collections[0].get_array()
+    np.testing.assert_allclose(shown.filled(np.nan)[0], [1, 2, 4])
     assert shown.mask.tolist() == [[False] * 3, [False, True, False], [False, True, False]], "0 has no logarithm"
-    assert axes.images[0].origin == "lower"
+    assert not axes.yaxis_inverted()
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["embeddings", "layer 1", "pooler"]
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["10", "20", "30"]
-    assert bar.get_ylabel() == "‖g‖"
+    assert axes.get_xlim() == (10, 40), "a column is from its step to the next"
+    assert bar.get_ylabel() == "‖g‖" and axes.get_xlabel() == "step"
 
 
-@pytest.mark.parametrize(
-    ("steps", "wanted"),
-    [(range(10, 108, 10), [20, 40, 60, 80, 100]), ([3, 6, 9], [3, 6, 9]), ([5, 5], [5])],
-    ids=str,
-)
-def test_steps_on_the_axis_are_round_and_evenly_apart(steps, wanted):
-    axes = plot_layers([row(step, 1.0) for step in steps]).axes[0]
-    assert [tick.get_text() for tick in axes.get_xticklabels()] == [f"{step:,}" for step in wanted]
+@pytest.mark.parametrize("steps", [[5], [5, 5], [3, 6, 9]], ids=str)
+def test_few_steps_and_the_same_twice_have_room(steps):
+    low, high = plot_layers([row(step, 1.0) for step in steps]).axes[0].get_xlim()
+    assert low == steps[0] and high > steps[-1]
 
 
-def test_shades_are_named_by_round_numbers():
-    narrow, wide = (plot_layers([row(1, *norms)]).axes[1] for norms in ((1.9e-5, 3e-5, 4e-5), (5e-324, 1.0, 1.7e308)))
-    assert [tick.get_text() for tick in narrow.get_yticklabels()] == ["2·10⁻⁵", "5·10⁻⁵"]
-    assert len(wide.get_yticklabels()) <= 9
+@pytest.mark.parametrize("norms", [(1.9e-5, 3e-5, 4e-5), (1e-3, 1.0, 1e4), (5e-324, 1.0, 1.7e308)])
+def test_shades_are_named_by_round_numbers(norms):
+    figure = plot_layers([row(1, *norms)])
+    figure.draw_without_rendering()
+    names = [tick.get_text() for tick in figure.axes[1].get_yticklabels()]
+    assert 1 < len(names) <= 12 and all(re.fullmatch(r"(10|[125]·10)[⁻\d⁰¹²³⁴⁵⁶⁷⁸⁹]+|[\d.]+|", name) for name in names)
 
 
 def test_the_middle_layer_the_band_and_the_rule_of_thumb():

@@ -75,7 +75,7 @@ def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, draw
     *panels, _ = drawn[0].axes
     found = model.bert.attention_probabilities(batch)
     for axes, p in zip(panels, [*found[1][0], *found[3][0]], strict=True):
-        np.testing.assert_allclose(axes.images[0].get_array(), p, rtol=1e-6)
+        np.testing.assert_allclose(axes.collections[0].get_array(), p, rtol=1e-6)
 
 
 def test_the_text_for_it_is_the_longest_that_a_picture_has_room_for():

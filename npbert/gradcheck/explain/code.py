@@ -8,7 +8,7 @@ import copy
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,23 +45,22 @@ def parsed(template: str) -> Any:
     return statement.value if isinstance(statement, ast.Expr) else statement
 
 
-def replaced(node: Any, changes: Mapping[int, Replacement], above: Container[int] | None = None) -> Any:
+def replaced(node: Any, changes: Mapping[int, Replacement]) -> Any:
     """A twin of the tree in which the nodes with these ids are replaced; what does not change is shared.
 
     changes: what stands there instead; or a function that makes it of the node, in which the inner ones are replaced.
-    above: the ids of these nodes and of all that they are in, where that is known.
     """
     if isinstance(node, list):
-        twins = [replaced(each, changes, above) for each in node]
+        twins = [replaced(each, changes) for each in node]
         if all(twin is each for twin, each in zip(twins, node, strict=True)):
             return node
         return [each for twin in twins for each in (twin if isinstance(twin, list) else [twin])] or [ast.Pass()]
-    if not isinstance(node, ast.AST) or not (above is None or id(node) in above):
+    if not isinstance(node, ast.AST):
         return node
     change = changes.get(id(node))
     if change is not None and not callable(change):
         return change
-    fields = {name: replaced(value, changes, above) for name, value in ast.iter_fields(node)}
+    fields = {name: replaced(value, changes) for name, value in ast.iter_fields(node)}
     if any(fields[name] is not value for name, value in ast.iter_fields(node)):
         node = ast.copy_location(type(node)(**fields), node)
     return change(node) if callable(change) else node
@@ -122,21 +121,7 @@ class Code:
 
     def edited(self, changes: Mapping[int, Replacement]) -> Code:
         """A twin with these nodes replaced."""
-        above, waiting = set(changes), list(changes)
-        while waiting:
-            holders = self._holders.get(waiting.pop(), set()) - above
-            above |= holders
-            waiting += holders
-        return replace(self, tree=replaced(self.tree, changes, above))
-
-    @functools.cached_property
-    def _holders(self) -> dict[int, set[int]]:
-        """The ids of the nodes that a node hangs on, by its own."""
-        found: dict[int, set[int]] = {}
-        for holder in ast.walk(self.tree):
-            for node in ast.iter_child_nodes(holder):
-                found.setdefault(id(node), set()).add(id(holder))
-        return found
+        return replace(self, tree=replaced(self.tree, changes))
 
     def compiled(self, step: Callable[[], bool], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """The function, able to run. step: called in each round of a loop; hook: see places.py.
@@ -155,27 +140,17 @@ class Code:
         function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
         return function
 
-    def lines(self, node: ast.AST) -> str:
-        """The lines of the author's file that an expression stands on; "" for what was edited."""
-        if not self._is_original(node) or not isinstance(node, ast.expr):
-            return ""
-        lines = self.source.splitlines()[node.lineno - self.first : (node.end_lineno or node.lineno) - self.first + 1]
-        return textwrap.dedent("\n".join(lines))
+    def standing(self, node: Any) -> tuple[str, str, int]:
+        """The lines of the author's file that a node stands on, the node as it is written, and where in them it is."""
+        lines = self.source.splitlines()[node.lineno - self.first : node.end_lineno - self.first + 1]
+        text = textwrap.dedent("\n".join(lines))
+        left_out = len(lines[0]) - len(text.partition("\n")[0])
+        column = len(lines[0].encode()[: node.col_offset].decode()) - left_out
+        piece = ast.get_source_segment("\n" * (self.first - 1) + self.source, node)
+        return text, piece or text_of(node), column
 
-    def column(self, node: Any) -> int:
-        """The place in `lines` where an expression begins; −1 for what was edited."""
-        lines = self.lines(node).splitlines()
-        if not lines:
-            return -1
-        whole = self.source.splitlines()[node.lineno - self.first]
-        return len(whole.encode()[: node.col_offset].decode()) - (len(whole) - len(lines[0]))
-
-    def text(self, node: ast.AST) -> str:
-        """As the author wrote it; as Python would write it, for what was edited."""
-        padded = "\n" * (self.first - 1) + self.source
-        return (ast.get_source_segment(padded, node) if self._is_original(node) else None) or text_of(node)
-
-    def _is_original(self, node: ast.AST) -> bool:
+    def is_original(self, node: ast.AST) -> bool:
+        """True if the author wrote it, and no edit."""
         return any(node is each for each in ast.walk(self.original))
 
 

@@ -1,7 +1,6 @@
 """Finding: one explanation of a wrong gradient, as data. describe: the same in plain English."""
 
 import ast
-import itertools
 import textwrap
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,7 @@ class Finding:
     found: the piece of it that is concerned.   wanted: what would stand there.   cause: why, in one or two sentences
     line: in the author's file, 0 where it is not known; file: its name, where there may be several.
     marked: where the numbers begin to be wrong, if `found` and `wanted` are pieces of a right backward, and not of the
-    place; column: from where on in its first line they stand
+    place; column: where in the place `marked` or `found` begins
     """
 
     kind: str
@@ -75,14 +74,11 @@ def describe_place(finding: Finding) -> str:
 
 def _marked(finding: Finding) -> str:
     """Each line of the place with its number, and below it what is concerned, where that is less than the line."""
-    lines, piece = finding.place.splitlines(), finding.marked or finding.found
-    rows = []
-    for number, line in enumerate(lines, finding.line):
-        head = f"{number:>6}:  "
-        rows.append(head + line)
-        at = line.find(piece, finding.column if number == finding.line else 0)
-        if at >= 0 and piece.strip() != line.strip():
-            rows.append(" " * (len(head) + at) + "^" * len(piece))
+    piece = finding.marked or finding.found
+    rows = [f"{number:>6}:  {line}" for number, line in enumerate(finding.place.splitlines(), finding.line)]
+    first = finding.place.partition("\n")[0]
+    if first.startswith(piece, finding.column) and piece.strip() != first.strip():
+        rows.insert(1, " " * (len(rows[0]) - len(first) + finding.column) + "^" * len(piece))
     return "\n".join(rows)
 
 
@@ -90,52 +86,56 @@ def _changed(finding: Finding) -> str:
     """The place with the edit made."""
     if not finding.wanted:
         return f"        (without this line)  {finding.found}"
-    after = finding.place.replace(finding.found, finding.wanted, 1)
-    return textwrap.indent(after, " " * 9)
+    return textwrap.indent(edited(finding), " " * 9)
+
+
+def edited(finding: Finding) -> str:
+    """The place with the edit made."""
+    end = finding.column + len(finding.found)
+    return finding.place[: finding.column] + finding.wanted + finding.place[end:]
 
 
 def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
     """The edit told in the author's own words: what it says of the code as it stands."""
-    if isinstance(edit.old, ast.expr):
-        place, found, wanted = _of_expression(edit, code)
-    else:
-        place = found = _header(edit.old) if isinstance(edit.old, _COMPOUND) else textwrap.dedent(code.text(edit.old))
+    cause = KINDS[edit.kind].cause
+    if not isinstance(edit.old, ast.expr):
+        place = _statement(edit.old, code)
         wanted = "\n".join(map(text_of, edit.new)) if isinstance(edit.new, list) else ""
-    return Finding(edit.kind, subject, place, found, wanted, KINDS[edit.kind].cause, edit.line)
-
-
-def _of_expression(edit: Edit, code: Code) -> tuple[str, str, str]:
-    """(place, found, wanted), where `found` is the smallest piece that stands in the place just once."""
-    place, road = _standing(edit.old, code)
-    for holder, node in reversed(list(itertools.pairwise(road))):
-        found = code.text(node)
-        if place.count(found) == 1:
-            wanted = text_of(replaced(node, edit.changes))
-            is_bracketed = f"({wanted})" in text_of(replaced(holder, edit.changes)) and f"({found})" not in place
-            return (place, found, f"({wanted})" if is_bracketed and isinstance(holder, ast.expr) else wanted)
-    return place, place, _header(replaced(road[0], edit.changes))
+        return Finding(edit.kind, subject, place, place, wanted, cause, edit.line)
+    holders, (place, found, column) = _down_to(edit.old, code), _standing(edit.old, code)
+    wanted = text_of(replaced(edit.old, edit.changes))
+    if place[column:].startswith(found):
+        is_bracketed = f"({wanted})" in text_of(replaced(holders[-1], edit.changes)) and f"({found})" not in place
+        wanted = f"({wanted})" if is_bracketed and isinstance(holders[-1], ast.expr) else wanted
+        return Finding(edit.kind, subject, place, found, wanted, cause, edit.line, column=column)
+    return Finding(edit.kind, subject, place, place, _header(replaced(holders[0], edit.changes)), cause, edit.line)
 
 
 def where(place: CodePlace, code: Code) -> dict[str, Any]:
     """line, place, marked and column of a finding: where the place is in the author's file."""
-    node: Any = getattr(place.statement, "value", place.expr) if place.role == WRITTEN else place.expr
-    text, road = _standing(node, code)
-    column = -1 if place.role == WRITTEN else code.column(node)
-    pieces = [text] if place.role == WRITTEN else map(code.text, reversed(road))
-    marked = next((piece for piece in pieces if _stands_at(column, piece, text)), text)
-    return {"line": node.lineno, "place": text, "marked": marked, "column": max(0, column)}
+    is_written = place.role == WRITTEN
+    node: Any = getattr(place.statement, "value", place.expr) if is_written else place.expr
+    text, marked, column = _standing(node, code)
+    return {"line": node.lineno, "place": text, "marked": text if is_written else marked, "column": max(0, column)}
 
 
-def _stands_at(column: int, piece: str, text: str) -> bool:
-    """True if there is no other place in the text that may be meant by the piece."""
-    return text.startswith(piece, column) if column >= 0 else text.count(piece) == 1
+def _standing(node: ast.expr, code: Code) -> tuple[str, str, int]:
+    """The lines that an expression stands on, the expression, and where in them it begins."""
+    if code.is_original(node):
+        return code.standing(node)
+    statement, piece = _header(_down_to(node, code)[0]), text_of(node)
+    return statement, piece, max(0, statement.find(piece))
 
 
-def _standing(node: ast.AST, code: Code) -> tuple[str, list[ast.AST]]:
-    """The lines that an expression stands on, and the nodes from its statement down to it."""
+def _down_to(node: ast.AST, code: Code) -> list[ast.AST]:
+    """The nodes from its statement down to the one that it hangs on."""
     around = [each for each in ast.walk(code.tree) if any(inner is node for inner in ast.walk(each))]
-    road = around[max(n for n, each in enumerate(around) if isinstance(each, ast.stmt)) :]
-    return code.lines(node) or _header(road[0]), road
+    return around[max(n for n, each in enumerate(around) if isinstance(each, ast.stmt)) : -1]
+
+
+def _statement(statement: ast.AST, code: Code) -> str:
+    is_simple = code.is_original(statement) and not isinstance(statement, _COMPOUND)
+    return code.standing(statement)[0] if is_simple else _header(statement)
 
 
 def _header(statement: ast.AST) -> str:

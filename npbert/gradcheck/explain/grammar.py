@@ -31,6 +31,7 @@ order: a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a); (a
 transpose: a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T; m → m.T; t → t.swapaxes(-1, -2)
 function: a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real
 argument: f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)
+reshape: a.reshape(b) → a.swapaxes(1, 2).reshape(b), a.swapaxes(0, 1).reshape(b)
 reshape: a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c)
 reshape: a.reshape(b, c, d) → a.reshape(c, b, d).swapaxes(0, 1), a.swapaxes(0, 1).reshape(b, c, d)
 reshape: a.reshape(b, c, d, e) → a.reshape(b, d, c, e).swapaxes(1, 2), a.swapaxes(1, 2).reshape(b, c, d, e)
@@ -53,6 +54,7 @@ wrong name: v → V
 missing factor: x → x * U, x / U, x * (1 - U), x ** 2, x / K, x * K, x / N, x * N, x / np.sqrt(N), x * np.sqrt(N)
 missing factor: x → x / W, x * W, x * (1 - W)
 missing term: x → x + U, x - U, x + W, x - W; r → r + G, r - G
+missing step: x → B
 missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
 missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
 missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)

@@ -1,6 +1,7 @@
 """mended: the edits of an author's functions that make the gradients those that forward shows, on several samples."""
 
 import contextlib
+import copy
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,15 +29,16 @@ MOST_NUMBERS = 3000
 """A layer with more numbers is not searched for an edit: that would take minutes."""
 
 _MOST_NAMED = 6
-_CALLS = 80_000  # of the author's functions, at most: a large model is run less often
+_CALLS = 150_000  # of the author's functions, at most: a large model is run less often
 
 
 class LayerOracle:
     """Runs a layer with another function in the place of one of its author's, and compares each gradient. Where all of
     them are right, the promises of a layer are outputs, too; the first sample is enough for them."""
 
-    def __init__(self, samples: Sequence[Sample], function: FunctionType) -> None:
-        self.samples, self.function = samples, function
+    def __init__(self, samples: Sequence[Sample], function: FunctionType, *, is_of_forward: bool) -> None:
+        self.samples, self.function, self.is_of_forward = samples, function, is_of_forward
+        self._runs: dict[int, tuple[Any, Any]] = {}
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """As the Protocol says."""
@@ -44,12 +46,23 @@ class LayerOracle:
         try:
             with in_place_of(self.function, function):
                 if isinstance(sample.function.layer, Form):
-                    return self._seen(sample, *_gradients_of_form(sample.function), tries_promises=k == 0)
+                    return self._seen(sample, *self._undone(sample.function, k), tries_promises=k == 0)
                 with sample.function.unchanged():
                     call = Call(sample.function)
                     return self._seen(sample, call.y, call.backward(), tries_promises=k == 0)
         except Exception:  # the layer's own: what is edited is called by its other methods
             return FAILED
+
+    def _undone(self, function: ScalarFunction, k: int) -> tuple[Any, Gradients]:
+        """y and the gradients of a form, which changes nothing. Its forward runs but once if it is not edited."""
+        layer, tape = function.layer, Tape()
+        if k not in self._runs or self.is_of_forward:
+            y = layer.forward(*function.inputs, tape=tape)
+            self._runs[k] = y, tape.take(layer)
+        y, kept = self._runs[k]
+        tape.keep(layer, kept=copy.deepcopy(kept))
+        dx = as_tuple(layer.backward(function.dy if isinstance(y, tuple | list) else function.dy[0], tape))
+        return y, dict(zip(function.float_inputs, dx, strict=True))
 
     def _seen(self, sample: Sample, y: Any, given: Gradients, *, tries_promises: bool) -> Outlook:
         if not all(map(np.array_equal, as_tuple(y), sample.y)):
@@ -65,24 +78,16 @@ class LayerOracle:
         return Outlook(wrong, right, arrays)
 
 
-def _gradients_of_form(function: ScalarFunction) -> tuple[Any, Gradients]:
-    """y and the gradients of what has no parameters, and changes nothing. Raises: what the author's code raises."""
-    tape = Tape()
-    y = function.layer.forward(*function.inputs, tape=tape)
-    dx = as_tuple(function.layer.backward(function.dy if isinstance(y, tuple | list) else function.dy[0], tape))
-    return y, dict(zip(function.float_inputs, dx, strict=True))
-
-
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
     """The edits of the author's functions that make the layer right, or as much of it as they can, in so many tries."""
     with quiet():
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
         if not samples:
             return []
-        groups, calls = _functions_of(samples[0].function)
+        groups, forward, calls = _functions_of(samples[0].function)
         best, left = _Best(), min(tries, _CALLS // max(calls, 1))
         for theirs in groups:
-            left = _searched(samples, theirs, left, best)
+            left = _searched(samples, theirs, forward, left, best)
     return [replace(_briefly(step), file=best.file) for step in best.steps]
 
 
@@ -95,15 +100,18 @@ class _Best:
     file: str = ""
 
 
-def _searched(samples: list[Sample], theirs: dict[FunctionType, str], tries: int, best: _Best) -> int:
+def _searched(
+    samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: int, best: _Best
+) -> int:
     """The tries that are left. In all functions what stands there is changed before something new is written."""
     searches: dict[FunctionType, Mending] = {}
     for most in (CHEAP, np.inf):
-        for count, (each, forward) in enumerate(theirs.items()):
+        for count, each in enumerate(theirs):
             if tries <= 0 or best.rank[0] == 0:
                 return tries
             if each not in searches:
-                searches[each] = Mending(Code.of(each), LayerOracle(samples, each), forward=forward)
+                oracle = LayerOracle(samples, each, is_of_forward=each in forward)
+                searches[each] = Mending(Code.of(each), oracle, forward=_of_same_owner(each, forward))
             search, share = searches[each], tries // min(2, len(theirs) - count)
             search.run(share, most)
             tries -= share - search.trial.left
@@ -120,18 +128,16 @@ def _briefly(step: EditStep) -> Finding:
     return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
 
 
-def _functions_of(function: ScalarFunction) -> tuple[list[dict[FunctionType, str]], int]:
-    """Groups of those that backward runs through, the more suspicious first, each with the source of the forward that
-    belongs to it; where it runs through none of the author's, those of forward. And how many calls there are. Where
-    nothing is the author's, npbert itself is being changed."""
+def _functions_of(function: ScalarFunction) -> tuple[list[list[FunctionType]], list[FunctionType], int]:
+    """Groups of those that backward runs through, the more suspicious first; where it runs through none of the
+    author's, those of forward. Then those of forward, and how many calls there are. Where nothing is the author's,
+    npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.getsourcefile(type(function.layer)) or ""
     forwards, backwards = _calls_of(function, "")
     if not (forwards or backwards):
         forwards, backwards = _calls_of(function, own)
-    sources = {each: inspect.getsource(each) for each in _readable(forwards)}
     groups = by_suspicion(forwards, backwards) if _readable(backwards) else [forwards]
-    found = [{each: _of_same_owner(each, sources) for each in _readable(calls)} for calls in groups]
-    return found, len(forwards) + len(backwards)
+    return list(map(_readable, groups)), _readable(forwards), len(forwards) + len(backwards)
 
 
 def _readable(calls: list[Called]) -> list[FunctionType]:
@@ -156,8 +162,11 @@ def _file_of(function: FunctionType) -> str:
     return "" if name.startswith("<") else name
 
 
-def _of_same_owner(function: FunctionType, sources: dict[FunctionType, str]) -> str:
+def _of_same_owner(function: FunctionType, forward: list[FunctionType]) -> str:
     """The sources of those that belong to the same class, or to the same module."""
-    owner = function.__module__, function.__qualname__.rpartition(".")[0]
-    alike = (text for each, text in sources.items() if (each.__module__, each.__qualname__.rpartition(".")[0]) == owner)
-    return "".join(alike)
+    alike = [each for each in forward if _owner_of(each) == _owner_of(function)]
+    return "".join(map(inspect.getsource, alike))
+
+
+def _owner_of(function: FunctionType) -> tuple[str, str]:
+    return function.__module__, function.__qualname__.rpartition(".")[0]

@@ -4,6 +4,7 @@ right for these numbers, or these sizes, alone."""
 import contextlib
 import copy
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import named_parameters
+from npbert.gradcheck.contract import Call
 from npbert.gradcheck.explain.manners import in_manner, resized
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
@@ -21,8 +23,8 @@ _OTHERS = ((1, 0), (0, 1), (0, 2), (2, 3), (0, 4))
 """(so many rows more, number of the manner)"""
 _LARGE, _FEW = 200, 2
 """Of a layer of more numbers, so many of these."""
-_DIRECTIONS, _EXACT, _SMALL = 3, 1e-10, 1e-3
-_TINY, _STEP, _ROUGHLY = 1e-30, 1e-6, 1e-4
+_DIRECTIONS, _TINY, _WEIGHTS = 2, 1e-30, (3 / 4, -3 / 20, 1 / 60)
+_EXACT, _ESTIMATED, _ROUGHLY, _SMALL = 1e-10, 1e-6, 1e-5, 1e-3
 
 
 class Sample(NamedTuple):
@@ -58,45 +60,75 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
     with contextlib.suppress(Exception):  # the layer's own
         made.append(_varied(function, function.inputs, np.copy, 0))
         made[0].dy = function.dy
+    runs = bool(made) and _runs(made[0])
     marks = [(0, number, mark) for number, mark in enumerate(_marks_of(function.layer), len(_OTHERS))]
     others = [(*each, None) for each in _OTHERS][: _FEW if function.size > _LARGE else None]
     for more, number, mark in [*others, *marks] if made else ():
         for inputs in resized(function.inputs, more):
             with contextlib.suppress(Exception):  # the layer's own: it does not allow this size, or these numbers
                 given = [_marked(value, mark) for value in inputs]
-                made.append(_redrawn(function, given, number))
-                break
+                another = _redrawn(function, given, number)
+                if _runs(another) or not runs:
+                    made.append(another)
+                    break
     return [_sample_of(each) for each in made if made[0].dy is function.dy]
 
 
+def _runs(function: ScalarFunction) -> bool:
+    """False if backward raises: it may hold arrays of one size."""
+    with contextlib.suppress(Exception), function.unchanged():  # the author's own
+        return bool(Call(function).backward())
+    return False
+
+
 def _sample_of(function: ScalarFunction) -> Sample:
-    rng, y = np.random.default_rng(0), function.outputs()
-    size = float(sum(np.abs(dy * each).sum() for dy, each in zip(function.dy, y, strict=True)))
+    rng, sizes = np.random.default_rng(0), function.scales()
     directions = {name: rng.standard_normal((_DIRECTIONS, *each.shape)) for name, each in function.variables.items()}
-    try:
-        slopes, accuracy = _by_complex_step(function, directions), _EXACT
-    except TypeError:  # complex numbers do not flow
-        right, accuracy = function.right()
-        slopes = {name: (each * right[name]).reshape(_DIRECTIONS, -1).sum(axis=1) for name, each in directions.items()}
-    rounding = {name: accuracy * _SMALL * size / function.spread(name) for name in directions}
-    return Sample(function, directions, slopes, accuracy, rounding, y)
+    slopes, accuracy = _shown(function, directions, sizes)
+    rounding = {name: accuracy * _SMALL * size for name, size in sizes.items()}
+    return Sample(function, directions, slopes, accuracy, rounding, function.outputs())
 
 
-def _by_complex_step(function: ScalarFunction, directions: Gradients) -> Gradients:
-    """The slopes of S along directions, each of one array. Raises: TypeError where differences contradict them: where
-    forward takes a variance or an absolute value of complex numbers, say."""
+def _shown(function: ScalarFunction, directions: Gradients, sizes: dict[str, float]) -> tuple[Gradients, float]:
+    """The slopes along the directions, and to which relative error they are right."""
+    with contextlib.suppress(TypeError):
+        return _slopes(function, directions, _by_complex_step, sizes), _EXACT
+    with contextlib.suppress(TypeError):
+        return _slopes(function, directions, _by_difference, sizes), _ESTIMATED
+    right, accuracy = function.right()
+    terms = {name: (each * right[name]).reshape(_DIRECTIONS, -1) for name, each in directions.items()}
+    return {name: each.sum(axis=1) for name, each in terms.items()}, accuracy
 
-    def slope(variables: Gradients, step: Gradients, t: complex) -> complex:
-        y = zip(function.dy, function.at(variables, step, t), function.outputs(), strict=True)
-        return complex(sum((dy * (moved - still)).sum() for dy, moved, still in y)) / t
 
+Slope = Callable[[Callable[[complex], complex]], float]
+
+
+def _by_complex_step(s: Callable[[complex], complex]) -> float:
+    return s(1j * _TINY).imag / _TINY
+
+
+def _by_difference(s: Callable[[complex], complex], step: float = 1e-3) -> float:
+    """By six points, right to the sixth power of the step."""
+    return sum(weight * (s(k * step) - s(-k * step)).real for k, weight in enumerate(_WEIGHTS, 1)) / step
+
+
+def _slopes(function: ScalarFunction, directions: Gradients, slope: Slope, sizes: dict[str, float]) -> Gradients:
+    """The slopes of S along directions, each of one array. Raises: TypeError where a difference contradicts them: where
+    forward takes a variance or an absolute value of complex numbers, say, or casts to float32."""
     slopes: Gradients = {}
-    with function.movable(np.complex128) as variables:
+    with function.movable(np.complex128 if slope is _by_complex_step else np.float64) as variables:
+        still = function.outputs()
         for name, each in directions.items():
-            slopes[name] = np.array([slope(variables, {name: step}, 1j * _TINY).real for step in each])
-            shown = (slope(variables, {name: each[0]}, _STEP) + slope(variables, {name: each[0]}, -_STEP)).real / 2
-            if abs(shown - slopes[name][0]) > _ROUGHLY * max(abs(shown), np.abs(slopes[name]).max()):
-                raise TypeError("complex numbers do not flow through forward")
+            spread = function.spread(name)
+
+            def s(t: complex, name: str = name, direction: Array = each[0]) -> complex:
+                y = zip(function.dy, function.at(variables, {name: direction}, t), still, strict=True)
+                return complex(sum((dy * (moved - there)).sum() for dy, moved, there in y))
+
+            slopes[name] = np.array([slope(partial(s, direction=spread * step)) / spread for step in each])
+            shown = _by_difference(partial(s, direction=spread * each[0]), 5e-4) / spread
+            if abs(shown - slopes[name][0]) > _ROUGHLY * (abs(shown) + _SMALL * sizes[name]):
+                raise TypeError("differences contradict it")
     return slopes
 
 

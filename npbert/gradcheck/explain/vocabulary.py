@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled, parsed, replaced
+from npbert.gradcheck.explain.code import Code, filled, parsed, replaced, text_of
 from npbert.gradcheck.explain.grammar import same
 from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression, fingerprint
 
@@ -34,6 +34,7 @@ class Vocabulary:
         bound = {n.id for n in names if not isinstance(n.ctx, ast.Load)} | {a.arg for a in code.entry.args.args}
         self._unused = sorted(bound - {n.id for n in names if isinstance(n.ctx, ast.Load)})
         self._drawn = {
+            "B": self._parts_left_out,
             "C": self._near,
             "D": self._distributed,
             "G": self._products,
@@ -68,6 +69,13 @@ class Vocabulary:
         if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
             others = {n.attr for n in self._attributes} | {"value", "grad"}
             yield from (ast.Attribute(e.value, other, ast.Load()) for other in sorted(others))
+
+    def _parts_left_out(self, place: CodePlace) -> Iterator[ast.expr]:
+        """B: the place after the backward of a part that the code does not run through."""
+        called = {text_of(n) for n in self._attributes}
+        for name, part in getattr(place.env.get("self"), "__dict__", {}).items():
+            if hasattr(part, "backward") and f"self.{name}.backward" not in called:
+                yield filled(f"self.{name}.backward(e)", e=place.expr)
 
     def _forgotten(self, place: CodePlace) -> Iterator[ast.expr]:
         """U: what is computed or given, and never read."""

@@ -121,27 +121,24 @@ def _sentence(
 ) -> dict[str, Any]:
     """One example: its lists, checked, and its text. Two sentences stand beside each other with | between them."""
     config = model.config
-    ids, types, labels = (list(map(int, part)) for part in (example.input_ids, example.token_type_ids, example.labels))
+    limits = {"input_ids": config.vocab_size, "token_type_ids": config.type_vocab_size, "labels": config.vocab_size}
+    lists = {name: [int(number) for number in getattr(example, name)] for name in limits}
+    ids, types, labels = lists.values()
     if not len(ids) == len(types) == len(labels):
         lengths = f"{len(ids)}, {len(types)} and {len(labels)}"
         raise ValueError(f"input_ids, token_type_ids and labels have {lengths} tokens, wanted one length")
     longest = min(MOST_TOKENS, config.max_position_embeddings)
     if not 0 < len(ids) <= longest:
         raise ValueError(f"a sentence has {len(ids)} tokens, wanted 1 to {longest}")
-    targets = [label for label in labels if label != IGNORED]
-    words = " ".join(vocabulary[index] if 0 <= index < len(vocabulary) else str(index) for index in ids)
-    if not targets:
-        raise ValueError(f"nothing is to be predicted in {words!r}: all its labels are {IGNORED}")
-    for name, values, size in (
-        ("input_ids", ids, config.vocab_size),
-        ("token_type_ids", types, config.type_vocab_size),
-        ("labels", targets, config.vocab_size),
-    ):
-        wrong = [value for value in values if not 0 <= value < size]
+    for name, size in limits.items():
+        wrong = set(lists[name]) - set(range(size)) - ({IGNORED} if name == "labels" else set())
         if wrong:
-            raise ValueError(f"{name} has {wrong[0]}, wanted 0 to {size - 1}")
+            raise ValueError(f"{name} has {wrong.pop()}, wanted 0 to {size - 1}")
+    words = " ".join(vocabulary[index] for index in ids)
+    if set(labels) == {IGNORED}:
+        raise ValueError(f"nothing is to be predicted in {words!r}: all its labels are {IGNORED}")
     text = words.removeprefix("[CLS] ").removesuffix(" [SEP]").replace(" [SEP] ", " | ")
-    return {"text": text, "input_ids": ids, "token_type_ids": types, "labels": labels}
+    return {"text": text, **lists}
 
 
 def _numbers(value: Any) -> dict[str, Any]:

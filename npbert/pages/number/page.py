@@ -7,6 +7,7 @@ import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from npbert.inference import FillMask
 
 FOLDER = "number"
-START = f"{FOLDER}/js/ui/main.js"
+PAGES = Path(__file__).parents[1]
 STYLES = ("page", "stage", "panels", "guide", "fit")
 TITLE = "Follow one number back"
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
@@ -77,24 +78,18 @@ def number_page(data: dict[str, Any]) -> str:
         _CHAPTER.sub(rf'href="{root}\1.{end}"', body),
         description=DESCRIPTION,
         style="\n".join(resource(f"{FOLDER}/css/{name}.css") for name in STYLES),
-        scripts=json_script("data", data) + "\n" + module_script(modules(START)),
+        scripts=json_script("data", data) + "\n" + module_script(modules()),
     )
 
 
-def modules(start: str) -> list[str]:
-    """The paths of a module and of all that it imports, each after those that it needs, by their paths in pages/."""
-    found: list[str] = []
-    visited: set[str] = set()
-
-    def visit(path: str) -> None:
-        if path not in visited:
-            visited.add(path)
-            for imported in _IMPORTED.findall(resource(path)):
-                visit(posixpath.normpath(posixpath.join(posixpath.dirname(path), imported)))
-            found.append(path)
-
-    visit(start)
-    return found
+def modules() -> list[str]:
+    """The paths of all modules of the page, each after those that it needs, by their paths in pages/."""
+    scripts = [path.relative_to(PAGES).as_posix() for path in sorted((PAGES / FOLDER / "js").rglob("*.js"))]
+    needs = {
+        path: [posixpath.normpath(f"{path}/../{imported}") for imported in _IMPORTED.findall(resource(path))]
+        for path in scripts
+    }
+    return list(TopologicalSorter(needs).static_order())
 
 
 def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str] = ()) -> list[Example]:

@@ -4,6 +4,7 @@ import shlex
 import struct
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,13 @@ from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, version_in
 from npbert.training.state import MODEL_FOLDER
 
-_LONGEST_RECORD, _SPEED = 2**26, "tokens_per_second"
+_LONGEST_RECORD, _LONGEST_RUN, _SPEED = 2**26, 1e9, "tokens_per_second"
 
 
 def facts_of(run: RunFiles) -> dict[str, str]:
     """What is known of a run as a whole, by its name in words. What it has not written down is left out."""
     seconds, sessions, speed = _clock(run.folder)
-    took = _duration(seconds) + (f", in {sessions} sessions" if sessions > 1 else "")
+    took = str(timedelta(seconds=round(seconds, 1))) + (f", in {sessions} sessions" if sessions > 1 else "")
     known = {
         "steps": f"{run.step:,}",
         "time": took if seconds else "",
@@ -42,7 +43,7 @@ def facts_of(run: RunFiles) -> dict[str, str]:
 
 def command_of(run: RunFiles) -> str:
     """The command that makes this run again: the settings that are not as they are when nothing is said."""
-    kind: Any = PretrainSettings if "corpus" in run.settings else FinetuneSettings
+    kind = _kind(run)
     words = ["npbert", "pretrain" if kind is PretrainSettings else "finetune", str(run.folder)]
     for entry in fields(kind):
         value = run.settings.get(entry.name, MISSING)
@@ -59,9 +60,12 @@ def command_of(run: RunFiles) -> str:
 
 def settings_of(run: RunFiles) -> list[tuple[str, str, str]]:
     """(name, value, what it means) of every setting."""
-    kind: Any = PretrainSettings if "corpus" in run.settings else FinetuneSettings
-    meanings = {entry.name: entry.metadata["help"] for entry in fields(kind)}
+    meanings = {entry.name: entry.metadata["help"] for entry in fields(_kind(run))}
     return [(name, in_words(value), meanings.get(name, "")) for name, value in run.settings.items()]
+
+
+def _kind(run: RunFiles) -> Any:
+    return PretrainSettings if "corpus" in run.settings else FinetuneSettings
 
 
 def in_words(value: Any) -> str:
@@ -92,8 +96,8 @@ def _clock(folder: Path) -> tuple[float, int, float]:
                 break
             times.append(known.wall_time)
             speeds += [value.simple_value for value in known.summary.value if value.tag == _SPEED]
-        if len(times) > 2:
-            seconds, sessions = seconds + max(0.0, times[-1] - times[0]), sessions + 1
+        if len(times) > 2 and 0 <= times[-1] - times[0] < _LONGEST_RUN:
+            seconds, sessions = seconds + times[-1] - times[0], sessions + 1
     return seconds, sessions, float(np.median(speeds)) if speeds else 0.0
 
 
@@ -102,15 +106,7 @@ def _records(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while len(head := file.read(12)) == 12:
             (length,) = struct.unpack("<Q", head[:8])
-            if length > _LONGEST_RECORD or len(record := file.read(length)) < length:
+            if not 0 < length <= _LONGEST_RECORD or len(record := file.read(length)) < length:
                 return
             file.seek(4, 1)
             yield record
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours:,} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"

@@ -14,7 +14,7 @@ class RunFiles(NamedTuple):
     """The folder of a run, its settings by name, and the rows of its three files. ended: whether it is over.
 
     best_step: that of the model in model/. baselines: the numbers that knowing next to nothing gives on the held-out
-    set. Both are there if the run has written them down. name: what it is called beside others.
+    set. Both are there if the run has written them down.
     """
 
     folder: Path
@@ -25,7 +25,6 @@ class RunFiles(NamedTuple):
     ended: bool
     best_step: int | None
     baselines: dict[str, float]
-    name: str = ""
 
     @property
     def step(self) -> int:
@@ -33,9 +32,9 @@ class RunFiles(NamedTuple):
         return max(row["step"] for row in self.metrics)
 
     @property
-    def kind(self) -> str:
-        """The kind of the answers that the model gave last, as shown.jsonl calls it, or ""."""
-        return str(self.report_rows[-1].get("kind", "")) if self.report_rows else ""
+    def judged(self) -> dict[int, dict[str, Any]]:
+        """The rows of the held-out set by step."""
+        return {row["step"]: row for row in self.metrics if any(name.startswith("eval_") for name in row)}
 
 
 def read_run(folder: str | Path) -> RunFiles:
@@ -53,9 +52,10 @@ def read_run(folder: str | Path) -> RunFiles:
     metrics, layers, report_rows = (read_json_lines(folder / name, at_most=MOST_ROWS) for name in files)
     if not metrics:
         raise FileError(f"{folder / METRICS_FILE} has no numbers yet: there is nothing to report")
-    for name, value in ((name, value) for row in metrics for name, value in row.items()):
-        if not isinstance(value, int | float | None):
-            raise FileError(f"{folder / METRICS_FILE}: {name} is {value!r}, wanted a number")
+    for row in metrics:
+        for name, value in row.items():
+            if not isinstance(value, int | float | None):
+                raise FileError(f"{folder / METRICS_FILE}: {name} is {value!r}, wanted a number")
     settings, ended = read_settings(folder / SETTINGS_FILE), (folder / PLOT_FILE).exists()
     judged = best_step_in(report_rows), baselines_in(report_rows)
     return RunFiles(folder, settings, metrics, layers, report_rows, ended, *judged)

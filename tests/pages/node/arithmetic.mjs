@@ -8,18 +8,25 @@ const load = (name) => import(pathToFileURL(`${folder}/${name}.js`));
 const {chainOf, explain, roadsOf, wayToLoss} = await load("explain");
 const {erf} = await load("functions");
 const {pathsOf} = await load("paths");
-const {makeModel, run, stepsOf, whatIf} = await load("run");
+const {makeModel, run, whatIf} = await load("run");
+const {stepsOf} = await load("steps");
 const {addUpdate, makeTrainer, resetParameters} = await load("train");
 const {shortNumber, percent} = await load("../ui/format");
 const asked = JSON.parse(readFileSync(questions));
 
-const numbersOf = (arrays) => Object.fromEntries(arrays.map(({name, shape, values}) => [name, {shape, values: [...values]}]));
+const numbersOf = (arrays) =>
+  Object.fromEntries(arrays.map(({name, shape, values}) => [name, {shape, values: [...values]}]));
 
 // explain for every number of these arrays: how many there are, and what is wrong with them
 function explained(trace, arrays) {
   const wrong = [];
   let count = 0;
-  for (const {name, shape: [, columns], values, isHidden} of arrays) {
+  for (const {
+    name,
+    shape: [, columns],
+    values,
+    isHidden,
+  } of arrays) {
     for (let at = 0; !isHidden && at < values.length; at++, count++) {
       const found = explain(trace, name, Math.floor(at / columns), at % columns);
       const fault = faultOf(found, trace);
@@ -34,25 +41,35 @@ function faultOf({formula, terms, total, value, notes, origin}, trace) {
   if (!(Math.abs(total - value) <= 1e-12 * size)) return `${total} is not ${value}`;
   if (!formula.includes("=") && terms.length !== 1) return `no formula: ${formula}`;
   const said = [formula, ...notes, ...terms.map(({label}) => label)];
-  if ((!notes.length && !origin) || said.some((text) => !text || /undefined|null|[{}$]/.test(text))) return `words: ${said}`;
+  if ((!notes.length && !origin) || said.some((text) => !text || /undefined|null|[{}$]/.test(text)))
+    return `words: ${said}`;
   for (const {factors, value: product, goes} of terms) {
     const made = factors.reduce((result, factor) => result * factor.value, 1);
     if (factors.length && !(Math.abs(made - product) <= 1e-14 * Math.abs(product))) return "no product of its factors";
     const cells = [...factors, ...(goes ? [goes] : [])].filter(({name}) => name !== null);
-    if (cells.some(({name, row, column}) => trace.arrays.get(name)?.at(row, column) === undefined)) return "leads nowhere";
+    if (cells.some(({name, row, column}) => trace.arrays.get(name)?.at(row, column) === undefined))
+      return "leads nowhere";
   }
   return null;
 }
 
 // From the last number of each gradient along the largest terms to the loss
 function chains(trace) {
-  return [...trace.arrays.values()].filter(({gradientOf, isHidden}) => gradientOf && !isHidden).map(({name, shape}) => {
-    const place = {name, row: shape[0] - 1, column: shape[1] - 1};
-    const way = [place, ...wayToLoss(trace, place)];
-    const chain = chainOf(trace, way);
-    const product = chain.slice(1).reduce((result, {factor}) => result * factor, 1);
-    return {name, end: way.at(-1).name, product, said: chain.at(-1).product, value: trace.arrays.get(name).at(place.row, place.column)};
-  });
+  return [...trace.arrays.values()]
+    .filter(({gradientOf, isHidden}) => gradientOf && !isHidden)
+    .map(({name, shape}) => {
+      const place = {name, row: shape[0] - 1, column: shape[1] - 1};
+      const way = [place, ...wayToLoss(trace, place)];
+      const chain = chainOf(trace, way);
+      const product = chain.slice(1).reduce((result, {factor}) => result * factor, 1);
+      return {
+        name,
+        end: way.at(-1).name,
+        product,
+        said: chain.at(-1).product,
+        value: trace.arrays.get(name).at(place.row, place.column),
+      };
+    });
 }
 
 function losses(data, bug, steps = 6) {
@@ -82,17 +99,26 @@ function answered(data) {
   const rival = run(model, data.examples[1], {rival: asked.rival});
   const [, second] = traces;
   const answer = {
-    traces: traces.map((trace, n) => ({loss: trace.loss, steps: steps[n].map(({of, ...step}) => step),
-      arrays: numbersOf([...trace.arrays.values()].filter(({isHidden}) => !isHidden))})),
+    traces: traces.map((trace, n) => ({
+      loss: trace.loss,
+      steps: steps[n].map(({of, ...step}) => step),
+      arrays: numbersOf([...trace.arrays.values()].filter(({isHidden}) => !isHidden)),
+    })),
     explained: explained(second, second.arrays.values()),
-    rival: {loss: rival.loss, arrays: numbersOf([...rival.arrays.values()]), explained: explained(rival, rival.arrays.values())},
+    rival: {
+      loss: rival.loss,
+      arrays: numbersOf([...rival.arrays.values()]),
+      explained: explained(rival, rival.arrays.values()),
+    },
     chains: chains(second),
     roads: Object.fromEntries([...second.arrays.keys()].map((name) => [name, roadsOf(second, name)])),
-    paths: asked.followed.filter(({name}) => second.arrays.has(name)).map((place) => {
-      const {stops, roads} = pathsOf(second, place);
-      const gradient = second.arrays.get(`d(${place.name})`).at(place.row, place.column);
-      return {...place, gradient, roads, stops: stops.map(({array, total}) => ({name: array.name, total}))};
-    }),
+    paths: asked.followed
+      .filter(({name}) => second.arrays.has(name))
+      .map((place) => {
+        const {stops, roads} = pathsOf(second, place);
+        const gradient = second.arrays.get(`d(${place.name})`).at(place.row, place.column);
+        return {...place, gradient, roads, stops: stops.map(({array, total}) => ({name: array.name, total}))};
+      }),
     moved: asked.moved.map((place) => whatIf(traces[0], place, place.value).loss),
     unlit: steps[0].filter(({phase, kind, part}) => !(data.source.steps[`${phase} ${kind} ${part}`] ?? []).length),
   };
@@ -105,20 +131,27 @@ function answered(data) {
 function broken(data, id) {
   const model = makeModel(data);
   const [right, wrong] = [null, id].map((bug) => run(model, data.examples[1], {bug}));
-  const isOther = ({name, values, isHidden}) => !isHidden && values.some((value, at) =>
-    Math.abs(value - wrong.arrays.get(name).values[at]) > 1e-9);
+  const isOther = ({name, values, isHidden}) =>
+    !isHidden && values.some((value, at) => Math.abs(value - wrong.arrays.get(name).values[at]) > 1e-9);
   const others = [...right.arrays.values()].filter(isOther).toSorted((a, b) => a.madeBy - b.madeBy);
   return {first: others[0].name, losses: losses(data, id), explained: explained(wrong, wrong.arrays.values()).wrong};
 }
 
 const [first] = asked.models;
-writeFileSync(answers, JSON.stringify({
-  models: asked.models.map(answered),
-  broken: Object.fromEntries(Object.keys(first.formulas).filter((name) => name.startsWith("bug "))
-    .map((name) => [name.slice(4), broken(first, name.slice(4))])),
-  formulas: Object.fromEntries(asked.formulas.map((name) =>
-    [name, explain(run(makeModel(first), first.examples[1]), name, 1, 2).formula])),
-  erf: asked.erf.map(erf),
-  short: [0.00949, 0.00094, -0.5, 0].map(shortNumber),
-  percent: [0.0002, 0.5, 0.9999].map(percent),
-}));
+writeFileSync(
+  answers,
+  JSON.stringify({
+    models: asked.models.map(answered),
+    broken: Object.fromEntries(
+      Object.keys(first.formulas)
+        .filter((name) => name.startsWith("bug "))
+        .map((name) => [name.slice(4), broken(first, name.slice(4))]),
+    ),
+    formulas: Object.fromEntries(
+      asked.formulas.map((name) => [name, explain(run(makeModel(first), first.examples[1]), name, 1, 2).formula]),
+    ),
+    erf: asked.erf.map(erf),
+    short: [0.00949, 0.00094, -0.5, 0].map(shortNumber),
+    percent: [0.0002, 0.5, 0.9999].map(percent),
+  }),
+);

@@ -7,8 +7,21 @@ import {FUNCTIONS} from "./functions.js";
 // soFar: of a gradient to which several steps add, [{step, values}] after each; or null.
 export class NamedArray {
   constructor(name, about, shape, values = new Float64Array(shape[0] * shape[1])) {
-    const usual = {head: null, parameter: false, isGradient: false, gradientOf: null, isHidden: false, soFar: null};
-    Object.assign(this, usual, {meaning: "", origins: [], madeBy: null}, about, {name, shape, values});
+    this.name = name;
+    this.shape = shape;
+    this.values = values;
+    this.symbol = about.symbol;
+    this.meaning = about.meaning ?? "";
+    this.rows = about.rows;
+    this.columns = about.columns;
+    this.head = about.head ?? null;
+    this.parameter = about.parameter ?? false;
+    this.isGradient = about.isGradient ?? false;
+    this.gradientOf = about.gradientOf ?? null;
+    this.isHidden = about.isHidden ?? false;
+    this.soFar = about.soFar ?? null;
+    this.origins = [];
+    this.madeBy = about.madeBy ?? null;
   }
 
   at(row, column) {
@@ -78,19 +91,27 @@ export function compute(world, step, line, target, terms = line.terms) {
 }
 
 const WRITE = {
-  "=": (values, at, x) => { values[at] += x; },
-  last: (values, at, x) => { values[at] = x; },
-  max: (values, at, x) => { values[at] = Math.max(values[at], x); },
+  "=": (values, at, x) => {
+    values[at] += x;
+  },
+  last: (values, at, x) => {
+    values[at] = x;
+  },
+  max: (values, at, x) => {
+    values[at] = Math.max(values[at], x);
+  },
 };
 
 // One term of a formula: a loop over each letter, in which the target and every array that is read move on.
 function addTerm(world, step, {target, way}, {values}, term) {
-  const {refs, starts, loops} = planOf(world, step, target, term);
+  const {refs, loops, stack} = planOf(world, step, target, term);
   const read = refs.map(({name}) => world.arrays.get(name).values);
-  const scale = term.factors.reduce((product, one) => (one.constant ? product * constantIn(step, one.constant) : product), term.sign);
+  const scale = term.factors.reduce(
+    (product, one) => (one.constant ? product * constantIn(step, one.constant) : product),
+    term.sign,
+  );
   const factors = evaluators(step, term.factors, read);
   const write = WRITE[way];
-  const stack = Array.from({length: loops.length + 1}, () => Int32Array.from(starts));
   const isPlain = refs.length === 3 && factors.length === 2 && way === "=" && term.factors.every(({args}) => !args);
 
   function visit(at) {
@@ -102,9 +123,13 @@ function addTerm(world, step, {target, way}, {values}, term) {
   }
 
   function sweep(depth) {
-    const {size, moves} = loops[depth], [from, to] = [stack[depth], stack[depth + 1]];
+    const {size, moves} = loops[depth];
+    const from = stack[depth];
+    const to = stack[depth + 1];
     if (isPlain && depth === loops.length - 1) {
-      const [y, a, b] = from, [moveY, moveA, moveB] = moves, [, left, right] = read;
+      const [moveY, moveA, moveB] = moves;
+      const [, left, right] = read;
+      const [y, a, b] = [from[0], from[1], from[2]];
       for (let n = 0; n < size; n++) {
         values[y + moveY[n]] += scale * left[a + moveA[n]] * right[b + moveB[n]];
       }
@@ -133,8 +158,9 @@ function addTerm(world, step, {target, way}, {values}, term) {
 // all sentences of one length, and are kept.
 function planOf(world, step, target, term) {
   const key = `${world.lookups.positions?.length} ${world.lookups.masked?.length}`;
-  if (term.plan?.key === key) {
-    return term.plan;
+  const kept = term.plans?.get(key);
+  if (kept) {
+    return kept;
   }
   const refs = [target, ...refsOf(term.factors)];
   const ranges = [...rangesOf(world, step, refs)];
@@ -149,19 +175,22 @@ function planOf(world, step, target, term) {
   const loops = ranges.map(([letter, [from, to]]) => {
     const moves = refs.map(() => new Int32Array(to - from));
     for (const {one, which, stride} of indices.filter((index) => index.one.letter === letter)) {
-      moves[which].forEach((_, n) => { moves[which][n] += stride * placeAt(world, step, one, from + n); });
+      moves[which].forEach((_, n) => {
+        moves[which][n] += stride * placeAt(world, step, one, from + n);
+      });
     }
     return {size: to - from, moves};
   });
-  const plan = {key, refs, starts, loops};
+  const plan = {refs, loops, stack: Array.from({length: loops.length + 1}, () => Int32Array.from(starts))};
   if (!indices.some(({one}) => one.lookup)) {
-    term.plan = plan;
+    term.plans ??= new Map();
+    term.plans.set(key, plan);
   }
   return plan;
 }
 
 // The arrays of all factors, in order, those within functions too.
-export const refsOf = (factors) => factors.flatMap((one) => one.args ? refsOf(one.args) : one.constant ? [] : [one]);
+export const refsOf = (factors) => factors.flatMap((one) => (one.args ? refsOf(one.args) : one.constant ? [] : [one]));
 
 // For each factor but constants, how its number is found when the arrays stand at their places `at`: first the target,
 // then each array in order.

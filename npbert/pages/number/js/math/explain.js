@@ -1,9 +1,9 @@
 // explain: any number of a trace as the sum that it is. `value` is the number itself, `total` what the terms add up to:
 // the same but for rounding, unless a bug is planted. In `roads` the terms are ways that lead from it to the loss.
 
-import {compute, constantIn, placeAt, rangesOf, refsOf, stridesOf} from "./arrays.js";
+import {compute, constantIn, placeAt, rangesOf, refsOf} from "./arrays.js";
 import {FUNCTIONS} from "./functions.js";
-import {withSymbols} from "./run.js";
+import {withSymbols} from "./steps.js";
 
 export function explain(trace, name, row, column) {
   const array = trace.arrays.get(name);
@@ -12,23 +12,47 @@ export function explain(trace, name, row, column) {
   if (array.origins.length === 0) {
     const label = array.isGradient ? left.replace(/^d(.*?)(\[.*)?$/, "∂$1/∂$1") : array.parameter ? "learned" : "fixed";
     const note = array.isGradient ? "start" : label;
-    return {name, row, column, value, formula: left, terms: [{label, value, factors: [], goes: null}], total: value,
-      roads: false, notes: [], origin: note};
+    return {
+      name,
+      row,
+      column,
+      value,
+      formula: left,
+      terms: [{label, value, factors: [], goes: null}],
+      total: value,
+      roads: false,
+      notes: [],
+      origin: note,
+    };
   }
   const parts = array.origins.map((origin) => partsOf(trace, origin, array, row, column));
   const terms = parts.flatMap(({terms: some}) => some);
   const formulas = parts.map(({formula}) => formula).filter(Boolean);
   return {
-    name, row, column, value, terms, total: terms.reduce((sum, term) => sum + term.value, 0),
+    name,
+    row,
+    column,
+    value,
+    terms,
+    total: terms.reduce((sum, term) => sum + term.value, 0),
     formula: `${left} = ${formulas.join(" + ").replaceAll("+ −", "− ") || "0"}`,
     notes: [...new Set(array.origins.map((origin) => noteOf(trace, origin, terms.length === 0)))].filter(Boolean),
-    roads: isByRoads(array), origin: null,
+    roads: isByRoads(array),
+    origin: null,
   };
 }
 
 // Is a gradient the sum of several roads: of two uses, or as its formula says?
 function isByRoads({origins, isGradient}) {
-  const [{step, line: {target: {local}, terms}}] = origins;
+  const [
+    {
+      step,
+      line: {
+        target: {local},
+        terms,
+      },
+    },
+  ] = origins;
   const uses = new Set(origins.map((origin) => origin.step));
   return isGradient && (uses.size > 1 || (step.said.roads === local.replace(/\d+$/, "") && terms.length > 1));
 }
@@ -39,9 +63,12 @@ function partsOf(trace, {step, line}, array, row, column) {
   const found = line.terms.map((term) => {
     const refs = [line.target, ...refsOf(term.factors)];
     const letters = [...rangesOf(trace, step, refs)];
-    const fits = (at) => line.target.index.every((index, dim) => placeAt(trace, step, index, at[index.letter]) === place[dim]);
+    const fits = (at) =>
+      line.target.index.every((index, dim) => placeAt(trace, step, index, at[index.letter]) === place[dim]);
     const all = everyPlace(letters, line.target.index, place).filter(fits);
-    const free = letters.find(([letter]) => !line.target.index.some((index) => index.letter === letter && !index.lookup));
+    const free = letters.find(
+      ([letter]) => !line.target.index.some((index) => index.letter === letter && !index.lookup),
+    );
     return all.map((at) => termAt(trace, step, term, at, free?.[0]));
   });
   const sums = found.map((some, which) => some.length && formulaOf(trace, step, line.terms[which], some));
@@ -50,12 +77,19 @@ function partsOf(trace, {step, line}, array, row, column) {
 
 // All values of the letters for which the target may be at that place: as objects by letter.
 function everyPlace(letters, index, place) {
-  return letters.reduce((all, [letter, [from, to]]) => {
-    const dim = index.findIndex((one) => one.letter === letter && !one.lookup);
-    const values = dim < 0 ? Array.from({length: to - from}, (_, n) => from + n)
-      : place[dim] >= from && place[dim] < to ? [place[dim]] : [];
-    return all.flatMap((at) => values.map((value) => ({...at, [letter]: value})));
-  }, [{}]);
+  return letters.reduce(
+    (all, [letter, [from, to]]) => {
+      const dim = index.findIndex((one) => one.letter === letter && !one.lookup);
+      const values =
+        dim < 0
+          ? Array.from({length: to - from}, (_, n) => from + n)
+          : place[dim] >= from && place[dim] < to
+            ? [place[dim]]
+            : [];
+      return all.flatMap((at) => values.map((value) => ({...at, [letter]: value})));
+    },
+    [{}],
+  );
 }
 
 function termAt(trace, step, {sign, label, factors}, at, free) {
@@ -84,14 +118,19 @@ function factorAt(trace, step, factor, at) {
     return {...first, label: symbolOf(trace, factor), value: FUNCTIONS[factor.of].of(...args.map(({value}) => value))};
   }
   const array = trace.arrays.get(factor.name);
-  const [row, column] = rowAndColumn(array, factor.index.map((index) => placeAt(trace, step, index, at[index.letter])));
+  const [row, column] = rowAndColumn(
+    array,
+    factor.index.map((index) => placeAt(trace, step, index, at[index.letter])),
+  );
   const value = array.at(row, column);
   const {name, isGradient, example} = array;
-  return array.isHidden ? {name: null, label: symbolOf(trace, factor), value} : {name, row, column, value, isGradient, example};
+  return array.isHidden
+    ? {name: null, label: symbolOf(trace, factor), value}
+    : {name, row, column, value, isGradient, example};
 }
 
 const rowAndColumn = ({columns}, place) =>
-  (place.length === 2 ? place : place.length === 0 ? [0, 0] : columns === "one" ? [place[0], 0] : [0, place[0]]);
+  place.length === 2 ? place : place.length === 0 ? [0, 0] : columns === "one" ? [place[0], 0] : [0, place[0]];
 
 function symbolOf(trace, {args, of, constant, name}) {
   if (args) {
@@ -106,7 +145,11 @@ function labelOf(trace, step, factors, letter, at) {
     const dim = index.findIndex((one) => one.letter === letter);
     if (dim >= 0) {
       const {rows, columns} = trace.arrays.get(name);
-      const axis = index[dim].lookup ? "tokens" : index.length === 1 && columns !== "one" ? columns : [rows, columns][dim];
+      const axis = index[dim].lookup
+        ? "tokens"
+        : index.length === 1 && columns !== "one"
+          ? columns
+          : [rows, columns][dim];
       return axisLabel(trace, axis, at, letter);
     }
   }
@@ -120,7 +163,12 @@ export function axisLabel({words, masked, model: {vocabulary}}, axis, at, letter
 
 // Q[2, 3], b[3]: an array at a place, which may be letters.
 export function symbolAt({symbol, rows, columns}, row, column) {
-  const place = [[rows, row], [columns, column]].filter(([axis]) => axis !== "one").map(([, at]) => at);
+  const place = [
+    [rows, row],
+    [columns, column],
+  ]
+    .filter(([axis]) => axis !== "one")
+    .map(([, at]) => at);
   return place.length ? `${symbol}[${place.join(", ")}]` : symbol;
 }
 
@@ -128,11 +176,18 @@ export function symbolAt({symbol, rows, columns}, row, column) {
 function formulaOf(trace, step, {sign, factors}, terms) {
   const [{at, free}] = terms;
   const summed = terms.length > 1 ? free : null;
-  const text = factors.map((factor) => {
-    const array = trace.arrays.get(factor.name);
-    const index = factor.index?.map((one) => (one.letter === summed ? letterIn(one) : placeAt(trace, step, one, at[one.letter])));
-    return array && !array.isHidden && index.length ? `${array.symbol}[${index.join(", ")}]` : symbolOf(trace, factor);
-  }).join(" · ").replaceAll(" · 1/", " / ");
+  const text = factors
+    .map((factor) => {
+      const array = trace.arrays.get(factor.name);
+      const index = factor.index?.map((one) =>
+        one.letter === summed ? letterIn(one) : placeAt(trace, step, one, at[one.letter]),
+      );
+      return array && !array.isHidden && index.length
+        ? `${array.symbol}[${index.join(", ")}]`
+        : symbolOf(trace, factor);
+    })
+    .join(" · ")
+    .replaceAll(" · 1/", " / ");
   return `${sign < 0 ? "−" : ""}${summed ? `Σ${SUBSCRIPTS[bare(summed)] ?? ""} ` : ""}${text}`;
 }
 
@@ -142,7 +197,16 @@ const letterIn = ({letter, lookup}) => (lookup ? `${lookup}[${letter}]` : bare(l
 const SUBSCRIPTS = {n: "ₙ", m: "ₘ", v: "ᵥ", i: "ᵢ", j: "ⱼ", o: "ₒ", k: "ₖ"};
 
 // What is said of the number that a formula makes.
-function noteOf(trace, {step, line: {target: {local}}}, isUnread) {
+function noteOf(
+  trace,
+  {
+    step,
+    line: {
+      target: {local},
+    },
+  },
+  isUnread,
+) {
   const key = local.replace(/\d+$/, "");
   const text = (isUnread && step.said[`${key} unread`]) || step.said[local] || step.said[key];
   return text && withSymbols(trace, step, text.split(" | ").at(-1).replace(/\s+/g, " "));
@@ -154,11 +218,13 @@ export function roadsOf(trace, name) {
   if (!array.origins.length || !isByRoads(array)) {
     return [];
   }
-  return array.origins.flatMap(({step, line}) => line.terms.map((term) => {
-    const alone = array.withValues(new Float64Array(array.values.length));
-    compute(trace, step, line, alone, [term]);
-    return {road: term.label, size: Math.hypot(...alone.values)};
-  }));
+  return array.origins.flatMap(({step, line}) =>
+    line.terms.map((term) => {
+      const alone = array.withValues(new Float64Array(array.values.length));
+      compute(trace, step, line, alone, [term]);
+      return {road: term.label, size: Math.hypot(...alone.values)};
+    }),
+  );
 }
 
 // ---- the chain along a trail of numbers: each is the one before it taken apart, and keeps what it was multiplied with
@@ -175,8 +241,11 @@ export function chainOf(trace, places) {
 }
 
 function factorIn(trace, {name, row, column}, part) {
-  const isPart = (factor) => factor.label === undefined // a function of a number is no multiple of it
-    && factor.name === part.name && factor.row === part.row && factor.column === part.column;
+  const isPart = (factor) =>
+    factor.label === undefined && // a function of a number is no multiple of it
+    factor.name === part.name &&
+    factor.row === part.row &&
+    factor.column === part.column;
   const terms = explain(trace, name, row, column).terms.filter(({factors}) => factors.some(isPart));
   const others = ({factors}) => factors.reduce((result, one) => (isPart(one) ? result : result * one.value), 1);
   return terms.length ? terms.reduce((sum, term) => sum + others(term), 0) : null;

@@ -38,11 +38,17 @@ const splitOutside = (text) => text.match(/(?:[^,[\]]|\[(?:[^[\]]|\[[^\]]*\])*\]
 export const refsIn = (factors) => factors.flatMap((one) => (one.args ? refsIn(one.args) : one.name ? [one] : []));
 
 // The formulas of a text, one a line; a line that begins with + or − goes on with the one before.
-const linesIn = (text) => text.trim().replace(/\n\s*([+−])/g, " $1").split("\n").filter(Boolean);
+const linesIn = (text) =>
+  text
+    .trim()
+    .replace(/\n\s*([+−])/g, " $1")
+    .split("\n")
+    .filter(Boolean);
 
 // What a model's page was given, with formulas in place of their text: {steps, arrays, bugs}.
 export function programOf({network: {steps, arrays}, formulas, config}) {
-  const bugs = Object.entries(formulas).filter(([name]) => name.startsWith("bug "))
+  const bugs = Object.entries(formulas)
+    .filter(([name]) => name.startsWith("bug "))
     .map(([name, bug]) => ({id: name.slice(4), ...bug}));
   const program = {arrays: new Map(Object.entries(arrays)), formulas, bugs, heads: config.num_attention_heads};
   program.steps = steps.map((step) => boundStep(program, step));
@@ -52,19 +58,23 @@ export function programOf({network: {steps, arrays}, formulas, config}) {
 // A step with its formulas, `forward`, `backward`, and `broken`: by the id of a bug that is planted here, its backward.
 export function boundStep(program, step) {
   const said = program.formulas[step.kind];
-  const lines = (text) => linesIn(text ?? "").flatMap((line) => {
-    const every = line.includes("#") ? [...Array(program.heads).keys()] : [""];
-    const all = every.map((head) => parsed(line.replaceAll("#", head)));
-    return all.filter(({target}) => isThere(step, target)).map((one) => bound(program, step, one));
-  });
-  const bugs = program.bugs.filter(({kinds, at}) =>
-    kinds.split(" ").includes(step.kind) && (!at || step.part.endsWith(at)));
+  const lines = (text) =>
+    linesIn(text ?? "").flatMap((line) => {
+      const every = line.includes("#") ? [...Array(program.heads).keys()] : [""];
+      const all = every.map((head) => parsed(line.replaceAll("#", head)));
+      return all.filter(({target}) => isThere(step, target)).map((one) => bound(program, step, one));
+    });
+  const bugs = program.bugs.filter(
+    ({kinds, at}) => kinds.split(" ").includes(step.kind) && (!at || step.part.endsWith(at)),
+  );
   const backward = lines(said.backward);
-  const broken = Object.fromEntries(bugs.map((bug) => {
-    const planted = lines(bug.lines);
-    const right = backward.filter(({target}) => !planted.some((line) => line.target.name === target.name));
-    return [bug.id, {lines: [...right, ...planted], planted}];
-  }));
+  const broken = Object.fromEntries(
+    bugs.map((bug) => {
+      const planted = lines(bug.lines);
+      const right = backward.filter(({target}) => !planted.some((line) => line.target.name === target.name));
+      return [bug.id, {lines: [...right, ...planted], planted}];
+    }),
+  );
   return {roads: [], lookups: {}, ...step, said, forward: lines(said.forward), backward, broken};
 }
 
@@ -81,8 +91,13 @@ function bound(program, step, {target, way, terms}) {
   return {
     way,
     target: named(target),
-    terms: terms.filter(({factors}) => refsIn(factors).every((ref) => isThere(step, ref))).map(({sign, label, factors}) =>
-      ({sign, label: label?.replace(/^\$(\d)$/, (_, road) => step.roads[road] ?? "") || null, factors: factors.map(named)})),
+    terms: terms
+      .filter(({factors}) => refsIn(factors).every((ref) => isThere(step, ref)))
+      .map(({sign, label, factors}) => ({
+        sign,
+        label: label?.replace(/^\$(\d)$/, (_, road) => step.roads[road] ?? "") || null,
+        factors: factors.map(named),
+      })),
   };
 }
 
@@ -99,3 +114,9 @@ export function nameOf(program, step, local) {
   const isGradient = of !== null && (of in step.arrays || program.formulas[step.kind][of]?.includes(" | "));
   return isGradient ? `d(${nameOf(program, step, of)})` : `${step.part}.${local}`;
 }
+
+// The names of the arrays that formulas read, and of those that they make.
+export const readsOf = (lines) => [
+  ...new Set(lines.flatMap(({terms}) => terms.flatMap(({factors}) => refsIn(factors).map(({name}) => name)))),
+];
+export const makesOf = (lines) => [...new Set(lines.map(({target}) => target.name))];

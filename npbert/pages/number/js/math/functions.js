@@ -13,14 +13,17 @@ export const FUNCTIONS = {
   squareoff: {of: (x, mean) => (x - mean) ** 2, said: (x) => `(${x} − μ)²`},
   surprise: {of: (p) => -Math.log(p), said: () => "−ln p"},
   normal: {of: (x) => (1 + erf(x * Math.SQRT1_2)) / 2, said: () => "Φ(x)"},
-  density: {of: (x) => (x * Math.exp(-x * x / 2)) / Math.sqrt(2 * Math.PI), said: () => "x φ(x)"},
+  density: {of: (x) => (x * Math.exp((-x * x) / 2)) / Math.sqrt(2 * Math.PI), said: () => "x φ(x)"},
   tanhshare: {of: (x) => (1 + tanhInside(x)) / 2, said: () => "½ (1 + tanh u)"},
   tanhbend: {
     of: (x) => 0.5 * x * (1 - tanhInside(x) ** 2) * TANH_SCALE * (1 + 3 * CUBIC * x * x),
     said: () => "½ x (1 − tanh² u) u′",
   },
   above: {of: (x) => (x > 0 ? 1 : 0), said: () => "1 where x > 0, else 0"},
-  clipped: {of: (norm, most) => Math.min(1, most / (norm + 1e-6)), said: (x) => `min(1, max_grad_norm / (${x} + 1e−6))`},
+  clipped: {
+    of: (norm, most) => Math.min(1, most / (norm + 1e-6)),
+    said: (x) => `min(1, max_grad_norm / (${x} + 1e−6))`,
+  },
 };
 
 // The error function, which JavaScript lacks: a series where x is small, a continued fraction where it is large.

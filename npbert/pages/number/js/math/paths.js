@@ -17,8 +17,13 @@ export function pathsOf(trace, place) {
   const x = array.at(place.row, place.column);
   const h = 1e-4 * Math.max(1, Math.abs(x));
   const [above, below] = [x + h, x - h].map((value) => whatIf(trace, place, value).arrays);
-  const flow = (gradient, name) => arrays.get(gradient).values.reduce((sum, value, i) =>
-    sum + (value * (above.get(name).values[i] - below.get(name).values[i])) / (2 * h), 0);
+  const flow = (gradient, name) =>
+    arrays
+      .get(gradient)
+      .values.reduce(
+        (sum, value, i) => sum + (value * (above.get(name).values[i] - below.get(name).values[i])) / (2 * h),
+        0,
+      );
 
   const passed = program.filter(({kind, index}) => index === program.length - 1 || FORKS.includes(kind));
   const inputOf = ({arrays: named}) => arrays.get(named.x ?? named.logits);
@@ -46,5 +51,7 @@ export function pathsOf(trace, place) {
 function shareOf({soFar, values, shape}, step, {row, column}) {
   const at = row * shape[1] + column;
   const index = soFar?.findIndex((entry) => entry.step === step.back) ?? -1;
-  return index < 0 ? (soFar?.[0] ?? {values}).values[at] : soFar[index].values[at] - (soFar[index - 1]?.values[at] ?? 0);
+  return index < 0
+    ? (soFar?.[0] ?? {values}).values[at]
+    : soFar[index].values[at] - (soFar[index - 1]?.values[at] ?? 0);
 }

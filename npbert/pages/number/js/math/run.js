@@ -2,14 +2,17 @@
 // loop of `goBack`: the steps in reverse order, each of which reads the gradients of what it made.
 
 import {compute, NamedArray} from "./arrays.js";
-import {boundStep, nameOf, programOf, refsIn} from "./formulas.js";
+import {boundStep, programOf, readsOf, refsIn} from "./formulas.js";
 
 // A model for the page, from what npbert exported.
 export function makeModel(data) {
-  const numbers = (given) => new Map(Object.entries(given ?? {}).map(([name, {shape, values}]) => {
-    const matrix = shape.length === 1 ? [1, ...shape] : shape;
-    return [name, {shape: matrix, isMatrix: shape.length > 1, values: Float64Array.from(values)}];
-  }));
+  const numbers = (given) =>
+    new Map(
+      Object.entries(given ?? {}).map(([name, {shape, values}]) => {
+        const matrix = shape.length === 1 ? [1, ...shape] : shape;
+        return [name, {shape: matrix, isMatrix: shape.length > 1, values: Float64Array.from(values)}];
+      }),
+    );
   const {config, vocabulary, parameters, constants} = data;
   return {
     config,
@@ -49,19 +52,34 @@ function beginning(model, example, bug, rival) {
   const labels = example.labels.filter((label) => label >= 0);
   const headSize = config.hidden_size / config.num_attention_heads;
   const constants = {
-    "1/D": 1 / config.hidden_size, D: config.hidden_size, eps: config.layer_norm_eps, "1/M": 1 / masked.length,
-    "1/√d": 1 / Math.sqrt(headSize), "1/N": 1 / ids.length,
+    "1/D": 1 / config.hidden_size,
+    D: config.hidden_size,
+    eps: config.layer_norm_eps,
+    "1/M": 1 / masked.length,
+    "1/√d": 1 / Math.sqrt(headSize),
+    "1/N": 1 / ids.length,
   };
   const steps = rival ? [...program.steps.slice(0, -1), differenceStep(program, rival, labels)] : program.steps;
   const goal = rival ? "difference" : "loss";
   const arrays = new ArraysByName();
-  for (const [numbers, parameter] of [[model.parameters, true], [model.constants, false]]) {
-    for (const [name, {shape, values}] of numbers) { // copies: training changes the model, and no trace
+  for (const [numbers, parameter] of [
+    [model.parameters, true],
+    [model.constants, false],
+  ]) {
+    for (const [name, {shape, values}] of numbers) {
+      // copies: training changes the model, and no trace
       arrays.set(name, new NamedArray(name, {...program.arrays.get(name), parameter}, shape, values.slice()));
     }
   }
   return {
-    model, example, bug, rival, goal, masked, headSize, arrays,
+    model,
+    example,
+    bug,
+    rival,
+    goal,
+    masked,
+    headSize,
+    arrays,
     lookups: {...example, positions: ids.map((_, n) => n), masked, labels},
     words: ids.map((id) => vocabulary[id]),
     program: steps.map((step, index) => ({...step, index, constants})),
@@ -76,8 +94,11 @@ function differenceStep(program, {masked, word}, labels) {
   const meaning = "How far one guess is ahead of another: the difference of their logits.";
   program.arrays.set("difference", {...program.arrays.get("loss"), symbol: "δ", meaning});
   return boundStep(program, {
-    kind: "Difference", part: "difference", title: "the difference: how far one guess is ahead of the other",
-    arrays: {...program.steps.at(-1).arrays, loss: "difference"}, indices: {place: masked, one: labels[masked], other: word},
+    kind: "Difference",
+    part: "difference",
+    title: "the difference: how far one guess is ahead of the other",
+    arrays: {...program.steps.at(-1).arrays, loss: "difference"},
+    indices: {place: masked, one: labels[masked], other: word},
   });
 }
 
@@ -127,7 +148,8 @@ function undo(world, step, index) {
   }
   for (const [name, values] of before) {
     const array = world.arrays.get(name);
-    if (array.origins.length) { // a tied table: both of its uses add to one gradient
+    if (array.origins.length) {
+      // a tied table: both of its uses add to one gradient
       array.soFar ??= [{step: array.madeBy, values}];
       array.soFar.push({step: index, values: array.values.slice()});
     }
@@ -158,7 +180,16 @@ function aboutArray(world, step, {target: {name, local, index}, terms}) {
   const [head] = local.match(/\d+$/) ?? [null];
   const [[rows, height], [columns, width] = ["one", 1]] = index.map(({letter}) => axisOf(world, terms, letter));
   const isGradient = step.backward.some(({target}) => target.name === name);
-  return {symbol, meaning, rows, columns, head: head && Number(head), isHidden: !meaning, isGradient, shape: [height, width]};
+  return {
+    symbol,
+    meaning,
+    rows,
+    columns,
+    head: head && Number(head),
+    isHidden: !meaning,
+    isGradient,
+    shape: [height, width],
+  };
 }
 
 function aboutGradient({goal, arrays}, {name, symbol, rows, columns, head, shape, isHidden}, road = "") {
@@ -172,8 +203,12 @@ export const subscript = (number) => String(number).replace(/\d/g, (digit) => "�
 
 function sizeOf({model: {config}, example, masked}, axis) {
   const sizes = {
-    one: 1, tokens: example.input_ids.length, masked: masked.length, features: config.hidden_size,
-    intermediate: config.intermediate_size, vocabulary: config.vocab_size,
+    one: 1,
+    tokens: example.input_ids.length,
+    masked: masked.length,
+    features: config.hidden_size,
+    intermediate: config.intermediate_size,
+    vocabulary: config.vocab_size,
   };
   return sizes[axis];
 }
@@ -184,7 +219,10 @@ function axisOf({arrays}, terms, letter) {
   const isIt = (one) => one.letter === letter && !one.lookup;
   const {name, index} = refs.find((ref) => ref.index.some(isIt));
   const {rows, columns, shape} = arrays.get(name);
-  const axes = [[rows, shape[0]], [columns, shape[1]]].slice(index.length === 1 && columns !== "one" ? 1 : 0);
+  const axes = [
+    [rows, shape[0]],
+    [columns, shape[1]],
+  ].slice(index.length === 1 && columns !== "one" ? 1 : 0);
   return axes[index.findIndex(isIt)];
 }
 
@@ -194,69 +232,4 @@ class ArraysByName extends Map {
     const isOfUpdate = this.later && !this.has(name) && /^(?!d\()\w+\(|^norm$|^clip$/.test(name);
     return isOfUpdate ? this.later(name) : super.get(name);
   }
-}
-
-// ---- the steps, for the page ----
-
-// The names of the arrays that formulas read, and of those that they make.
-export const readsOf = (lines) => [...new Set(lines.flatMap(({terms}) =>
-  terms.flatMap(({factors}) => refsIn(factors).map(({name}) => name))))];
-export const makesOf = (lines) => [...new Set(lines.map(({target}) => target.name))];
-
-// All steps, forward and then backward: what each reads, makes and adds to, and what it puts on the tape or takes off
-// again: of what forward had, all that backward reads. ids: a lookup keeps so many of them.
-export function stepsOf(trace) {
-  const {program} = trace;
-  const back = program.toReversed().map((step) => backwardStep(trace, step));
-  return [...program.map((step) => forwardStepSaid(trace, step)), ...back].map((step, index) => ({...step, index}));
-}
-
-function stepSaid({arrays, lookups}, step, lines) {
-  const isShown = (name) => !arrays.get(name).isHidden;
-  const isParameter = (name) => arrays.get(name).parameter;
-  const writes = makesOf(lines).filter(isShown);
-  const kept = readsOf(step.backward).filter((name) => {
-    const {madeBy, isGradient, isHidden} = arrays.get(name);
-    return madeBy !== null && !isGradient && !isHidden;
-  });
-  const [looked] = step.backward.flatMap(({target}) => target.index).filter(({lookup}) => lookup === "ids");
-  return {
-    kind: step.kind, part: step.part, of: step, writes,
-    reads: readsOf(lines).filter((name) => isShown(name) && !writes.includes(name)),
-    weights: readsOf(step.forward).filter(isParameter),
-    kept, ids: looked ? lookups[step.lookups.ids].length : 0,
-  };
-}
-
-function forwardStepSaid(trace, step) {
-  const {kept, ids, ...about} = stepSaid(trace, step, step.forward);
-  const formula = withSymbols(trace, step, step.said.shown);
-  return {...about, phase: "forward", title: step.title, formula, tape: {keeps: kept, ids}};
-}
-
-function backwardStep(trace, step) {
-  const {kept, ids, reads, ...about} = stepSaid(trace, step, step.backward);
-  const broken = step.broken[trace.bug];
-  const isUnused = (name) => readsOf(step.backward).includes(name) && !readsOf(broken.lines).includes(name);
-  return {
-    ...about, phase: "backward", title: `back: ${step.title}`, formula: withSymbols(trace, step, step.said.undone),
-    reads: [...new Set([...reads, ...about.weights])], adds: about.writes.filter((name) => isOfParameter(trace, name)),
-    undoes: step.index, tape: {takes: kept, ids}, isBroken: Boolean(broken), leftOut: broken ? about.writes.filter(isUnused) : [],
-  };
-}
-
-const isOfParameter = ({arrays}, name) => arrays.get(arrays.get(name).gradientOf)?.parameter ?? false;
-
-// A text in which {x} is the symbol of what the step calls x, or a constant; what it does not have is left out.
-export function withSymbols({arrays, model}, step, text) {
-  const found = (local) => arrays.get(nameOf(model.program, step, local))?.symbol ?? step.constants[local];
-  return text.replace("{roads}", step.roads?.join(", "))
-    .replace(/ [+=] \{(\w+\d)\}/g, (whole, local) => (found(local) === undefined ? "" : whole))
-    .replace(/\{(\w+)\}/g, (whole, local) => found(local) ?? whole);
-}
-
-// Of each hidden word: where it is, which word it is, and the probability of every word.
-export function probabilitiesIn({masked, lookups: {labels}}, arrays) {
-  const {values, shape: [, words]} = arrays.get("p");
-  return masked.map((position, m) => ({position, label: labels[m], values: values.slice(m * words, (m + 1) * words)}));
 }

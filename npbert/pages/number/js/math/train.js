@@ -28,7 +28,10 @@ export function makeTrainer(model, settings) {
     next(examples, {bug = null} = {}) {
       const batch = sharesOf(examples).map(([example, share]) => ({example, share, trace: run(model, example, {bug})}));
       const world = {arrays: new Map(), lookups: {}, model};
-      const constants = {...constantsOf(settings, trainer), ...Object.fromEntries(batch.map(({share}, n) => [`share ${n}`, share]))};
+      const constants = {
+        ...constantsOf(settings, trainer),
+        ...Object.fromEntries(batch.map(({share}, n) => [`share ${n}`, share])),
+      };
       for (const name of bound.keys()) {
         addGradient(world, name, batch, constants);
       }
@@ -58,14 +61,25 @@ const UPDATED = ["g", "m_before", "v_before", "m", "v", "m_hat", "v_hat", "decay
 
 function stepOf(name) {
   const arrays = Object.fromEntries(UPDATED.map((key) => [key, `${key}(${name})`]));
-  return {kind: "AdamW", part: "parameters", title: "the update", arrays: {w: name, norm: "norm", clip: "clip", ...arrays}};
+  return {
+    kind: "AdamW",
+    part: "parameters",
+    title: "the update",
+    arrays: {w: name, norm: "norm", clip: "clip", ...arrays},
+  };
 }
 
 function constantsOf({betas: [beta1, beta2], eps, max_grad_norm}, {steps, lr}) {
   return {
-    "β₁": beta1, "1−β₁": 1 - beta1, "1/(1−β₁ᵗ)": 1 / (1 - beta1 ** (steps + 1)),
-    "β₂": beta2, "1−β₂": 1 - beta2, "1/(1−β₂ᵗ)": 1 / (1 - beta2 ** (steps + 1)),
-    "−lr": -lr, eps, max_grad_norm,
+    "β₁": beta1,
+    "1−β₁": 1 - beta1,
+    "1/(1−β₁ᵗ)": 1 / (1 - beta1 ** (steps + 1)),
+    "β₂": beta2,
+    "1−β₂": 1 - beta2,
+    "1/(1−β₂ᵗ)": 1 / (1 - beta2 ** (steps + 1)),
+    "−lr": -lr,
+    eps,
+    max_grad_norm,
   };
 }
 
@@ -97,12 +111,19 @@ function addGradient(world, name, batch, constants) {
   const step = {kind: "AdamW", constants, said: world.model.program.formulas.AdamW};
   const w = batch[0].trace.arrays.get(name);
   world.arrays.set(name, w);
-  compute(world, step, line, add(world, `g(${name})`, "g", w, {step, line}));
+  const g = add(world, `g(${name})`, "g", w, {step, line});
+  batch.forEach(({trace, share}) =>
+    trace.arrays.get(`d(${name})`).values.forEach((value, at) => {
+      g.values[at] += share * value;
+    }),
+  );
 }
 
 // ‖g‖ over all parameters, a term for each; and how much of every gradient is left.
 function addNorm(world, names, most) {
-  const squares = names.map((name) => world.arrays.get(`g(${name})`).values.reduce((sum, value) => sum + value ** 2, 0));
+  const squares = names.map((name) =>
+    world.arrays.get(`g(${name})`).values.reduce((sum, value) => sum + value ** 2, 0),
+  );
   const norm = Math.sqrt(squares.reduce((a, b) => a + b, 0));
   const said = world.model.program.formulas.AdamW;
   const constants = {"1/‖g‖": 1 / (norm || 1), max_grad_norm: most};
@@ -113,7 +134,11 @@ function addNorm(world, names, most) {
   });
   const scalar = (local) => ({name: local, local, index: []});
   add(world, "norm", "norm", NUMBER, {step, line: {target: scalar("norm"), way: "=", terms}}, Float64Array.of(norm));
-  const clipped = {sign: 1, label: null, factors: [{of: "clipped", args: [scalar("norm"), {constant: "max_grad_norm"}]}]};
+  const clipped = {
+    sign: 1,
+    label: null,
+    factors: [{of: "clipped", args: [scalar("norm"), {constant: "max_grad_norm"}]}],
+  };
   const line = {target: scalar("clip"), way: "=", terms: [clipped]};
   compute(world, step, line, add(world, "clip", "clip", NUMBER, {step, line}));
 }
@@ -135,8 +160,15 @@ export function addUpdate(trace, trainer, examples) {
   const {program} = trace.model;
   const said = program.formulas.AdamW;
   trace.steps[index] = {
-    index, phase: "update", part: "parameters", kind: "AdamW", title: "the update: every parameter moves",
-    formula: said.shown, reads: [], writes: [], tape: {keeps: [], ids: 0},
+    index,
+    phase: "update",
+    part: "parameters",
+    kind: "AdamW",
+    title: "the update: every parameter moves",
+    formula: said.shown,
+    reads: [],
+    writes: [],
+    tape: {keeps: [], ids: 0},
   };
   const next = once(() => {
     const found = trainer.next(examples, {bug: trace.bug});
@@ -147,11 +179,24 @@ export function addUpdate(trace, trainer, examples) {
     }
     return found;
   });
-  const after = once(() => new Map([...trace.model.parameters].map(([name, one]) =>
-    [name, {...one, values: next().arrays.get(`new(${name})`).values}])));
+  const after = once(
+    () =>
+      new Map(
+        [...trace.model.parameters].map(([name, one]) => [
+          name,
+          {...one, values: next().arrays.get(`new(${name})`).values},
+        ]),
+      ),
+  );
   const lossAfter = (example) => run({...trace.model, parameters: after()}, example, {backward: false}).loss;
   trace.arrays.later = (name) => next().arrays.get(name);
-  trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: [...trace.model.parameters.keys()], next, lossAfter};
+  trace.update = {
+    t: trainer.steps + 1,
+    lr: trainer.lr,
+    parameters: [...trace.model.parameters.keys()],
+    next,
+    lossAfter,
+  };
 }
 
 // What `make` gives, computed when it is first asked for
@@ -165,7 +210,9 @@ export function resetParameters(model, seed, std = model.config.initializer_rang
   const uniform = uniformNumbers(seed);
   const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()); // Box & Muller 1958
   for (const [name, {values, isMatrix}] of model.parameters) {
-    values.forEach((_, i) => { values[i] = isMatrix ? std * normal() : Number(name.endsWith(".gamma")); });
+    values.forEach((_, i) => {
+      values[i] = isMatrix ? std * normal() : Number(name.endsWith(".gamma"));
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 // What a reader can do. Every button, key and drag ends in one of these.
 
-import {probabilitiesIn, run, stepsOf, whatIf} from "../math/run.js";
+import {run, whatIf} from "../math/run.js";
+import {probabilitiesIn, stepsOf} from "../math/steps.js";
 import {addUpdate, batchAt, makeTrainer} from "../math/train.js";
 import {arrayNamed, bestOf} from "./labels.js";
 import {change, state} from "./state.js";
@@ -73,21 +74,33 @@ export const maskId = () => state.data.vocabulary.indexOf("[MASK]");
 export function exampleOfLine(line) {
   const {vocabulary, config} = state.data;
   const words = line.replaceAll("[MASK]", " [MASK] ").split(/\s+/).filter(Boolean);
-  const ids = words.map((word) => [word, word.toLowerCase()].map((one) => vocabulary.indexOf(one)).find((id) => id >= 0) ?? -1);
+  const ids = words.map(
+    (word) => [word, word.toLowerCase()].map((one) => vocabulary.indexOf(one)).find((id) => id >= 0) ?? -1,
+  );
   const unknown = words.filter((_, n) => ids[n] < 0);
   const most = Math.min(16, config.max_position_embeddings) - 2;
   if (!words.length || unknown.length || words.length > most) {
     return {unknown, most};
   }
   const input_ids = [vocabulary.indexOf("[CLS]"), ...ids, vocabulary.indexOf("[SEP]")];
-  const example = {text: line, line, input_ids, token_type_ids: input_ids.map(() => 0), labels: input_ids.map(() => -100)};
+  const example = {
+    text: line,
+    line,
+    input_ids,
+    token_type_ids: input_ids.map(() => 0),
+    labels: input_ids.map(() => -100),
+  };
   if (!ids.includes(maskId())) {
     return hidden(example, ids.length);
   }
   example.labels = input_ids.map((id) => (id === maskId() ? 0 : -100));
   const guesses = probabilitiesOf(example);
-  return {...example, labels: example.labels.map((label, n) =>
-    (label < 0 ? label : bestOf(guesses.find(({position}) => position === n).values, 1)[0]))};
+  return {
+    ...example,
+    labels: example.labels.map((label, n) =>
+      label < 0 ? label : bestOf(guesses.find(({position}) => position === n).values, 1)[0],
+    ),
+  };
 }
 
 function probabilitiesOf(example) {
@@ -99,7 +112,10 @@ function probabilitiesOf(example) {
 export function hidden(example, position) {
   const shown = example.input_ids.map((id, n) => (example.labels[n] >= 0 ? example.labels[n] : id));
   return {
-    ...example, hides: position, given: null, input_ids: shown.with(position, maskId()),
+    ...example,
+    hides: position,
+    given: null,
+    input_ids: shown.with(position, maskId()),
     labels: shown.map((id, n) => (n === position ? id : -100)),
   };
 }
@@ -119,8 +135,11 @@ export function chooseAnswer(position, word) {
 }
 
 // given: what is right, as it came
-export const answered = (example, position, word) =>
-  ({...example, given: example.given ?? example.labels, labels: example.labels.with(position, word)});
+export const answered = (example, position, word) => ({
+  ...example,
+  given: example.given ?? example.labels,
+  labels: example.labels.with(position, word),
+});
 
 // Compare the answer of a hidden word with another word, {masked, word}: backward then begins from the difference of
 // their logits, and this is followed. null: it begins from the loss again.

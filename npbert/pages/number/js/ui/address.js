@@ -18,20 +18,25 @@ const SENTENCE_KEYS = {
     write: ({sentence}) => sentence,
     read: (text) => /^\d+$/.test(text) && text in state.data.examples && startOf(Number(text)),
   },
-  line: { // one that the reader has typed
+  line: {
+    // one that the reader has typed
     write: ({example}) => example.line,
     read(text) {
       const example = exampleOfLine(text);
       return !example.unknown && {example};
     },
   },
-  hide: { // the place of the only word that is hidden
+  hide: {
+    // the place of the only word that is hidden
     write: ({example}) => example.hides,
-    read: (text, {example}) => Number(text) > 0 && Number(text) < example.labels.length - 1 && {example: hidden(example, Number(text))},
+    read: (text, {example}) =>
+      Number(text) > 0 && Number(text) < example.labels.length - 1 && {example: hidden(example, Number(text))},
   },
   answer: {
-    write: ({data, example}) => example.labels.flatMap((word, position) =>
-      (word === (example.given ?? example.labels)[position] ? [] : [`${position}:${data.vocabulary[word]}`])),
+    write: ({data, example}) =>
+      example.labels.flatMap((word, position) =>
+        word === (example.given ?? example.labels)[position] ? [] : [`${position}:${data.vocabulary[word]}`],
+      ),
     read: (text, {example}) => {
       const [position, word] = numberedWord(text);
       const isThere = word >= 0 && example.labels[position] >= 0;
@@ -50,7 +55,8 @@ const SENTENCE_KEYS = {
     write: ({bug, quiz, tour}) => !isSecret({quiz, tour}) && bug,
     read: (text) => bugNamed(text) && {bug: text},
   },
-  against: { // which hidden word, and the word that its answer is compared with
+  against: {
+    // which hidden word, and the word that its answer is compared with
     write: ({rival, data}) => rival && `${rival.masked}:${data.vocabulary[rival.word]}`,
     read: (text, {example}) => {
       const [masked, word] = numberedWord(text);
@@ -79,7 +85,15 @@ const VIEW_KEYS = {
 };
 const KEYS = {...SENTENCE_KEYS, ...VIEW_KEYS};
 const NOTHING_CHOSEN = {
-  step: null, chosen: null, trail: [], view: "step", moving: false, allWords: false, tour: null, quiz: null, moved: null,
+  step: null,
+  chosen: null,
+  trail: [],
+  view: "step",
+  moving: false,
+  allWords: false,
+  tour: null,
+  quiz: null,
+  moved: null,
 };
 const PASSING = ["step", "words"]; // the browser's "back" does not undo these one by one
 const WRITE_AFTER = 400; // milliseconds: browsers refuse an address that is written at every step of a drag
@@ -131,7 +145,8 @@ function goToHash() {
   const text = isPlain ? "" : hash;
   const stop = stopNamed(new URLSearchParams(text).get("tour"));
   const given = new URLSearchParams(stop && !text.includes("&") ? `${stop.dataset.address}&${text}` : text);
-  if (stop?.hasAttribute("data-secret")) { // its bug is not told
+  if (stop?.hasAttribute("data-secret")) {
+    // its bug is not told
     given.set("bug", new URLSearchParams(stop.dataset.address).get("bug"));
   }
   const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
@@ -185,7 +200,8 @@ async function copyLink() {
   try {
     await navigator.clipboard.writeText(location.href);
     tell(`The link to what you see is copied.${trained}`);
-  } catch { // a browser may refuse it: then the reader copies it himself
+  } catch {
+    // a browser may refuse it: then the reader copies it himself
     const field = make("input", {readonly: true, value: location.href, "aria-label": "the link"});
     tell(`Copy the link from here:${trained} `, field);
     field.select();

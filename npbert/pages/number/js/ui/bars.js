@@ -14,7 +14,8 @@ export function barsOf({terms, total, roads}) {
   const bySize = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const shown = terms.length > MOST_BARS ? bySize.slice(0, MOST_BARS - 1) : terms;
   const folded = bySize.slice(shown.length);
-  const listOf = (some) => make("ol", {class: roads ? "bars roads" : "bars"}, ...some.map((term) => bar(term, largest)));
+  const listOf = (some) =>
+    make("ol", {class: roads ? "bars roads" : "bars"}, ...some.map((term) => bar(term, largest)));
   const parts = [listOf(shown)];
   if (folded.length) {
     const rest = folded.reduce((sum, {value}) => sum + value, 0);

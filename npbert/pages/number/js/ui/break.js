@@ -20,8 +20,11 @@ let stopRace = () => {};
 // Draw the list of bugs, and what the check says where one is planted.
 export function showBreak() {
   const choices = [{id: "", name: "none: the backward as it should be"}, ...state.model.program.bugs];
-  byId("bugs").append(...choices.map(({id, name}) =>
-    make("label", {}, make("input", {type: "radio", name: "bug", value: id}), " ", name)));
+  byId("bugs").append(
+    ...choices.map(({id, name}) =>
+      make("label", {}, make("input", {type: "radio", name: "bug", value: id}), " ", name),
+    ),
+  );
   byId("bugs").addEventListener("change", ({target}) => plantBug(target.value || null));
   byId("race").addEventListener("click", race);
   byId("bug-out").addEventListener("click", () => {
@@ -46,23 +49,32 @@ function drawBug() {
 // The gradients that a bug changes, in the order in which backward completes them, each at its worst number; beside
 // them those that are right: {name, place, says, right, isWrong}.
 function checked({arrays, right}) {
-  return [...right.arrays.values()].filter(({gradientOf, isHidden}) => gradientOf && !isHidden).map(({name, values, shape}) => {
-    const found = arrays.get(name).values;
-    const scale = values.reduce((most, value) => Math.max(most, Math.abs(value)), Number.MIN_VALUE);
-    const worst = values.reduce((at, value, n) =>
-      (Math.abs(found[n] - value) > Math.abs(found[at] - values[at]) ? n : at), 0);
-    const place = {name, row: Math.floor(worst / shape[1]), column: worst % shape[1]};
-    const isWrong = Math.abs(found[worst] - values[worst]) > TOLERANCE * scale;
-    return {name, place, says: found[worst], right: values[worst], isWrong};
-  }).sort((a, b) => right.arrays.get(a.name).madeBy - right.arrays.get(b.name).madeBy);
+  return [...right.arrays.values()]
+    .filter(({gradientOf, isHidden}) => gradientOf && !isHidden)
+    .map(({name, values, shape}) => {
+      const found = arrays.get(name).values;
+      const scale = values.reduce((most, value) => Math.max(most, Math.abs(value)), Number.MIN_VALUE);
+      const worst = values.reduce(
+        (at, value, n) => (Math.abs(found[n] - value) > Math.abs(found[at] - values[at]) ? n : at),
+        0,
+      );
+      const place = {name, row: Math.floor(worst / shape[1]), column: worst % shape[1]};
+      const isWrong = Math.abs(found[worst] - values[worst]) > TOLERANCE * scale;
+      return {name, place, says: found[worst], right: values[worst], isWrong};
+    })
+    .sort((a, b) => right.arrays.get(a.name).madeBy - right.arrays.get(b.name).madeBy);
 }
 
 function drawCheck() {
   const all = checked(state.trace);
   const wrong = all.filter(({isWrong}) => isWrong);
   byId("check-said").className = wrong.length ? "bad" : "good";
-  show("check-said", wrong.length ? `✗ ${counted(wrong.length, "gradient")} of ${all.length} are wrong.`
-    : `✓ All ${all.length} gradients are what npbert’s proved formulas give.`);
+  show(
+    "check-said",
+    wrong.length
+      ? `✗ ${counted(wrong.length, "gradient")} of ${all.length} are wrong.`
+      : `✓ All ${all.length} gradients are what npbert’s proved formulas give.`,
+  );
   const rows = wrong.map(wrongRow);
   const more = rows.splice(ROWS);
   const folded = make("details", {}, make("summary", {}, `✗ and ${more.length} more`), ...more);
@@ -75,7 +87,13 @@ function drawCheck() {
 function elsewhere() {
   const example = state.data.examples.find((one) => changesSomething(state.bug, one));
   const here = "In this sentence the bug changes nothing.";
-  return example ? make("p", {}, `${here} It shows in another: `, makeButton(example.text, () => chooseSentence(example)))
+  return example
+    ? make(
+        "p",
+        {},
+        `${here} It shows in another: `,
+        makeButton(example.text, () => chooseSentence(example)),
+      )
     : make("p", {}, here);
 }
 
@@ -90,8 +108,12 @@ function wrongRow({name, place, says, right}) {
   const {part} = state.trace.steps[arrayNamed(name).madeBy];
   const go = makeButton("follow it", () => followFrom(place), {"aria-label": `follow ${titleOf(place)}`});
   const text = `backward says ${signedNumber(says)}, right is ${signedNumber(right)}: ${faultInWords(says, right)}`;
-  return make("div", {class: "wrong-row"}, go, make("span", {},
-    make("strong", {}, `${titleOf(place)}, ${partInWords(part)}: `), text));
+  return make(
+    "div",
+    {class: "wrong-row"},
+    go,
+    make("span", {}, make("strong", {}, `${titleOf(place)}, ${partInWords(part)}: `), text),
+  );
 }
 
 // How a derivative is wrong, beside the one that is right.
@@ -111,7 +133,10 @@ function whereToLook(name) {
   const makers = state.trace.steps.filter(({writes, phase}) => phase === "backward" && writes.includes(name));
   const open = (step) => change({view: "step", step, chosen: null, trail: []});
   const goes = makers.map(({index, part}) => makeButton(`Step ${index + 1}: ${partInWords(part)}`, () => open(index)));
-  return [`The first that is wrong on the way back is ${arrayNamed(name).symbol}; what it is made from is right. Look at `, ...goes];
+  return [
+    `The first that is wrong on the way back is ${arrayNamed(name).symbol}; what it is made from is right. Look at `,
+    ...goes,
+  ];
 }
 
 // ---- a race: two fresh models are trained beside each other on the same sentences, one of them with the bug ----
@@ -138,7 +163,8 @@ function* racing(losses, bug) {
 
 function drawRace(right, broken, isOver) {
   const lines = [
-    {label: "right", look: "solid", losses: smoothed(right)}, {label: "with the bug", look: "dashed", losses: smoothed(broken)},
+    {label: "right", look: "solid", losses: smoothed(right)},
+    {label: "with the bug", look: "dashed", losses: smoothed(broken)},
   ];
   const title = "the loss of two fresh models: one with the right backward, one with the bug";
   show("race-said", isOver ? howItEnded(broken[0], ...lines) : `step ${right.length} of ${RACE.steps}`);
@@ -151,6 +177,8 @@ function howItEnded(first, ...lines) {
   const [begun, right, broken] = [first, well, ill].map((loss) => plainNumber(loss, 3));
   const fell = ill < 0.9 * first ? "It fell in spite of the bug" : "With the bug it hardly fell";
   const isEven = ill < 0.9 * well ? "and this time even further" : "and as far as with the right backward";
-  return `After ${RACE.steps} steps the loss is ${right} with the right backward, and ${broken} with the bug; both began at `
-    + `${begun}. ${fell}, ${ill > 1.1 * well ? "but less far" : isEven}.`;
+  return (
+    `After ${RACE.steps} steps the loss is ${right} with the right backward, and ${broken} with the bug; both began at ` +
+    `${begun}. ${fell}, ${ill > 1.1 * well ? "but less far" : isEven}.`
+  );
 }

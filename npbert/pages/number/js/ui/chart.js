@@ -16,8 +16,18 @@ export function chart({title, lines, marks = [], x, y}) {
   const drawing = makeSvg(
     "svg",
     {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title},
-    ...gridOf(x, scaleX, (at) => `M${at} ${TOP}V${HEIGHT - BOTTOM}`, (at) => ({x: at, y: HEIGHT - BOTTOM + 16})),
-    ...gridOf(y, scaleY, (at) => `M${LEFT} ${at}H${WIDTH - RIGHT}`, (at) => ({x: LEFT - 6, y: at + 4, class: "end"})),
+    ...gridOf(
+      x,
+      scaleX,
+      (at) => `M${at} ${TOP}V${HEIGHT - BOTTOM}`,
+      (at) => ({x: at, y: HEIGHT - BOTTOM + 16}),
+    ),
+    ...gridOf(
+      y,
+      scaleY,
+      (at) => `M${LEFT} ${at}H${WIDTH - RIGHT}`,
+      (at) => ({x: LEFT - 6, y: at + 4, class: "end"}),
+    ),
     makeSvg("text", {x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, class: "axis"}, x.label),
     makeSvg("text", {x: -(TOP + HEIGHT - BOTTOM) / 2, y: 13, class: "axis", transform: "rotate(-90)"}, y.label),
     makeSvg("svg", INSIDE, ...lines.map(({look, points}) => curve(look, points, scaleX, scaleY))),

@@ -32,8 +32,12 @@ function drawCompare() {
   const answer = example.labels[position];
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
   show("compare-title", `Why ${quoted(first)} and not ${quoted(second)}?`);
-  show("rival", ...data.vocabulary.flatMap((word, id) =>
-    (id === answer ? [] : [make("option", {value: id, selected: id === rival.word}, word)])));
+  show(
+    "rival",
+    ...data.vocabulary.flatMap((word, id) =>
+      id === answer ? [] : [make("option", {value: id, selected: id === rival.word}, word)],
+    ),
+  );
   show("rival-answer", quoted(answer));
   const hiding = byHiding();
   show("compare-said", ...scoresInWords(first, second), ...strongest(answer, hiding));
@@ -44,13 +48,26 @@ function drawCompare() {
 
 // The scores of both, and how much that is in probability: each number leads on.
 function scoresInWords(first, second) {
-  const {rival: {masked: row}, trace: {goal, loss}} = state;
-  const number = (name, column) => makeButton(signedNumber(valueAt({name, row: name === goal ? 0 : row, column})),
-    () => followFrom({name, row: name === goal ? 0 : row, column}), {class: "factor"});
+  const {
+    rival: {masked: row},
+    trace: {goal, loss},
+  } = state;
+  const number = (name, column) =>
+    makeButton(
+      signedNumber(valueAt({name, row: name === goal ? 0 : row, column})),
+      () => followFrom({name, row: name === goal ? 0 : row, column}),
+      {class: "factor"},
+    );
   return [
-    `The model gives ${quoted(first)} the score (logit) `, number("logits", first), ` and ${quoted(second)} `,
-    number("logits", second), ". Their difference, δ = ", number(goal, 0), `, makes ${quoted(first)} `,
-    make("strong", {}, `${plainNumber(Math.exp(Math.abs(loss)), 2)} times`), " as probable. ",
+    `The model gives ${quoted(first)} the score (logit) `,
+    number("logits", first),
+    ` and ${quoted(second)} `,
+    number("logits", second),
+    ". Their difference, δ = ",
+    number(goal, 0),
+    `, makes ${quoted(first)} `,
+    make("strong", {}, `${plainNumber(Math.exp(Math.abs(loss)), 2)} times`),
+    " as probable. ",
   ];
 }
 
@@ -71,13 +88,21 @@ function byHiding() {
     const own = ({values}) => values.slice(row * width, (row + 1) * width);
     const slope = own(x).reduce((sum, value, i) => sum + value * own(dx)[i], 0);
     const value = trace.loss - without([row]);
-    return {label: indexLabel("tokens", row), value, factors: [{name: null, label: "slope: x · dx", value: slope}], goes: null};
+    return {
+      label: indexLabel("tokens", row),
+      value,
+      factors: [{name: null, label: "slope: x · dx", value: slope}],
+      goes: null,
+    };
   });
 }
 
 // The difference as a sum over the features: Σᵢ z[m, i] · dz[m, i] + c[a] − c[b], since dz[m, i] is E[a, i] − E[b, i].
 function byFeature(answer) {
-  const {trace, rival: {masked, word}} = state;
+  const {
+    trace,
+    rival: {masked, word},
+  } = state;
   const {h, bias} = trace.program.at(-2).arrays;
   const [a, b] = [answer, word].map((id) => explain(trace, "logits", masked, id).terms);
   return a.map((term, n) => {
@@ -90,15 +115,26 @@ function byFeature(answer) {
 // Which word speaks most for each of the two; and what the model prefers without any word.
 function strongest(answer, terms) {
   const {trace, rival, example} = state;
-  const most = [[answer, 1], [rival.word, -1]].flatMap(([guessed, sign]) => {
-    const [word] = bestOf(terms.map(({value}) => sign * value), 1);
+  const most = [
+    [answer, 1],
+    [rival.word, -1],
+  ].flatMap(([guessed, sign]) => {
+    const [word] = bestOf(
+      terms.map(({value}) => sign * value),
+      1,
+    );
     const {value} = terms[word];
     return sign * value > 0
-      ? [make("strong", {}, quoted(example.input_ids[word])),
-        ` speaks most for ${quoted(guessed)}: were it hidden, δ would be ${signedNumber(trace.loss - value)}. `]
+      ? [
+          make("strong", {}, quoted(example.input_ids[word])),
+          ` speaks most for ${quoted(guessed)}: were it hidden, δ would be ${signedNumber(trace.loss - value)}. `,
+        ]
       : [`No word speaks for ${quoted(guessed)} when it is hidden alone. `];
   });
   const nothing = without(example.input_ids.map((_, n) => n));
-  return [...most, `Were all words hidden at once, δ would be ${signedNumber(nothing)}: so far is `
-    + `${quoted(nothing < 0 ? rival.word : answer)} ahead before the model reads any word.`];
+  return [
+    ...most,
+    `Were all words hidden at once, δ would be ${signedNumber(nothing)}: so far is ` +
+      `${quoted(nothing < 0 ? rival.word : answer)} ahead before the model reads any word.`,
+  ];
 }

@@ -29,7 +29,8 @@ export const byId = (id) => document.getElementById(id);
 // Put these into it, in place of what is there.
 export const show = (id, ...children) => byId(id).replaceChildren(...children);
 
-export const makeButton = (text, onclick, attributes = {}) => make("button", {type: "button", onclick, ...attributes}, text);
+export const makeButton = (text, onclick, attributes = {}) =>
+  make("button", {type: "button", onclick, ...attributes}, text);
 
 // A row of a table: what it is of, and its cells.
 export const makeRow = (name, ...cells) =>

@@ -7,8 +7,19 @@ import {byId, make, makeButton, show} from "./dom.js";
 import {counted, percent, plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {
-  arrayNamed, gradientOf, isMovable, isRounding, partInWords, shapeInWords, slopeOf, steepestWeights, titleOf, valueAt,
-  valueOf, whyNothing, wordsByNumber,
+  arrayNamed,
+  gradientOf,
+  isMovable,
+  isRounding,
+  partInWords,
+  shapeInWords,
+  slopeOf,
+  steepestWeights,
+  titleOf,
+  valueAt,
+  valueOf,
+  whyNothing,
+  wordsByNumber,
 } from "./labels.js";
 import {isSecret, knownBug} from "./notes.js";
 import {onUpdateLink} from "./stage.js";
@@ -41,9 +52,17 @@ export function followTo(...places) {
 function drawTries() {
   const tries = isSecret() || state.trace.steps.at(-1).phase === "forward" ? [] : steepestWeights(TO_TRY);
   byId("tries-said").hidden = !tries.length;
-  show("tries", ...tries.map((place) => make("li", {},
-    makeButton(titleOf(place), () => followTo(gradientOf(place))),
-    ` ${partInWords(place.name.replace(/\.[^.]*$/, ""))}: ${signedNumber(valueAt(gradientOf(place)))}`)));
+  show(
+    "tries",
+    ...tries.map((place) =>
+      make(
+        "li",
+        {},
+        makeButton(titleOf(place), () => followTo(gradientOf(place))),
+        ` ${partInWords(place.name.replace(/\.[^.]*$/, ""))}: ${signedNumber(valueAt(gradientOf(place)))}`,
+      ),
+    ),
+  );
 }
 
 function drawFollowed() {
@@ -57,8 +76,9 @@ function drawFollowed() {
   }
   const explained = explain(trace, chosen.name, chosen.row, chosen.column);
   const {terms, formula, notes, origin, value} = explained;
-  const isPut = state.changed.some(({name, row, column}) =>
-    name === chosen.name && row === chosen.row && column === chosen.column);
+  const isPut = state.changed.some(
+    ({name, row, column}) => name === chosen.name && row === chosen.row && column === chosen.column,
+  );
   if (isPut) {
     terms[0].label = "put there by you";
   }
@@ -66,8 +86,14 @@ function drawFollowed() {
   const sum = terms.length > 1 ? `, the sum of ${counted(terms.length, "part")}` : "";
   show("followed-said", `${titleOf(chosen)} is ${signedNumber(value)}${sum}`);
   show("followed-head", trailOf(), ...titleBox());
-  show("followed",
-    make("p", {}, make("span", {class: "formula"}, formula), words ? make("span", {class: "quiet"}, ` (${words})`) : null),
+  show(
+    "followed",
+    make(
+      "p",
+      {},
+      make("span", {class: "formula"}, formula),
+      words ? make("span", {class: "quiet"}, ` (${words})`) : null,
+    ),
     barsOf(explained),
     ...spoiledSum(explained),
     make("p", {class: "note"}, origin ? NOTES[origin]() : notes.join(" ")),
@@ -78,9 +104,16 @@ function drawFollowed() {
 // With a bug planted at this very step, the number is not the sum that it should be.
 function spoiledSum({value, total, terms}) {
   const size = terms.reduce((most, term) => Math.max(most, Math.abs(term.value)), Math.abs(value));
-  return Math.abs(value - total) <= 1e-9 * size || !state.bug ? [] : [make("p", {class: "bad"},
-    `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, ${signedNumber(total)}, `
-    + "would come out of the same numbers.")];
+  return Math.abs(value - total) <= 1e-9 * size || !state.bug
+    ? []
+    : [
+        make(
+          "p",
+          {class: "bad"},
+          `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, ${signedNumber(total)}, ` +
+            "would come out of the same numbers.",
+        ),
+      ];
 }
 
 function titleBox() {
@@ -92,13 +125,17 @@ function titleBox() {
   const value = make("output", {}, signedNumber(valueAt(chosen)));
   return [
     make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `, value),
-    make("p", {class: "quiet", title: shapeInWords(array)}, `${array.meaning}${where}`), ...(says ? [says] : []),
+    make("p", {class: "quiet", title: shapeInWords(array)}, `${array.meaning}${where}`),
+    ...(says ? [says] : []),
   ];
 }
 
 // A gradient in words: what backward says, and where a bug is planted, what the loss really does.
 function whatItSays() {
-  const {chosen, trace: {goal}} = state;
+  const {
+    chosen,
+    trace: {goal},
+  } = state;
   const {gradientOf: of, symbol} = arrayNamed(chosen.name);
   const value = valueAt(chosen);
   const nothing = whyNothing(arrayNamed(chosen.name));
@@ -113,11 +150,14 @@ function whatItSays() {
   const really = knownBug() ? slopeOf(valueOf(chosen)) : value;
   const said = `f ${title} rose by ${RISE}, the ${goal} would ${fallBy(value)}`;
   return Math.abs(value - really) > 1e-9 * Math.abs(really)
-    ? `Backward, with the bug, says: i${said}. It is wrong: the ${goal} would really ${fallBy(really)}.` : `I${said}.`;
+    ? `Backward, with the bug, says: i${said}. It is wrong: the ${goal} would really ${fallBy(really)}.`
+    : `I${said}.`;
 }
 
 function fallBy(slope) {
-  return isRounding(slope) ? "not move at all" : `${slope > 0 ? "rise" : "fall"} by about ${plainNumber(Math.abs(RISE * slope), 3)}`;
+  return isRounding(slope)
+    ? "not move at all"
+    : `${slope > 0 ? "rise" : "fall"} by about ${plainNumber(Math.abs(RISE * slope), 3)}`;
 }
 
 // From here on: to the gradient or back to the value, to the step.
@@ -127,9 +167,14 @@ function waysOn() {
   const parameter = parameterOf(chosen);
   const updated = parameter && `new(${parameter})`;
   const maker = stepThatMakesNumber(chosen) ?? step;
-  const ways = [ // whether it is one, its button, and where it leads
+  const ways = [
+    // whether it is one, its button, and where it leads
     [trail.length > 1, "← Previous number", goBackOnTrail],
-    [largestTerm(trace, chosen), `Follow the largest to the ${trace.goal}`, () => followTo(...wayToLoss(trace, chosen))],
+    [
+      largestTerm(trace, chosen),
+      `Follow the largest to the ${trace.goal}`,
+      () => followTo(...wayToLoss(trace, chosen)),
+    ],
     [trace.arrays.has(`d(${chosen.name})`), "Its gradient", () => followTo(gradientOf(chosen))],
     [of, "Its value", () => followTo(valueOf(chosen))],
     [updated && chosen.name !== updated, "After the next step", () => followTo({...chosen, name: updated})],
@@ -173,7 +218,11 @@ function trailOf() {
   const items = state.trail.map((place, index) => trailItem(place, index, chain[index]));
   const folded = items.length > FIRST + LAST + 1 ? items.splice(FIRST, items.length - FIRST - LAST) : [];
   if (folded.length) {
-    const fold = make("li", {}, makeButton(`… ${folded.length} more`, () => fold.replaceWith(...folded)));
+    const fold = make(
+      "li",
+      {},
+      makeButton(`… ${folded.length} more`, () => fold.replaceWith(...folded)),
+    );
     items.splice(FIRST, 0, fold);
   }
   const leave = makeButton("✕", () => leaveNumber(), {class: "leave screen-only", "aria-label": "follow no number"});
@@ -183,10 +232,14 @@ function trailOf() {
 
 function trailItem(place, index, {factor, product}) {
   const isHere = index === state.trail.length - 1;
-  const button = makeButton(titleOf(place), () => {
-    goBackTo(index);
-    showSum();
-  }, {"aria-current": isHere ? "true" : null, disabled: isHere, title: partInWords(place.name)});
+  const button = makeButton(
+    titleOf(place),
+    () => {
+      goBackTo(index);
+      showSum();
+    },
+    {"aria-current": isHere ? "true" : null, disabled: isHere, title: partInWords(place.name)},
+  );
   const times = factor === null ? "" : ` × ${plainNumber(factor, 4)} = ${plainNumber(product, 4)}`;
   return make("li", {}, button, make("span", {class: "quiet"}, times));
 }
@@ -201,10 +254,16 @@ function chainInWords(chain) {
   const brought = end * chain.at(-1).product;
   const rest = whole - brought;
   const against = brought * whole < 0 ? ", but against it" : "";
-  const others = isRounding(rest) ? "No other path brings anything." : `All others together bring ${signedNumber(rest)}.`;
-  return make("p", {class: "chain-said"}, `This one path brings ${signedNumber(brought)}, the product of all factors, of the `
-    + `${signedNumber(whole)} that ${titleOf(state.trail[begin])} is: ${percent(Math.abs(brought / (whole || 1)))} of it${against}. `
-    + `${others}`);
+  const others = isRounding(rest)
+    ? "No other path brings anything."
+    : `All others together bring ${signedNumber(rest)}.`;
+  return make(
+    "p",
+    {class: "chain-said"},
+    `This one path brings ${signedNumber(brought)}, the product of all factors, of the ` +
+      `${signedNumber(whole)} that ${titleOf(state.trail[begin])} is: ${percent(Math.abs(brought / (whole || 1)))} of it${against}. ` +
+      `${others}`,
+  );
 }
 
 // The reader asks for a number anywhere on the page.

@@ -98,8 +98,10 @@ function drawStop(stop) {
   sayInGuide({
     title: [...filled(tour.querySelector("h2")), ` · stop ${number} of ${stops.length}`],
     text: filled(stop),
-    choices: [number === 1 ? "" : link("← Previous", number - 1, ""),
-      number === stops.length ? done : link("Next stop →", number + 1, "main")],
+    choices: [
+      number === 1 ? "" : link("← Previous", number - 1, ""),
+      number === stops.length ? done : link("Next stop →", number + 1, "main"),
+    ],
   });
   const usual = state.chosen ? "#followed .bars" : "#stage-head";
   pointAt(document.querySelector(stop.dataset.mark ?? usual) ?? document.querySelector(usual));

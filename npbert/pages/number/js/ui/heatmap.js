@@ -11,21 +11,46 @@ const stops = new Map(); // by the array's name, the cell at which Tab stops
 // The table of an array. Words of the vocabulary always go down, so a wide array lies on its side. values: others in
 // place of its own.
 export function heatMap(array, values = array.values) {
-  const {name, symbol, rows, columns, shape: [height, width]} = array;
+  const {
+    name,
+    symbol,
+    rows,
+    columns,
+    shape: [height, width],
+  } = array;
   const isTurned = columns === "vocabulary" && rows !== "vocabulary";
-  const [[down, downCount], [across, acrossCount]] = isTurned ? [[columns, width], [rows, height]] : [[rows, height], [columns, width]];
+  const [[down, downCount], [across, acrossCount]] = isTurned
+    ? [
+        [columns, width],
+        [rows, height],
+      ]
+    : [
+        [rows, height],
+        [columns, width],
+      ];
   const [downShown, acrossShown] = [shownOf(down, downCount), shownOf(across, acrossCount)];
   const scale = strongestOf(array) || 1;
   const isNothing = Boolean(whyNothing(array));
   const cellAt = (row, column) => cellOf(isNothing ? 0 : values[row * width + column], scale, row, column);
-  const body = downShown.map((i) => make("tr", {}, heading("row", down, i),
-    ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))));
+  const body = downShown.map((i) =>
+    make("tr", {}, heading("row", down, i), ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))),
+  );
   const head = make("tr", {}, make("td", {class: "corner"}), ...acrossShown.map((j) => heading("col", across, j)));
-  const look = ["heat", acrossShown.length > MANY_COLUMNS ? "small" : "", isShares(array) ? "shares" : "", values.length === 1 ? "alone" : ""];
-  const table = make("table", {role: "grid", class: look.filter(Boolean).join(" "), "data-array": name, "aria-label": symbol},
-    make("thead", {}, head), make("tbody", {}, ...body));
+  const look = [
+    "heat",
+    acrossShown.length > MANY_COLUMNS ? "small" : "",
+    isShares(array) ? "shares" : "",
+    values.length === 1 ? "alone" : "",
+  ];
+  const table = make(
+    "table",
+    {role: "grid", class: look.filter(Boolean).join(" "), "data-array": name, "aria-label": symbol},
+    make("thead", {}, head),
+    make("tbody", {}, ...body),
+  );
   (table.querySelector(stops.get(name) ?? "td[data-row]") ?? table.querySelector("td[data-row]")).tabIndex = 0;
-  const some = downShown.length < downCount ? make("p", {class: "quiet"}, `${downShown.length} of its ${downCount} words`) : null;
+  const some =
+    downShown.length < downCount ? make("p", {class: "quiet"}, `${downShown.length} of its ${downCount} words`) : null;
   return make("div", {class: "heat-box"}, table, some);
 }
 
@@ -103,11 +128,13 @@ export function moveInHeatMap({target, key, altKey, ctrlKey, metaKey}) {
 // under each.
 export function attentionMaps({marked = [], under = () => []} = {}) {
   const softmaxes = state.trace.steps.filter(({kind, phase}) => kind === "Softmax" && phase === "forward");
-  return softmaxes.flatMap(({writes, part}) => writes.map((name) => {
-    const map = heatMap(arrayNamed(name));
-    marked.forEach((token) => map.querySelectorAll("tbody tr")[token].classList.add("marked"));
-    const layer = Number(part.match(/layers\.(\d+)/)[1]) + 1;
-    const title = make("figcaption", {}, make("strong", {}, arrayNamed(name).symbol), ` layer ${layer}`);
-    return make("figure", {class: "captioned"}, title, map, ...under(name));
-  }));
+  return softmaxes.flatMap(({writes, part}) =>
+    writes.map((name) => {
+      const map = heatMap(arrayNamed(name));
+      marked.forEach((token) => map.querySelectorAll("tbody tr")[token].classList.add("marked"));
+      const layer = Number(part.match(/layers\.(\d+)/)[1]) + 1;
+      const title = make("figcaption", {}, make("strong", {}, arrayNamed(name).symbol), ` layer ${layer}`);
+      return make("figure", {class: "captioned"}, title, map, ...under(name));
+    }),
+  );
 }

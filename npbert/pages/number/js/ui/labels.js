@@ -5,8 +5,13 @@ import {state} from "./state.js";
 
 const MANY_WORDS = 24;
 const AXES = {
-  tokens: "token", masked: "hidden word", features: "feature", intermediate: "wide feature", vocabulary: "word",
-  positions: "place", types: "sentence",
+  tokens: "token",
+  masked: "hidden word",
+  features: "feature",
+  intermediate: "wide feature",
+  vocabulary: "word",
+  positions: "place",
+  types: "sentence",
 };
 const WORDS = ["tokens", "masked", "vocabulary"];
 
@@ -31,7 +36,10 @@ export function indexLabel(kind, index) {
 
 // The shape of an array in words: 6 tokens × 8 features, of head 1.
 export function shapeInWords({shape, rows, columns, head}) {
-  const axes = [[rows, shape[0]], [columns, shape[1]]].filter(([kind]) => AXES[kind]);
+  const axes = [
+    [rows, shape[0]],
+    [columns, shape[1]],
+  ].filter(([kind]) => AXES[kind]);
   const words = axes.map(([kind, count]) => counted(count, AXES[kind])).join(" × ") || "one number";
   return head === null ? words : `${words}, head ${head + 1}`;
 }
@@ -50,7 +58,11 @@ export function shownOf(kind, count) {
 function wordsThatMatter() {
   const {example, trace, chosen} = state;
   const array = chosen && arrayNamed(chosen.name);
-  const followed = [["rows", "row"], ["columns", "column"]].filter(([kind]) => array?.[kind] === "vocabulary")
+  const followed = [
+    ["rows", "row"],
+    ["columns", "column"],
+  ]
+    .filter(([kind]) => array?.[kind] === "vocabulary")
     .map(([, at]) => chosen[at]);
   const guesses = trace.probabilities.flatMap(({values}) => bestOf(values, 4));
   return [...example.input_ids, ...trace.lookups.labels, ...guesses, ...followed];
@@ -58,12 +70,19 @@ function wordsThatMatter() {
 
 // The numbers of the `count` largest values, the largest first.
 export const bestOf = (values, count) =>
-  Array.from(values, (_, index) => index).sort((a, b) => values[b] - values[a]).slice(0, count);
+  Array.from(values, (_, index) => index)
+    .sort((a, b) => values[b] - values[a])
+    .slice(0, count);
 
 // What a number is called: Q[“are”, 3].
 export function titleOf({name, row, column}) {
   const {symbol, rows, columns} = arrayNamed(name);
-  const places = [[rows, row], [columns, column]].filter(([kind]) => kind !== "one").map(([kind, at]) => placeOf(kind, at));
+  const places = [
+    [rows, row],
+    [columns, column],
+  ]
+    .filter(([kind]) => kind !== "one")
+    .map(([kind, at]) => placeOf(kind, at));
   return symbol + (places.length ? `[${places.join(", ")}]` : "");
 }
 
@@ -72,13 +91,18 @@ const placeOf = (kind, index) => (WORDS.includes(kind) ? `“${indexLabel(kind, 
 // By which numbers the formulas call the words in a name: 2 is “are”; "" where there is no word.
 export function wordsByNumber({name, row, column}) {
   const {rows, columns} = arrayNamed(name);
-  const places = [[rows, row], [columns, column]].filter(([kind]) => WORDS.includes(kind));
+  const places = [
+    [rows, row],
+    [columns, column],
+  ].filter(([kind]) => WORDS.includes(kind));
   return [...new Set(places.map(([kind, index]) => `${index} is ${placeOf(kind, index)}`))].join(", ");
 }
 
 // encoder.layers.0.attention -> layer 1 › attention: the path of a part in words. People count from 1.
 export function partInWords(part) {
-  const short = part.replace(/^bert\./, "").replace(/encoder\.layers\.(\d+)/, (_, layer) => `layer ${Number(layer) + 1}`);
+  const short = part
+    .replace(/^bert\./, "")
+    .replace(/encoder\.layers\.(\d+)/, (_, layer) => `layer ${Number(layer) + 1}`);
   return short.replaceAll("_", " ").replaceAll(".", " › ");
 }
 
@@ -97,7 +121,9 @@ export const gradientOf = (place) => ({...place, name: `d(${place.name})`});
 export function isMovable(place) {
   const {name} = valueOf(place);
   const {isGradient, madeBy, parameter} = arrayNamed(name);
-  return !isGradient && (parameter || (madeBy !== null && madeBy < state.trace.program.length)) && name !== state.trace.goal;
+  return (
+    !isGradient && (parameter || (madeBy !== null && madeBy < state.trace.program.length)) && name !== state.trace.goal
+  );
 }
 
 // How the loss really moves with a value: what backward says without a bug; null for what backward goes past.
@@ -107,12 +133,19 @@ export function slopeOf({name, row, column}) {
 
 // Of all matrices of the model the `count` weights whose gradients are largest, the steepest first.
 export function steepestWeights(count) {
-  const steepest = [...state.model.parameters].filter(([, {isMatrix}]) => isMatrix).flatMap(([name, {shape}]) => {
-    const slopes = arrayNamed(`d(${name})`).values.map(Math.abs);
-    return bestOf(slopes, count).map((index) =>
-      ({steepness: slopes[index], place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]}}));
-  });
-  return steepest.sort((a, b) => b.steepness - a.steepness).slice(0, count).map(({place}) => place);
+  const steepest = [...state.model.parameters]
+    .filter(([, {isMatrix}]) => isMatrix)
+    .flatMap(([name, {shape}]) => {
+      const slopes = arrayNamed(`d(${name})`).values.map(Math.abs);
+      return bestOf(slopes, count).map((index) => ({
+        steepness: slopes[index],
+        place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]},
+      }));
+    });
+  return steepest
+    .sort((a, b) => b.steepness - a.steepness)
+    .slice(0, count)
+    .map(({place}) => place);
 }
 
 // ---- what is 0 but for rounding: a float64 has some sixteen digits, so what should be 0 comes out as a tiny number ----
@@ -123,7 +156,9 @@ export const isNoChange = (change) => Math.abs(change) <= 1e-12 * Math.max(1, Ma
 
 function largestGradient() {
   const {trace} = state;
-  trace.largest ??= Math.max(...[...state.model.parameters.keys()].map((name) => largestIn(arrayNamed(`d(${name})`).values)));
+  trace.largest ??= Math.max(
+    ...[...state.model.parameters.keys()].map((name) => largestIn(arrayNamed(`d(${name})`).values)),
+  );
   return trace.largest;
 }
 
@@ -135,6 +170,8 @@ export function whyNothing({symbol, gradientOf: of, values, soFar}) {
   if (state.bug) {
     return `All of ${symbol} is 0, says backward, in which a bug is planted.`;
   }
-  const why = of.endsWith("key.bias") ? " A bias of K adds the same to a whole row of scores, and softmax does not notice." : "";
+  const why = of.endsWith("key.bias")
+    ? " A bias of K adds the same to a whole row of scores, and softmax does not notice."
+    : "";
   return `All of ${symbol} is 0, but for rounding: the ${state.trace.goal} does not move with it.${why}`;
 }

@@ -30,7 +30,23 @@ state.exported = valuesOf(state.model);
 state.trainer = newTrainer();
 globalThis.npbert = {state, explain, run, goToStep, choose, compareWith}; // for the browser's console
 const shown = [
-  showTools, showSentence, showMap, showCompare, showNotes, showTransport, showStage, showRoads, showFollowed, showSource,
-  showMove, showPaths, showTape, showBreak, showTrain, showGuide, showQuiz, showAddress,
+  showTools,
+  showSentence,
+  showMap,
+  showCompare,
+  showNotes,
+  showTransport,
+  showStage,
+  showRoads,
+  showFollowed,
+  showSource,
+  showMove,
+  showPaths,
+  showTape,
+  showBreak,
+  showTrain,
+  showGuide,
+  showQuiz,
+  showAddress,
 ];
 shown.forEach((show) => show());

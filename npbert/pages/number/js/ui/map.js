@@ -23,13 +23,31 @@ export function stepTo(number) {
 function drawMap() {
   const {steps} = state.trace;
   const boxes = Map.groupBy(steps, boxOf);
-  show("map", ...[...boxes].map(([name, all]) => {
-    const halves = ["forward", "backward", "update"].map((phase) => [phase, all.filter((step) => step.phase === phase)]);
-    return make("div", {class: "box"}, ...halves.filter(([, some]) => some.length).map(([phase, some]) => half(name, phase, some)));
-  }));
+  show(
+    "map",
+    ...[...boxes].map(([name, all]) => {
+      const halves = ["forward", "backward", "update"].map((phase) => [
+        phase,
+        all.filter((step) => step.phase === phase),
+      ]);
+      return make(
+        "div",
+        {class: "box"},
+        ...halves.filter(([, some]) => some.length).map(([phase, some]) => half(name, phase, some)),
+      );
+    }),
+  );
   const parts = Map.groupBy(steps, (step) => `${step.phase}: ${boxOf(step)}`);
-  show("steps", ...[...parts].map(([label, some]) => make("optgroup", {label},
-    ...some.map(({index, title}) => make("option", {value: index}, `${index + 1}. ${title}`)))));
+  show(
+    "steps",
+    ...[...parts].map(([label, some]) =>
+      make(
+        "optgroup",
+        {label},
+        ...some.map(({index, title}) => make("option", {value: index}, `${index + 1}. ${title}`)),
+      ),
+    ),
+  );
 }
 
 function half(name, phase, steps) {

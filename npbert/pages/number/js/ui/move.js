@@ -16,7 +16,10 @@ let now = null; // {place, value, slope, low, high, curve}
 
 // Listen to the slider and the buttons; draw while it is unfolded.
 export function showMove() {
-  byId("move-curve").addEventListener("toggle", ({target}) => state.moving === target.open || change({moving: target.open}));
+  byId("move-curve").addEventListener(
+    "toggle",
+    ({target}) => state.moving === target.open || change({moving: target.open}),
+  );
   byId("move-slider").addEventListener("input", ({target}) => moveTo(Number(target.value)));
   nudges().forEach((button) => button.addEventListener("click", () => nudge(Number(button.dataset.by))));
   byId("move-zoom").addEventListener("change", begin);
@@ -92,7 +95,9 @@ function sentences(value, loss) {
   const alone = isShares(arrayNamed(now.place.name)) ? " Moved alone, it no longer adds up to 1 with its row." : "";
   if (!state.moved) {
     const why = now.slope === null ? " Backward goes past it in one formula, so it has no slope here." : "";
-    return [`${title} is ${plainNumber(value)}. Drag it: the guesses and the ${goal} at the top move with it.${why}${alone}`];
+    return [
+      `${title} is ${plainNumber(value)}. Drag it: the guesses and the ${goal} at the top move with it.${why}${alone}`,
+    ];
   }
   const change = loss - before;
   const begin = `${title} is now ${plainNumber(value)}, moved by ${signedNumber(value - now.value, 3)}, and the ${goal} `;
@@ -103,7 +108,12 @@ function sentences(value, loss) {
     return [begin, make("strong", {}, `stayed at ${plainNumber(before)}`), `: it does not move with this number.`];
   }
   const moved = make("strong", {}, `${change < 0 ? "fell" : "rose"} by ${plainNumber(Math.abs(change), 3)}`);
-  return [begin, moved, `, from ${plainNumber(before)} to ${plainNumber(loss)}.`, ` ${promised(value - now.value, change)}`];
+  return [
+    begin,
+    moved,
+    `, from ${plainNumber(before)} to ${plainNumber(loss)}.`,
+    ` ${promised(value - now.value, change)}`,
+  ];
 }
 
 function promised(by, change) {
@@ -112,8 +122,9 @@ function promised(by, change) {
   }
   const promise = now.slope * by;
   const off = Math.abs((promise - change) / change);
-  return `The slope alone had promised ${signedNumber(promise, 3)}: off by ${off < 10 ? `${plainNumber(100 * off, 2)} % of the `
-    + "change" : "many times the change"}.`;
+  return `The slope alone had promised ${signedNumber(promise, 3)}: off by ${
+    off < 10 ? `${plainNumber(100 * off, 2)} % of the ` + "change" : "many times the change"
+  }.`;
 }
 
 function drawCurve(moved, lossThere) {
@@ -149,17 +160,29 @@ function drawStepSize() {
   const h = 10 ** Number(byId("h-slider").value);
   const errorOf = (found) => Math.abs((found - truth) / truth);
   show("h-value", plainNumber(h, 2));
-  show("h-table", ...Object.entries(WAYS).map(([way, find]) => {
-    const found = find(now.place, now.value, h);
-    return makeRow(way, plainNumber(found, 8), smallNumber(errorOf(found)));
-  }), makeRow("backward: the chain rule, no h at all", plainNumber(now.slope, 8), smallNumber(errorOf(now.slope))));
+  show(
+    "h-table",
+    ...Object.entries(WAYS).map(([way, find]) => {
+      const found = find(now.place, now.value, h);
+      return makeRow(way, plainNumber(found, 8), smallNumber(errorOf(found)));
+    }),
+    makeRow("backward: the chain rule, no h at all", plainNumber(now.slope, 8), smallNumber(errorOf(now.slope))),
+  );
   const powers = Array.from({length: 31}, (_, index) => 10 ** (-index / 2));
   const lines = Object.entries(WAYS).map(([way, find], index) => ({
-    label: way, look: ["dotted", "solid"][index],
-    points: powers.map((step) => [step, errorOf(find(now.place, now.value, step))]).filter(([, error]) => Number.isFinite(error)),
+    label: way,
+    look: ["dotted", "solid"][index],
+    points: powers
+      .map((step) => [step, errorOf(find(now.place, now.value, step))])
+      .filter(([, error]) => Number.isFinite(error)),
   }));
-  show("h-chart", chart({
-    title: "the error of each way to a slope, against h", lines,
-    x: {label: "h", log: true, from: 1e-15, to: 1}, y: {label: "relative error", log: true, from: LOWEST, to: 100},
-  }));
+  show(
+    "h-chart",
+    chart({
+      title: "the error of each way to a slope, against h",
+      lines,
+      x: {label: "h", log: true, from: 1e-15, to: 1},
+      y: {label: "relative error", log: true, from: LOWEST, to: 100},
+    }),
+  );
 }

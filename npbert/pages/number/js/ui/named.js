@@ -48,7 +48,11 @@ export function placeIn(arrays, text) {
 
 // All that the stage shows of a step.
 function namesAt({reads, writes, undoes}) {
-  return [...reads, ...writes, ...(undoes >= 0 && undoes !== null && undoes !== undefined ? namesAt(state.trace.steps[undoes]) : [])];
+  return [
+    ...reads,
+    ...writes,
+    ...(undoes >= 0 && undoes !== null && undoes !== undefined ? namesAt(state.trace.steps[undoes]) : []),
+  ];
 }
 
 const withoutHeads = ({symbol, head}) => (head === null ? symbol : symbol.replace(/[₀-₉]+/, ""));
@@ -62,21 +66,26 @@ function evenness(value, {name, row, column}) {
 function thereFor(role) {
   const {input_ids: ids, labels} = state.example;
   const [hidden] = maskedPositions();
-  return {
-    answer: {tokens: [hidden], masked: [0], vocabulary: [labels[hidden]]},
-    hidden: {tokens: [hidden], masked: [0], vocabulary: [ids[hidden]]},
-    word: {masked: [0], vocabulary: ids.filter((id) => id !== ids[hidden])},
-  }[role] ?? {};
+  return (
+    {
+      answer: {tokens: [hidden], masked: [0], vocabulary: [labels[hidden]]},
+      hidden: {tokens: [hidden], masked: [0], vocabulary: [ids[hidden]]},
+      word: {masked: [0], vocabulary: ids.filter((id) => id !== ids[hidden])},
+    }[role] ?? {}
+  );
 }
 
 // The place in these arrays, of what is there, that is best by `rank`; or null.
 export function bestPlace(arrays, there, rank) {
   const isThere = (kind, index) => there[kind]?.includes(index) ?? true;
-  const places = arrays.flatMap((array) => Array.from(array.values, (value, at) => {
-    const place = {name: array.name, row: Math.floor(at / array.shape[1]), column: at % array.shape[1]};
-    const isIt = isThere(array.rows, place.row) && (array.columns === "tokens" || isThere(array.columns, place.column));
-    return {place, rank: isIt ? rank(value, place) : -1};
-  }));
+  const places = arrays.flatMap((array) =>
+    Array.from(array.values, (value, at) => {
+      const place = {name: array.name, row: Math.floor(at / array.shape[1]), column: at % array.shape[1]};
+      const isIt =
+        isThere(array.rows, place.row) && (array.columns === "tokens" || isThere(array.columns, place.column));
+      return {place, rank: isIt ? rank(value, place) : -1};
+    }),
+  );
   const best = places.reduce((most, one) => (one.rank > (most?.rank ?? -1) ? one : most), null);
   return best?.place ?? null;
 }

@@ -33,8 +33,11 @@ export const bugAt = ({isBroken}) => (isBroken ? knownBug() : null);
 // What is wrong with a bug, its right line and the planted one.
 export function linesOfBug(id) {
   const {why, right, planted} = bugNamed(id);
-  return [make("p", {}, why), make("p", {class: "formula"}, `right: ${right}`),
-    make("p", {class: "formula bad"}, `planted: ${planted}`)];
+  return [
+    make("p", {}, why),
+    make("p", {class: "formula"}, `right: ${right}`),
+    make("p", {class: "formula bad"}, `planted: ${planted}`),
+  ];
 }
 
 function drawBugNote() {

@@ -39,8 +39,14 @@ function ladder(title, {stops, roads}) {
     return out.map((road) => roadItem(road, ...columnsFor(near.indexOf(road), near.length), largest));
   };
   const start = make("li", {class: "stop", style: "grid-area: 1 / 1 / 2 / -1"}, make("strong", {}, title));
-  return [start, ...roadsFrom(-1), ...stops.flatMap((stop, index) => [
-    stopItem(stop, 2 * index + 3, isPassed(index) ? COLUMNS + 1 : -1), ...roadsFrom(index)])];
+  return [
+    start,
+    ...roadsFrom(-1),
+    ...stops.flatMap((stop, index) => [
+      stopItem(stop, 2 * index + 3, isPassed(index) ? COLUMNS + 1 : -1),
+      ...roadsFrom(index),
+    ]),
+  ];
 }
 
 // The first road has a quarter, so that the residuals are one straight line, and the others share the rest; one that

@@ -1,7 +1,7 @@
 // The top: the words of the sentence, each of which can be hidden, what the model guesses, the loss, and a line of the
 // reader's own. While a number is moved, all of it moves too.
 
-import {probabilitiesIn} from "../math/run.js";
+import {probabilitiesIn} from "../math/steps.js";
 import {chooseAnswer, chooseSentence, compareWith, exampleOfLine, hideWord} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
@@ -30,9 +30,11 @@ export function showSentence() {
 function takeLine(line) {
   const example = exampleOfLine(line);
   const {unknown, most} = example;
-  byId("own-said").textContent = !unknown ? "" : unknown.length
-    ? `It does not know ${unknown.map((word) => `“${word}”`).join(", ")}. Its words: ${wordsKnown()}.`
-    : `Type 1 to ${most} of its words: ${wordsKnown()}.`;
+  byId("own-said").textContent = !unknown
+    ? ""
+    : unknown.length
+      ? `It does not know ${unknown.map((word) => `“${word}”`).join(", ")}. Its words: ${wordsKnown()}.`
+      : `Type 1 to ${most} of its words: ${wordsKnown()}.`;
   if (!unknown) {
     chooseSentence(example);
   }
@@ -79,16 +81,23 @@ function lossInWords() {
 
 // Which word is hidden at one place, to be chosen anew, and the best guesses as bars.
 function hiddenWord({position, label, values}, masked) {
-  const {data: {vocabulary}, rival} = state;
+  const {
+    data: {vocabulary},
+    rival,
+  } = state;
   const best = bestOf(values, GUESSES);
   const shown = [...new Set([label, ...(rival?.masked === masked ? [rival.word] : []), ...best])].slice(0, GUESSES);
   shown.sort((a, b) => values[b] - values[a]);
   const guesses = shown.map((word) => {
     const mark = word !== label ? "" : word === best[0] ? "✓" : "•";
     const said = {"✓": "right, and guessed", "•": "right, but not the best guess"}[mark];
-    return make("li", {class: mark ? "is-right" : null},
+    return make(
+      "li",
+      {class: mark ? "is-right" : null},
       make("span", {role: said && "img", "aria-label": said, title: said}, mark),
-      guess(masked, word, values[word]), word === label ? null : whyButton(masked, word, values[word] > values[label]));
+      guess(masked, word, values[word]),
+      word === label ? null : whyButton(masked, word, values[word] > values[label]),
+    );
   });
   const options = vocabulary.map((word, id) => make("option", {value: id, selected: id === label}, word));
   const select = make("select", {"aria-label": `the word hidden at place ${position}`}, ...options);
@@ -96,7 +105,7 @@ function hiddenWord({position, label, values}, masked) {
     chooseAnswer(position, Number(select.value));
     byId("guesses").querySelectorAll("select")[masked].focus();
   });
-  const where = maskedPositions().length > 1 ? `right at ${indexLabel("tokens", position)}` : "right would be";
+  const where = maskedPositions().length > 1 ? `right at ${indexLabel("tokens", position)}` : "right is";
   return make("div", {}, make("label", {}, `${where} `, select), make("ol", {class: "guess-list plain"}, ...guesses));
 }
 
@@ -104,15 +113,22 @@ function hiddenWord({position, label, values}, masked) {
 function whyButton(masked, word, isAhead) {
   const isCompared = state.rival?.masked === masked && state.rival.word === word;
   const [text, said] = isAhead ? ["why this?", "why"] : ["why not?", "why not"];
-  const attributes = {class: "link", "aria-pressed": String(isCompared), "aria-label": `${said} ${state.data.vocabulary[word]}?`};
+  const attributes = {
+    class: "link",
+    "aria-pressed": String(isCompared),
+    "aria-label": `${said} ${state.data.vocabulary[word]}?`,
+  };
   return makeButton(text, () => compareWith(isCompared ? null : {masked, word}), attributes);
 }
 
 // A word with its probability, which can be followed.
 function guess(masked, word, probability) {
   const go = () => followFrom({name: "p", row: masked, column: word});
-  return make("button", {type: "button", class: "guess", title: "what it is made of", onclick: go},
+  return make(
+    "button",
+    {type: "button", class: "guess", title: "what it is made of", onclick: go},
     make("bdi", {}, state.data.vocabulary[word]),
     make("span", {class: "guess-bar", style: `--width: ${100 * probability}%`, "aria-hidden": "true"}),
-    make("span", {}, percent(probability)));
+    make("span", {}, percent(probability)),
+  );
 }

@@ -35,6 +35,10 @@ function codeOf([name, lit], note = "") {
   const title = `${file}, line ${lit[0]}`;
   const href = `${site}${file.replace(/\.py$/, ".html")}#L-${lit[0]}`;
   const where = site === undefined ? make("span", {class: "quiet"}, title) : make("a", {href}, title);
-  return make("div", {class: "code"}, make("p", {}, make("code", {}, name), " ", where, note && ` ${note}`),
-    make("pre", {"aria-label": title}, ...text));
+  return make(
+    "div",
+    {class: "code"},
+    make("p", {}, make("code", {}, name), " ", where, note && ` ${note}`),
+    make("pre", {"aria-label": title}, ...text),
+  );
 }

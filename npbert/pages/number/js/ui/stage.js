@@ -5,14 +5,25 @@ import {byId, make, makeButton, makeRow, show} from "./dom.js";
 import {plainNumber, shortNumber, signedNumber} from "./format.js";
 import {cellOfPlace, heatMap, placeOfCell, strongestOf} from "./heatmap.js";
 import {
-  arrayNamed, arrayNow, gradientOf, largestIn, partInWords, shapeInWords, steepestWeights, titleOfParameter, valueAt, valueOf, whyNothing,
+  arrayNamed,
+  arrayNow,
+  gradientOf,
+  largestIn,
+  partInWords,
+  shapeInWords,
+  steepestWeights,
+  titleOfParameter,
+  valueAt,
+  valueOf,
+  whyNothing,
 } from "./labels.js";
 import {bugAt, bugNamed} from "./notes.js";
 import {drawRoads} from "./roads.js";
 import {state, watch} from "./state.js";
 
 const LEFT_OUT = "left out by the bug";
-const UPDATE = [ // what comes out first: it is made of those below it
+const UPDATE = [
+  // what comes out first: it is made of those below it
   ["before and after", ["", "decay", "delta", "new"]],
   ["what is remembered of the gradients", ["m", "v", "m_hat", "v_hat"]],
   ["what was remembered", ["m_before", "v_before"]],
@@ -71,8 +82,12 @@ function groupsOf(now) {
 
 function drawnGroup([title, names], now) {
   const figures = names.map((name) => figure(arrayNow(name), now));
-  return make("section", {class: "group", "aria-label": title},
-    make("h3", {}, title), make("div", {class: "figures"}, ...figures));
+  return make(
+    "section",
+    {class: "group", "aria-label": title},
+    make("h3", {}, title),
+    make("div", {class: "figures"}, ...figures),
+  );
 }
 
 // One array, and its gradient under it: those parts of it that this step reads or makes, or else the whole.
@@ -98,9 +113,14 @@ function captioned(array, now) {
     whyNothing(array) || (values.length > 1 ? largestInWords(array, values) : ""),
     values === array.values || array.soFar?.at(-1).step <= state.step ? "" : "So far: more is added to it later.",
   ].filter(Boolean);
-  const caption = make("figcaption", {}, make("strong", {}, array.symbol), " ",
+  const caption = make(
+    "figcaption",
+    {},
+    make("strong", {}, array.symbol),
+    " ",
     role ? make("span", {class: "role"}, role) : null,
-    ...said.map((text) => make("span", {class: "meaning"}, text)));
+    ...said.map((text) => make("span", {class: "meaning"}, text)),
+  );
   caption.title = `${array.meaning} ${shapeInWords(array)}`;
   return make("figure", {class: `captioned ${role.replaceAll(" ", "-")}`}, caption, heatMap(array, values));
 }
@@ -114,7 +134,12 @@ function largestInWords(array, values) {
 
 function roleOf(name, now) {
   const {leftOut, adds = [], writes, reads} = now;
-  const roles = [[bugAt(now) ? leftOut : [], LEFT_OUT], [adds, "added to"], [writes, "made now"], [reads, "read"]];
+  const roles = [
+    [bugAt(now) ? leftOut : [], LEFT_OUT],
+    [adds, "added to"],
+    [writes, "made now"],
+    [reads, "read"],
+  ];
   return roles.find(([names]) => names.includes(name))?.[1] ?? "";
 }
 
@@ -139,26 +164,40 @@ function markChosen() {
 function isOutdated() {
   const {trace, step, chosen} = state;
   const isThere = chosen && cellOfPlace(byId("stage"), chosen);
-  return trace.steps[step].phase === "update" || (chosen && !isThere && byId("stage").querySelector(
-    `[data-array="${CSS.escape(chosen.name)}"]`));
+  return (
+    trace.steps[step].phase === "update" ||
+    (chosen && !isThere && byId("stage").querySelector(`[data-array="${CSS.escape(chosen.name)}"]`))
+  );
 }
 
 // ---- the update: the arrays of one parameter, and what the whole step does ----
 
-const updatedParameter = () => (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
+const updatedParameter = () =>
+  (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
 
 function groupsOfUpdate() {
   const name = updatedParameter();
   const groups = UPDATE.filter(([, [first]]) => state.trace.update.t > 1 || first !== "m_before");
-  return groups.map(([title, own, ofAll = []]) => [title, [...own.map((key) => (key ? `${key}(${name})` : name)), ...ofAll]]);
+  return groups.map(([title, own, ofAll = []]) => [
+    title,
+    [...own.map((key) => (key ? `${key}(${name})` : name)), ...ofAll],
+  ]);
 }
 
 function drawUpdate() {
   const {t, lr, parameters} = state.trace.update;
   const name = updatedParameter();
-  show("update-said", t === 1 ? "The first step of AdamW: nothing is remembered yet, so every number moves by about lr, "
-    : `Step ${t} of the training under “Train it”, where “1 step” makes it. lr is `, `${plainNumber(lr, 2)}.`);
-  show("parameter", ...parameters.map((one) => make("option", {value: one, selected: one === name}, titleOfParameter(one))));
+  show(
+    "update-said",
+    t === 1
+      ? "The first step of AdamW: nothing is remembered yet, so every number moves by about lr, "
+      : `Step ${t} of the training under “Train it”, where “1 step” makes it. lr is `,
+    `${plainNumber(lr, 2)}.`,
+  );
+  show(
+    "parameter",
+    ...parameters.map((one) => make("option", {value: one, selected: one === name}, titleOfParameter(one))),
+  );
   show("update-way", ...wayOfUpdate(name));
   show("update-losses", ...rowsOfLosses());
   show("update-moves", ...rowsOfMoves());
@@ -166,8 +205,10 @@ function drawUpdate() {
 
 // From the gradient of one number to its step: each link can be followed.
 function wayOfUpdate(name) {
-  const {row, column} = state.chosen && parameterOf(state.chosen) === name && state.chosen.name !== "norm"
-    ? state.chosen : steepestIn(name);
+  const {row, column} =
+    state.chosen && parameterOf(state.chosen) === name && state.chosen.name !== "norm"
+      ? state.chosen
+      : steepestIn(name);
   const at = (array) => ({name: array, row, column});
   const clipped = valueAt(at(`g(${name})`)) * arrayNamed("clip").values[0];
   const links = [
@@ -177,8 +218,13 @@ function wayOfUpdate(name) {
     ["mean of the steps, m̂", valueAt(at(`m_hat(${name})`)), `m_hat(${name})`],
     ["its step, Δw", valueAt(at(`delta(${name})`)), `delta(${name})`],
   ];
-  return links.map(([text, value, array]) => make("li", {},
-    makeButton(`${text}: ${signedNumber(value, 3)}`, () => chooseUpdated(at(array)))));
+  return links.map(([text, value, array]) =>
+    make(
+      "li",
+      {},
+      makeButton(`${text}: ${signedNumber(value, 3)}`, () => chooseUpdated(at(array))),
+    ),
+  );
 }
 
 function steepestIn(name) {
@@ -201,7 +247,8 @@ function rowsOfLosses() {
   const rows = batch.map(({example, trace}, n) => [example.text, trace.loss, update.after[n]]);
   const mean = batch.reduce((sum, {share}, n) => sum + share * update.after[n], 0);
   return [["the whole batch", loss, mean], ...rows].map(([text, ...losses]) =>
-    makeRow(make("bdi", {}, text), ...losses.map((value) => plainNumber(value, 3))));
+    makeRow(make("bdi", {}, text), ...losses.map((value) => plainNumber(value, 3))),
+  );
 }
 
 function rowsOfMoves() {
@@ -209,6 +256,12 @@ function rowsOfMoves() {
     const [w, delta] = [arrayNamed(name), arrayNamed(`delta(${name})`)].map(({values}) => values);
     return [name, Math.hypot(...delta) / (Math.hypot(...w) || 1), largestIn(delta)];
   });
-  return moves.sort(([, a], [, b]) => b - a).map(([name, ...sizes]) => makeRow(
-    makeButton(titleOfParameter(name), () => chooseParameter(name)), ...sizes.map((size) => plainNumber(size, 3))));
+  return moves
+    .sort(([, a], [, b]) => b - a)
+    .map(([name, ...sizes]) =>
+      makeRow(
+        makeButton(titleOfParameter(name), () => chooseParameter(name)),
+        ...sizes.map((size) => plainNumber(size, 3)),
+      ),
+    );
 }

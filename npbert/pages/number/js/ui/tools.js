@@ -31,9 +31,12 @@ export function showTools() {
   document.addEventListener("focusin", ({target}) => stopHere(target));
   document.addEventListener("scroll", () => showReadout(null), {capture: true, passive: true});
   const proved = state.data.proof;
-  show("proof", proved.verdict === "proved"
-    ? `✓ npbert has proved these ${counted(proved.derivatives)} gradients in exact integer arithmetic when it wrote this page.`
-    : `npbert could not prove these gradients when it wrote this page: ${proved.verdict}.`);
+  show(
+    "proof",
+    proved.verdict === "proved"
+      ? `✓ npbert has proved these ${counted(proved.derivatives)} gradients in exact integer arithmetic when it wrote this page.`
+      : `npbert could not prove these gradients when it wrote this page: ${proved.verdict}.`,
+  );
   byId("stage").addEventListener("click", ({target}) => placeOfCell(target) && chooseAt(placeOfCell(target)));
   for (const id of ["train-attention", "compare-attention"]) {
     byId(id).addEventListener("click", ({target}) => placeOfCell(target) && followFrom(placeOfCell(target)));
@@ -80,26 +83,23 @@ function showReadout(element) {
   const both = [place, ...(state.trace.arrays.has(twin) ? [{...place, name: twin}] : [])];
   const summed = both.map(({name}) => arrayNamed(name)).filter(({soFar}) => soFar);
   const index = place.row * arrayNamed(place.name).shape[1] + place.column;
-  show("readout",
-    ...both.map((one) => make(one === place ? "strong" : "span", {},
-      `${titleOf(one)} = ${plainNumber(arrayNow(one.name).at(one.row, one.column), DIGITS)}`)),
-    ...summed.map((one) => make("span", {},
-      `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`)));
-  putBeside(byId("readout"), element.closest("td").getBoundingClientRect(),
-    element.closest("table").getBoundingClientRect());
-}
-
-// Beside the array, where there is room, so that none of its numbers is covered; or else above or below the number.
-function putBeside(readout, cell, table) {
-  const {offsetWidth, offsetHeight} = readout;
-  const {clientWidth} = document.documentElement;
-  const above = cell.top - offsetHeight - 6;
-  let place = [Math.max(4, Math.min(cell.left, clientWidth - offsetWidth - 4)), above < 4 ? cell.bottom + 6 : above];
-  if (table.right + 6 + offsetWidth <= clientWidth) {
-    place = [table.right + 6, cell.top];
-  } else if (table.left - 6 - offsetWidth >= 0) {
-    place = [table.left - 6 - offsetWidth, cell.top];
-  }
-  readout.style.left = `${place[0]}px`;
-  readout.style.top = `${Math.min(place[1], innerHeight - offsetHeight - 4)}px`;
+  show(
+    "readout",
+    ...both.map((one) =>
+      make(
+        one === place ? "strong" : "span",
+        {},
+        `${titleOf(one)} = ${plainNumber(arrayNow(one.name).at(one.row, one.column), DIGITS)}`,
+      ),
+    ),
+    ...summed.map((one) =>
+      make("span", {}, `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`),
+    ),
+  );
+  const {right, left, top} = element.closest("table").getBoundingClientRect();
+  const {offsetWidth: width, offsetHeight: height, style} = byId("readout");
+  const isRoom = right + 6 + width <= document.documentElement.clientWidth;
+  const cell = element.closest("td").getBoundingClientRect();
+  style.left = `${isRoom ? right + 6 : Math.max(4, left - 6 - width)}px`; // beside the array, so that no number is covered
+  style.top = `${Math.min(isRoom || left > width ? cell.top : Math.max(4, top - height), innerHeight - height - 4)}px`;
 }

@@ -87,8 +87,12 @@ function drawTrain() {
     start = makeModel(state.data);
     valuesOf(state.model).forEach((values, name) => start.parameters.get(name).values.set(values));
   }
-  show("train-said", losses.length
-    ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}` : "no step yet");
+  show(
+    "train-said",
+    losses.length
+      ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}`
+      : "no step yet",
+  );
   const lines = [
     {label: "loss of each batch", look: "faint", losses},
     {label: "smoothed, over about 10 steps", look: "solid", losses: smoothed(losses)},
@@ -108,18 +112,36 @@ function asItWas({values, shape, symbol}) {
 
 // For each word of the sentence: which words lie nearest to it in the table, before and now, and how far it has moved.
 function drawWords() {
-  const {example, data: {vocabulary, config: {hidden_size: width}}, model} = state;
+  const {
+    example,
+    data: {
+      vocabulary,
+      config: {hidden_size: width},
+    },
+    model,
+  } = state;
   const words = [...new Set([...example.input_ids, ...example.labels.filter((label) => label >= 0)])];
   const tables = [start, model].map(({parameters}) => parameters.get(TABLE).values);
   const rowIn = (table, word) => table.slice(word * width, (word + 1) * width);
   const cosine = (a, b) => a.reduce((sum, value, n) => sum + value * b[n], 0) / (Math.hypot(...a) * Math.hypot(...b));
   const nearest = (table, word) => {
-    const cosines = vocabulary.map((_, other) => (other === word ? -2 : cosine(rowIn(table, word), rowIn(table, other))));
-    return bestOf(cosines, 3).map((other) => `${vocabulary[other]} ${cosines[other].toFixed(2).replace("-", MINUS)}`).join(", ");
+    const cosines = vocabulary.map((_, other) =>
+      other === word ? -2 : cosine(rowIn(table, word), rowIn(table, other)),
+    );
+    return bestOf(cosines, 3)
+      .map((other) => `${vocabulary[other]} ${cosines[other].toFixed(2).replace("-", MINUS)}`)
+      .join(", ");
   };
-  show("train-words", ...words.map((word) => {
-    const [was, now] = tables.map((table) => rowIn(table, word));
-    const moved = Math.hypot(...now.map((value, n) => value - was[n])) / Math.hypot(...was);
-    return makeRow(make("bdi", {}, vocabulary[word]), ...tables.map((table) => nearest(table, word)), moved ? plainNumber(moved, 2) : "–");
-  }));
+  show(
+    "train-words",
+    ...words.map((word) => {
+      const [was, now] = tables.map((table) => rowIn(table, word));
+      const moved = Math.hypot(...now.map((value, n) => value - was[n])) / Math.hypot(...was);
+      return makeRow(
+        make("bdi", {}, vocabulary[word]),
+        ...tables.map((table) => nearest(table, word)),
+        moved ? plainNumber(moved, 2) : "–",
+      );
+    }),
+  );
 }

@@ -7,7 +7,8 @@ import {stepTo} from "./map.js";
 import {change, state, watch} from "./state.js";
 
 const SECONDS_PER_STEP = 0.9;
-const BUTTONS = { // where each button goes
+const BUTTONS = {
+  // where each button goes
   first: () => stepTo(0),
   back: () => stepTo(state.step - 1),
   play: togglePlay,
@@ -16,7 +17,11 @@ const BUTTONS = { // where each button goes
   last: () => stepTo(lastStep()),
 };
 const STEP_KEYS = {
-  Home: BUTTONS.first, ArrowLeft: BUTTONS.back, ArrowRight: BUTTONS.forward, End: BUTTONS.last, " ": togglePlay,
+  Home: BUTTONS.first,
+  ArrowLeft: BUTTONS.back,
+  ArrowRight: BUTTONS.forward,
+  End: BUTTONS.last,
+  " ": togglePlay,
   Backspace: goBackOnTrail,
 };
 let timer = null;
@@ -44,7 +49,11 @@ export function showTransport() {
 }
 
 function drawTransport() {
-  const {step, isPlaying, trace: {steps}} = state;
+  const {
+    step,
+    isPlaying,
+    trace: {steps},
+  } = state;
   const text = `step ${step + 1} of ${steps.length}, ${steps[step].phase}: ${steps[step].title.replace(/^back: /, "")}`;
   Object.assign(byId("scrubber"), {max: lastStep(), value: step});
   byId("scrubber").setAttribute("aria-valuetext", text);

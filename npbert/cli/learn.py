@@ -110,11 +110,7 @@ class CheckCommand(FolderCommand):
             return _check_all(chosen, option)
         ((exercise, path),) = chosen
         verdict = check(exercise, path)
-        print(printing.answer(exercise, verdict, option, mends=self.mend))
-        if verdict.status != RIGHT:
-            print(f"  Your file: {path}")
-        if verdict.status == WRONG and not self.mend:
-            print(f"  The change that makes it right: npbert learn check {exercise.code}{option} --mend")
+        print(printing.answer(exercise, verdict, option, mends=self.mend, path=path))
         return int(verdict.status != RIGHT)
 
 
@@ -156,7 +152,7 @@ class ShowCommand(FolderCommand):
         exercise, path = find(self.exercise, folder)
         verdict = check(exercise, path)
         if verdict.status != RIGHT:
-            print(printing.answer(exercise, verdict, option))
+            print(printing.answer(exercise, verdict, option, path=path))
             print(f"\n{printing.indented('The library has its answer ready for you once yours is right.')}")
             return 1
         print(printing.show(exercise, path))

@@ -31,7 +31,7 @@ def _say_at_once(exercise: Exercise, path: Path, option: str, mends: bool) -> No
     verdict = check(
         exercise, path, at_once=lambda first: print(f"\n{printing.line(exercise, first)}: {first.says} …", flush=True)
     )
-    print(f"\n{printing.answer(exercise, verdict, option, mends=mends)}", flush=True)
+    print(f"\n{printing.answer(exercise, verdict, option, mends=mends, path=path)}", flush=True)
 
 
 def _saved(chosen: list[tuple[Exercise, Path]], seen: dict[Path, Any]) -> Iterator[tuple[Exercise, Path]]:

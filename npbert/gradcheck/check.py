@@ -13,8 +13,7 @@ from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.forward import check_reference, overflow
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.given import as_layer
-from npbert.gradcheck.kept import kept
+from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.places import Grads
 from npbert.gradcheck.report import (
     EXACT,
@@ -26,6 +25,7 @@ from npbert.gradcheck.report import (
     Proof,
     Report,
 )
+from npbert.gradcheck.restoring import kept
 from npbert.io.messages import counted
 
 _NEGLIGIBLE = 1e-3  # the relative error that may come of a small constant which backward leaves out
@@ -72,7 +72,7 @@ def check_gradients(
     Where the gradients are refuted, exact arithmetic says what is right. Where neither is possible, or floats
     contradict the proof, each derivative is compared with each estimate.
 
-    The program is left as it was (`kept.py`).
+    The program is left as it was (`restoring.py`).
 
     Raises: TypeError when a float is not float64; ValueError when there is nothing to check (no number, method or
     direction), or for an array with a number that is not finite; GradientError when y is not finite, when two

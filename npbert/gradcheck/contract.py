@@ -1,7 +1,9 @@
 """The promises of a layer: what it must keep to, besides a right derivative. Each is tried, not believed."""
 
-import inspect
+import functools
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,9 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.gradients_by_name import gradients_by_name
 from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, different, is_float_array
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
-from npbert.gradcheck.returned import gradients_by_name
 
 _SET = (
     "is set by backward, and should be added to: after two backwards only that of the last is there, as if = stood for "
@@ -49,11 +51,8 @@ class Call:
         """Copies of the gradients by name. Raises: GradientError if they are not one for each variable, or if the tape
         is not empty then."""
         function = self.function
-        try:
+        with _refusals_named(function.parameters):
             dx = self.undone(self.dy)
-        except (ValueError, TypeError) as error:
-            _name_what_was_refused(function, error)
-            raise
         found = gradients_by_name(function.parameters, list(function.float_inputs), dx, self.tape)
         function.leave_out(set(function.float_inputs) - set(found))
         self.dx = {name: found[name] for name in function.float_inputs}
@@ -212,12 +211,23 @@ def check_refusal(function: ScalarFunction) -> None:
     )
 
 
-def _name_what_was_refused(function: ScalarFunction, error: Exception) -> None:
-    """Raise WrongShapeError if the error is that of a parameter which refused its gradient."""
-    frame = inspect.trace(0)[-1].frame
-    for name, parameter in function.parameters.items():
-        if frame.f_code is Parameter.add_grad.__code__ and frame.f_locals["self"] is parameter:
-            raise WrongShapeError(name, frame.f_locals["grad"], parameter.value.shape) from error
+@contextmanager
+def _refusals_named(parameters: dict[str, Parameter]) -> Iterator[None]:
+    """While it lasts, a parameter that refuses a gradient raises WrongShapeError, with its name."""
+    for name, parameter in parameters.items():
+        vars(parameter)["add_grad"] = functools.partial(_add_grad, name, parameter)
+    try:
+        yield
+    finally:
+        for parameter in parameters.values():
+            del vars(parameter)["add_grad"]
+
+
+def _add_grad(name: str, parameter: Parameter, grad: Array, rows: Array | None = None) -> None:
+    try:
+        Parameter.add_grad(parameter, grad, rows)
+    except (ValueError, TypeError) as error:
+        raise WrongShapeError(name, grad, parameter.value.shape) from error
 
 
 def _changed(kept: list[tuple[str, Array, Array]]) -> list[str]:

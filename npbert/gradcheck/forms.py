@@ -1,6 +1,6 @@
 """Form: what others write, as a layer. Whatever form it has, it comes to two things: forward values, and a vjp.
 
-What checks, proves and explains a layer then serves what others wrote, as it is. `others.py` has the forms.
+What checks, proves and explains a layer then serves what others wrote: see `function_forms.py` and `stateful.py`.
 """
 
 import copy

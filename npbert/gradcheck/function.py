@@ -114,25 +114,28 @@ class ScalarFunction(MovableLayer):
     def _look_again(self, name: str, said: Array, numeric: Array, doubts: Array) -> None:
         """Put the closest of the believable differences where one is not what backward says."""
         largest = max(float(np.abs(each).max(initial=0)) for each in (numeric, said)) or 1.0
-        spread = self.spread(name)
         doubts[doubts > _SURE * largest] = 0.0
         off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
-        exact = self.exact() if off.any() else {}
+        if not off.any():
+            return
+        exact = self.exact()
         with self.movable(np.float64) as variables:
             for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
-                step = {name: spread * _unit(said.shape, index)}
-                steadiest = (self._steadiest(variables, step, stencil) for stencil in (_CENTRAL, _RIGHT, _LEFT))
-                tried = [(value / spread, doubt / spread) for value, doubt, _ in steadiest]
-                here = max(largest, *(abs(value) for value, _ in tried))
-                sure = [each for each in tried if each[1] <= _SURE * here]
-                if sure:  # at a kink, what lies between the slopes of both sides is a subgradient
-                    values, off = zip(*sure, strict=True)
-                    numeric[index], doubts[index] = np.clip(said[index], min(values), max(values)), max(off)
-                elif exact:  # no step is small enough
-                    numeric[index], doubts[index] = exact[name][index], 0.0
-                else:  # floats tell no more than this
+                tried = self._around(variables, name, index)
+                believed = _believable(tried, said[index], largest)
+                if believed is None and exact:  # no step is small enough
+                    believed = exact[name][index], 0.0
+                if believed is None:  # floats tell no more than this
                     value, doubt = min(tried, key=lambda each: each[1])
-                    numeric[index], doubts[index] = value, _SLACK * doubt
+                    believed = value, _SLACK * doubt
+                numeric[index], doubts[index] = believed
+
+    def _around(self, variables: Gradients, name: str, index: tuple[int, ...]) -> list[tuple[float, float]]:
+        """∂S/∂value of one number by differences in the middle, to the right and to the left; and their doubts."""
+        spread = self.spread(name)
+        step = {name: spread * _unit(variables[name].shape, index)}
+        found = [self._steadiest(variables, step, stencil) for stencil in (_CENTRAL, _RIGHT, _LEFT)]
+        return [(value / spread, doubt / spread) for value, doubt, _ in found]
 
     def _steadiest(
         self, variables: Gradients, step: Gradients, stencil: dict[int, float]
@@ -237,6 +240,17 @@ class ScalarFunction(MovableLayer):
         if not all(map(np.iscomplexobj, y)):
             raise TypeError("its output is real, whatever goes in")
         return _inner(self.dy, [part.imag / _TINY for part in y])
+
+
+def _believable(tried: list[tuple[float, float]], said: float, largest: float) -> tuple[float, float] | None:
+    """Of differences that are sure enough the value that is closest to what backward says, and its doubt; or None. At a
+    kink, what lies between the slopes of both sides is a subgradient."""
+    here = max(largest, *(abs(value) for value, _ in tried))
+    sure = [(value, doubt) for value, doubt in tried if doubt <= _SURE * here]
+    if not sure:
+        return None
+    values = [value for value, _ in sure]
+    return float(np.clip(said, min(values), max(values))), max(doubt for _, doubt in sure)
 
 
 def _unit(shape: tuple[int, ...], index: tuple[int, ...]) -> Array:

@@ -24,8 +24,8 @@ from npbert.gradcheck.inputs import (
     parameters_of,
     replaced,
 )
-from npbert.gradcheck.kept import reachable
 from npbert.gradcheck.report import GradientError, Gradients
+from npbert.gradcheck.restoring import reachable
 
 _STREAM = 20220  # dy may not be what the caller drew from the same seed: it would hide mistakes
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.kept import attributes_of, is_of_library
+from npbert.gradcheck.restoring import attributes_of, is_of_library
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
 

@@ -21,9 +21,9 @@ from npbert.compute import Array
 from npbert.gradcheck.forms import Form, Function, asked, each, helpers_of, names_given, own
 from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.inputs import as_tuple, is_float_array
-from npbert.gradcheck.kept import is_of_library
 from npbert.gradcheck.places import Grads, Pair, Place, classes_in, is_number, pairs_of, places_in
 from npbert.gradcheck.report import GradientError
+from npbert.gradcheck.restoring import is_of_library
 
 _FORWARDS = "forward", "compute", "calculate", "call", "loss", "__call__"
 _BACKWARDS = "backward", "gradient", "_backward"

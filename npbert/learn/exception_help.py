@@ -19,10 +19,8 @@ IN_NUMPY = {
     "rowwise": "rowwise(f, x) is f(x), a few rows at a time",
     "softmax_backward": "softmax_backward(dp, p) is p * (dp - (dp * p).sum(axis=-1, keepdims=True))",
     "softmax": "softmax(x) is e / e.sum(axis=-1, keepdims=True), with e = np.exp(x)",
-    "_density": "_density(x) is np.exp(-x * x / 2) / np.sqrt(2 * np.pi)",
-    "_transposed": "_transposed(x) is x.swapaxes(-1, -2), its last two axes swapped",
 }
-"""Helpers that stand in the chapters and in the library, and what they are in plain NumPy."""
+"""Helpers of the chapters and of the library, and what they are in plain NumPy."""
 
 
 _ADVICE = {

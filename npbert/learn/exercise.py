@@ -88,7 +88,7 @@ class Part:
     plain: a right answer in small steps, as source. reasons: why the right formula is as it is, by what it gives.
     advice: what helps where the code stops, as `advised` chooses it. watched(thing): what is seen of a wrong answer
     while it runs. prove(thing): what else is wrong where all numbers are right. remarks(thing): what may be said of a
-    right answer.
+    right answer. is_mended: whether the edit is looked for that makes a wrong answer right.
     """
 
     right: Any
@@ -104,6 +104,7 @@ class Part:
     plain: str = ""
     reasons: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, str] = field(default_factory=dict)
+    is_mended: bool = True
     watched: Callable[[Any], Message | None] = lambda thing: None
     prove: Callable[[Any], Message | None] = lambda thing: None
     remarks: Callable[[Any], str] = lambda thing: ""

@@ -9,7 +9,6 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import explain
 from npbert.gradcheck.explain import MANNERS, Finding, describe, describe_place
-from npbert.io.messages import listed
 from npbert.learn.attempt import Failure, sentence
 from npbert.learn.compared import Beside, is_number
 from npbert.learn.exception_help import advised
@@ -17,7 +16,7 @@ from npbert.learn.exercise import Message, Part, numbered, paragraphs
 from npbert.learn.layer import broken_promise
 from npbert.learn.mending import findings_of
 
-UNKNOWN, _OF_GRADIENTS = "unknown", ("zero", "should be zero")
+UNKNOWN, _OF_ANY, MOST_NAMES = "unknown", ("factor", "order", "not finite"), 6
 _SITUATIONS = (*(f"where {words}" for words, _ in MANNERS), "when nothing is dropped")
 _DAMAGED = Message(
     "forward does not give the right numbers: it was finished when the file was made.",
@@ -45,7 +44,7 @@ def judge(part: Part, thing: Any, *, mends: bool = True) -> Message | None:
     stopped = beside.stopped()
     if stopped is not None and stopped.kind == "NotImplementedError":
         raise NotImplementedError(stopped.line)
-    findings = findings_of(beside) if mends and (stopped or not _of_first(beside)) else []
+    findings = findings_of(beside) if mends and part.is_mended and (stopped or not _of_first(beside)) else []
     if stopped is not None:
         return _stopped(beside.part, stopped, findings)
     message = _of_first(beside) or _broken(beside, findings) or _told(beside, findings)
@@ -110,7 +109,8 @@ def _told(beside: Beside, findings: list[Finding]) -> Message:
     if seen is not None:
         first = messages[0]._replace(because=paragraphs(messages[0].because, seen.says)) if messages else seen
         return Message(first.says, paragraphs(first.because, seen.because), (*findings, *seen.findings))
-    if left:
+    came = [name for name in left if any(name in each.numbers for each in beside.given)]
+    if left := came or left:  # what comes after what is not right is told when it is
         place = describe_place(suspects[0]) if suspects and not empty else ""
         messages.append(_of_numbers(beside, left, place))
         findings += suspects
@@ -128,10 +128,11 @@ def _message(part: Part, finding: Finding) -> Message:
 def _of_numbers(beside: Beside, names: Sequence[str], place: str) -> Message:
     """A sentence on the numbers of each of these arrays, at the first sample where it is wrong."""
     told = [sentence(_statement(beside, name)) for name in names]
+    reasons = [beside.part.reasons.get(name, "") for name in names]
     right = [name for name in beside.right[0] if name not in (*beside.all_wrong(), *beside.part.fixed)]
     is_are = "is" if len(right) == 1 else "are"
-    others = f"{listed(right, quote=str)} {is_are} right." if right else ""
-    return Message(told[0], paragraphs(place, *told[1:], others))
+    others = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
+    return Message(told[0], paragraphs(place, *told[1:], *reasons, others))
 
 
 def _statement(beside: Beside, name: str) -> str:
@@ -146,7 +147,7 @@ def _statement(beside: Beside, name: str) -> str:
     if not is_gradient and np.shape(one) != right.shape:
         return f"{name} has shape {np.shape(one)}, wanted {right.shape}"
     for finding in explain(one, right, name=name[1:] if is_gradient else name):
-        if is_gradient or finding.kind not in _OF_GRADIENTS:
+        if is_gradient or finding.kind in _OF_ANY:
             return name + finding.cause.removeprefix(finding.subject)
     return _example(name, np.asarray(one), right)
 

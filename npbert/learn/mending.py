@@ -1,6 +1,7 @@
 """findings_of: the small edits that make an answer's numbers right; or a right answer's those of the learner."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -12,7 +13,7 @@ from npbert.gradcheck.explain import CHEAP, FAILED, Code, Finding, Mending, Outl
 from npbert.learn.compared import Beside, Given, is_number
 from npbert.learn.exercise import Numbers
 
-_FAR, _FEW = 1200, 250
+_FAR, _FEW = 1200, 500
 """Tries for what writes something new: in the learner's code, and in a right one; and in the learner's, where an edit
 of a right one gives the same numbers already."""
 
@@ -38,12 +39,19 @@ def findings_of(beside: Beside) -> list[Finding]:
     if other and own.left:
         other.run(_FAR)
     found = [step.finding for step in own.steps]
-    told = other.told_of(code) if other and own.left else []
+    told = [_in_known_names(each, code) for each in (other.told_of(code) if other and own.left else [])]
     found += [each for each in told if own.left & _names(each)]
     left = own.left - {name for each in told for name in _names(each)}
     if left and (suspect := own.suspect()):
         found.append(Finding("unknown", ", ".join(sorted(left)), **suspect))
-    return list(dict.fromkeys(replace(each, subject=_briefly(_names(each))) for each in found))
+    wrong = set(beside.all_wrong())
+    return list(dict.fromkeys(replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found))
+
+
+def _in_known_names(finding: Finding, code: Code) -> Finding:
+    """What is told of a right answer, without the pieces of it whose names are not in the learner's code."""
+    names = set(re.findall(r"[^\W\d]\w*", f"{finding.found} {finding.wanted}"))
+    return finding if names <= set(re.findall(r"\w+", code.source)) else replace(finding, found="", wanted="")
 
 
 def _names(finding: Finding) -> set[str]:

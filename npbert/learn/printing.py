@@ -1,20 +1,17 @@
 """The texts that `npbert learn` prints: verdicts, hints, where to read on, and both answers, one above the other."""
 
-import ast
 import inspect
 import itertools
 import re
 import shutil
 import textwrap
-from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 from npbert.gradcheck.explain import describe, describe_edit
 from npbert.io.files import read_text
 from npbert.learn.exception_help import IN_NUMPY
 from npbert.learn.exercise import Exercise
-from npbert.learn.source import definitions
+from npbert.learn.source import definitions, with_helpers
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 
 WIDEST = 100
@@ -25,32 +22,53 @@ PROGRAM = "npbert learn"
 
 
 def answer(
-    exercise: Exercise, verdict: Verdict, option: str = "", *, mends: bool = False, program: str = PROGRAM
+    exercise: Exercise,
+    verdict: Verdict,
+    option: str = "",
+    *,
+    mends: bool = False,
+    program: str = PROGRAM,
+    path: Path | None = None,
 ) -> str:
-    """All that is to be said of one exercise. option: what the next command needs, as " --folder mine". mends: with the
-    change that makes it right. program: what the commands begin with."""
+    """All that is to be said of one exercise.
+
+    option: what the next command needs, as " --folder mine". mends: with the change that makes it right. program: what
+    the commands begin with. path: of the learner's file.
+    """
     parts = [line(exercise, verdict)]
+    changes = [describe_edit(finding, of_several=len(verdict.findings) > 1) for finding in verdict.findings]
     if verdict.status == WRONG:
         first = "1. " if re.search(r"^2\. ", verdict.because, re.MULTILINE) else ""
-        parts += [indented(first + verdict.says)] + ([indented(verdict.because)] if verdict.because else [])
-    several = len(verdict.findings) > 1
-    changes = [describe_edit(finding, of_several=several) for finding in verdict.findings] if mends else []
-    parts += [indented(f"{n}. {text}" if several else text) for n, text in enumerate(changes, 1) if text]
+        parts += map(indented, filter(None, [first + verdict.says, verdict.because]))
+    if mends:
+        parts += [indented(f"{n}. {text}" if len(changes) > 1 else text) for n, text in enumerate(changes, 1) if text]
     if verdict.printed.strip():
-        lines = verdict.printed.rstrip().split("\n")
-        more = len(lines) > MOST_LINES or verdict.printed.rstrip().endswith("…")
-        says = "Your code printed (it is run several times; this is the beginning):" if more else "Your code printed:"
-        parts.append("\n".join([indented(says), *(f"    | {line}" for line in lines[:MOST_LINES])]))
+        parts.append(_printed(verdict.printed.rstrip()))
     if verdict.status == WRONG:
-        read = exercise.chapter.place
-        parts.append(f"  To read: {read}\n  A hint:  {program} hint {exercise.code}{option}")
+        parts.append(_commands(exercise, option, program, is_mended=not mends and any(changes)))
     if verdict.status == NOT_BEGUN:
-        begin = f"Open {exercise.file_name}: it" if program == PROGRAM else f"{program} {exercise.code}"
+        begin = f"Open {path or exercise.file_name}: it" if program == PROGRAM else f"{program} {exercise.code}"
         parts.append(indented(f"{begin} says what to do. To read: {exercise.chapter}."))
     if verdict.status == RIGHT:
-        parts += [indented(verdict.because)] if verdict.because else []
-        parts.append(indented(f"{program} show {exercise.code}{option} lays yours beside the library's."))
+        show = f"{program} show {exercise.code}{option} lays yours beside the library's."
+        parts += map(indented, filter(None, [verdict.because, show]))
     return "\n\n".join(parts)
+
+
+def _printed(text: str) -> str:
+    """The beginning of what the learner's code printed."""
+    lines = text.split("\n")
+    is_cut = len(lines) > MOST_LINES or text.endswith("…")
+    says = "Your code printed (it is run several times; this is the beginning):" if is_cut else "Your code printed:"
+    return "\n".join([indented(says), *(f"    | {line}" for line in lines[:MOST_LINES])])
+
+
+def _commands(exercise: Exercise, option: str, program: str, *, is_mended: bool) -> str:
+    """What to do next, a line each."""
+    lines = [f"To read:     {exercise.chapter.place}", f"A hint:      {program} hint {exercise.code}{option}"]
+    mend = f"check {exercise.code} --mend{option}" if program == PROGRAM else f"hint {exercise.code} 4"
+    lines += [f"The change:  {program} {mend}"] if is_mended else []
+    return "\n".join(f"  {line}" for line in lines)
 
 
 def edits(exercise: Exercise, verdict: Verdict) -> str:
@@ -103,73 +121,21 @@ def _filled(paragraph: str, width: int) -> str:
 
 
 def show(exercise: Exercise, path: Path, place: str = "") -> str:
-    """Of each blank, what the learner wrote, and what stands in the library with its derivation, and below it the
-    functions of the library that it calls. place: what the file is called, if not by its path."""
+    """What the learner wrote, and below it what the library has, with its derivation and the functions of its file that
+    it calls. place: what the learner's file is called, if not by its path."""
     if exercise.shown is not None:
         return exercise.shown()
-    text = read_text(path)
-    shown, known = [], _names(exercise.source())
+    text, shown = read_text(path), []
     for part in exercise.parts:
-        right = getattr(part.right, part.method) if part.method else part.right
-        node = definitions(text).get(part.written)
+        node, module = definitions(text).get(part.written), inspect.getmodule(part.right)
         own = "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno]) if node else "(elsewhere)"
         shown.append(_titled(f"{part.written}, yours ({place or path})", own))
-        shown.append(_titled(f"{part.written}, the library's ({_place(right)})", inspect.getsource(right)))
-        helpers = called_by(right, part.right, known)
-        for each in helpers:
-            title = f"{each.__qualname__}, which it calls ({_place(each)})"
-            shown.append(_titled(title, inspect.getsource(each)))
-        nodes = [node for each in (right, *helpers) for node in _uses(each)]
-        used = dict.fromkeys(node.id for node in nodes if isinstance(node, ast.Name))
-        unknown = [name for name in used if name in IN_NUMPY and name not in [each.__name__ for each in helpers]]
-        shown += [f"In plain NumPy: {'; '.join(map(IN_NUMPY.__getitem__, unknown))}."] if unknown else []
+        where = module.__name__.replace(".", "/") if module else part.name
+        library = "\n\n".join(with_helpers(inspect.getsource(part.right), module))
+        shown.append(_titled(f"{part.name}, the library's ({where}.py)", library))
+        called = [plain for name, plain in IN_NUMPY.items() if re.search(rf"\b{name}\(", library)]
+        shown += [f"In plain NumPy: {'; '.join(called)}."] if called else []
     return "\n\n".join(shown)
-
-
-def called_by(function: Any, owner: Any, known: Collection[str]) -> list[Any]:
-    """The functions of the library that it uses by a name of their own, or as `self.name`, and what these use in turn.
-
-    owner: the class that it is a method of, if it is one. known: names that the learner's file has already. What comes
-    from npbert.core is not arithmetic, and what comes from npbert.compute is said in a line (IN_NUMPY).
-    """
-    found: list[Any] = []
-    waiting = [function]
-    while waiting:
-        this = waiting.pop(0)
-        for node in _uses(this):
-            used = this.__globals__.get(node.id) if isinstance(node, ast.Name) else getattr(owner, node.attr, None)
-            room = (getattr(used, "__module__", "") or "").split(".") if inspect.isfunction(used) else [""]
-            is_shown = (
-                room[0] == "npbert"
-                and room[1] not in ("core", "compute")
-                and getattr(used, "__name__", "") not in known
-            )
-            if is_shown and used is not function and used not in found:
-                found.append(used)
-                waiting.append(used)
-    return found
-
-
-def _uses(function: Any) -> list[ast.Name | ast.Attribute]:
-    """The names in a function, and the attributes of `self`."""
-    nodes = ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function))))
-    return [
-        node
-        for node in nodes
-        if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and ast.unparse(node.value) == "self")
-    ]
-
-
-def _names(source: str) -> set[str]:
-    """The names that are defined in a file, or imported into it."""
-    nodes = list(ast.walk(ast.parse(source)))
-    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
-    return defined | {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
-
-
-def _place(thing: Any) -> str:
-    where = inspect.getmodule(thing)
-    return where.__name__.replace(".", "/") + ".py" if where else "the library"
 
 
 def _titled(title: str, source: str) -> str:

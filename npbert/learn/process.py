@@ -16,9 +16,10 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
-from typing import TextIO
+from typing import NoReturn, TextIO
 
-from npbert.learn.exercise import Exercise
+from npbert.learn.descendants import adopts_orphans, descendants, end_all
+from npbert.learn.exercise import Exercise, paragraphs
 from npbert.learn.variants import ALL
 from npbert.learn.verdict import WRONG, Printed, Verdict, from_json, judge_file
 
@@ -31,6 +32,7 @@ MEMORY_LIMIT = 4 * 2**30
 _ALL = 300.0  # seconds for everything, if each call comes back, and yet there is no end
 _CODE = "import sys; from npbert.learn.process import run; run(sys.argv[1:])"
 _POLL = 0.02
+ANSWER = "answer.json"
 
 
 def check(
@@ -60,19 +62,20 @@ def check(
             first = _waited_for(process, folder, at_once)
             is_late = process.poll() is None
         finally:  # after a Ctrl-C, too, the process is ended, and all that it started
-            with contextlib.suppress(OSError):
-                if hasattr(os, "killpg"):
-                    os.killpg(process.pid, signal.SIGKILL)
+            end_all(process.pid)
+            with contextlib.suppress(OSError, AttributeError):  # Windows has no groups
+                os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
-        verdict = _read(folder / "answer.json")
+        verdict = _read(folder / ANSWER)
         if verdict is not None:
             return verdict
         stopped_at, said = (_text(folder / file) for file in ("stack.txt", "printed.txt"))
     ended = f"was ended after {_ALL:g} seconds" if is_late else f"broke off (status {process.returncode})"
     if first is not None:
-        because = f"{first.because}\n\nThe search for a change that makes it right {ended}."
-        return replace(first, because=because.strip())
+        return replace(
+            first, because=paragraphs(first.because, f"The search for a change that makes it right {ended}.")
+        )
     if stopped_at:
         return _endless(path, stopped_at, time_limit, said)
     return Verdict(WRONG, f"Running the file {ended}.", printed=said)
@@ -80,14 +83,15 @@ def check(
 
 def _waited_for(process: subprocess.Popen[bytes], folder: Path, at_once: Callable[[Verdict], object]) -> Verdict | None:
     """Wait until the process ends. The first verdict is handed on as soon as it is there, and returned."""
-    first, end = None, time.monotonic() + _ALL
-    while process.poll() is None and time.monotonic() < end:
+    first, is_over, end = None, False, time.monotonic() + _ALL
+    while not is_over:
+        is_over = process.poll() is not None or time.monotonic() > end
         if first is None:
             first = _read(folder / "first.json")
             if first is not None:
                 at_once(first)
-        time.sleep(_POLL)
-    return first or _read(folder / "first.json")
+        time.sleep(0 if is_over else _POLL)
+    return first
 
 
 def _read(path: Path) -> Verdict | None:
@@ -108,19 +112,40 @@ def _endless(path: Path, stack: str, time_limit: float, printed: str) -> Verdict
 
 
 def run(arguments: list[str]) -> None:
-    """In the new process: judge the file, and write the verdict; of a wrong answer once before it is mended."""
+    """In the new process: one more judges the file, and this one ends it, and all that it has started."""
     number, path, time_limit, name = arguments
-    folder, exercise = Path(name), ALL[int(number)]
+    judge = os.fork() if adopts_orphans() else 0
+    if judge:
+        _guard(judge, Path(name))
+    _judge(ALL[int(number)], Path(path), float(time_limit), Path(name))
+
+
+def _judge(exercise: Exercise, path: Path, time_limit: float, folder: Path) -> NoReturn:
+    """Judge the file, and write the verdict; of a wrong answer once before it is mended."""
     _limit_memory()
     with (folder / "stack.txt").open("w", encoding="utf-8") as file, (folder / "printed.txt").open("w") as copy:
-        watch = _Watch(path, float(time_limit), file)
-        verdict = judge_file(exercise, Path(path), Printed(copy), mends=False)
+        watch = _Watch(str(path), time_limit, file)
+        verdict = judge_file(exercise, path, Printed(copy), mends=False)
         watch.end()
         if verdict.status == WRONG:
             _write(verdict, folder / "first.json")
-            verdict = judge_file(exercise, Path(path), Printed())
-        _write(verdict, folder / "answer.json")
+            verdict = judge_file(exercise, path, Printed())
+        _write(verdict, folder / ANSWER)
     os._exit(0)  # threads of the learner's may still run
+
+
+def _guard(judge: int, folder: Path) -> NoReturn:
+    """Wait until the judge ends, and end it where it and all that it started take too much memory together."""
+    ended, status = 0, 0
+    while ended != judge:
+        ended, status = os.waitpid(-1, os.WNOHANG)
+        if ended == 0 and sum(descendants(os.getpid()).values()) > MEMORY_LIMIT:
+            says = f"Running the file was ended, as it took more than {MEMORY_LIMIT / 2**30:g} GiB of memory."
+            _write(Verdict(WRONG, says, "It and the processes that it started are counted together."), folder / ANSWER)
+            os.kill(judge, signal.SIGKILL)
+        time.sleep(0 if ended else _POLL)
+    end_all(os.getpid())
+    os._exit(os.waitstatus_to_exitcode(status) & 255)
 
 
 def _write(verdict: Verdict, path: Path) -> None:

@@ -93,7 +93,7 @@ def _judge(exercise: Exercise, path: Path, mends: bool) -> Verdict:
         return _wrong(module.finding)
     right: list[str] = []
     for part in exercise.parts:
-        found = _judged(exercise, part, getattr(module, part.name, None), path, mends)
+        found = _judged(exercise, part, getattr(module, part.name, None), text, path, mends)
         if found is not None:
             is_named = len(exercise.parts) == 1 or part.name in found.says
             so_far = f"{', '.join(right)} is right." if right else ""
@@ -104,9 +104,9 @@ def _judge(exercise: Exercise, path: Path, mends: bool) -> Verdict:
     return Verdict(RIGHT, because=paragraphs(*remarks))
 
 
-def _judged(exercise: Exercise, part: Part, thing: Any, path: Path, mends: bool) -> Message | None:
+def _judged(exercise: Exercise, part: Part, thing: Any, text: str, path: Path, mends: bool) -> Message | None:
     """What is wrong with one part, None if nothing is."""
-    if lost := _lost(exercise, part, thing, path):
+    if lost := _lost(exercise, part, thing, text, path.name):
         return Message(lost, _AGAIN if path.suffix else _AGAIN_IN_A_CELL.format(exercise.code))
     try:
         return judge(part, thing, mends=mends)
@@ -120,18 +120,14 @@ def _wrong(message: Message, part: str = "") -> Verdict:
     return Verdict(WRONG, message.says, message.because, part=part, findings=message.findings)
 
 
-def _lost(exercise: Exercise, part: Part, thing: Any, path: Path) -> str:
+def _lost(exercise: Exercise, part: Part, thing: Any, text: str, name: str) -> str:
     """The part that the file had when it was made, and has no more: all of a part, or a method of it; or ""."""
     is_class = isinstance(part.right, type)
     if thing is None or (is_class and not isinstance(thing, type)):
         kind = "class" if is_class else "function" if callable(part.right) else "name"
-        return f"There is no {kind} {part.name} in {path.name}."
-    made = [name.partition(".") for name in _named(exercise.source())]
-    for method in (method for owner, _, method in made if method and owner == part.name):
-        owner = next((each for each in thing.__mro__ if method in vars(each)), object)
-        if owner is object or owner.__module__.startswith("npbert."):
-            return f"There is no {method} in {part.name} any more."
-    return ""
+        return f"There is no {kind} {part.name} in {name}."
+    lost = (each.partition(".")[2] for each in _named(exercise.source()).keys() - _named(text) if part.name in each)
+    return next((f"There is no {method} in {part.name} any more." for method in lost if method), "")
 
 
 def is_begun_in(exercise: Exercise, text: str) -> bool:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -87,7 +86,7 @@ def first_not_finite(
     names = {id(part): name or "model" for name, part in named_parts(model)}
     found: list[str] = []
 
-    def look(layer: Any, _: Any, output: Any) -> None:
+    def look(layer: object, _: object, output: object) -> None:
         outputs = output if isinstance(output, tuple) else (output,)
         numbers = [each for each in outputs if isinstance(each, np.ndarray | np.floating | float)]
         if id(layer) in names and not all(np.isfinite(each).all() for each in numbers):

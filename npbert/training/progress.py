@@ -131,7 +131,7 @@ class Progress:
         return cls(**{**stored, "place": Position(*stored["place"]), "averages": averages})
 
 
-_FORM: dict[str, Any] = {
+_FORM: dict[str, object] = {
     **asdict(Progress(0, 0)),
     "evaluation": {"": 0.0},
     "best_evaluation": {"": 0.0},
@@ -139,15 +139,17 @@ _FORM: dict[str, Any] = {
 }
 
 
-def fits(value: Any, form: Any) -> bool:
+def fits(value: object, form: object) -> bool:
     """True if a value from a file has this form: a whole number that is no smaller and fits 64 bits; a float; None or a
     float; a sequence or a dict of such. The form of all values of a dict of any names is under ""."""
-    if isinstance(form, dict):
-        names = value.keys() if isinstance(value, dict) and "" in form else form.keys()
-        is_alike = isinstance(value, dict) and value.keys() == names
-        return is_alike and all(fits(value[name], form.get("", form.get(name))) for name in names)
+    if isinstance(form, dict) and isinstance(value, dict):
+        forms = dict.fromkeys(value, form[""]) if "" in form else form
+        return value.keys() == forms.keys() and all(fits(each, forms[name]) for name, each in value.items())
     if isinstance(form, tuple):
         return isinstance(value, list | tuple) and len(value) == len(form) and all(map(fits, value, form))
     if isinstance(form, int):
         return type(value) is int and form <= value < 2**63
-    return type(value) is float or fits(value, -(2**63)) or (form is None and value is None)
+    is_number = type(value) is float or fits(value, -(2**63))
+    if form is None:
+        return value is None or is_number
+    return isinstance(form, float) and is_number

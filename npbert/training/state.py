@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -40,7 +39,7 @@ FREE = ("keep_state",)
 """Settings that may be others when a run goes on: they change nothing that it computes."""
 LENGTH = ("steps", "epochs", "patience")
 """Settings that say when a run ends: they may be others when it goes on, and its learning rate follows them."""
-LATER: dict[str, Any] = {"class_weight": []}
+LATER: dict[str, object] = {"class_weight": []}
 """Settings that earlier versions did not have, with what a run of theirs has for them."""
 _VALUE, _SHOWN = "value", 3
 
@@ -96,10 +95,10 @@ class Run:
         return linear_warmup_decay(self.step, lr=peak, warmup_steps=warmup, total_steps=total_steps)
 
     @property
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self) -> dict[str, object]:
         """The settings that a run keeps when it goes on, as they come back from the state."""
         known = {name: value for name, value in asdict(self.recorded).items() if name not in FREE + LENGTH}
-        settings: dict[str, Any] = json.loads(json.dumps(known))
+        settings: dict[str, object] = json.loads(json.dumps(known))
         return settings
 
     def look_at_data(self) -> None:

@@ -16,7 +16,7 @@ from npbert.training.progress import fits
 _KEY, _CHECKSUM = "npbert", "sha256"
 
 
-def write_state(path: Path, head: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
+def write_state(path: Path, head: Mapping[str, object], tensors: Mapping[str, Array]) -> None:
     """Write a state. The file is whole or not there at all: a crash leaves the one before it."""
     checksum = _checksum(head, list(tensors), lambda name: tensors[name])
     with atomic_write(path) as written:
@@ -52,7 +52,7 @@ def has_tensors(path: Path) -> bool:
     return bool(TensorFile(path).shapes)
 
 
-def _checksum(head: Mapping[str, Any], names: list[str], read: Callable[[str], Array]) -> str:
+def _checksum(head: Mapping[str, object], names: list[str], read: Callable[[str], Array]) -> str:
     found = sha256(json.dumps(head).encode())
     for name in sorted(names):
         found.update(name.encode())

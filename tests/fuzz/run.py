@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert import cli
+from npbert.cli import parser
 from tests.fuzz import calls, hostile, programs  # noqa: F401  they add their kinds
 from tests.fuzz.base import Base, make_base
 from tests.fuzz.kinds import KINDS
@@ -71,7 +71,7 @@ def run_case(name: str, seed: int, number: int) -> Outcome:
 
 def _work(pipe: Any, base: Base, name: str, seed: int, start: int, count: int) -> None:
     limit_memory()
-    cli._parser = functools.cache(cli._parser)  # it is the same for all cases, and takes most of the time of one
+    parser._parser = functools.cache(parser._parser)  # it is the same for all cases
     with tempfile.TemporaryDirectory() as folder:
         for number in range(start, count):
             outcome = _run(base, Path(folder) / "case", name, seed, number)

@@ -11,10 +11,9 @@ from npbert.gradcheck.explain import Code
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.exercise import CHAPTERS, HOME
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.exercises.find_the_bug import FINE, _told
 from npbert.learn.judge import judge as judged
 from npbert.learn.verdict import load
-from tests.learn.answers import answered, right, right_answer, wrong_answers
+from tests.learn.answers import right, right_answer, wrong_answers
 
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
@@ -51,11 +50,10 @@ def test_no_known_wrong_answer_is_accepted(exercise, tmp_path):
 
 @pytest.mark.parametrize(("number", "style"), STYLES)
 def test_a_right_answer_is_right_in_any_style(number, style, judge):
-    """At eight seeds, which the styles share."""
+    """At a quarter of the seeds."""
     exercise, styles = EXERCISES[number], list(right(number))
     name, at = style.partition(":")[0].partition(".")[0], styles.index(style)
-    seeds = tuple(range(8 * at // len(styles), 8 * (at + 1) // len(styles)))
-    parts = [replace(part, seeds=seeds if part.seeds else ()) for part in parts_named(exercise, name).parts]
+    parts = [replace(part, seeds=part.seeds[at % 4 :: 4]) for part in parts_named(exercise, name).parts]
     verdict = judge(replace(exercise, parts=tuple(parts)), right_answer(number, style))
     assert (verdict.status, verdict.says) == (RIGHT, "")
 
@@ -67,14 +65,6 @@ def test_a_wrong_answer_is_told_by_its_line_and_kind(number, name, kind, subject
     first, *_ = verdict.findings
     assert (first.kind, first.subject, (first.line,)) == (kind, subject, answer.lines)
     assert f"line {first.line} ({kind})" in verdict.says
-
-
-def test_one_mistake_that_no_edit_mends_is_told_as_one_in_the_place_that_gives_it(judge):
-    """The density stands nowhere in the answer. Where x is 0 its term is 0, too, which is no reason to doubt it."""
-    verdict = judge(3, answered(3, "return x * _cdf(x), _cdf(x)"))
-    (finding,) = verdict.findings
-    assert (finding.kind, finding.subject, finding.marked) == ("missing term", "dx", "_cdf(x)")
-    assert f"  return x * _cdf(x), _cdf(x)\n{' ' * 29}^^^^^^^\n" in verdict.because
 
 
 @each_exercise
@@ -124,30 +114,3 @@ def test_a_chapter_is_in_the_clone_or_on_the_projects_pages(monkeypatch, tmp_pat
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / chapter.file).touch()
     assert chapter.place == f"docs/{chapter.file}"
-
-
-def test_an_answer_that_is_no_line_of_the_layer_is_told_so_and_what_is_there_is_not_given_away():
-    assert _told("a", "a9", FINE).startswith('a, Linear: "a9" is no answer; wanted "right", or a line from a1 to a')
-    assert _told("a", "a1", FINE) == "a, Linear: line a1 is as it should be, and so are all others."
-    assert _told("b", "b1", "b2") == "b, MeanSquaredError: something is wrong there, but line b1 is as it should be."
-    assert _told("b", FINE, "b2") == "b, MeanSquaredError: one of its lines is wrong."
-
-
-STEP = "            parameter.value -= self.lr * step\n"
-OF_ADAM = {
-    "For a matrix, kept returns nothing": ("return 1 - self.lr * self.weight_decay", "return None"),
-    "but step clears the gradients": (STEP, f"{STEP}            parameter.zero_grad()\n"),
-    "but step changes the gradients": (STEP, f"{STEP}            parameter.grad[...] *= 0.5\n"),
-}
-
-
-@pytest.mark.parametrize(("says", "change"), OF_ADAM.items(), ids=OF_ADAM)
-def test_a_step_that_does_more_or_less_than_its_numbers_show(says, change, judge):
-    assert right_answer(14).count(change[0]) == 1
-    verdict = judge(14, right_answer(14).replace(*change))
-    assert says in verdict.says + verdict.because
-
-
-def test_shares_are_told_beside_those_that_are_wanted(judge):
-    verdict = judge(12, right_answer(12).replace("< 0.8", "< 0.7"))
-    assert "Found 69.2%, wanted 80.0%; " in verdict.because

@@ -1,6 +1,5 @@
 """Fine-tuning: every setting arrives where it acts; and a finished model is judged by the labels that it knows."""
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -60,19 +59,16 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     assert run.tokenizer.decode(example.batch.input_ids[0]) == list(run.trainer.evaluation.example.tokens)
     assert run.trainer.evaluation.goal == Goal("accuracy")
     assert make(metric="matthews").trainer.evaluation.goal == Goal("matthews")
-    with pytest.raises(ValueError, match="metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss"):
-        make(metric="f2")
+    with pytest.raises(FileNotFoundError, match=r"gone\.tsv"):  # which is missed before the other is read
+        make(held_out="gone.tsv")
 
 
 def test_held_out_rows_that_it_learns_from_are_said(make, tmp_path):
     make()
-    rows = [(tmp_path / name).read_text(encoding="utf-8").splitlines() for name in ("train.tsv", "dev.tsv")]
-    for known, again in ((0, []), (2, rows[1][:2])):
-        (tmp_path / "train.tsv").write_text("\n".join([*rows[0], *again]), encoding="utf-8")
-        with warnings.catch_warnings(record=True) as caught:
-            make()
-        said = f"{tmp_path / 'train.tsv'} has 2 of 7 rows of {tmp_path / 'dev.tsv'} in it: a model that knows them"
-        assert [str(warning.message)[: len(said)] for warning in caught] == [said] * bool(known)
+    train, dev = ((tmp_path / name).read_text(encoding="utf-8") for name in ("train.tsv", "dev.tsv"))
+    (tmp_path / "train.tsv").write_text(train + "".join(dev.splitlines(keepends=True)[:2]), encoding="utf-8")
+    with pytest.warns(UserWarning, match=r"train.tsv has 2 of 7 rows of .*dev.tsv in it: a model that knows them"):
+        make()
 
 
 @pytest.mark.filterwarnings("ignore:.* has .* rows of")
@@ -96,24 +92,6 @@ def test_the_head_is_old_unless_it_is_to_be_new(make):
     wanted = np.random.default_rng(0).normal(0.0, 0.2, (8, 2))
     np.testing.assert_allclose(new.classifier.weight.value, wanted, rtol=1e-6)
     assert (other.classifier.weight.value != new.classifier.weight.value).any()
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        (["yes", "yes", "yes"], r"train\.tsv: all labels are 'yes', so there is nothing to learn"),
-        (["yes", "no", " "], r"train\.tsv, line 3: the label is empty"),
-        (["yes", "no", "yes "], r"train\.tsv: the labels 'yes', 'yes ' are the same but for white space"),
-        (["a b", "no", "a\u00a0b"], r"the same but for white space"),
-    ],
-)
-def test_labels_that_tell_nothing_apart_are_refused(make, tmp_path, labels, message):
-    make()
-    (tmp_path / "train.tsv").write_text("".join(f"the good cat\t{label}\n" for label in labels), encoding="utf-8")
-    with pytest.raises(FileError, match=message):
-        make()
-    with pytest.raises(FileNotFoundError, match=r"gone\.tsv"):  # which is missed before the other is read
-        make(held_out="gone.tsv")
 
 
 def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):

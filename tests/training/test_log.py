@@ -38,7 +38,6 @@ def write(folder, rows=ROWS, *, after_step=0):
 def test_each_row_is_a_line_that_comes_back(tmp_path):
     lines = write(tmp_path).decode().splitlines()
     assert read_json_lines(tmp_path / METRICS_FILE) == ROWS == [json.loads(line) for line in lines]
-    assert lines[0].startswith('{"step": 1, "loss": 0.30000000000000004')
     assert read_json_lines(tmp_path / "none") == []
     no_json = {"step": 1, "a": float("nan"), "b": float("inf"), "c": -float("inf")}
     assert write(tmp_path, [no_json]) == b'{"step": 1, "a": null, "b": null, "c": null}\n'

@@ -19,7 +19,9 @@ from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
 from npbert.gradcheck.exact.world import World
 
-P = 4 * 708311844473 * math.prod(q for q in range(2, 62) if all(q % r for r in range(2, q))) - 1
+_PRIMES = 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61
+
+P = 4 * 708311844473 * math.prod(_PRIMES) - 1
 """A prime of 118 bits. As P + 1 is a multiple of 4 and of the primes below 62, whole numbers up to 66 have roots."""
 
 _UNDERFLOW = -745.2  # e to this is 0 in floats
@@ -44,7 +46,8 @@ class Field(World):
     def draw(self, seen: float) -> int:
         """Any element of the field."""
         if not self._drawn:
-            self._drawn = (self._rng.integers(0, 2**64, (512, 2), np.uint64).astype(object) @ (1, 2**64) % P).tolist()
+            low, high = self._rng.integers(0, 2**64, (512, 2), np.uint64).astype(object).T
+            self._drawn = list((low + high * 2**64) % P)
         return self._drawn.pop()
 
     def constant(self, x: float) -> int:
@@ -61,11 +64,12 @@ class Field(World):
         that root, so half of all square roots have √a √a = a."""
         if rule.name == "exp":
             return self._exp(x)
-        flip = rule.parity if x.value > P // 2 else 0
-        argument = P - x.value if flip else x.value
+        is_flipped = rule.parity != 0 and x.value > P // 2
+        argument = P - x.value if is_flipped else x.value
         if (rule.name, argument) not in self._values:
             self._remember(rule, argument)
-        return self._values[rule.name, argument] * (flip or 1) % P
+        value = self._values[rule.name, argument]
+        return value * rule.parity % P if is_flipped else value
 
     def _exp(self, x: Number) -> int:
         """The product of e^term over all that x is the sum of. What underflows in floats is 0."""

@@ -46,12 +46,12 @@ from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sid
 from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.room import place_of
-from npbert.gradcheck.exact.run import Case, Floats, Ready
+from npbert.gradcheck.exact.run import Case, ExactRun, Floats, Ready
 from npbert.gradcheck.exact.witness import witnesses
-from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import copied, copy_of
-from npbert.gradcheck.kept import kept
-from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, GradientError, Proof, compared
+from npbert.gradcheck.layer_of import as_layer
+from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
+from npbert.gradcheck.restoring import kept
 
 _POINTS, _ROUGHLY = 64, 1e-6
 
@@ -136,13 +136,22 @@ def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
     if holds and not run.ties:
         return proved
     wrong = witnesses(part, floats.dy_of_numbers, seed)
-    others = range(seed + 1, seed + _POINTS) if has_roots and not wrong else ()
-    if any(run_in_field(part, floats, other)[1] for other in others):
+    if has_roots and not wrong and _holds_at_another_point(part, floats, seed):
         return proved
-    if wrong and (dropped := _without_small_constants(part, floats, seed)):
-        return Proof(NOT_PROVED, part.size, reason=_but_for(dropped), dropped=dropped)
+    return _not_proved(part, floats, run, wrong, seed)
+
+
+def _holds_at_another_point(part: Ready, floats: Floats, seed: int) -> bool:
+    """True if the equality holds at a point whose roots are in the field."""
+    return any(run_in_field(part, floats, other)[1] for other in range(seed + 1, seed + _POINTS))
+
+
+def _not_proved(part: Ready, floats: Floats, run: ExactRun, wrong: list[Comparison], seed: int) -> Proof:
+    """The answer where the equality does not hold: refuted with a witness, and not proved without one."""
     if not wrong:
         return Proof(NOT_PROVED, part.size, reason=_TIE if run.ties else _NO_LAW)
+    if dropped := _without_small_constants(part, floats, seed):
+        return Proof(NOT_PROVED, part.size, reason=_but_for(dropped), dropped=dropped)
     parts, _ = judged(parts_of(part.part), lambda each: holds_for(each, seed))
     return Proof(REFUTED, part.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 

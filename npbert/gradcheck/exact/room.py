@@ -15,7 +15,7 @@ import numpy as np
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, is_double
 from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.rules import MATH
-from npbert.gradcheck.kept import is_empty
+from npbert.gradcheck.restoring import is_empty
 
 _makes_room = contextvars.ContextVar("makes_room", default=False)
 

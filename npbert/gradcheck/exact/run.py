@@ -15,10 +15,10 @@ from npbert.gradcheck.exact.arrays import parts_of_number, seen, unknowns_like
 from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.room import Swap, room_for_numbers, swaps_for
 from npbert.gradcheck.exact.world import World
+from npbert.gradcheck.gradients_by_name import gradients_by_name
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
-from npbert.gradcheck.kept import reachable
 from npbert.gradcheck.report import GradientError
-from npbert.gradcheck.returned import gradients_by_name
+from npbert.gradcheck.restoring import reachable
 
 SLACK = 4.0  # times the bound on rounding, which is of the first order
 _DECADES, _LARGE = 3, 1e4

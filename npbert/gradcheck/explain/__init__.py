@@ -1,4 +1,14 @@
-"""The explanation of a wrong gradient: the small edit of the author's own code that makes it right."""
+"""The explanation of a wrong gradient: the small edit of the author's own code that makes it right.
+
+What other rooms use is here, and `numbers.explain`: a `Code`, `Mending` it under the eyes of an `Oracle` that gives an
+`Outlook` (or FAILED) for each sample, and the `Finding`s that come of it, told by `describe`, `describe_edit` and
+`describe_place`; `KINDS` of edits by what they cost, those below `CHEAP` change what stands there; and the `MANNERS`
+that numbers may have. All else is free to change.
+
+Read it in this order: `grammar` (what may stand in the place of what, as data), `vocabulary` (what there is to write),
+`edits` (the one visitor that applies it), `trial` (runs and counts), `search` (by cost), `mend` (step by step); for a
+layer, `authors` (whose functions run, and how one is replaced), `samples` (what is right) and `layer`.
+"""
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, describe, describe_edit, describe_place

@@ -8,7 +8,7 @@ import copy
 import functools
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -45,22 +45,23 @@ def parsed(template: str) -> Any:
     return statement.value if isinstance(statement, ast.Expr) else statement
 
 
-def replaced(node: Any, changes: Mapping[int, Replacement]) -> Any:
+def replaced(node: Any, changes: Mapping[int, Replacement], above: Container[int] | None = None) -> Any:
     """A twin of the tree in which the nodes with these ids are replaced; what does not change is shared.
 
     changes: what stands there instead; or a function that makes it of the node, in which the inner ones are replaced.
+    above: the ids of these nodes and of all that they are in, where that is known.
     """
     if isinstance(node, list):
-        twins = [replaced(each, changes) for each in node]
+        twins = [replaced(each, changes, above) for each in node]
         if all(twin is each for twin, each in zip(twins, node, strict=True)):
             return node
         return [each for twin in twins for each in (twin if isinstance(twin, list) else [twin])] or [ast.Pass()]
-    if not isinstance(node, ast.AST):
+    if not isinstance(node, ast.AST) or not (above is None or id(node) in above):
         return node
     change = changes.get(id(node))
     if change is not None and not callable(change):
         return change
-    fields = {name: replaced(value, changes) for name, value in ast.iter_fields(node)}
+    fields = {name: replaced(value, changes, above) for name, value in ast.iter_fields(node)}
     if any(fields[name] is not value for name, value in ast.iter_fields(node)):
         node = ast.copy_location(type(node)(**fields), node)
     return change(node) if callable(change) else node
@@ -121,7 +122,21 @@ class Code:
 
     def edited(self, changes: Mapping[int, Replacement]) -> Code:
         """A twin with these nodes replaced."""
-        return replace(self, tree=replaced(self.tree, changes))
+        above, waiting = set(changes), list(changes)
+        while waiting:
+            holders = self._holders.get(waiting.pop(), set()) - above
+            above |= holders
+            waiting += holders
+        return replace(self, tree=replaced(self.tree, changes, above))
+
+    @functools.cached_property
+    def _holders(self) -> dict[int, set[int]]:
+        """The ids of the nodes that a node hangs on, by its own."""
+        found: dict[int, set[int]] = {}
+        for holder in ast.walk(self.tree):
+            for node in ast.iter_child_nodes(holder):
+                found.setdefault(id(node), set()).add(id(holder))
+        return found
 
     def compiled(self, step: Callable[[], bool], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """The function, able to run. step: called in each round of a loop; hook: see places.py.

@@ -132,7 +132,7 @@ def _functions_of(function: ScalarFunction) -> tuple[list[list[FunctionType]], l
     """Groups of those that backward runs through, the more suspicious first; where it runs through none of the
     author's, those of forward. Then those of forward, and how many calls there are. Where nothing is the author's,
     npbert itself is being changed."""
-    own = "" if isinstance(function.layer, Form) else inspect.getsourcefile(type(function.layer)) or ""
+    own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
     forwards, backwards = _calls_of(function, "")
     if not (forwards or backwards):
         forwards, backwards = _calls_of(function, own)

@@ -51,7 +51,8 @@ class Vocabulary:
 
     def drawn(self, letter: str, place: CodePlace) -> Iterator[ast.expr]:
         """All that this letter may stand for in the place; of no letter, nothing but the edit itself."""
-        return (each for each in self._drawn[letter](place) if not same(each, place.expr))
+        kind = type(place.expr)
+        return (each for each in self._drawn[letter](place) if type(each) is not kind or not same(each, place.expr))
 
     def _near(self, place: CodePlace) -> Iterator[ast.expr]:
         """C: numbers near a constant, and those that are often in its place."""

@@ -89,7 +89,7 @@ Piece = tuple[Array, Array]
 
 def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
     """The mean loss over all targets of all pieces; its gradient is added, a piece with n of N targets counts n/N."""
-    counts = [(labels >= 0).sum() for _, labels in pieces]
+    counts = [len(labels[labels != IGNORED]) for _, labels in pieces]
     total = sum(counts)
     mean = 0.0
     for (x, labels), count in zip(pieces, counts, strict=True):
@@ -130,13 +130,14 @@ def pieces_of(seed: int) -> tuple[Watched, list[Piece]]:
 def accumulated(thing: Any, seed: int) -> Iterator[Numbers]:
     """The gradients, and what is returned."""
     layer, pieces = pieces_of(seed)
-    values = layer.weight.value.copy(), layer.bias.value.copy()
+    weight, bias = layer.parameters()
+    values = weight.value.copy(), bias.value.copy()
     mean = thing(layer, SoftmaxCrossEntropy(), pieces)
-    if not all(np.array_equal(old, now.value) for old, now in zip(values, (layer.weight, layer.bias), strict=True)):
+    if not all(np.array_equal(old, now.value) for old, now in zip(values, (weight, bias), strict=True)):
         raise GradientError("the values of the layer are changed, and only its gradients should: no step is taken here")
     if mean is None:
         raise GradientError("nothing is returned, wanted the mean: does it end with a `return`?")
-    yield {WEIGHT: layer.weight.grad, BIAS: layer.bias.grad, MEAN: np.asarray(mean, float)}
+    yield {WEIGHT: weight.grad, BIAS: bias.grad, MEAN: np.asarray(mean, float)}
 
 
 def in_pieces(thing: Any) -> Message | None:

@@ -81,38 +81,35 @@ for the line that makes it.
 
 
 @cache
-def lines_of(letter: str) -> tuple[str, ...]:
-    """The body of the method, without its docstring, with the change in it, if there is one. Raises: ValueError where
-    the line that is to be changed is not in the library's source just once."""
+def lines_of(letter: str) -> list[str]:
+    """The lines of the method as they are in the file: its head, and the body without its docstring, with the change in
+    it, if there is one. Raises: ValueError where what is to be changed is not in the library's source just once."""
     suspect = SUSPECTS[letter]
     source = textwrap.dedent(inspect.getsource(getattr(suspect.right, suspect.method)))
     if suspect.before and source.count(suspect.before) != 1:
         raise ValueError(f"{suspect.before!r} is not in {suspect.right.__name__}.{suspect.method} once")
-    function = ast.parse(source).body[0]
-    assert isinstance(function, ast.FunctionDef)
+    docstring = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
     lines = source.splitlines()
-    head = lines[: function.body[0].lineno - 1]
-    body = "\n".join(lines[function.body[1].lineno - 1 :])
+    body = "\n".join(lines[docstring.end_lineno :])
     changed = body.replace(suspect.before, suspect.after) if suspect.before else body
-    return "\n".join(head), *(line for line in changed.splitlines() if line.strip())
+    return ["\n".join(lines[: docstring.lineno - 1]), *filter(str.strip, changed.splitlines())]
 
 
 def answer(letter: str) -> str:
     """The right answer for a layer: the name of the line that was changed, or "right"."""
     after = SUSPECTS[letter].after
-    numbers = [number for number, line in enumerate(lines_of(letter)[1:], start=1) if after and after in line]
+    numbers = [number for number, line in enumerate(lines_of(letter)) if after and after in line]
     return f"{letter}{numbers[0]}" if numbers else FINE
 
 
 def class_text(letter: str) -> str:
-    """The class as it stands in the file."""
-    suspect = SUSPECTS[letter]
+    """The class as it is in the file."""
+    right = SUSPECTS[letter].right
     head, *body = lines_of(letter)
-    named = [f"{line}  # {letter}{number}" for number, line in enumerate(body, start=1)]
-    name = suspect.right.__name__
-    place = suspect.right.__module__.replace(".", "/")
-    inside = textwrap.indent("\n".join([head, *named]), "    ")
-    return f"# its forward: {place}.py\nclass {letter.upper()}({name}):\n{inside}"
+    lines = [head, *(f"{line}  # {letter}{number}" for number, line in enumerate(body, start=1))]
+    place = right.__module__.replace(".", "/")
+    inside = textwrap.indent("\n".join(lines), "    ")
+    return f"# its forward: {place}.py\nclass {letter.upper()}({right.__name__}):\n{inside}"
 
 
 class AnswersPart(Part):
@@ -176,16 +173,14 @@ def _what_is_wrong(letter: str) -> str:
 
 
 def show() -> str:
-    """The lines that were changed, and as they stand in the library."""
+    """The lines that were changed, and as they are in the library."""
     shown = []
     for letter, suspect in SUSPECTS.items():
-        line = answer(letter)
-        if line == FINE:
-            shown.append(f"{letter}, {suspect.right.__name__}: right")
-        else:
-            changed = lines_of(letter)[int(line[1:])].strip()
-            library = changed.replace(suspect.after, suspect.before)
-            shown.append(f"{letter}, {suspect.right.__name__}, line {line}:\n    {changed}\n  should be\n    {library}")
+        line, name = answer(letter), suspect.right.__name__
+        changed = "" if line == FINE else lines_of(letter)[int(line[1:])].strip()
+        library = changed.replace(suspect.after, suspect.before)
+        told = f", line {line}:\n    {changed}\n  should be\n    {library}" if changed else f": {FINE}"
+        shown.append(f"{letter}, {name}{told}")
     return "\n\n".join(shown)
 
 

@@ -28,8 +28,8 @@ dγ = Σₙ dy x̂, dβ = Σₙ dy, dx̂ = γ dy, dx = (dx̂ − mean(dx̂) − 
 """
 PLAIN = """
 def backward(self, dy, tape):
-    def mean(a):
-        return a.mean(axis=-1, keepdims=True)
+    def mean(of_rows):
+        return of_rows.mean(axis=-1, keepdims=True)
     def all_roads(dx_hat):
         taken = mean(dx_hat) + x_hat * mean(dx_hat * x_hat)
         return (dx_hat - taken) / sigma

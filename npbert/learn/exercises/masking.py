@@ -1,7 +1,6 @@
 """Exercise 12: which words are hidden, and what takes their place; judged by what comes out of many draws."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue
 from npbert.data.masking import mask_words
-from npbert.learn.exercise import CHAPTERS, Exercise, Message, Part
+from npbert.gradcheck import GradientError
+from npbert.learn.exercise import CHAPTERS, Exercise, Numbers, Part
 
 TEXT = """
 BERT learns from text alone: some words are hidden, and it has to guess them. This is not a backward, but much of what
@@ -39,168 +39,102 @@ random word, else the word stays.
 labels = [IGNORED] * len(input_ids); for place in chosen: labels[place] = input_ids[place]; draw = rng.random();
 masked[place] = mask_id if draw < 0.8, int(rng.choice(vocabulary.word_ids)) if draw < 0.9.
 """
-CALLS, SIGMAS = 1500, 6
+CALLS, SIGMAS = (1500, 500), 6
 """So many calls, and so far a share of them may be off by chance."""
 
-COUNTED = ((0.4, 9, 9), (0.4, 20, 11), (0.2, 20, 6), (1.0, 99, 21))
-"""probability, max_predictions and `count` of calls."""
+OPTIONS = ((0.4, 9), (0.4, 20), (0.2, 20), (1.0, 99))
+"""probability and max_predictions of calls."""
+COUNT = "how many places have a label"
+UNTRUE, UNLABELLED = "the count of labels that are not the true word", "the count of words replaced without a label"
+SPECIAL, NO_WORD = "the count of [CLS], [SEP] and [PAD] chosen", "the count of random words that are no ordinary word"
+CANDIDATES, PAIRS = "how often each candidate is chosen", "how often two candidates are chosen together"
+SHARES = "the share of [MASK]", "the share of another word", "the share of the word itself"
+RANDOM, SAME = "how often each word is the random one", "how often two random words of a call are the same"
+PLACES, SPREAD = "how often each place becomes [MASK]", "the variance of the number of [MASK] in a call"
 CHOICE = "rng.choice(candidates, size=count, replace=False) gives `count` different places, all with the same chance."
 LABELS = "The label of a word that is chosen is its true id, input_ids[place]; all others are IGNORED, −100."
-SHARES = "Draw one number for each chosen word: below 0.8 it is [MASK], from there to 0.9 a random word, else it stays."
+DRAW = "Draw one number for each chosen word: below 0.8 it is [MASK], from there to 0.9 a random word, else it stays."
 WORDS = "It is any ordinary word, drawn anew for each place, all equally likely: rng.choice(vocabulary.word_ids)."
+REASONS = {
+    COUNT: f"It is `count`. {CHOICE} Each of them has a label, even where its word stays as it is. {LABELS}",
+    **dict.fromkeys((UNTRUE, UNLABELLED), LABELS),
+    **dict.fromkeys((SPECIAL, CANDIDATES, PAIRS), CHOICE),
+    **dict.fromkeys((NO_WORD, RANDOM, SAME), WORDS),
+    **dict.fromkeys((PLACES, SPREAD), DRAW),
+    **dict.fromkeys(SHARES, f"{DRAW} A random word is now and then the true one."),
+}
 
 
-@dataclass(frozen=True)
-class Asked:
-    """mask_words and what it is given."""
-
-    thing: Any
-    vocabulary: Vocabulary
-    ids: list[int]
-
-    def __call__(self, seed: int, probability: float, most: int) -> tuple[Any, list[int]]:
-        """What is returned, and the list that was given, after the call."""
-        given, rng = list(self.ids), np.random.default_rng(seed)
-        return self.thing(given, self.vocabulary, rng, probability=probability, max_predictions=most), given
-
-    def drawn(self, calls: int, probability: float, most: int) -> tuple[Array, Array]:
-        """masked and labels of so many calls, (calls, T)."""
-        results = [self(seed, probability, most)[0] for seed in range(calls)]
-        masked, labels = (np.array([list(map(int, result[part])) for result in results]) for part in (0, 1))
-        return masked, labels
+def given_of(seed: int) -> tuple[Vocabulary, list[int]]:
+    """The words of the toy dialogue, or two letters; and the ids of a text, with a few that are special."""
+    words = load_dialogue(9).vocabulary if seed == 0 else Vocabulary("ab")
+    ids = words.word_ids.tolist() * (1 + 5 * seed)
+    return words, [words.cls_id, *ids[:12], words.sep_id, *ids[5:14], words.sep_id, *[words.pad_id] * 4]
 
 
-def judge(thing: Any) -> Message | None:
-    """The first promise of mask_words that is broken, measured beside what is wanted."""
-    words = load_dialogue(9).vocabulary
-    ids = [int(word) for word in words.word_ids]
-    ids = [words.cls_id, *ids[:12], words.sep_id, *ids[5:14], words.sep_id, *[words.pad_id] * 4]
-    ask = Asked(thing, words, ids)
-    few = Vocabulary("ab")  # of two words, a random one is now and then the true one
-    two = Asked(thing, few, [few.cls_id, *few.word_ids.tolist() * 6, few.sep_id])
-    found = wrong_form(ask) or wrong_count(ask)
-    if found:
-        return found
-    masked, labels = ask.drawn(CALLS, *COUNTED[0][:2])
-    found = wrong_labels(np.array(ids), masked, labels) or next(wrong_choice(words, np.array(ids), labels), None)
-    for each, calls, options in ((ask, CALLS, COUNTED[0][:2]), (two, 600, (1.0, 99))):
-        found = found or next(wrong_words(each.vocabulary, np.array(each.ids), *each.drawn(calls, *options)), None)
-    return found
+def run(thing: Any, seed: int) -> Iterator[Numbers]:
+    """What is true of many calls: counts, and shares, which are as wanted where they are off by no more than chance."""
+    vocabulary, ids = given_of(seed)
 
+    def masked_and_labels(number: int, probability: float, most: int) -> Array:
+        given, rng = list(ids), np.random.default_rng(number)
+        found = thing(given, vocabulary, rng, probability=probability, max_predictions=most)
+        if found is None:
+            raise GradientError("nothing is returned: does it end with `return masked, labels`?")
+        if given != ids:
+            raise GradientError("input_ids itself is changed: write into a copy, masked = list(input_ids)")
+        if np.shape(found) != (2, len(ids)):
+            wanted = f"two lists, masked and labels, of the length {len(ids)}, as input_ids"
+            raise GradientError(f"what is returned has the shape {np.shape(found)}, wanted {wanted}")
+        if np.asarray(found).dtype.kind not in "iu":
+            raise GradientError(f"{np.asarray(found).dtype} is returned, wanted whole numbers: np.zeros makes floats")
+        return np.asarray(found)
 
-def wrong_form(ask: Asked) -> Message | None:
-    """The message on the shape and types of the result; and on what is drawn, if not from rng."""
-    (probability, most, _), length = COUNTED[0], len(ask.ids)
-    result, given = ask(0, probability, most)
-    if result is None:
-        return Message("Nothing is returned.", "Wanted two lists: does it end with `return masked, labels`?")
-    lengths = [np.shape(part) for part in result] if isinstance(result, tuple | list) else []
-    if lengths != [(length,)] * 2:
-        return Message(
-            "mask_words should return two lists, masked and labels, each as long as input_ids.",
-            f"Found the shapes {lengths}, wanted twice {(length,)}. What is not chosen has an entry, too.",
-        )
-    for name, part in zip(("masked", "labels"), result, strict=True):
-        if np.asarray(part).dtype.kind not in "iu":
-            return Message(
-                f"{name} holds {np.asarray(part).dtype}, wanted whole numbers: an id is one.",
-                "np.zeros and np.full make floats, unless they are given whole numbers or dtype=int.",
-            )
-    if given != ask.ids:
-        return Message(
-            "input_ids itself is changed: the next epoch begins with words that are hidden or replaced already.",
-            "The list belongs to the caller. Write into a copy: masked = list(input_ids).",
-        )
-    again, *others = ([list(part) for part in ask(seed, probability, most)[0]] for seed in range(9))
-    if again != [list(part) for part in result]:
-        says = "The same generator gives another result the second time."
-        return Message(says, "Draw from rng alone, and not from np.random or a generator of your own.")
-    if all(other == again for other in others):
-        return Message("Whatever the generator, the result is the same.", "Draw from rng: it is another in each call.")
-    return None
+    if not np.array_equal(masked_and_labels(0, *OPTIONS[0]), masked_and_labels(0, *OPTIONS[0])):
+        raise GradientError("the same generator gives another result the second time: draw from rng alone")
+    counts = [[(masked_and_labels(n, *each)[1] != IGNORED).sum() for n in range(60)] for each in OPTIONS]
+    yield {COUNT: np.array(counts, float)}
 
-
-def wrong_count(ask: Asked) -> Message | None:
-    """The message on how many places have a label."""
-    for probability, most, wanted in COUNTED:
-        found = {int(np.sum(np.asarray(ask(seed, probability, most)[0][1]) != IGNORED)) for seed in range(60)}
-        if found != {wanted}:
-            shown = f"from {min(found)} to {max(found)}" if len(found) > 1 else str(min(found))
-            says = f"In some calls {shown} of the {len(ask.ids)} places have a label, wanted {wanted} each time."
-            each = "Each of them has a label, even where its word stays as it is."
-            return Message(says, f"`count` is {wanted} there. {CHOICE} {each} {LABELS}")
-    return None
-
-
-def wrong_labels(ids: Array, masked: Array, labels: Array) -> Message | None:
-    """The message where a label is not the true word, or where something is replaced without one."""
-    chosen = labels != IGNORED
-    for wrong, says in (
-        (chosen & (labels != ids), "Some labels are not the true word."),
-        (~chosen & (masked != ids), "Some words are replaced, and have no label."),
-    ):
-        if wrong.any():
-            call, place = np.argwhere(wrong)[0]
-            now, label, true = masked[call, place], labels[call, place], ids[place]
-            example = f"At place {place}, where {true} was, masked has {now}, and the label is {label}."
-            return Message(says, f"{example} {LABELS}")
-    return None
-
-
-def wrong_choice(vocabulary: Vocabulary, ids: Array, labels: Array) -> Iterator[Message]:
-    """Messages where the candidates are not chosen equally often, each on its own, or where something else is."""
-    is_word, chosen = vocabulary.is_word[ids], labels != IGNORED
-    if chosen[:, ~is_word].any():
-        yield Message("[CLS], [SEP] or [PAD] is chosen for masking.", f"There is nothing to guess. {CHOICE}")
-    among = chosen[:, is_word].astype(float)
-    (calls, number), count = among.shape, among[0].sum()
-    share = count / number
-    yield from off("Not every candidate is chosen equally often.", among.mean(axis=0), share, calls, CHOICE)
-    together = (among.T @ among / calls)[~np.eye(number, dtype=bool)]
-    share *= (count - 1) / (number - 1)
-    yield from off("The words are not chosen on their own, but two of them together.", together, share, calls, CHOICE)
-
-
-def wrong_words(vocabulary: Vocabulary, ids: Array, masked: Array, labels: Array) -> Iterator[Message]:
-    """Messages on what takes the place of a word: [MASK], any ordinary word or the word itself, by chance each."""
-    words, chosen = vocabulary.word_ids, labels != IGNORED
+    draws = np.array([masked_and_labels(number, *OPTIONS[3 * seed]) for number in range(CALLS[seed])])
+    masked, labels = draws[:, 0], draws[:, 1]
+    true, chosen, is_word = np.array(ids), labels != IGNORED, vocabulary.is_word[ids]
     is_mask = chosen & (masked == vocabulary.mask_id)
-    is_other = chosen & ~is_mask & (masked != ids)
-    others = masked[is_other]
-    if not np.isin(others, words).all():
-        yield Message("What is put in the place of a word may be no ordinary word, but [CLS] or [PAD], say.", WORDS)
-    size = int(words.max()) + 1
-    of_label = np.bincount(labels[chosen], minlength=size)[words] / chosen.sum()
-    wanted = (1 - of_label) / (1 - of_label).sum()  # a word that is the true one does not show
-    shares = np.array([np.mean(part[chosen]) for part in (is_mask, is_other, masked == ids)])
+    is_other = chosen & ~is_mask & (masked != true)
+    yield {
+        UNTRUE: np.array(0.0 + np.sum(chosen & (labels != true))),
+        UNLABELLED: np.array(0.0 + np.sum(~chosen & (masked != true))),
+        SPECIAL: np.array(0.0 + np.sum(chosen[:, ~is_word])),
+        NO_WORD: np.array(0.0 + np.sum(~np.isin(masked[is_other], vocabulary.word_ids))),
+    }
+    among, places = chosen[:, is_word].astype(float), chosen.sum(axis=0)
+    number, count = among.shape[1], chosen[0].sum()
+    together = (among.T @ among / len(draws))[~np.eye(number, dtype=bool)]
+    yield {
+        CANDIDATES: by_chance(among.mean(axis=0), count / number, len(draws)),
+        PAIRS: by_chance(together, count * (count - 1) / (number * (number - 1)), len(draws)),
+    }
+    others, words = masked[is_other], vocabulary.word_ids
     other = 0.1 * (1 - 1 / len(words))
-    if len(others) > len(chosen) / 3:
-        times = np.bincount(others, minlength=size)[words] / len(others)
-        yield from off("As the random word, not all words are drawn equally often.", times, wanted, len(others), WORDS)
-        several = [set(row[at]) for row, at in zip(masked, is_other, strict=True) if at.sum() > 1]
-        if len(several) > 50 and all(len(each) == 1 for each in several):
-            yield Message("All random words of a call are the same one.", WORDS)
-    says = "The shares of [MASK], another word and the word itself are not 80, 10 and 10 %."
-    by_chance = f"With {len(words)} words in all, a random one is the true one in {1 / len(words):.0%} of all cases."
-    yield from off(says, shares, np.array([0.8, other, 0.2 - other]), chosen.sum(), f"{by_chance} {SHARES}")
-    masks = is_mask.sum(axis=1)
-    if not 0.7 < masks.var() / (0.8 * 0.2 * chosen[0].sum()) < 1.4:
-        says = f"Of the words of a call {masks.min()} to {masks.max()} become [MASK], which is not as chance has it."
-        yield Message(says, SHARES)
-    times = chosen.sum(axis=0)
-    of_place = is_mask.sum(axis=0)[times > 0] / times[times > 0]
-    yield from off("Whether a word becomes [MASK] depends on its place.", of_place, 0.8, times[times > 0], SHARES)
+    of_word = 1 - np.array([np.mean(true[is_word] == word) for word in words])  # the true one does not show
+    several = [row[at] for row, at in zip(masked, is_other, strict=True) if at.sum() > 1 and seed == 0]
+    twice = [one == other for one, other, *_ in several]
+    shares = np.array([np.mean(part[chosen]) for part in (is_mask, is_other, masked == true)])
+    spread, wanted = is_mask.sum(axis=1).var(), 0.8 * 0.2 * count
+    yield {
+        **dict(zip(SHARES, by_chance(shares, np.array([0.8, other, 0.2 - other]), chosen.sum()), strict=True)),
+        RANDOM: by_chance(np.array([np.mean(others == word) for word in words]), of_word / of_word.sum(), len(others)),
+        SAME: by_chance(np.array(np.mean(twice or [0])), 1 / len(words), len(twice)),
+        PLACES: by_chance(is_mask.sum(axis=0) / np.maximum(places, 1), 0.8 * (places > 0), places),
+        SPREAD: np.array(wanted if 0.7 < spread / wanted < 1.4 else spread),
+    }
 
 
-def off(says: str, found: Array, wanted: Any, count: Any, because: str) -> Iterator[Message]:
-    """The message, if a share is farther from the wanted one than chance allows. count: the cases it is a share of."""
+def by_chance(found: Array, wanted: Any, count: Any) -> Array:
+    """The shares, or those that are wanted where chance explains the difference. count: the cases that each is of."""
     wanted = np.broadcast_to(wanted, found.shape)
-    if (np.abs(found - wanted) <= SIGMAS * np.sqrt(wanted * (1 - wanted) / count) + 1e-9).all():
-        return
-    pairs = [f"{one:.1%}, wanted {of:.1%}" for one, of in zip(found, wanted, strict=True)]
-    among = f"from {found.min():.1%} to {found.max():.1%}, wanted about {wanted.mean():.1%} for each"
-    yield Message(says, f"Found {'; '.join(pairs) if len(pairs) < 4 else among}. {because}")
+    far = SIGMAS * np.sqrt(wanted * (1 - wanted) / np.maximum(count, 1)) + 1e-9
+    return np.where(np.abs(found - wanted) <= far, wanted, found)
 
 
-PART = Part(right=mask_words, asked=ASKED, given=5, seeds=(), prove=judge)
+PART = Part(right=mask_words, asked=ASKED, given=5, run=run, seeds=(0, 1), reasons=REASONS, is_mended=False)
 EXERCISE = Exercise("masking, 80/10/10", CHAPTERS[7], TEXT, HINTS, (PART,), uses=("IGNORED",))

@@ -32,6 +32,8 @@ TITLE = "Follow one number back"
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _PART = re.compile(r"<!-- (\w+\.html) -->")
 _CHAPTER = re.compile(r'href="(docs/[\w-]+)\.md"')
+FOOT = "<!-- the site -->"
+TO_THE_SITE = ' <a href="{}index.html">Its source and chapters, to read</a>.'
 REPOSITORY = "https://github.com/npbert/npbert/blob/main/"
 _IMPORTED = re.compile(r'^import [^;]*from "(.*)";$', re.MULTILINE)
 MASK = SPECIAL["mask_id"]
@@ -73,6 +75,8 @@ def number_page(data: dict[str, Any]) -> str:
     """The page as HTML. data: what `export` gives; in a page of the site also `site`, where from it the site begins."""
     body = _PART.sub(lambda part: resource(f"{FOLDER}/{part[1]}"), resource(f"{FOLDER}/page.html"))
     root, end = (escape(data["site"]), "html") if "site" in data else (REPOSITORY, "md")
+    if "site" in data:
+        body = body.replace(FOOT, TO_THE_SITE.format(root))
     return page(
         data["title"],
         _CHAPTER.sub(rf'href="{root}\1.{end}"', body),

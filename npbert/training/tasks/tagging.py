@@ -126,7 +126,7 @@ class PartOfSpeech(Tagging):
 
     @staticmethod
     def check_tags(sentences: Sequence[TaggedSentence]) -> None:
-        """Any tag will do."""
+        """A tag may be anything."""
 
     def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
         return {"accuracy": accuracy(*self._numbers(predicted, gold))}

@@ -11,8 +11,8 @@ import numpy as np
 
 from npbert import Tape
 from npbert.gradcheck.exact.run import Case
-from npbert.gradcheck.given import as_layer
 from npbert.gradcheck.inputs import as_tuple, is_float_array
+from npbert.gradcheck.layer_of import as_layer
 
 
 def made(case):

@@ -76,9 +76,7 @@ def wrong_answers(number: int) -> Iterator[WrongAnswer]:
             for mistake in "\n".join(lines).replace("\n& ", "\0").splitlines():
                 name, _, edits = mistake.partition(": ")
                 blank = style.partition(":")[0]
-                wrong = file_with(
-                    EXERCISES[number], _in_small_steps(number) | {blank: _edited(text, edits.split("\0"))}
-                )
+                wrong = file_with(EXERCISES[number], _in_small_steps(number) | {blank: edited(text, edits.split("\0"))})
                 name = f"{blank}: {name}" if len(EXERCISES[number].blanks) > 1 else name
                 changed = _changed(before.splitlines(), wrong.splitlines())
                 yield WrongAnswer(name, wrong, changed, blank.partition(".")[0])
@@ -93,7 +91,7 @@ def _sections(number: int) -> Iterator[tuple[str, str, list[str]]]:
         yield kind, of, lines
 
 
-def _edited(text: str, edits: list[str]) -> str:
+def edited(text: str, edits: list[str]) -> str:
     """The text with each `before` replaced by its `after`."""
     places = []
     for edit in edits:

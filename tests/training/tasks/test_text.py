@@ -1,7 +1,5 @@
 """Classification, regression and multiple choice: from a file to targets, and from logits to metrics."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -98,14 +96,6 @@ def test_the_baselines_are_those_of_always_the_same_answer(read):
     assert task.baselines(examples) == pytest.approx(scores(0.75, 3 / 7, 0.0, f1=6 / 7, loss=loss))
     task, examples = read(TextRegression, "a\t1\nb\t3\n")
     assert task.baselines(examples) == {"loss": 1.0}
-
-
-def test_a_column_that_holds_no_texts_is_told(read):
-    with pytest.warns(UserWarning, match=r"only 2 of 60 texts differ, the first is 'a'; text says which column"):
-        read(TextClassification, "a\tx\nb\ty\n" * 30)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        read(TextClassification, "".join(f"a {number}\t{'xy'[number % 2]}\n" for number in range(60)))
 
 
 TABLE = "text\tone\ttwo\tthree\tgold\nann sings\ta b\tc\td e f\t2\nbob\td\te\tf\t0\nrome\ta\tb\tc\t1\n"

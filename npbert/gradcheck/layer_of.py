@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Layer
-from npbert.gradcheck.forms import Form, asked, names_given, plain
+from npbert.gradcheck.forms import Form, Function, asked, names_given, plain
 from npbert.gradcheck.forward import check_moves, check_written, told
+from npbert.gradcheck.function_forms import applied, cached, loss, residuals, vjp, with_context
 from npbert.gradcheck.inputs import is_float_array
-from npbert.gradcheck.others import applied, cached, loss, residuals, vjp, with_context
 from npbert.gradcheck.places import Grads
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io.messages import counted
@@ -102,26 +102,34 @@ def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
         raise TypeError(f"({kinds}) is no form that is known: {_HOW}{called}")
     names = names_given(first, inputs)
     with told("forward"):
-        y, wanted = vjp(first, last, names).once(inputs)[0], asked(last)
-    is_tuple = isinstance(y, tuple) and len(y) > 1
-    if len(parts) == 1:
-        if not is_tuple or np.size(plain(y[0])) != 1:
-            raise TypeError(f"{getattr(first, '__name__', first)} alone gives no gradients: {_HOW}")
-        return loss(first, names)
-    if is_tuple and len(wanted) == len(y):
-        return cached(first, last, names, len(y) - 1)
-    if is_tuple and wanted[-len(names) :] != names:
-        outs = len(wanted) - len(last.__defaults__ or ()) - sum(name in names for name in wanted[1:]) - 1
-        if 0 < outs < len(y):
-            return cached(first, last, names, outs)
+        y = vjp(first, last, names).once(inputs)[0]
+    return _form_of_loss(first, names, y) if len(parts) == 1 else _form_of_two(first, last, names, y)
+
+
+def _form_of_loss(f: Function, names: list[str], y: Any) -> Form:
+    if not isinstance(y, tuple) or len(y) < 2 or np.size(plain(y[0])) != 1:
+        raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {_HOW}")
+    return loss(f, names)
+
+
+def _form_of_two(f: Function, backward: Function, names: list[str], y: Any) -> Form:
+    """Of a backward that is given a dy and the inputs; or, for an f that returns a tuple, a dy for each output, the
+    cache, and whatever else it asks for by the name of an input."""
+    wanted = asked(backward)
+    if isinstance(y, tuple) and len(y) > 1:
+        if len(wanted) == len(y):
+            return cached(f, backward, names, len(y) - 1)
+        outs = sum(name not in names for name in asked(backward, required=True)[1:])
+        if wanted[-len(names) :] != names and 0 < outs < len(y):
+            return cached(f, backward, names, outs)
     outputs = y if isinstance(y, tuple | list) else (y,)
     if not all(map(_is_numbers, outputs)):
         kinds = ", ".join(type(each).__name__ for each in outputs)
         raise TypeError(
-            f"{getattr(first, '__name__', first)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
+            f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
             "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
         )
-    return vjp(first, last, names)
+    return vjp(f, backward, names)
 
 
 def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> None:

@@ -1,0 +1,47 @@
+"""Whatever is in a file, the answer is one clear message, and what it advises works."""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from npbert.learn import WRONG
+from npbert.learn.exception_help import help_with
+from tests.learn.answers import answered, edited, right, right_answer
+
+ROWS = Path(__file__).with_name("said.txt").read_text(encoding="utf-8").split("\n== ")[1:]
+MODULES = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert")]
+NAMES = sorted(name for name in set().union(*MODULES) if name.isidentifier() and not name.startswith("__"))
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[row.replace("\n", " ")[:40] for row in ROWS])
+def test_what_is_wrong_and_what_helps_is_said(row, judge, monkeypatch):
+    body, *wanted = row.rstrip().split("\n-- ")
+    head, _, body = body.partition("\n")
+    number, _, change = head.partition(" ")
+    steps = "\n".join(next(iter(right(int(number)).values())).splitlines()[:-1]) if "…" in body else ""
+    changes = [change, *body.removeprefix("& ").split("\n& ")] if change else []
+    text = (
+        edited(right_answer(int(number)), list(filter(None, changes)))
+        if change
+        else answered(int(number), body.replace("…", steps))
+    )
+    with Path(os.devnull).open() as nothing:
+        monkeypatch.setattr("sys.stdin", nothing)
+        is_mended = any(re.search(r"line \d+ \(", words) for words in wanted)
+        verdict = judge(int(number), f"{text}\n\nSUMS, RNG = [], np.random.default_rng(0)\n", mends=is_mended)
+    said = f"{verdict.status}: {verdict.says}\n\n{verdict.because}".lower()
+    assert [words for words in (WRONG, *wanted) if words.replace("⏎", "\n").lower() not in said] == []
+    assert verdict.because.count("\n") < 20
+
+
+def test_an_import_that_is_advised_works():
+    advised = {name: re.search(r"Write `(.*)` at the top", help_with(NameError(name=name), "", {})) for name in NAMES}
+    imports = {name: found[1] for name, found in advised.items() if found}
+    assert len(imports) > 100
+    assert imports["softmax"] == "from npbert.layers.softmax import softmax", "not its module, which has the same name"
+    for name, line in imports.items():
+        exec(line, brought := {})
+        assert name in brought

@@ -67,7 +67,8 @@ def unpack(layer: Any, x: Array, places: Array, shape: tuple[int, int]) -> Array
 
 def cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
     p = softmax(None, logits)
-    weight = np.ones(logits.shape[1]) if layer.weight is None else layer.weight
+    weight = getattr(layer, "weight", None)
+    weight = np.ones(logits.shape[1]) if weight is None else weight
     surprises = [-weight[label] * math.log(p[n, label]) for n, label in enumerate(labels.tolist()) if label != IGNORED]
     return np.float64(math.fsum(surprises) / len(surprises))
 
@@ -86,9 +87,13 @@ def relative_bias(layer: Any, distances: Array) -> Array:
     return np.array([layer.weight.value[bucket(layer, int(distance))] for distance in distances])
 
 
-def probabilities(layer: Any, head: int, q: Array, k: Array, at: Array) -> Array:
-    """(M, T): how much each query takes from each key of its sequence, in one head of d features. at: the queries'
-    positions."""
+def probabilities(q: Array, k: Array) -> Array:
+    """(M, T): how much each query takes from each key of its sequence, in one head of d features."""
+    return shares(None, 0, q, k, np.zeros(len(q)))
+
+
+def shares(layer: Any, head: int, q: Array, k: Array, at: Array) -> Array:
+    """As probabilities, for the distances from queries at the positions `at` to the keys."""
     bias, reach = getattr(layer, "bias", None), getattr(layer, "reach", None)
     scores = np.array([[query @ key / math.sqrt(len(key)) for key in k] for query in q.astype(float)])
     for i, j in np.ndindex(scores.shape):
@@ -109,7 +114,7 @@ def dot_product(layer: Any, q: Array, k: Array, v: Array, sequences: Sequences |
             own_q, own_k = q[query : query + m, features], k[key : key + t, features]
             at = sequences.query_positions[query : query + m]
             if m:
-                p = probabilities(layer, head, own_q, own_k, at)
+                p = shares(layer, head, own_q, own_k, at)
                 c[query : query + m, features] = p @ v[key : key + t, features]
         query, key = query + m, key + t
     return c

@@ -6,7 +6,7 @@ from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.layers import Dropout, Embedding, LayerNorm, NoEmbedding, SinusoidalPositions
+from npbert.layers import Dropout, Embedding, LayerNorm, Linear, NoEmbedding, SinusoidalPositions
 
 POSITION_KINDS: dict[str, Callable[[int, int, Init], Layer]] = {
     "absolute": Embedding,
@@ -23,8 +23,9 @@ class BertEmbeddings(Layer):
     positions (N,): t, the column of each token in its batch
 
     position_embedding_type: `absolute`, a learned table (BERT); `sinusoidal`, fixed (the Transformer); or `rotary`, no
-    table, as attention itself sees positions. type_vocab_size: 0 for no types (DistilBERT). (Devlin et al. 2018,
-    section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
+    table, as attention itself sees positions. type_vocab_size: 0 for no types (DistilBERT). projected_size: the width
+    of y where a Linear follows, as the tables are narrower (ALBERT: Lan et al. 2019, section 3.1).
+    (Devlin et al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
     Chapter 7 of docs/ derives it.
 
     Raises: ValueError for another kind of positions; TypeError for ids that are not integers, IndexError for one that
@@ -42,6 +43,7 @@ class BertEmbeddings(Layer):
         position_embedding_type: str = "absolute",
         dropout: float = 0.0,
         layer_norm_eps: float = 1e-12,
+        projected_size: int | None = None,
     ) -> None:
         if position_embedding_type not in POSITION_KINDS:
             wanted = ", ".join(POSITION_KINDS)
@@ -52,17 +54,21 @@ class BertEmbeddings(Layer):
         self.token_type_embeddings = Embedding(type_vocab_size, hidden_size, init) if has_types else NoEmbedding()
         self.layer_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.dropout = Dropout(dropout)
+        self.projection = Linear(hidden_size, projected_size, init) if projected_size else None
 
     def forward(self, input_ids: Array, token_type_ids: Array, positions: Array, tape: Tape = NO_TAPE) -> Array:
         word = self.word_embeddings(input_ids, tape)
         position = self.position_embeddings(positions, tape)
         token_type = self.token_type_embeddings(token_type_ids, tape)
         y = self.layer_norm(word + position + token_type, tape)
-        return self.dropout(y, tape)
+        y = self.dropout(y, tape)
+        return self.projection(y, tape) if self.projection else y
 
     def backward(self, dy: Array, tape: Tape) -> None:
         """A sum hands its gradient to each of its terms, so all three tables are given the same. There is no dx, as ids
         cannot be moved."""
+        if self.projection:
+            dy = self.projection.backward(dy, tape)
         dy = self.dropout.backward(dy, tape)
         dsum = self.layer_norm.backward(dy, tape)
         self.token_type_embeddings.backward(dsum, tape)

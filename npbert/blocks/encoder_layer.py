@@ -59,7 +59,7 @@ class EncoderLayer(Layer):
         feed_forward: Layer | None = None,
     ) -> None:
         self.attention = attention or MultiHeadAttention(hidden_size, num_heads, init, dropout=attention_dropout)
-        self.attention_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
+        self.attention_norm: Layer = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.feed_forward = feed_forward or FeedForward(hidden_size, intermediate_size, init, activation=activation)
         self.output_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.dropout = Dropout(dropout)  # used twice; what it drew each time is on the tape
@@ -70,6 +70,10 @@ class EncoderLayer(Layer):
 
         f = self.feed_forward(h, tape)
         return self.output_norm(h + self.dropout(f, tape), tape)
+
+    def attention_probabilities(self, x: Array, sequences: Sequences | None = None) -> list[Array]:
+        """The share that each row of x (N, D) takes from each row of its sequence, as MultiHeadAttention has it."""
+        return self.attention.probabilities(x, sequences)
 
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
         """(dx, dz): the two halves backwards.

@@ -1,5 +1,7 @@
 """MaskedLMHead: from a hidden vector back to a word of the vocabulary."""
 
+from dataclasses import replace
+
 from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array, matmul, sum_rows
 from npbert.core.layer import Layer
@@ -16,21 +18,27 @@ class MaskedLMHead(Layer):
 
     E is the word embeddings' own Parameter ("tied weights"): the score of a word is the dot product with the
     vector that the word has as input. (Devlin et al. 2018, section 3.1, task 1; transform and tying are in its code.)
-    Chapter 7 of docs/ derives it.
+    hidden_size: of x, where the table is narrower. Chapter 7 of docs/ derives it.
 
     Raises: ValueError for an unknown activation, or when x is not (n, D); TypeError when its dtype is not that of the
     weights.
     """
 
     def __init__(
-        self, table: Parameter, init: Init, *, activation: str = "gelu", layer_norm_eps: float = 1e-12
+        self,
+        table: Parameter,
+        init: Init,
+        *,
+        activation: str = "gelu",
+        layer_norm_eps: float = 1e-12,
+        hidden_size: int | None = None,
     ) -> None:
-        vocab_size, hidden_size = table.value.shape
-        self.dense = Linear(hidden_size, hidden_size, init)
+        vocab_size, features = table.value.shape
+        self.dense = Linear(hidden_size or features, features, init)
         self.activation = make_activation(activation)
-        self.layer_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
+        self.layer_norm = LayerNorm(features, init, eps=layer_norm_eps)
         self.table = table
-        self.bias = init.zeros(vocab_size)
+        self.bias = replace(init, bias=True).zeros(vocab_size)
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         h = self.dense(x, tape)

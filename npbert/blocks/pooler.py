@@ -1,10 +1,11 @@
 """Pooler: one vector for a whole sequence, made from that of its [CLS]."""
 
+from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.parameter import Init
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.layers import Linear, Tanh
+from npbert.layers import LayerNorm, Linear
 
 
 class Pooler(Layer):
@@ -12,18 +13,26 @@ class Pooler(Layer):
 
     x (B, D): the hidden state of each sequence's first token, [CLS]   W (D, D)   y (B, D)
 
+    activation, norm: in the place of tanh, and a LayerNorm after it, for descendants of BERT.
+
     (Devlin et al. 2018, section 3; the layer is in its code.)
 
     Raises: ValueError when x is not (B, D), TypeError when its dtype is not that of W.
     """
 
-    def __init__(self, hidden_size: int, init: Init) -> None:
+    def __init__(
+        self, hidden_size: int, init: Init, *, activation: str = "tanh", norm: LayerNorm | None = None
+    ) -> None:
         self.dense = Linear(hidden_size, hidden_size, init)
-        self.activation = Tanh()
+        self.activation = make_activation(activation)
+        self.norm = norm
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
-        return self.activation(self.dense(x, tape), tape)
+        y = self.activation(self.dense(x, tape), tape)
+        return self.norm(y, tape) if self.norm else y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
         """Through tanh, then through the product."""
+        if self.norm:
+            dy = self.norm.backward(dy, tape)
         return self.dense.backward(self.activation.backward(dy, tape), tape)

@@ -40,7 +40,8 @@ class Tokenizer(Vocabulary):
     as those it was trained on.
 
     library_tokenizer: of the library `tokenizers`. special: the special tokens, [UNK] among them, by the attribute for
-    their id. truncation_side: from which side of a text that is too long tokens are cut. path: its file, for errors.
+    their id. truncation_side: from which side of a text that is too long tokens are cut. reads_types: False where
+    the model has no token types, so that all are 0. path: its file, for errors.
 
     Raises: ValueError when a special token is not in the vocabulary.
     """
@@ -54,11 +55,12 @@ class Tokenizer(Vocabulary):
         max_length: int | None = None,
         special: Mapping[str, str] = SPECIAL,
         truncation_side: str = "right",
+        reads_types: bool = True,
         path: Path | None = None,
     ) -> None:
         self.library_tokenizer = getattr(library_tokenizer, "_tokenizer", library_tokenizer)
         self.max_length, self.special, self.path = max_length, dict(special), path
-        self.truncation_side = truncation_side
+        self.truncation_side, self.reads_types = truncation_side, reads_types
         self.library_tokenizer.no_padding()
         self.library_tokenizer.no_truncation()
         self._number(self._tokens_by_id(), special)
@@ -190,7 +192,8 @@ class Tokenizer(Vocabulary):
         Raises: ValueError when the question leaves no room for more than `stride` tokens of the passage; FileError as
         encode.
         """
-        room = max_length - 3 - len(self.pieces([question])[0])
+        special = self.library_tokenizer.num_special_tokens_to_add(is_pair=True)
+        room = max_length - special - len(self.pieces([question])[0])
         if room <= stride:
             raise ValueError(f"the question leaves room for {room} tokens of the passage, wanted more than {stride}")
         [first] = self._encodings([(question, passage)], max_length, stride)
@@ -215,7 +218,7 @@ class Tokenizer(Vocabulary):
             raise TypeError(f"got {texts[0]!r:.40}, wanted an Encoding: tokenizer.batch(tokenizer.encode(texts))")
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
-            pad_rows([encoding.type_ids for encoding in encodings], 0),
+            pad_rows([encoding.type_ids for encoding in encodings], 0) * self.reads_types,
             pad_rows([encoding.attention_mask for encoding in encodings], 0),
         )
         batch.names = {"input_ids": self.decode}

@@ -21,7 +21,16 @@ BERT, AS_IT_IS = "BertTokenizer", "PreTrainedTokenizerFast"
 """The classes of transformers: that with the rules of BERT, and that with those of a tokenizer.json."""
 
 INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
-_OTHER_NAMES = {"DistilBertTokenizer": BERT, "TokenizersBackend": AS_IT_IS, AS_IT_IS.removesuffix("Fast"): AS_IT_IS}
+_ROBERTA = {"pad_id": "<pad>", "unk_id": "<unk>", "cls_id": "<s>", "sep_id": "</s>", "mask_id": "<mask>"}
+_OF_DESCENDANTS = {  # their special tokens, where the files name no others; their rules are in the tokenizer.json
+    **dict.fromkeys(("RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"), _ROBERTA),
+    "MPNetTokenizer": {**_ROBERTA, "unk_id": "[UNK]"},
+    "AlbertTokenizer": {**SPECIAL, "pad_id": "<pad>", "unk_id": "<unk>"},
+}
+_OTHER_NAMES = {
+    **dict.fromkeys(("DistilBertTokenizer", "ElectraTokenizer"), BERT),
+    **dict.fromkeys(("TokenizersBackend", AS_IT_IS.removesuffix("Fast"), *_OF_DESCENDANTS), AS_IT_IS),
+}
 _POSSIBLE = {
     "padding_side": ("right", None),
     "split_special_tokens": (False, None),
@@ -54,8 +63,10 @@ class TokenizerConfig:
         name = str(self.settings.get("tokenizer_class") or of_model or BERT).removesuffix("Fast")
         self.tokenizer_class = _OTHER_NAMES.get(name, name)
         if self.tokenizer_class not in (BERT, AS_IT_IS):
-            raise FileError(f"{self.path}: tokenizer_class is {name!r}, and npbert has only {BERT} and {AS_IT_IS}")
-        self.special = {name: self._special_token(token_name(name), token) for name, token in SPECIAL.items()}
+            known = ", ".join([BERT, AS_IT_IS, *_OF_DESCENDANTS])
+            raise FileError(f"{self.path}: tokenizer_class is {name!r}, and npbert has only {known}")
+        self._usual = _OF_DESCENDANTS.get(name, SPECIAL)
+        self.special = {key: self._special_token(token_name(key), token) for key, token in self._usual.items()}
         length = "max_len" if "model_max_length" not in self.settings else "model_max_length"
         self.max_length = read_length(self.path, self.settings, length)
 
@@ -106,7 +117,7 @@ class TokenizerConfig:
 
     def _named_tokens(self) -> list[Any]:
         """The tokens of the settings cls_token and the like: texts, or objects with flags."""
-        usual = {token_name(name): token for name, token in SPECIAL.items()}
+        usual = {token_name(name): token for name, token in self._usual.items()}
         settings = {**usual, **self.settings}
         return [token for name, token in settings.items() if name.endswith("_token") and not isinstance(token, bool)]
 

@@ -19,6 +19,9 @@ from npbert.data.tokenizer_config import (
 from npbert.io.extras import import_extra
 from npbert.io.files import HOW_TO_DOWNLOAD, FileError, atomic_write, model_folder, parse_json, read_text, write_json
 
+KINDS = ("WordPiece", "BPE", "Unigram")
+"""The models of a tokenizer.json: BERT's, and those of its descendants."""
+
 
 class Encoding(Protocol):
     """A text as tokens: a `tokenizers.Encoding`.
@@ -69,8 +72,9 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     else:
         stored = parse_json(read_text(path), str(path))
     kind = stored["model"].get("type", "WordPiece")
-    if kind != "WordPiece":
-        raise ValueError(f"its model is {kind}, wanted WordPiece")
+    wanted = KINDS[:1] if is_bert else KINDS
+    if kind not in wanted:
+        raise ValueError(f"its model is {kind}, wanted {' or '.join(wanted)}")
     added = config.added_tokens(stored)
     if is_bert:
         rules = _bert(stored["model"]["vocab"], unk_token=config.special["unk_id"])
@@ -80,11 +84,14 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     tokenizer.add_tokens([import_extra("tokenizers", extra="hf").AddedToken(**flags) for flags in added])
     if is_bert:
         _put_special_tokens_around(tokenizer, config.special, reads_types=config.reads_types)
-    elif not config.reads_types:
-        raise FileError(f"{config.path}: model_input_names lacks token_type_ids, which the tokenizer.json has")
     side = ((stored.get("truncation") or {}).get("direction") or "right").lower()
     side = config.settings.get("truncation_side") or side
-    return tokenizer, {"special": config.special, "max_length": config.max_length, "truncation_side": side}
+    return tokenizer, {
+        "special": config.special,
+        "max_length": config.max_length,
+        "truncation_side": side,
+        "reads_types": config.reads_types,
+    }
 
 
 def bert_tokenizer(tokens: Sequence[str], *, lowercase: bool = True) -> Any:
@@ -145,12 +152,14 @@ def _put_special_tokens_around(tokenizer: Any, special: Mapping[str, str], *, re
 
 
 def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
-    """Write a Tokenizer into `folder`: all three files, each whole or not at all.
+    """Write a Tokenizer into `folder`: its files, each whole or not at all; a vocab.txt for WordPiece alone.
 
     Raises: FileExistsError where another one is, unless `overwrite`.
     """
     text = tokenizer.library_tokenizer.to_str(pretty=True)
-    texts = {"tokenizer.json": text, "vocab.txt": "".join(f"{token}\n" for token in tokenizer.tokens)}
+    texts = {"tokenizer.json": text}
+    if json.loads(text)["model"]["type"] == "WordPiece":
+        texts["vocab.txt"] = "".join(f"{token}\n" for token in tokenizer.tokens)
     for name, text in texts.items():
         if not overwrite and (folder / name).exists() and (folder / name).read_bytes() != text.encode():
             raise FileExistsError(f"{folder} holds another tokenizer; overwrite=True replaces it")
@@ -163,14 +172,16 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
 
 def _config_of(tokenizer: Any) -> dict[str, Any]:
     """The tokenizer_config.json of a Tokenizer."""
-    normalizer = json.loads(tokenizer.library_tokenizer.to_str())["normalizer"] or {}
+    stored = json.loads(tokenizer.library_tokenizer.to_str())
+    normalizer, is_word_piece = stored["normalizer"] or {}, stored["model"]["type"] == "WordPiece"
     names = {name: of_library for name, (of_library, _) in NORMALIZER.items() if of_library in normalizer}
     config: dict[str, Any] = {name: normalizer[of_library] for name, of_library in names.items()}
     usual = SPECIAL
-    if normalizer.get("type", "BertNormalizer") == "BertNormalizer":
+    if is_word_piece and normalizer.get("type", "BertNormalizer") == "BertNormalizer":
         config["tokenizer_class"] = BERT
     else:  # transformers makes a BertTokenizer from vocab.txt, and would not clean a text in its own way
-        config |= {"tokenizer_class": AS_IT_IS, "model_input_names": INPUTS}
+        inputs = INPUTS if tokenizer.reads_types else [name for name in INPUTS if name != "token_type_ids"]
+        config |= {"tokenizer_class": AS_IT_IS, "model_input_names": inputs}
         usual = {}
     for name in ("unk_id", "sep_id", "pad_id", "cls_id", "mask_id"):
         if tokenizer.special[name] != usual.get(name):

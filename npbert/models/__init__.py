@@ -1,5 +1,6 @@
 """BERT and its heads, put together from the layers as in the paper, and Hugging Face's files for them."""
 
+from npbert.models.architecture import Architecture
 from npbert.models.bert import BertModel, BertOutput
 from npbert.models.classification import (
     BertForMultipleChoice,
@@ -14,10 +15,26 @@ from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTr
 from npbert.models.question_answering import BertForQuestionAnswering, QuestionAnsweringOutput
 from npbert.models.task_model import TaskModel
 
-__all__ = ["BertConfig", "PRESETS", "load_config", "Reads", "PackedBatch"]
+AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining = (
+    BertConfig,
+    BertModel,
+    BertForMaskedLM,
+    BertForPreTraining,
+)
+AutoModelForSequenceClassification, AutoModelForTokenClassification = (
+    BertForSequenceClassification,
+    BertForTokenClassification,
+)
+AutoModelForQuestionAnswering, AutoModelForMultipleChoice = BertForQuestionAnswering, BertForMultipleChoice
+"""One class serves BERT and its descendants: the folder says what it is. These are the names that people know."""
+
+__all__ = ["BertConfig", "Architecture", "PRESETS", "load_config", "Reads", "PackedBatch"]
 __all__ += ["BertModel", "BertOutput", "PreTrainedModel", "TaskModel"]
 __all__ += ["BertForMaskedLM", "BertForPreTraining", "PreTrainingOutput", "PreTrainingLosses"]
 __all__ += ["BertForSequenceClassification", "BertForMultipleChoice", "BertForTokenClassification"]
 __all__ += ["BertForQuestionAnswering", "QuestionAnsweringOutput"]
+__all__ += ["AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForPreTraining"]
+__all__ += ["AutoModelForSequenceClassification", "AutoModelForTokenClassification"]
+__all__ += ["AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"]
 __all__ += ["ParameterRow", "parameter_rows", "parameter_table", "parameters_by_layer"]
 __all__ += ["size_table", "neither_size_nor_folder"]

@@ -1,17 +1,19 @@
 """BertModel: embeddings, encoder and pooler, as the paper puts them together."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.blocks import BertEmbeddings, Encoder, EncoderLayer, Pooler
+from npbert.blocks import BertEmbeddings, MeanPooling
 from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
 from npbert.compute.lent import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.display import shown_in_short
 from npbert.io.errors import InputIndexError
 from npbert.layers import Gather, Unpack
+from npbert.models.architecture import make_encoder, make_pooler
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
@@ -34,7 +36,8 @@ class BertModel(PreTrainedModel):
     batch -> (last_hidden_state (B, T, D), pooler_output (B, D)). (Devlin et al. 2018, section 3.)
 
     rng: where the initial weights are drawn from; None leaves them 0, for a model about to be loaded.
-    add_pooling_layer: False leaves the pooler out, for a head that reads the tokens alone.
+    add_pooling_layer: False leaves the pooler out, for a head that reads the tokens alone; None is as the published
+    model without a head has it.
 
     Raises: what PackedBatch raises for the batch, before anything is computed.
     """
@@ -45,35 +48,26 @@ class BertModel(PreTrainedModel):
         *,
         rng: np.random.Generator | None,
         dtype: DTypeLike = np.float32,
-        add_pooling_layer: bool = True,
+        add_pooling_layer: bool | None = None,
     ) -> None:
-        init = Init(rng, config.initializer_range, dtype)
+        init, architecture = Init(rng, config.initializer_range, dtype), config.architecture
+        norm = replace(init, bias=architecture.biases != "none")
         self.config = config
         self.embeddings = BertEmbeddings(
             config.vocab_size,
-            config.hidden_size,
-            init,
-            max_position_embeddings=config.max_position_embeddings,
-            type_vocab_size=config.type_vocab_size,
+            architecture.embedding_size or config.hidden_size,
+            norm,
+            max_position_embeddings=config.max_position_embeddings + architecture.first_position,
+            type_vocab_size=config.type_vocab_size if architecture.has_types else 0,
             position_embedding_type=config.position_embedding_type,
             dropout=config.hidden_dropout_prob,
             layer_norm_eps=config.layer_norm_eps,
+            projected_size=architecture.embedding_size and config.hidden_size,
         )
-        self.encoder = Encoder(
-            EncoderLayer(
-                config.hidden_size,
-                config.num_attention_heads,
-                config.intermediate_size,
-                init,
-                dropout=config.hidden_dropout_prob,
-                attention_dropout=config.attention_probs_dropout_prob,
-                activation=config.hidden_act,
-                layer_norm_eps=config.layer_norm_eps,
-            )
-            for _ in range(config.num_hidden_layers)
-        )
-        self.pooler = Pooler(config.hidden_size, init) if add_pooling_layer else None
-        self.gather, self.unpack = Gather(), Unpack()
+        self.encoder = make_encoder(config, init)
+        has_pooler = architecture.base_pooler if add_pooling_layer is None else add_pooling_layer
+        self.pooler = make_pooler(config, init) if has_pooler else None
+        self.gather, self.unpack, self.mean = Gather(), Unpack(), MeanPooling()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> BertOutput:
         packed = self.pack(batch)  # padding ends: what follows sees the real tokens of each sequence
@@ -121,15 +115,29 @@ class BertModel(PreTrainedModel):
         """The backward of `encode`: from dh to every parameter of the encoder and the embeddings."""
         self.embeddings.backward(self.encoder.backward(dh, tape), tape)
 
+    def encode_tokens(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
+        """As `encode`, for a head that reads tokens: through the pooler, where the architecture has one for them."""
+        h = self.encode(packed, tape)
+        return self.pooler(h, tape) if self.pooler else h
+
+    def encode_tokens_backward(self, dh: Array, tape: Tape) -> None:
+        """The backward of `encode_tokens`."""
+        self.encode_backward(self.pooler.backward(dh, tape) if self.pooler else dh, tape)
+
     def pool(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """One vector for each sequence (B, D), from the hidden state of its first token, [CLS]."""
+        """One vector for each sequence (B, D), from the hidden state of its first token, [CLS], or from their mean."""
         assert self.pooler, "a model that pools has a pooler"
-        return self.pooler(self.gather(h, packed.first, tape), tape)
+        if self.config.architecture.pools == "mean":
+            h, rows = self.mean(h, packed.sequences, tape), packed.unsorted
+        else:
+            rows = packed.first
+        return self.pooler(self.gather(h, rows, tape), tape)
 
     def pool_backward(self, dpooled: Array, tape: Tape) -> Array:
         """The backward of `pool`: dh is 0 but for the first token of each sequence, the only one that was read."""
         assert self.pooler, "a model that pools has a pooler"
-        return self.gather.backward(self.pooler.backward(dpooled, tape), tape)
+        dh = self.gather.backward(self.pooler.backward(dpooled, tape), tape)
+        return self.mean.backward(dh, tape) if self.config.architecture.pools == "mean" else dh
 
     def hidden_states(self, batch: AnyBatch, layers: Collection[int] | None = None) -> dict[int, Array]:
         """The hidden states (B, T, D) by layer: 0 is the embeddings, L the last layer; all of them, or just `layers`.
@@ -157,8 +165,8 @@ class BertModel(PreTrainedModel):
         batch_size, length = packed.shape
         found = {}
         for asked, number in numbers.items():
-            attention = self.encoder.layers[number - 1].attention
-            probabilities = attention.probabilities(inputs[number - 1], packed.sequences)
+            layer = self.encoder.layers[number - 1]
+            probabilities = layer.attention_probabilities(inputs[number - 1], packed.sequences)
             shape = batch_size, self.config.num_attention_heads, length, length
             found[asked] = np.zeros(shape, probabilities[0].dtype)
             for sequence, p in zip(packed.order, probabilities, strict=True):
@@ -173,7 +181,8 @@ class BertModel(PreTrainedModel):
         for number, layer in enumerate(self.encoder.layers[: max(numbers, default=0)], start=1):
             h = layer(h, h, packed.sequences)
             if number in numbers:
-                states[number] = h
+                norm = self.encoder.norm if number == len(self.encoder.layers) else None
+                states[number] = norm(h) if norm else h
         return states
 
     def layer_numbers(self, layers: Collection[int] | None, first: int = 0, *, what: str = "layers") -> dict[int, int]:

@@ -6,7 +6,7 @@ from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import AnyBatch, Reads
+from npbert.models.packed_batch import AnyBatch, Reads, pooled_tokens
 from npbert.models.task_model import TaskModel
 
 
@@ -22,7 +22,7 @@ class BertForSequenceClassification(TaskModel):
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=True)
         is_regression = config.num_labels == 1
-        self.reads = Reads("first", "number" if is_regression else "class")
+        self.reads = Reads(pooled_tokens(config), "number" if is_regression else "class")
         self.dropout = Dropout(config.head_dropout)
         self.classifier = Linear(config.hidden_size, config.num_labels, Init(rng, config.initializer_range, dtype))
         self.loss_function = MeanSquaredError() if is_regression else SoftmaxCrossEntropy()
@@ -51,6 +51,7 @@ class BertForMultipleChoice(TaskModel):
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=True)
+        self.reads = Reads(pooled_tokens(config), "choice", grouped=True)
         self.dropout = Dropout(config.head_dropout)
         self.classifier = Linear(config.hidden_size, 1, Init(rng, config.initializer_range, dtype))
         self.loss_function = SoftmaxCrossEntropy()
@@ -79,7 +80,7 @@ class BertForTokenClassification(TaskModel):
     reads = Reads(labels="token class")
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype)
+        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=config.architecture.token_pooler)
         self.dropout = Dropout(config.head_dropout)
         self.classifier = Linear(config.hidden_size, config.num_labels, Init(rng, config.initializer_range, dtype))
         self.unpack = Unpack()
@@ -87,11 +88,11 @@ class BertForTokenClassification(TaskModel):
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
-        h = self.dropout(self.bert.encode(packed, tape), tape)  # (N, D)
+        h = self.dropout(self.bert.encode_tokens(packed, tape), tape)  # (N, D)
         logits = self.classifier(h, tape)  # (N, C)
         return self.unpack(logits, packed.places, packed.shape, tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Back through the classifier, and on through BERT."""
         dh = self.classifier.backward(self.unpack.backward(dlogits, tape), tape)
-        self.bert.encode_backward(self.dropout.backward(dh, tape), tape)
+        self.bert.encode_tokens_backward(self.dropout.backward(dh, tape), tape)

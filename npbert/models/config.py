@@ -14,7 +14,9 @@ from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.display import shown_in_short
 from npbert.io.files import FileError
 from npbert.io.messages import did_you_mean
+from npbert.models.architecture import OF_BERT, Architecture
 from npbert.models.hugging_face.config import read_config
+from npbert.models.hugging_face.families import architecture_of
 
 LARGEST = 2**24
 """Of each size: the largest that floats count exactly, and far beyond any BERT. A table of 2⁶⁰ rows is a mistake."""
@@ -34,7 +36,7 @@ class BertConfig:
     initializer_range: the standard deviation of the initial weights. layer_norm_eps: added to the variance.
     num_labels C: how many labels a classification chooses from; 1 makes it a regression. id2label: their C names, in a
     list, or by number as transformers has them, {0: "neg", 1: "pos"}, and then C is as many; None means LABEL_0,
-    LABEL_1 and so on.
+    LABEL_1 and so on. architecture: what a descendant of BERT changes; from_pretrained reads it.
 
     Raises: TypeError or ValueError that names the field, its value and what was wanted.
     """
@@ -55,6 +57,7 @@ class BertConfig:
     classifier_dropout: float | None = None
     num_labels: int = 2
     id2label: tuple[str, ...] | None = None
+    architecture: Architecture = OF_BERT
 
     def __post_init__(self) -> None:
         self._take_labels()
@@ -119,12 +122,15 @@ class BertConfig:
         when there is no such folder or file.
         """
         path, stored = read_config(folder)
-        names = {field.name for field in fields(cls)}
-        values = {name: value for name, value in stored.items() if name in names}
-        if values.get("id2label") is not None:
-            values.pop("num_labels", None)
+        names = {field.name for field in fields(cls)} - {"architecture"}
         try:
-            config = cls(**values)
+            architecture = OF_BERT
+            if stored.get("model_type", "bert") != "bert":
+                stored, architecture = architecture_of(stored)
+            values = {name: value for name, value in stored.items() if name in names}
+            if values.get("id2label") is not None:
+                values.pop("num_labels", None)
+            config = cls(**values, architecture=architecture)
         except (TypeError, ValueError) as error:
             raise FileError(f"{path}: {error}") from error
         if stored.get("problem_type") == "regression" and config.num_labels > 1:
@@ -204,11 +210,14 @@ def size_table() -> str:
 def num_parameters(config: BertConfig) -> int:
     """The number of parameters of a BertModel, without making one."""
     features, inner = config.hidden_size, config.intermediate_size  # D and F
+    architecture = config.architecture
+    width, layers = architecture.embedding_size or features, 1 if architecture.is_shared else config.num_hidden_layers
     square = features * features + features  # a Linear from D to D
     rows = config.vocab_size + config.type_vocab_size
     rows += config.max_position_embeddings if config.position_embedding_type == "absolute" else 0
-    layer = 4 * square + 2 * features * inner + inner + features + 2 * 2 * features
-    return rows * features + 2 * features + config.num_hidden_layers * layer + square
+    products = 3 if architecture.gated else 2
+    layer = 4 * square + products * features * inner + inner + features + 2 * 2 * features
+    return rows * width + 2 * width + layers * layer + square
 
 
 def neither_size_nor_folder(name: str) -> str:

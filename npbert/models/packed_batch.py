@@ -49,6 +49,11 @@ class Reads:
 READS_ALL = Reads()
 
 
+def pooled_tokens(config: BertConfig) -> Tokens:
+    """The tokens that a pooler reads: the first of each sequence, or all where it takes their mean."""
+    return "all" if config.architecture.pools == "mean" else "first"
+
+
 class PackedBatch:
     """The N real tokens of a batch (B, T), one after another; the sequences are sorted by length.
 
@@ -86,7 +91,10 @@ class PackedBatch:
         self.batch_shape, self.shape = tuple(batch_shape), (math.prod(batch_shape), length)
         ids, types = batch.input_ids.reshape(self.shape), batch.token_type_ids.reshape(self.shape)
         check_ids(ids, config.vocab_size, name="input_ids", limit_name="vocab_size")
-        check_ids(types, config.type_vocab_size, name="token_type_ids", limit_name="type_vocab_size")
+        if config.architecture.has_types and config.type_vocab_size > 1:
+            check_ids(types, config.type_vocab_size, name="token_type_ids", limit_name="type_vocab_size")
+        else:
+            types = np.zeros_like(types)  # a tokenizer may number the texts of a pair all the same
         longest = config.max_position_embeddings
         if length > longest:
             raise ValueError(f"the sequences have {length} tokens, but max_position_embeddings is {longest}")
@@ -109,6 +117,8 @@ class PackedBatch:
         self.places: Array = self.order[sequence] * length + self.positions
         self.input_ids: Array = ids.reshape(-1)[self.places]
         self.token_type_ids: Array = types.reshape(-1)[self.places]
+        if config.architecture.first_position:
+            self.positions = self.sequences.positions + config.architecture.first_position
 
         # The rows that are read; and by place the output row, −1 where there is none.
         self.read_rows = None if reads.tokens == "all" else np.flatnonzero(is_read[self.places])

@@ -33,9 +33,10 @@ class WordModel(TaskModel):
         super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=add_pooling_layer)
         self.predictions = MaskedLMHead(
             self.bert.embeddings.word_embeddings.weight,
-            Init(rng, config.initializer_range, dtype),
-            activation=config.hidden_act,
+            Init(rng, config.initializer_range, dtype, bias=config.architecture.biases != "none"),
+            activation=config.architecture.words_act or config.hidden_act,
             layer_norm_eps=config.layer_norm_eps,
+            hidden_size=config.hidden_size,
         )
         self.gather, self.unpack = Gather(), Unpack()
         self.loss_function = SoftmaxCrossEntropy()

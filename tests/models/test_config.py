@@ -73,7 +73,7 @@ WRONG = {
     "a rate from 0": [("hidden_dropout_prob", 1.0), ("attention_probs_dropout_prob", -0.1), ("classifier_dropout", 1)],
     "a positive number": [("layer_norm_eps", 0), ("layer_norm_eps", math.inf), ("initializer_range", math.nan)],
     "one of gelu, gelu_new, gelu_pytorch_tanh, relu": [("hidden_act", "swish")],
-    "one of absolute, sinusoidal": [("position_embedding_type", "rotary")],
+    "one of absolute, sinusoidal": [("position_embedding_type", "alibi")],
 }
 
 

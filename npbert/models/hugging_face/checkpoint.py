@@ -15,7 +15,7 @@ from npbert.core.parameter import LazyGenerator
 from npbert.io.files import FileError, model_folder
 from npbert.io.messages import LOGGER
 from npbert.layers import SinusoidalPositions
-from npbert.models.hugging_face.names import HEAD_TENSORS, TIED, Stored, head_of, plain_name, stored_parameters
+from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite
 
 WEIGHTS_FILE = "model.safetensors"
@@ -76,24 +76,23 @@ def load_model(
     held = sum(math.prod(shape) for shape in file.shapes.values())
     if size > 2 * held + SMALL:
         raise FileError(f"{path} holds {held:,} numbers, but by its config.json the model has {size:,}")
-    in_file = _plain_names(file)
     lazy = LazyGenerator(copy.deepcopy(rng.bit_generator))
     model = make(lazy)
-    wanted = stored_parameters(model)
+    names, wanted = Names(model), stored_parameters(model)
+    in_file = _plain_names(file, names)
     new = _new_parameters(wanted, in_file, new_head)
     old = {name: stored for name, stored in wanted.items() if name not in new}
     for stored in old.values():
         stored.parameter.start = None
-    problems = _misfits(file, in_file, old)
+    problems = _misfits(file, in_file, old, names)
     if problems:
         raise FileError(f"{path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
     for name, stored in old.items():
-        with np.errstate(over="ignore"):  # what is too large becomes infinite
-            stored.tensor[...] = file.read(in_file[name])
+        stored.fill(file.read(in_file[of_tensor(name)]))
         values = stored.parameter.value
         if not is_finite(values):
             what = f"a number that is not finite, or too large for {values.dtype}"
-            raise FileError(f"{path}: {in_file[name]} holds {what}")
+            raise FileError(f"{path}: {in_file[of_tensor(name)]} holds {what}")
     if new:
         vars(model)["_new"] = {name: stored.parameter.value.copy() for name, stored in new.items()}
         rng.bit_generator.state = lazy.bit_generator.state
@@ -106,50 +105,57 @@ def _new_parameters(wanted: dict[str, Stored], in_file: dict[str, str], new_head
     if new_head is False:
         return {}
     heads = {stored.head for stored in wanted.values() if stored.head}
-    new = heads - {stored.head for name, stored in wanted.items() if name in in_file}
+    new = heads - {stored.head for name, stored in wanted.items() if of_tensor(name) in in_file}
     if new_head:
         new |= heads - set(PRETRAINING_HEADS)
     return {name: stored for name, stored in wanted.items() if stored.head in new}
 
 
-def _plain_names(file: TensorFile) -> dict[str, str]:
+def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
     """The names of the file by their plain names."""
-    names: dict[str, str] = {}
+    found: dict[str, str] = {}
     for name in file.shapes:
-        plain = plain_name(name)
-        if plain in names:
-            raise FileError(f"{file.path} holds both {names[plain]} and {name}")
-        names[plain] = name
-    return names
+        plain = names.plain(name)
+        if plain in found:
+            raise FileError(f"{file.path} holds both {found[plain]} and {name}")
+        found[plain] = name
+    return found
 
 
-def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored]) -> list[str]:
+def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored], names: Names) -> list[str]:
     """A line for each tensor that is not as wanted.
 
     A tensor that nothing is filled from is the head of another model; or else a mistake, in a part that the model has,
     or where something is missing.
     """
-    integers = {plain_name(name): f", but {name} is of {kind}" for name, kind in file.integers.items()}
+    integers = {names.plain(name): f", but {name} is of {kind}" for name, kind in file.integers.items()}
+    tensors = {of_tensor(name): stored for name, stored in wanted.items()}
     problems = [
-        f"missing: {name} {stored.tensor.shape}{integers.get(name, '')}"
-        for name, stored in wanted.items()
+        f"missing: {name} {stored.shape}{integers.get(name, '')}"
+        for name, stored in tensors.items()
         if name not in in_file
     ]
-    is_complete, parts = not problems, {None} | {stored.head for stored in wanted.values()}
+    is_complete, parts = not problems, names.roots | {root_of(name) for name in tensors}
     for plain, name in in_file.items():
         shape = file.shapes[name]
-        if plain not in wanted:
-            if plain not in HEAD_TENSORS and not (is_complete and head_of(plain) not in parts):
+        if plain not in tensors:
+            if plain not in names.heads and not (is_complete and root_of(plain) not in parts):
                 problems.append(f"unknown: {name} {shape}")
-        elif shape != wanted[plain].tensor.shape:
-            hint = "" if wanted[plain].head in (None, *PRETRAINING_HEADS) else " (new_head=True starts this head anew)"
-            problems.append(f"of another shape: {name} {shape}, wanted {wanted[plain].tensor.shape}{hint}")
-    for twin, name in TIED.items():
-        if problems or twin not in in_file or "cls.predictions.bias" not in wanted:
+        elif shape != tensors[plain].shape:
+            hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else " (new_head=True starts this head anew)"
+            problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
+    has_decoder = any(stored.head == "predictions" for stored in wanted.values())
+    for twin, name in names.tied.items():
+        if problems or not has_decoder or twin not in in_file:
             continue
         if not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
             problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}; in npbert they are one")
     return problems
+
+
+def of_tensor(name: str) -> str:
+    """The plain name of the tensor that holds a parameter: `Wqkv.weight` for `Wqkv.weight[1]`."""
+    return name.partition("[")[0]
 
 
 def hugging_face_tensors(model: Layer) -> dict[str, Array]:
@@ -158,7 +164,10 @@ def hugging_face_tensors(model: Layer) -> dict[str, Array]:
 
     Sinusoidal positions are unknown to Hugging Face, so they go out as the table of positions that they are.
     """
-    tensors = {stored.name: stored.tensor for stored in stored_parameters(model).values()}
+    parts: dict[str, list[Array]] = {}
+    for stored in stored_parameters(model).values():
+        parts.setdefault(stored.name, []).append(stored.tensor)
+    tensors = {name: np.concatenate(found) if len(found) > 1 else found[0] for name, found in parts.items()}
     bert = getattr(model, "bert", model)
     positions = getattr(getattr(bert, "embeddings", None), "position_embeddings", None)
     if isinstance(positions, SinusoidalPositions):

@@ -1,5 +1,6 @@
 """config.json, as Hugging Face writes it: what npbert can read of it, and a BertConfig written."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -8,10 +9,15 @@ import numpy as np
 
 from npbert.compute import DTypeLike
 from npbert.io.files import HOW_TO_DOWNLOAD, FileError, model_folder, read_json_object, write_json
+from npbert.models.hugging_face.families import FAMILIES
 
 CONFIG_FILE = "config.json"
 
-_OURS_ALONE = ("num_labels", "position_embedding_type")  # left out of the file, or written as what they mean there
+_OURS_ALONE = (
+    "num_labels",
+    "position_embedding_type",
+    "architecture",
+)  # left out of the file, or written as what they mean there
 _SUPPORTED: dict[str, tuple[Any, ...]] = {  # with other settings their BERT computes what npbert has no layer for
     "is_decoder": (False,),
     "add_cross_attention": (False,),
@@ -35,8 +41,9 @@ def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
             what, hint = "it is a file, and a folder is wanted", f"did you mean {Path(folder).absolute().parent}?"
         raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({hint})")
     stored = read_json_object(path)
-    if stored.get("model_type", "bert") != "bert":
-        raise FileError(f"{path}: model_type is {stored['model_type']!r}, wanted 'bert'")
+    model_type = stored.get("model_type", "bert")
+    if not isinstance(model_type, str) or model_type not in FAMILIES:
+        raise FileError(f"{path}: model_type is {model_type!r}, wanted one of {', '.join(FAMILIES)}")
     for name, allowed in _SUPPORTED.items():
         if stored.get(name, allowed[0]) not in allowed:
             only = " or ".join(repr(value) for value in allowed if value is not None)
@@ -46,7 +53,9 @@ def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
 
 
 def write_config(path: Path, config: Any, *, architecture: str, dtype: DTypeLike) -> None:
-    """Write `config` to `path`, for a model of the class called `architecture` with parameters of `dtype`.
+    """Write `config` to `path`, for a model of npbert's class `architecture` with parameters of `dtype`.
+
+    Of a descendant, what its own config.json said is kept, but for what npbert knows better.
 
     Sinusoidal positions are unknown to Hugging Face: there they are a table of positions like any other.
     """
@@ -55,9 +64,18 @@ def write_config(path: Path, config: Any, *, architecture: str, dtype: DTypeLike
         for name, value in asdict(config).items()
         if name not in _OURS_ALONE
     }
-    stored["position_embedding_type"] = "absolute"
+    model_type = config.architecture.model_type
+    family = FAMILIES[model_type]
+    if model_type == "bert":
+        stored["position_embedding_type"] = "absolute"
+    else:
+        stored["max_position_embeddings"] += config.architecture.first_position
+        known = {family.fields.get(name, name): value for name, value in stored.items() if name != "type_vocab_size"}
+        stored = {**json.loads(config.architecture.file), **known}
     if architecture == "BertForSequenceClassification" and config.num_labels == 1:
         stored["problem_type"] = "regression"  # or a pipeline of transformers makes a probability of the number
     stored["id2label"] = {str(index): name for index, name in enumerate(config.label_names)}
     stored["label2id"] = config.label2id
-    write_json(path, {"model_type": "bert", "architectures": [architecture], "dtype": np.dtype(dtype).name, **stored})
+    name = family.classes + architecture.removeprefix("Bert")
+    stored |= {"model_type": model_type, "architectures": [name], "dtype": np.dtype(dtype).name}
+    write_json(path, stored)

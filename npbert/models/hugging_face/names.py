@@ -1,40 +1,15 @@
-"""The names that npbert and Hugging Face have for a tensor: the one table, and how each parameter is kept in a file.
-
-A model with a head calls its BERT `bert` on both sides, and so puts `bert.` before the names of the first two groups.
-"""
+"""How each parameter is called and kept in a Hugging Face file, by the tables of families.py."""
 
 import re
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from npbert.compute import Array
 from npbert.core import Layer, Parameter, named_parts
 from npbert.layers import LayerNorm, Linear
+from npbert.models.hugging_face.families import FAMILIES
 
-# A row a layer, or a single parameter; {} is the number of the BERT layer.
-# linear: a weight and a bias. Hugging Face keeps the weight as (out, in), the transpose of npbert's.
-# norm: npbert's gamma and beta, which are weight and bias there. table: a weight alone.
-_TABLE = """
-    table   embeddings.word_embeddings                 embeddings.word_embeddings
-    table   embeddings.position_embeddings             embeddings.position_embeddings
-    table   embeddings.token_type_embeddings           embeddings.token_type_embeddings
-    norm    embeddings.layer_norm                      embeddings.LayerNorm
-    linear  encoder.layers.{}.attention.query          encoder.layer.{}.attention.self.query
-    linear  encoder.layers.{}.attention.key            encoder.layer.{}.attention.self.key
-    linear  encoder.layers.{}.attention.value          encoder.layer.{}.attention.self.value
-    linear  encoder.layers.{}.attention.output         encoder.layer.{}.attention.output.dense
-    norm    encoder.layers.{}.attention_norm           encoder.layer.{}.attention.output.LayerNorm
-    linear  encoder.layers.{}.feed_forward.intermediate  encoder.layer.{}.intermediate.dense
-    linear  encoder.layers.{}.feed_forward.output      encoder.layer.{}.output.dense
-    norm    encoder.layers.{}.output_norm              encoder.layer.{}.output.LayerNorm
-
-    linear  pooler.dense                               pooler.dense
-    linear  predictions.dense                          cls.predictions.transform.dense
-    norm    predictions.layer_norm                     cls.predictions.transform.LayerNorm
-    bias    predictions                                cls.predictions
-    linear  seq_relationship                           cls.seq_relationship
-    linear  classifier                                 classifier
-    linear  qa_outputs                                 qa_outputs
-"""
 _PARAMETERS = {  # of each kind: npbert's name, Hugging Face's, and whether the axes are swapped
     "table": [("weight", "weight", False)],
     "bias": [("bias", "bias", False)],
@@ -45,102 +20,157 @@ _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 
 
 class TensorName(NamedTuple):
-    """A tensor's name in a Hugging Face file, and whether its axes are swapped there."""
+    """A tensor's name in a Hugging Face file, whether its axes are swapped there, and which part of how many it is of a
+    tensor that holds several parameters."""
 
     name: str
     transposed: bool
+    part: tuple[int, int] = (0, 1)
 
-
-NAMES = {
-    f"{ours}.{name}": TensorName(f"{theirs}.{their_name}", transposed)
-    for kind, ours, theirs in filter(None, map(str.split, _TABLE.splitlines()))
-    for name, their_name, transposed in _PARAMETERS[kind]
-}
-
-TIED = {
-    "cls.predictions.decoder.weight": "embeddings.word_embeddings.weight",
-    "cls.predictions.decoder.bias": "cls.predictions.bias",
-}
-"""Tensors that some files hold a second time."""
 
 IN_TORCH = {"gamma": "weight", "beta": "bias"}
 """Torch's names of the parameters of a LayerNorm; files of the first years call them as npbert does."""
 
 
-def to_hugging_face(name: str) -> TensorName:
-    """The Hugging Face name of the parameter that npbert calls `name`. Raises: KeyError when the table lacks it."""
-    bare = name.removeprefix("bert.")
-    row = NAMES[_NUMBER.sub("{}", bare)]
-    number = _NUMBER.search(bare)
-    prefix = "bert." if bare != name else ""
-    return row._replace(name=prefix + row.name.format(number and number.group()))
+class Stored(NamedTuple):
+    """A parameter, the head that it is part of (None for the model below), and its tensor in the file."""
+
+    parameter: Parameter
+    head: str | None
+    tensor_name: TensorName
+
+    @property
+    def name(self) -> str:
+        """The name of its tensor in the file."""
+        return self.tensor_name.name
+
+    @property
+    def tensor(self) -> Array:
+        """The values as the file has them: a view, into which they can be read."""
+        return self.parameter.value.T if self.tensor_name.transposed else self.parameter.value
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of its tensor in the file."""
+        first, *rest = self.tensor.shape or (1,)
+        return (first * self.tensor_name.part[1], *rest) if self.tensor.shape else ()
+
+    def fill(self, tensor: Array) -> None:
+        """Read the values out of the tensor of the file. What is too large becomes infinite."""
+        number, count = self.tensor_name.part
+        with np.errstate(over="ignore"):
+            self.tensor[...] = np.split(tensor, count)[number] if count > 1 else tensor
 
 
-def plain_name(name: str) -> str:
-    """A name from a file without `bert.`, and with `weight` and `bias` for the `gamma` and `beta` of old files."""
-    owner, _, last = name.removeprefix("bert.").rpartition(".")
+class Names:
+    """The names of a model's tensors in a Hugging Face file, by its family and its class."""
+
+    def __init__(self, model: Any) -> None:
+        config = getattr(model, "config", None)
+        self.family = FAMILIES[config.architecture.model_type if config else "bert"]
+        self._is_whole = not hasattr(model, "bert")
+        classes = {kind.__name__ for kind in type(model).__mro__}
+        self._rows: dict[str, TensorName] = {}
+        self.heads = set(self.tied)  # the plain names of the tensors of all heads
+        section = ""
+        for line in filter(None, map(str.strip, self.family.table.splitlines())):
+            if line.startswith("["):
+                section = line.strip("[]")
+                continue
+            rows = _tensors(*line.split())
+            if not line.split()[1].startswith(("@embeddings", "@encoder")):
+                self.heads |= {row.name.removeprefix("@") for row in rows.values()}
+            if section in ("", *classes):
+                self._rows |= rows
+
+    def of(self, name: str) -> TensorName | None:
+        """The tensor of the parameter that npbert calls `name`; None where the table has none."""
+        bare = name.removeprefix("bert.")
+        at = "@" if self._is_whole or bare != name else ""
+        row = self._rows.get(at + _NUMBER.sub("{}", bare))
+        number = _NUMBER.search(bare)
+        return row and row._replace(name=self._with_prefix(row.name.format(number and number.group())))
+
+    def plain(self, name: str) -> str:
+        """`plain_name`, without the prefix of the family."""
+        return plain_name(name, self.family.prefix)
+
+    @property
+    def tied(self) -> dict[str, str]:
+        """Tensors that some files hold a second time, with the ones that they repeat, by their plain names."""
+        names = [name.removeprefix("@") for name in self.family.decoder.split()]
+        return dict(zip(names[::2], names[1::2], strict=True))
+
+    @property
+    def roots(self) -> set[str]:
+        """The first words of the plain names of the embeddings and the encoder."""
+        body = (row for name, row in self._rows.items() if name.startswith(("@embeddings", "@encoder")))
+        return {root_of(row.name.removeprefix("@")) for row in body}
+
+    def _with_prefix(self, name: str) -> str:
+        return name.replace("@", "" if self._is_whole else f"{self.family.prefix}.", 1)
+
+
+def _tensors(kind: str, ours: str, theirs: str) -> dict[str, TensorName]:
+    """The tensors of a row of a table, by npbert's names of the parameters."""
+    owner, dot, last = ours.rpartition(".")
+    parts = last.split("|")
+    return {
+        f"{owner}{dot}{part}.{name}": TensorName(f"{theirs}.{their_name}", transposed, (number, len(parts)))
+        for number, part in enumerate(parts)
+        for name, their_name, transposed in _PARAMETERS[kind]
+    }
+
+
+def plain_name(name: str, prefix: str = "bert") -> str:
+    """A name from a file without the prefix, and with `weight` and `bias` for the `gamma` and `beta` of old files."""
+    owner, _, last = name.removeprefix(f"{prefix}.").rpartition(".")
     if owner.rpartition(".")[2] == "LayerNorm":
         last = IN_TORCH.get(last, last)
     return f"{owner}.{last}" if owner else last
 
 
-def head_of(name: str) -> str | None:
-    """The head that a parameter is part of (`pooler`, `classifier`, or one of one's own), or None for BERT itself.
+def root_of(plain: str) -> str:
+    """The first word of a plain name: of which part of a model it is."""
+    return plain.removeprefix("cls.").partition(".")[0]
 
-    name: npbert's, or a plain one of a file.
+
+def head_of(name: str) -> str | None:
+    """The head that a parameter is part of (`pooler`, `classifier`, or one of one's own), or None for the model below.
+
+    name: npbert's.
     """
-    first = name.removeprefix("bert.").removeprefix("cls.").partition(".")[0]
+    first = name.removeprefix("bert.").partition(".")[0]
     return None if first in ("embeddings", "encoder") else first
 
 
-HEAD_TENSORS = {row.name for name, row in NAMES.items() if head_of(name)} | set(TIED)
-"""The plain names of all tensors of all heads."""
-
-
-class Stored(NamedTuple):
-    """A parameter, the head that it is part of (None for BERT itself), its name in the file, and whether its axes are
-    swapped there."""
-
-    parameter: Parameter
-    head: str | None
-    name: str
-    transposed: bool
-
-    @property
-    def tensor(self) -> Array:
-        """The values as the file has them: a view, into which they can be read."""
-        return self.parameter.value.T if self.transposed else self.parameter.value
-
-
 def stored_parameters(model: Layer) -> dict[str, Stored]:
-    """Every parameter of the model, by its plain name in a file.
+    """Every parameter of the model, by its plain name in a file; `name[1]` for the second that one tensor holds.
 
-    BERT and its published heads are called as in Hugging Face's table (names.py). Every other parameter keeps its own
-    name and shape, with one exception: what a Linear, a LayerNorm or an Embedding holds is stored as torch has it, as
-    `weight` (out, in) and `bias`. So a torch module with attributes of the same names can load it.
+    A model of a family and its published heads are called as in Hugging Face's table (families.py). Every other
+    parameter keeps its own name and shape, with one exception: what a Linear, a LayerNorm or an Embedding holds is
+    stored as torch has it, as `weight` (out, in) and `bias`. So a torch module with attributes of the same names can
+    load it.
 
     Raises: ValueError that names two parameters which would have one name in the file.
     """
-    parts: dict[str, Any] = dict(named_parts(model))
+    names, parts = Names(model), dict(named_parts(model))
     ours: dict[str, str] = {}
     stored: dict[str, Stored] = {}
     for name, parameter in model.named_parameters():
         owner, _, attribute = name.rpartition(".")
-        in_file = _name_in_file(name, parts.get(owner), attribute)
-        plain = plain_name(in_file.name)
+        in_file = names.of(name) or _name_of_its_own(name, parts.get(owner), attribute)
+        plain = names.plain(in_file.name) + (f"[{in_file.part[0]}]" if in_file.part[0] else "")
         if plain in stored:
             raise ValueError(
                 f"{type(model).__name__}: {ours[plain]} and {name} would both be called {plain} in a file, so one of "
                 "them needs another name"
             )
-        ours[plain], stored[plain] = name, Stored(parameter, head_of(name), *in_file)
+        ours[plain], stored[plain] = name, Stored(parameter, head_of(name), in_file)
     return stored
 
 
-def _name_in_file(name: str, owner: Any, attribute: str) -> TensorName:
-    try:
-        return to_hugging_face(name)
-    except KeyError:
-        if isinstance(owner, LayerNorm):
-            name = name.removesuffix(attribute) + IN_TORCH.get(attribute, attribute)
-        return TensorName(name, transposed=isinstance(owner, Linear) and attribute == "weight")
+def _name_of_its_own(name: str, owner: Any, attribute: str) -> TensorName:
+    if isinstance(owner, LayerNorm):
+        name = name.removesuffix(attribute) + IN_TORCH.get(attribute, attribute)
+    return TensorName(name, transposed=isinstance(owner, Linear) and attribute == "weight")

@@ -65,7 +65,7 @@ def test_what_is_read(stored, config, tmp_path):
 @pytest.mark.parametrize(
     ("stored", "message"),
     [
-        ({"model_type": "roberta"}, "model_type is 'roberta', wanted 'bert'"),
+        ({"model_type": "bart"}, "model_type is 'bart', wanted one of bert, roberta"),
         ({"is_decoder": True}, "is_decoder is True, and npbert has only False"),
         ({"problem_type": "multi_label_classification"}, "or 'single_label_classification'; it chooses one label for"),
         ({"problem_type": "regression", "num_labels": 2}, "a regression of 2 numbers, and npbert has only one of 1"),

@@ -1,0 +1,114 @@
+"""Architecture: what a descendant of BERT changes. make_encoder: the layers that a configuration describes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from npbert.blocks import (
+    Encoder,
+    EncoderLayer,
+    FeedForward,
+    GatedFeedForward,
+    MultiHeadAttention,
+    Pooler,
+    PreNormEncoderLayer,
+    RotaryAttention,
+)
+from npbert.core import Init
+from npbert.layers import DistanceAttention, DotProductAttention, Identity, LayerNorm, RelativeBias, Rotary
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """The parts of a model that differ between BERT and its descendants. The defaults are BERT's.
+
+    model_type: as in config.json.
+    embedding_size: E, the width of the embeddings, which a Linear projects to D; None for D (ALBERT, ELECTRA: smaller).
+    first_position: the row of the table of positions for the first token (RoBERTa, MPNet: 2). Positions then count the
+    real tokens before; BERT's are columns of the batch.
+    has_types: False for models without token types.   biases: `all`; `norms`, LayerNorm's β alone; or `none`.
+    is_shared: one layer runs L times (ALBERT).   pre_norm, gated: the layer is a PreNormEncoderLayer, with a
+    GatedFeedForward.   relative_buckets: of the RelativeBias that all layers share (MPNet); 0 for none.
+    rotary: the base of each layer's rotary positions; () for none.   reach: of each layer's window, None for all; ()
+    for no windows.
+    base_pooler: True where the model without a head has a pooler.   pooler: the activation in it, before the head of a
+    classification.   pooler_norm: True for a LayerNorm after it.   pools: `first`, the pooler reads [CLS], or `mean`.
+    words_act: the activation in the head that predicts words; "" for hidden_act.
+    token_pooler: True where it is applied to each token before a head for tokens, too (ModernBERT).
+    file: the config.json that it was read from, as JSON: what npbert does not use is written back.
+    """
+
+    model_type: str = "bert"
+    embedding_size: int | None = None
+    first_position: int = 0
+    has_types: bool = True
+    biases: str = "all"
+    is_shared: bool = False
+    pre_norm: bool = False
+    gated: bool = False
+    relative_buckets: int = 0
+    rotary: tuple[float, ...] = ()
+    reach: tuple[int | None, ...] = ()
+    base_pooler: bool = True
+    pooler: str = "tanh"
+    pooler_norm: bool = False
+    pools: str = "first"
+    token_pooler: bool = False
+    words_act: str = ""
+    file: str = ""
+
+
+OF_BERT = Architecture()
+
+
+def make_pooler(config: Any, init: Init) -> Pooler:
+    """The pooler of a BertConfig."""
+    architecture = config.architecture
+    plain = replace(init, bias=architecture.biases != "none")
+    norm = LayerNorm(config.hidden_size, plain, eps=config.layer_norm_eps) if architecture.pooler_norm else None
+    return Pooler(config.hidden_size, plain, activation=architecture.pooler, norm=norm)
+
+
+def make_encoder(config: Any, init: Init) -> Encoder:
+    """The encoder of a BertConfig."""
+    architecture, features, heads = config.architecture, config.hidden_size, config.num_attention_heads
+    linear = replace(init, bias=architecture.biases == "all")
+    norm = replace(init, bias=architecture.biases != "none")
+    bias = RelativeBias(architecture.relative_buckets, heads, init) if architecture.relative_buckets else None
+    rotary = {base: Rotary(features // heads, base, init.dtype) for base in architecture.rotary}
+    layer_class = PreNormEncoderLayer if architecture.pre_norm else EncoderLayer
+    network = GatedFeedForward if architecture.gated else FeedForward
+
+    def dot_product(number: int) -> DotProductAttention:
+        reach = architecture.reach[number] if architecture.reach else None
+        dropout = config.attention_probs_dropout_prob
+        if bias is None and reach is None:
+            return DotProductAttention(heads, dropout)
+        return DistanceAttention(heads, dropout, bias=bias, reach=reach)
+
+    def attention(number: int) -> MultiHeadAttention:
+        if not rotary:
+            return MultiHeadAttention(features, heads, linear, dot_product=dot_product(number))
+        turned = rotary[architecture.rotary[number]]
+        return RotaryAttention(features, heads, linear, rotary=turned, dot_product=dot_product(number))
+
+    def layer(number: int) -> EncoderLayer:
+        return layer_class(
+            features,
+            heads,
+            config.intermediate_size,
+            norm,
+            dropout=config.hidden_dropout_prob,
+            layer_norm_eps=config.layer_norm_eps,
+            attention=attention(number),
+            feed_forward=network(features, config.intermediate_size, linear, activation=config.hidden_act),
+        )
+
+    layers = [layer(number) for number in range(1 if architecture.is_shared else config.num_hidden_layers)]
+    if architecture.is_shared:
+        layers *= config.num_hidden_layers
+    if not architecture.pre_norm:
+        return Encoder(layers)
+    layers[0].attention_norm = Identity()  # the embeddings end with a LayerNorm already
+    return Encoder(layers, LayerNorm(features, norm, eps=config.layer_norm_eps))

@@ -1,0 +1,79 @@
+"""Tokenizers of BERT's descendants beside transformers': byte-pair and unigram tokens, with their special tokens."""
+
+import pytest
+
+from npbert import Tokenizer
+from npbert.data import load_dialogue
+
+transformers = pytest.importorskip("transformers")
+tokenizers = pytest.importorskip("tokenizers")
+pytestmark = pytest.mark.torch
+
+DIALOGUE = load_dialogue(9)
+LINES = [" ".join(DIALOGUE.vocabulary.decode(line)) for line in DIALOGUE.lines]
+TEXTS = ["The bank of the river.", "", "naïve  Café 🙂 ÉÀ", "a\tb\nc", "<s> marked </s> <mask> [MASK]", "x" * 30]
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+
+
+def byte_level(name):
+    """A tokenizer of RoBERTa's kind, or ModernBERT's, trained on a few lines."""
+    models, pre = tokenizers.models, tokenizers.pre_tokenizers
+    made = tokenizers.Tokenizer(models.BPE(unk_token="<unk>"))
+    made.pre_tokenizer, made.decoder = pre.ByteLevel(add_prefix_space=False), tokenizers.decoders.ByteLevel()
+    alphabet = pre.ByteLevel.alphabet()
+    made.train_from_iterator(
+        LINES, tokenizers.trainers.BpeTrainer(vocab_size=400, special_tokens=SPECIAL, initial_alphabet=alphabet)
+    )
+    ends = [(token, made.token_to_id(token)) for token in ("</s>", "<s>")]
+    made.post_processor = tokenizers.processors.RobertaProcessing(*ends, add_prefix_space=False)
+    return getattr(transformers, name)(tokenizer_object=made, **dict(zip(NAMES, SPECIAL, strict=True)))
+
+
+def unigram(name):
+    """A tokenizer of XLM-R's kind, or ALBERT's."""
+    made = tokenizers.Tokenizer(tokenizers.models.Unigram())
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Metaspace()
+    made.train_from_iterator(
+        LINES, tokenizers.trainers.UnigramTrainer(vocab_size=200, special_tokens=SPECIAL, unk_token="<unk>")
+    )
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<s> $A </s>", pair="<s> $A </s> </s> $B </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    return getattr(transformers, name)(tokenizer_object=made, **dict(zip(NAMES, SPECIAL, strict=True)))
+
+
+NAMES = ["cls_token", "pad_token", "sep_token", "unk_token", "mask_token"]
+
+
+@pytest.mark.parametrize("make", [byte_level, unigram])
+@pytest.mark.parametrize("reads_types", [True, False])
+def test_ids_of_texts_and_pairs_are_theirs_and_stay_theirs_when_saved(make, reads_types, tmp_path):
+    theirs = make("PreTrainedTokenizerFast")
+    if not reads_types:
+        theirs.model_input_names = ["input_ids", "attention_mask"]
+    theirs.save_pretrained(tmp_path / "theirs")
+    ours = Tokenizer.from_pretrained(tmp_path / "theirs")
+    ours.save_pretrained(tmp_path / "ours")
+    again = transformers.AutoTokenizer.from_pretrained(tmp_path / "ours")
+    for texts in ([*TEXTS, *LINES[:20]], [(TEXTS[0], text) for text in TEXTS]):
+        firsts, *seconds = zip(*texts, strict=True) if isinstance(texts[0], tuple) else (texts,)
+        for tokenizer in (theirs, again):
+            wanted = tokenizer(list(firsts), *map(list, seconds), padding=True)
+            batch = ours.batch(ours.encode(texts))
+            assert batch.input_ids.tolist() == wanted["input_ids"]
+            assert batch.attention_mask.tolist() == wanted["attention_mask"]
+            assert batch.token_type_ids.tolist() == wanted.get(
+                "token_type_ids", [[0] * len(row) for row in wanted["input_ids"]]
+            )
+        shorter = theirs(list(firsts), *map(list, seconds), truncation=True, max_length=9)["input_ids"]
+        assert [encoding.ids for encoding in ours.encode(texts, max_length=9)] == shorter
+
+
+@pytest.mark.parametrize("name", ["RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"])
+def test_the_special_tokens_of_a_class_are_known(name, tmp_path):
+    theirs = byte_level("PreTrainedTokenizerFast")
+    theirs.save_pretrained(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(f'{{"tokenizer_class": "{name}"}}')
+    ours = Tokenizer.from_pretrained(tmp_path)
+    assert [getattr(ours, key.replace("token", "id")) for key in NAMES[:3]] == [0, 1, 2]
+    assert ours.encode(["The bank"])[0].ids == theirs("The bank")["input_ids"]

@@ -3,8 +3,10 @@
 import importlib
 import re
 import runpy
+import sys
 from functools import reduce
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -100,6 +102,17 @@ def test_each_relative_link_leads_to_a_file(page):
     own = [link.partition("#")[0] for link in links if not link.startswith("https://")]
     assert own and [link for link in own if not (ROOT / page).parent.joinpath(link).is_file()] == []
     assert [link for link in links if "npbert/npbert" in link] == []
+
+
+def test_for_a_package_index_a_build_makes_them_addresses(monkeypatch):
+    made, names = {}, ("setuptools", "setuptools.command", "setuptools.command.build_py")
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(setup=made.update, build_py=object))
+    monkeypatch.chdir(ROOT)
+    for address, page in (("", README), ("https://web", README.replace("](", "](https://web/"))):
+        monkeypatch.setenv("NPBERT_ADDRESS", address)
+        runpy.run_path("setup.py")
+        assert made["long_description"] == page.replace("](https://web/https:", "](https:")
 
 
 def test_extras_that_it_or_the_code_names_exist():

@@ -7,7 +7,7 @@ Dimension names, everywhere:
     R of them are queries: all, or those read  d = D / H                 L layers
     N, M rows: all T, and all R, of a batch    F feed-forward size       n targets of a loss
 
-`dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in, as in the README.
+`dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in, as in docs/map.md.
 """
 
 from importlib import import_module

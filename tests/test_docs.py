@@ -20,7 +20,7 @@ PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 CHAPTERS = sorted(DOCS.glob("[0-9][0-9]-*.md"))
-OTHERS = ("own_head", "check_your_own", "scaling", "see", "coming_from", "in_short")
+OTHERS = ("own_head", "check_your_own", "scaling", "platforms", "see", "coming_from", "in_short")
 PAGES = [*CHAPTERS, *(DOCS / f"{name}.md" for name in OTHERS)]
 BLOCK = re.compile(r"^```(python|text|diff|\w*) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
@@ -206,7 +206,8 @@ def test_exercises_and_chapters_know_one_another():
 
 def test_the_list_of_pages_has_each_page_in_order():
     links = [link for _, link in LINK.findall(read(DOCS / "README.md")) if link.endswith(".md")]
-    assert links == [page.name for page in PAGES]
+    assert [link for link in links if DOCS / link in PAGES] == [page.name for page in PAGES]
+    assert {*links, "README.md"} == {page.name for page in DOCS.glob("*.md")}
 
 
 @pytest.mark.parametrize("script", sorted((DOCS / "pictures").glob("*.py")), ids=lambda path: path.stem)

@@ -1,9 +1,12 @@
-"""The README: its examples run as they stand there, and its reading order is that of the code."""
+"""README, docs/commands.md and docs/map.md: examples run as written, links lead to files, the map is complete."""
 
 import importlib
 import re
+import runpy
+import sys
 from functools import reduce
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,13 +16,14 @@ from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering, Tok
 
 PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/commands.md", "docs/map.md")}
+README, MAP, TEXT = PAGES["README.md"], PAGES["docs/map.md"], "".join(PAGES.values())
 DEMO = (ROOT / "demo.py").read_text(encoding="utf-8")
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"^```python ?(\w*)\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+EXAMPLES = re.findall(r"^```python ?(\w*)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
 EXTRAS = {"": [], "hf": ["safetensors", "tokenizers"]}
 EXTRAS["train"] = [*EXTRAS["hf"], "tensorboard", "matplotlib", "tomlkit"]
-TREE = dict(re.findall(r"^[├└]── (\w+)/(.*?)(?=^[├└`])", README, re.DOTALL | re.MULTILINE))
+TREE = dict(re.findall(r"^[├└]── (\w+)/(.*?)(?=^[├└`])", MAP, re.DOTALL | re.MULTILINE))
 
 
 def write_what_examples_read():
@@ -30,8 +34,7 @@ def write_what_examples_read():
     tokenizer = Tokenizer.train(["train.tsv"], vocab_size=200)
     config = BertConfig.preset("bert-tiny", vocab_size=len(tokenizer))
     heads = {
-        "bert-folder": BertForPreTraining,
-        "run/model": BertForPreTraining,
+        **dict.fromkeys(("bert-folder", "my-bert", "toy", "run/model"), BertForPreTraining),
         "squad-folder": BertForQuestionAnswering,
     }
     for folder, head in heads.items():
@@ -53,6 +56,14 @@ def test_an_example_runs(extra, code, tmp_path, monkeypatch, capsys):
     losses = [float(loss) for loss in re.findall(r"MLM loss (\d+\.\d+)", out)]
     assert not losses or losses[-1] < losses[0] - 1
     assert out.count("PASS: ") == code.count("print(check_gradients(")
+    assert all(f"{line}\n" in out for line in re.findall("^# (.*)", code, re.MULTILINE))
+
+
+def test_the_mistake_in_the_readme_is_told_as_shown(tmp_path, capsys):
+    code = next(code for _, code in EXAMPLES if "class Linear" in code).replace("dy.sum", "dy.mean")
+    (tmp_path / "linear.py").write_text(code, encoding="utf-8")
+    runpy.run_path(str(tmp_path / "linear.py"))
+    assert capsys.readouterr().out.startswith(re.search(r"^FAIL: .*?(?=^```)", README, re.DOTALL | re.MULTILINE)[0])
 
 
 TO_READ = ("core", "layers", "blocks", "models", "optim", "gradcheck")
@@ -80,23 +91,33 @@ def test_the_reading_order_is_that_of_the_code(package):
 
 
 def test_names_in_the_text_exist():
-    for name in re.findall(r"`npbert\.([\w.]+)", README):
+    for name in re.findall(r"`npbert\.([\w.]+)", TEXT):
         assert reduce(getattr, name.split("."), npbert)
 
 
-def test_links_hold_on_an_index_page_too():
-    """They are whole addresses, those of the project's own files to files that there are."""
-    links = re.findall(r"\]\((.*?)\)", README)
-    home = re.search('Repository = "(.*)"', PROJECT).group(1)
-    own = [re.fullmatch(rf"{home}/(?:blob|raw)/main/([^#]+)(?:#.+)?", link) for link in links]
-    assert all(link.startswith("https://") for link in links)
-    assert [link.group(1) for link in own if link and not (ROOT / link.group(1)).is_file()] == []
-    assert sum(map(bool, own)) >= 5
+@pytest.mark.parametrize("page", PAGES)
+def test_each_relative_link_leads_to_a_file(page):
+    """Links to the project's own files work in a clone without a network: only those to others are addresses."""
+    links = re.findall(r"\]\((.*?)\)", PAGES[page])
+    own = [link.partition("#")[0] for link in links if not link.startswith("https://")]
+    assert own and [link for link in own if not (ROOT / page).parent.joinpath(link).is_file()] == []
+    assert [link for link in links if "npbert/npbert" in link] == []
+
+
+def test_for_a_package_index_a_build_makes_them_addresses(monkeypatch):
+    made, names = {}, ("setuptools", "setuptools.command", "setuptools.command.build_py")
+    for name in names:
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(setup=made.update, build_py=object))
+    monkeypatch.chdir(ROOT)
+    for address, page in (("", README), ("https://web", README.replace("](", "](https://web/"))):
+        monkeypatch.setenv("NPBERT_ADDRESS", address)
+        runpy.run_path("setup.py")
+        assert made["long_description"] == page.replace("](https://web/https:", "](https:")
 
 
 def test_extras_that_it_or_the_code_names_exist():
     declared = set(re.findall(r"^(\w+) = \[", PROJECT, re.MULTILINE))
-    named = {name for names in re.findall(r"\[([\w,]+)\]\"", README) for name in names.split(",")}
+    named = {name for names in re.findall(r"\[([\w,]+)\]\"", TEXT) for name in names.split(",")}
     assert {"test", "hf", "train"} <= named <= declared
     code = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
     assert {"hf"} <= set(re.findall(r'(?:extra="|\(Extra: )(\w+)', code)) <= declared

@@ -15,6 +15,7 @@ class GatedFeedForward(Layer):
 
     g opens or closes each of the F features of u, for each row anew. With `gelu` it is ModernBERT's GeGLU, with `silu`
     NomicBERT's SwiGLU. (Shazeer 2020, "GLU Variants Improve Transformer", section 2; without biases there.)
+    Chapter 11 of docs/ derives it.
 
     Raises: ValueError for an unknown activation, or when x is not (N, D); TypeError when its dtype is not that of W₁.
     """

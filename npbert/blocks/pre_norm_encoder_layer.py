@@ -14,7 +14,7 @@ class PreNormEncoderLayer(EncoderLayer):
     The road past the sub-layers has no LayerNorm on it, so a gradient passes all layers unchanged, beside what each
     layer adds to it. In a post-norm BERT every LayerNorm on the road divides it by σ. That is why pre-norm models can
     be deep and need less warm-up. (Xiong et al. 2020, "On Layer Normalization in the Transformer Architecture", section
-    3; ModernBERT: Warner et al. 2024, section 2.1.)
+    3; ModernBERT: Warner et al. 2024, section 2.1.) Chapter 11 of docs/ derives it.
     """
 
     def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:

@@ -24,7 +24,7 @@ class DistanceAttention(DotProductAttention):
     band cannot reach are never computed.
 
     (Raffel et al. 2020, "T5", section 2.1, for the bias; Beltagy et al. 2020, "Longformer", section 3.1, for the
-    window.) Raises: as DotProductAttention.
+    window.) Chapter 11 of docs/ derives it. Raises: as DotProductAttention.
     """
 
     def __init__(

@@ -18,7 +18,7 @@ class RelativeBias(Embedding):
     Near distances have a bucket each; from a quarter of the buckets on, the buckets grow with the logarithm of the
     distance, and all beyond `max_distance` share the last. Half of the buckets are for keys that come later. All layers
     share one table. It is an `Embedding` of buckets: its backward adds up what the distances of a bucket bring back.
-    (Raffel et al. 2020, "T5", section 2.1; MPNet's code, whose buckets these are.)
+    (Raffel et al. 2020, "T5", section 2.1; MPNet's code, whose buckets these are.) Chapter 11 of docs/ derives it.
     """
 
     def __init__(self, num_buckets: int, num_heads: int, init: Init, *, max_distance: int = 128) -> None:

@@ -17,7 +17,7 @@ class Rotary(Layer):
     The d features of each head are d/2 pairs, feature i with feature i + d/2, and each pair is a point in a plane that
     is turned by its own angle. Turned by s and by t, two vectors have the dot product that one of them has with the
     other turned by t − s: attention sees distances, and no table of positions is learned. (Su et al. 2021, "RoFormer",
-    section 3.2; the pairs as in Hugging Face's `rotate_half`.)
+    section 3.2; the pairs as in Hugging Face's `rotate_half`.) Chapter 11 of docs/ derives it.
 
     features: d, of one head   base: the larger, the slower the last pairs turn   dtype: of x
     (The angles are float32 in any case, as in Hugging Face's code: the same numbers.)

@@ -12,6 +12,7 @@ class SiLU(Elementwise):
     x (N, D)   y (N, D)
 
     Also called Swish; NomicBERT's gate. (Hendrycks & Gimpel 2016, section 2; Ramachandran et al. 2017.)
+    Chapter 11 of docs/ derives it.
     """
 
     def value(self, x: Array) -> Array:

@@ -44,6 +44,7 @@ _CHAPTERS = """
 08-from-gradients-to-steps.md          From gradients to steps
 09-prove-a-gradient.md                 How to prove a gradient
 10-fast-version.md                     What the fast version does
+11-what-became-of-bert.md              What became of BERT
 """
 CHAPTERS = {
     number: Chapter(number, title, file)

@@ -1,4 +1,4 @@
-"""`npbert examples`: what the README's commands read."""
+"""`npbert examples`: what the commands of docs/commands.md read."""
 
 from pathlib import Path
 

@@ -134,7 +134,7 @@ def _functions_of(function: ScalarFunction) -> tuple[list[list[FunctionType]], l
     npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
     forwards, backwards = _calls_of(function, "")
-    if not (forwards or backwards):
+    if not (_readable(forwards) or _readable(backwards)):  # a namedtuple's __new__ has no source
         forwards, backwards = _calls_of(function, own)
     groups = by_suspicion(forwards, backwards) if _readable(backwards) else [forwards]
     return list(map(_readable, groups)), _readable(forwards), len(forwards) + len(backwards)

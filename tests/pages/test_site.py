@@ -185,7 +185,7 @@ def test_the_number_page_is_that_of_the_demo(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # which the demo would set
     monkeypatch.setattr("npbert.compute.keep_freed_memory", lambda: None)
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         runpy.run_path(str(ROOT / "demo.py"), run_name="__main__")
     assert written.read_text(encoding="utf-8") == number_page(number_data(steps=8))
 

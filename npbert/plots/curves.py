@@ -97,7 +97,7 @@ def _curves(rows: Sequence[dict[str, Any]], name: str, best_step: int | None) ->
 
 def _points(rows: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]:
     """(step, number) of each row that has one of this name."""
-    return [(row["step"], row[key]) for row in rows if row.get(key) is not None and abs(row[key]) < 1e300]
+    return [(row["step"], row[key]) for row in rows if row.get(key) is not None and abs(float(row[key])) < 1e300]
 
 
 def baselines_in(report_rows: Sequence[dict[str, Any]]) -> dict[str, float]:

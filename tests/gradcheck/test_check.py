@@ -53,6 +53,18 @@ def test_a_parameter_in_a_hidden_place_is_checked_and_told():
     assert check_gradients(hidden, X).wrong == {"hidden parameter 1": 3, "x": 0}
 
 
+def test_a_global_with_the_name_of_an_attribute_is_not_of_the_layer(monkeypatch):
+    monkeypatch.setitem(globals(), "w", Parameter(np.ones(3)))
+
+    class Named(Scale):
+        def forward(self, x, tape=NO_TAPE):
+            return super().forward(x, tape) if self.w else x
+
+    named = Named()
+    named.w = True
+    assert check_gradients(named, X).sizes == {"s": 3, "x": 6}
+
+
 @both_checks
 @pytest.mark.parametrize("method", TOLERANCES)
 @pytest.mark.parametrize(("error", "is_right"), [(0.5, True), (2.0, False)])

@@ -116,10 +116,11 @@ def _slopes(function: ScalarFunction, directions: Gradients, slope: Slope, sizes
     """The slopes of S along directions, each of one array. Raises: TypeError where a difference contradicts them: where
     forward takes a variance or an absolute value of complex numbers, say, or casts to float32."""
     slopes: Gradients = {}
+    spreads = {name: function.spread(name) for name in directions}
     with function.movable(np.complex128 if slope is _by_complex_step else np.float64) as variables:
         still = function.outputs()
         for name, each in directions.items():
-            spread = function.spread(name)
+            spread = spreads[name]
 
             def s(t: complex, name: str = name, direction: Array = each[0]) -> complex:
                 y = zip(function.dy, function.at(variables, {name: direction}, t), still, strict=True)

@@ -1,6 +1,7 @@
 """kept: a program is left as it was, however often its code is run."""
 
 import collections
+import dis
 import functools
 import gc
 import sys
@@ -134,7 +135,8 @@ def _is_ours(thing: Any) -> bool:
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
-    yield from code.co_names
+    """The names of globals that are read or set; `co_names` has those of attributes, too."""
+    yield from (each.argval for each in dis.get_instructions(code) if each.opname.endswith(("_GLOBAL", "_NAME")))
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _names_in(constant)

@@ -85,6 +85,7 @@ STRATEGIES = {
     "p": st.sampled_from([0.0, 0.2, 0.7]),  # the rate of dropout
     "activation": st.sampled_from(["gelu", "gelu_new"]),
     "positions": st.sampled_from(["absolute", "sinusoidal"]),
+    "token_pooler": st.booleans(),
     "rng": st.builds(np.random.default_rng, st.integers(0, 10**6)),  # of the values
 }
 INIT, V, EPS = Init(None, dtype=np.float64), 4, 0.1  # V: words in the vocabulary; EPS: of LayerNorm, so that it counts
@@ -118,6 +119,13 @@ class Drawn:
         """A row for each token."""
         return values(self.rng, sum(self.lengths) if count is None else count, self.features)
 
+    def pairs(self):
+        """A row of an even number of features for each token, which rotary positions turn."""
+        return values(self.rng, sum(self.lengths), 2 * self.features)
+
+    def pre_norm(self):
+        return blocks.PreNormEncoderLayer(self.features, 1, self.outputs, INIT, layer_norm_eps=EPS)
+
     def looking(self):
         """x, z and sequences for attention: some tokens look at all tokens of their own sequence."""
         return self.rows(len(self.read)), self.rows(), Sequences(self.lengths).only(self.read)
@@ -134,6 +142,8 @@ class Drawn:
 
     def model(self, name="BertForPreTraining", layers=1, **options):
         options |= {"hidden_dropout_prob": self.p, "attention_probs_dropout_prob": self.p, "layer_norm_eps": EPS}
+        if self.token_pooler:
+            options |= {"architecture": models.Architecture(token_pooler=True, pooler_norm=True, pools="mean")}
         options |= {"hidden_act": self.activation, "position_embedding_type": self.positions}
         heads = 1 if self.features % 2 else 2
         config = BertConfig(V, self.features, layers, heads, 2, max_position_embeddings=3, **options)
@@ -169,12 +179,37 @@ PARTS = {
     "MeanPooling": lambda d: (blocks.MeanPooling(), d.rows(), Sequences(d.lengths)),
     "MaskedLMHead": lambda d: (d.model().predictions, d.rows()),
     "NextSentenceHead": lambda d: (blocks.NextSentenceHead(d.features, INIT), d.rows()),
+    "SiLU": lambda d: (layers.SiLU(), 3 * d.rows()),
+    "Rotary": lambda d: (layers.Rotary(2, 10.0, np.float64), d.pairs(), Sequences(d.lengths).positions),
+    "RelativeBias": lambda d: (layers.RelativeBias(6, 2, INIT, max_distance=3), d.ids - 2),
+    "DistanceAttention": lambda d: (
+        layers.DistanceAttention(1, bias=layers.RelativeBias(6, 1, INIT, max_distance=3), reach=1),
+        *(d.rows(), d.rows(), d.rows(), Sequences(d.lengths)),
+    ),
+    "RotaryAttention": lambda d: (
+        blocks.RotaryAttention(2 * d.features, 1, INIT, rotary=layers.Rotary(2, 10.0, np.float64)),
+        *(d.pairs(), d.pairs(), Sequences(d.lengths)),
+    ),
+    "GatedFeedForward": lambda d: (blocks.GatedFeedForward(d.features, d.outputs, INIT), d.rows()),
+    "Pooler, norm": lambda d: (
+        blocks.Pooler(d.features, INIT, norm=layers.LayerNorm(d.features, INIT, eps=EPS)),
+        d.rows(),
+    ),
+    "BertEmbeddings, projected": lambda d: (
+        blocks.BertEmbeddings(V, d.features, INIT, max_position_embeddings=2, projected_size=d.outputs),
+        *(d.ids, d.ids % 2, d.ids // 2),
+    ),
 }
 WHOLES = {
     "EncoderLayer": lambda d: (d.encoder_layer, d.rows(), d.rows()),
     "EncoderLayer, padded": lambda d: (d.encoder_layer, *d.looking()),
     "Checkpointed": lambda d: (blocks.Checkpointed(d.encoder_layer), *d.looking()),
     "Encoder": lambda d: (d.model(layers=2).bert.encoder, d.rows(), Sequences(d.lengths), d.read),
+    "PreNormEncoderLayer": lambda d: (d.pre_norm(), *d.looking()),
+    "Encoder, pre-norm": lambda d: (
+        blocks.Encoder([d.pre_norm(), d.pre_norm()], layers.LayerNorm(d.features, INIT, eps=EPS)),
+        *(d.rows(), Sequences(d.lengths), d.read),
+    ),
     "BertModel": lambda d: d.texts(),
     "BertForPreTraining": lambda d: d.texts(labels=d.labels(V), next_sentence_label=d.each(2)),
     "BertForMaskedLM": lambda d: d.texts(),  # without labels, it gives the logits of all tokens

@@ -9,7 +9,8 @@ from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embe
 from npbert.compute import keep_freed_memory
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
-from npbert.training.parallel import ALONE, Shares
+from npbert.training.parallel import ALONE
+from npbert.training.shares import Shares
 
 keep_freed_memory()
 

@@ -115,15 +115,6 @@ class BertModel(PreTrainedModel):
         """The backward of `encode`: from dh to every parameter of the encoder and the embeddings."""
         self.embeddings.backward(self.encoder.backward(dh, tape), tape)
 
-    def encode_tokens(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """As `encode`, for a head that reads tokens: through the pooler, where the architecture has one for them."""
-        h = self.encode(packed, tape)
-        return self.pooler(h, tape) if self.pooler else h
-
-    def encode_tokens_backward(self, dh: Array, tape: Tape) -> None:
-        """The backward of `encode_tokens`."""
-        self.encode_backward(self.pooler.backward(dh, tape) if self.pooler else dh, tape)
-
     def pool(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """One vector for each sequence (B, D), from the hidden state of its first token, [CLS], or from their mean."""
         assert self.pooler, "a model that pools has a pooler"

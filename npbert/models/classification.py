@@ -88,11 +88,11 @@ class BertForTokenClassification(TaskModel):
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
-        h = self.dropout(self.bert.encode_tokens(packed, tape), tape)  # (N, D)
+        h = self.dropout(self.encode_tokens(packed, tape), tape)  # (N, D)
         logits = self.classifier(h, tape)  # (N, C)
         return self.unpack(logits, packed.places, packed.shape, tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Back through the classifier, and on through BERT."""
         dh = self.classifier.backward(self.unpack.backward(dlogits, tape), tape)
-        self.bert.encode_tokens_backward(self.dropout.backward(dh, tape), tape)
+        self.encode_tokens_backward(self.dropout.backward(dh, tape), tape)

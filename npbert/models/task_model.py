@@ -4,12 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npbert.compute import DTypeLike
+from npbert.compute import Array, DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Tape
 from npbert.layers import Loss
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import AnyBatch
+from npbert.models.packed_batch import AnyBatch, PackedBatch
 from npbert.models.pretrained import PreTrainedModel
 
 
@@ -79,6 +79,17 @@ class TaskModel(PreTrainedModel):
         shape = tape.take(self)
         dlogits = self.loss_function.backward(dloss, tape)
         self.backward(dlogits.reshape(shape), tape)
+
+    def encode_tokens(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
+        """`bert.encode`, for a head that reads tokens; through the pooler, where the architecture has one for them."""
+        h = self.bert.encode(packed, tape)
+        return self.bert.pooler(h, tape) if self.bert.pooler else h
+
+    def encode_tokens_backward(self, dh: Array, tape: Tape) -> None:
+        """The backward of `encode_tokens`."""
+        if self.bert.pooler:
+            dh = self.bert.pooler.backward(dh, tape)
+        self.bert.encode_backward(dh, tape)
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Over how many labels the loss is a mean. Raises: as loss."""

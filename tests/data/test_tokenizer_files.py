@@ -75,7 +75,7 @@ def test_special_and_added_tokens_of_other_names(tmp_path):
     [
         ({"padding_side": "left"}, "padding_side is 'left', and npbert has only 'right'"),
         ({"truncation_side": "up"}, "truncation_side is 'up', and npbert has only 'right' or 'left'"),
-        ({"tokenizer_class": "RobertaTokenizer"}, "tokenizer_class is 'RobertaTokenizer', and npbert has only Bert"),
+        ({"tokenizer_class": "T5Tokenizer"}, "tokenizer_class is 'T5Tokenizer', and npbert has only Bert"),
         ({"tokenizer_class": "TokenizersBackend"}, "PreTrainedTokenizerFast needs a tokenizer.json, and there is none"),
         ({"cls_token": None}, "cls_token is None, wanted a token of the vocabulary"),
     ],

@@ -26,7 +26,8 @@ def test_a_checkout_and_an_installed_package_are_extended_in_their_own_ways(tmp_
     monkeypatch.setattr(extras, "__file__", str(tmp_path / "npbert" / "io" / "extras.py"))
     assert how_to_install("hf") == 'pip install "npbert[hf]"'
     (tmp_path / "pyproject.toml").touch()
-    assert how_to_install("train") == f'in {tmp_path}, pip install -e ".[train]"'
+    by_pip, by_uv = f'in {tmp_path}, pip install -e ".[train]"', "begin each command with uv run --extra train npbert"
+    assert how_to_install("train") == f"{by_pip}, or {by_uv}"
 
 
 OPTIONS = ["--learning-rate", "--batch-size", "--epochs", "--max-length", "--held-out", "--mask-probability"]

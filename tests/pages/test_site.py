@@ -1,5 +1,6 @@
 """The reading site: what its own part adds to Sphinx's, that it is whole or not at all, and what the search finds."""
 
+import io
 import runpy
 import sys
 from html import unescape
@@ -181,9 +182,11 @@ def test_the_number_page_is_that_of_the_demo(tmp_path, monkeypatch):
     """Of as many steps."""
     written = tmp_path / "page.html"
     monkeypatch.setattr(sys, "argv", ["demo.py", "--page", str(written), "--epochs", "1"])
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # which the demo would set
     monkeypatch.setattr("npbert.compute.keep_freed_memory", lambda: None)
-    runpy.run_path(str(ROOT / "demo.py"), run_name="__main__")
+    with pytest.raises(SystemExit, match=r"^0$"):
+        runpy.run_path(str(ROOT / "demo.py"), run_name="__main__")
     assert written.read_text(encoding="utf-8") == number_page(number_data(steps=8))
 
 

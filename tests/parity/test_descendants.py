@@ -84,7 +84,7 @@ def compare(model, original, name, tolerance):
     for key, stored in stored_parameters(model).items():
         number, count = stored.tensor_name.part
         wanted = np.split(gradient_of(stored.name, number, gradients), count)[number].copy()
-        got = np.array(stored.parameter.grad.T if stored.tensor_name.transposed else stored.parameter.grad)
+        got = np.array(stored.parameter.grad.T if stored.transposed else stored.parameter.grad)
         if stored.parameter is getattr(model, "bert", model).embeddings.word_embeddings.weight:
             wanted[pad] = got[pad] = 0  # transformers leaves its gradient at 0
         largest = max(float(np.abs(wanted).max()), 1e-4)  # a key's bias has the gradient 0, but for rounding

@@ -45,7 +45,8 @@ def test_hidden_states_in_float32():
         for in_float32 in (state, wanted.hidden_states[layer].numpy()):
             np.testing.assert_allclose(in_float32[real], exact[layer][real], rtol=0, atol=5e-6)
     output = model(batch)
-    np.testing.assert_array_equal(output.last_hidden_state, states[6])
+    # A large batch is cut into parts, and BLAS rounds a product of other rows otherwise on some processors.
+    np.testing.assert_allclose(output.last_hidden_state, states[6], rtol=0, atol=5e-6)
     np.testing.assert_allclose(output.pooler_output, wanted.pooler_output.numpy(), rtol=0, atol=5e-6)
 
 

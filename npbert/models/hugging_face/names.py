@@ -45,9 +45,14 @@ class Stored(NamedTuple):
         return self.tensor_name.name
 
     @property
+    def transposed(self) -> bool:
+        """True where its axes are swapped in the file."""
+        return self.tensor_name.transposed
+
+    @property
     def tensor(self) -> Array:
         """The values as the file has them: a view, into which they can be read."""
-        return self.parameter.value.T if self.tensor_name.transposed else self.parameter.value
+        return self.parameter.value.T if self.transposed else self.parameter.value
 
     @property
     def shape(self) -> tuple[int, ...]:

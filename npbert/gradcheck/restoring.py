@@ -4,7 +4,6 @@ import collections
 import dis
 import functools
 import gc
-import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -102,7 +101,7 @@ def _held_by(thing: Any) -> Iterator[Any]:
         yield from (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))
     elif isinstance(thing, FunctionType) and not _is_ours(thing):
         yield from (thing.__defaults__, thing.__kwdefaults__, thing.__dict__, thing.__closure__)
-        yield from (thing.__globals__[name] for name in _globals_in(thing.__code__) if name in thing.__globals__)
+        yield from (thing.__globals__[name] for name in _names_in(thing.__code__) if name in thing.__globals__)
     elif isinstance(thing, type) and not _is_ours(thing):
         yield from (*vars(thing).values(), *thing.__mro__[1:])
     elif not isinstance(thing, type | FunctionType) and not is_of_library(type(thing)):
@@ -135,12 +134,12 @@ def _is_ours(thing: Any) -> bool:
     return is_of_library(thing) or str(getattr(thing, "__module__", None)).startswith("npbert.")
 
 
-@functools.lru_cache(1024)
-def _globals_in(code: CodeType) -> frozenset[str]:
-    """The names of globals in the code of a function and of what is defined in it; of co_names, some are attributes."""
-    steps = dis.get_instructions(code)
-    names = {step.argval for step in steps if "GLOBAL" in step.opname or step.opname == "LOAD_NAME"}
-    return frozenset(names.union(*map(_globals_in, filter(inspect.iscode, code.co_consts))))
+def _names_in(code: CodeType) -> Iterator[str]:
+    """The names of globals that are read or set; `co_names` has those of attributes, too."""
+    yield from (each.argval for each in dis.get_instructions(code) if each.opname.endswith(("_GLOBAL", "_NAME")))
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)
 
 
 def is_empty(cell: CellType) -> bool:
@@ -172,7 +171,7 @@ def _to_undo(thing: Any) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]
         if not is_empty(thing):
             yield setattr, (thing, "cell_contents", thing.cell_contents)
     elif isinstance(thing, FunctionType) and not _is_ours(thing):
-        named = _globals_in(thing.__code__)
+        named = set(_names_in(thing.__code__))
         yield _rebind, (thing.__globals__, {name: thing.__globals__.get(name, _ABSENT) for name in named})
     elif isinstance(thing, type) and not _is_ours(thing):
         yield _reset, (thing, dict(vars(thing)))

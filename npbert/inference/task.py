@@ -176,7 +176,8 @@ def check_max_length(max_length: int, config: BertConfig) -> None:
 
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:
     """Raise FileError, naming the folder of the model, unless the tokenizer has as many tokens as the model."""
-    if len(tokenizer) != config.vocab_size:
+    is_padded = config.architecture.model_type != "bert" and len(tokenizer) < config.vocab_size  # as NomicBERT's table
+    if len(tokenizer) != config.vocab_size and not is_padded:
         raise FileError(
             f"{folder}: the vocabulary has {len(tokenizer)} tokens, but vocab_size in its config.json is "
             f"{config.vocab_size}"

@@ -4,12 +4,15 @@
 """
 
 import json
+import os
 import re
 import socket
 import tempfile
 from pathlib import Path
 
 import pytest
+
+import npbert
 
 NEEDED = ("nbclient", "nbformat", "ipykernel", "matplotlib", "tokenizers", "tensorboard", "tomlkit", "filelock")
 HOW = "is not installed: pip install -e '.[notebook]'"
@@ -31,7 +34,8 @@ def executed(path, kernel=None):
         if kernel:
             notebook.cells.insert(0, nbformat.v4.new_code_cell(f"import os\nos.chdir({folder!r})\n%reset -f"))
         options = {"timeout": 120, "record_timing": False, "resources": where}
-        nbclient.NotebookClient(notebook, km=kernel, **options).execute()
+        env = {**os.environ, "PYTHONPATH": str(Path(npbert.__file__).parents[1])}  # found from that folder, too
+        nbclient.NotebookClient(notebook, km=kernel, **options).execute(env=env)
         if kernel:
             del notebook.cells[0]
     del notebook.metadata.language_info["version"]

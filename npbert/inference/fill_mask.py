@@ -55,7 +55,7 @@ class FillMask(Task):
         batch.labels = np.where(masked, 0, IGNORED)  # only positions with a label get logits
         logits = self.model(batch)  # (n, V)
         check_finite(logits)
-        probabilities = Softmax()(logits)
+        probabilities = Softmax()(logits)[:, : len(self.tokenizer)]  # rows of the table beyond are no tokens
         best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
         rows = iter(zip(probabilities, best, strict=True))
         return [

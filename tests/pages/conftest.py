@@ -38,6 +38,10 @@ def tab():
         browser.close()
 
 
+USUAL = {"reduced_motion": "no-preference", "forced_colors": "none"}
+"""Of a browser, whatever a test before has asked for."""
+
+
 @pytest.fixture
 def open_page(tab):
     """open_page(path, width=…, …) -> the page in the browser; at the end it had no error and asked for nothing else.
@@ -57,7 +61,7 @@ def open_page(tab):
         leave(tab)
         may = re.compile(f"{re.escape(within.as_uri())}/.*" if within else re.escape(path.as_uri() + query))
         tab.set_viewport_size({"width": width, "height": height})
-        tab.emulate_media(**{"media": "screen", "color_scheme": "light", "reduced_motion": "no-preference", **media})
+        tab.emulate_media(**{"media": "screen", "color_scheme": "light", **USUAL, **media})
         tab.goto(path.as_uri() + query)
         return tab
 
@@ -80,8 +84,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture
 def page(open_page, path):
-    """It, in the browser. It begins to check its derivatives, which takes it a second: that is stopped, until the
-    numbers change."""
+    """It, in the browser."""
     page = open_page(path)
     page.evaluate("for (let timer = setTimeout(() => {}); timer; timer--) clearTimeout(timer)")
     return page

@@ -62,7 +62,8 @@ class BertConfig:
     def __post_init__(self) -> None:
         self._take_labels()
         if isinstance(self.architecture, Mapping):  # of a configuration that was written as JSON
-            values = {name: tuple(v) if isinstance(v, list) else v for name, v in self.architecture.items()}
+            stored = self.architecture.items()
+            values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in stored}
             object.__setattr__(self, "architecture", Architecture(**values))
         for names, fits, wanted in _WANTED:
             error = TypeError if wanted in ("an integer", "a number") else ValueError

@@ -29,7 +29,8 @@ CONFIGURATION = {
     "highlight_language": "text",
     "default_role": "py:obj",
     "autodoc_member_order": "bysource",
-    "suppress_warnings": ["ref.python"],  # a name may be public in several rooms
+    # A name may be public in several rooms; and a line "…" marks what a quotation leaves out.
+    "suppress_warnings": ["ref.python", "misc.highlighting_failure"],
 }
 WHOLE = "file"
 """The class of a block of code that is a whole file, whose lines have addresses: #L-12."""

@@ -42,7 +42,8 @@ class GradcheckCommand(Command):
         reports = [report for seed in range(self.seeds) for report in self._check(seed)]
         total, proved = sum(report.count for report in reports), sum(bool(report.proof) for report in reports)
         verdict = "PASS" if all(report.ok for report in reports) else "FAIL"
-        how = "proved in every block" if proved == len(reports) else f"proved in {proved} of {len(reports)} blocks"
+        everywhere = "proved" if len(reports) == 1 else "proved in every block"
+        how = everywhere if proved == len(reports) else f"proved in {proved} of {len(reports)} blocks"
         print(f"{verdict}: {total:,} derivatives, {how}, with estimates beside (shown: the largest relative error)")
         return int(verdict == "FAIL")
 

@@ -18,6 +18,7 @@ import npbert.blocks
 import npbert.layers
 import npbert.models
 from npbert.blocks import EncoderLayer, PreNormEncoderLayer
+from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
@@ -125,6 +126,9 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def model(layer_class: Any, init: Init, **changes: Any) -> Any:
         return layer_class(replace(config, **changes), rng=init.rng, dtype=init.dtype)
 
+    def vectors(layer_class: Any, init: Init, **options: Any) -> Any:
+        return layer_class(config, rng=init.rng, dtype=init.dtype, **options)
+
     def of_model(*, config: dict[str, Any] | None = None, **targets: Any) -> Any:
         """A model's loss on a batch with these targets."""
         changes = config or {}
@@ -138,6 +142,17 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         ids, types, mask = (np.stack([of, np.roll(of, -1, axis=0)], axis=1) for of in arrays)
         return (Batch(ids, types, mask, shapes.next_sentence),)
 
+    def groups(rng: np.random.Generator, count: int) -> Array:
+        """Vectors of the texts of B groups."""
+        return rng.standard_normal((B, count, D))
+
+    def triplets(rng: np.random.Generator) -> tuple[Any, ...]:
+        arrays = shapes.ids, shapes.types, shapes.mask
+        ids, types, mask = (np.stack([np.roll(of, n, axis=0) for n in range(3)], axis=1) for of in arrays)
+        return (Batch(ids, types, mask, texts),)
+
+    texts = np.arange(3 * B).reshape(B, 3)
+    texts[-1, 2] = texts[0, 1]  # one that answers the first query, too
     _, positions = places = np.nonzero(shapes.mask)
     ids, of_embeddings = shapes.ids[places], (shapes.ids[places], shapes.types[places], positions)
     words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
@@ -164,6 +179,15 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             lambda rng: (rng.standard_normal((shapes.N, V)), shapes.packed_labels),
         ),
         "MeanSquaredError": (_plain, x_twice),
+        "UnitLength": (_plain, x),
+        "InBatchNegatives": (lambda cls, init: cls(3.0), lambda rng: (groups(rng, 3), texts)),
+        "InBatchNegatives, both ways": (
+            lambda cls, init: cls(3.0, both_ways=True),
+            lambda rng: (groups(rng, 3), texts),
+        ),
+        "CosineLoss": (_plain, lambda rng: (groups(rng, 2), rng.uniform(-1, 1, B))),
+        "CoSENT": (lambda cls, init: cls(3.0), lambda rng: (groups(rng, 2), rng.integers(0, 3, B))),
+        "TripletLoss": (lambda cls, init: cls(0.5), lambda rng: (groups(rng, 3), texts)),
         "DotProductAttention": (
             lambda cls, init: cls(H, 0.3),
             lambda rng: (rng.standard_normal((len(read), D)), *x_twice(rng), lengths.only(read)),
@@ -225,6 +249,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         ),
         "Pooler": (lambda cls, init: cls(D, init), x),
         "MeanPooling": (_plain, lambda rng: (*x(rng), lengths)),
+        "MeanPooling, over the square root": (lambda cls, init: cls(0.5), lambda rng: (*x(rng), lengths)),
+        "MaxPooling": (_plain, lambda rng: (*x(rng), lengths)),
         "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
         "NextSentenceHead": (lambda cls, init: cls(D, init), x),
         "BertModel": (model, batch),
@@ -244,6 +270,15 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]
         ),
         "BertForMultipleChoice": (lambda cls, init: LossOf(model(cls, init)), choices),
+        "BertForSentenceVectors": (lambda cls, init: LossOf(vectors(cls, init)), triplets),
+        "BertForSentenceVectors, max, of length 1": (
+            lambda cls, init: LossOf(vectors(cls, init, pooling="max", normalize=True)),
+            triplets,
+        ),
+        "BertForSentenceVectors, a batch in 3 parts": (
+            lambda cls, init: LossInParts(vectors(cls, init, pooling="cls"), 3),
+            triplets,
+        ),
         "BertForTokenClassification": of_model(config={"num_labels": V}, labels=shapes.word_labels),
         "BertForQuestionAnswering": of_model(start_positions=shapes.starts, end_positions=shapes.ends),
     }

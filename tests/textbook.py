@@ -4,6 +4,7 @@ the models, put together from them.
 A wrong forward whose backward agrees with it is invisible to gradcheck: only another forward shows it.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from functools import partial
@@ -239,6 +240,55 @@ def outputs(model: Any, batch: Batch) -> list[Array]:
     return [whole[0][..., 0]] if type(model).__name__ == "BertForMultipleChoice" else whole
 
 
+def by_sequence(x: Array, sequences: Sequences) -> list[Array]:
+    return [x[start:stop] for start, stop in itertools.pairwise(sequences.offsets.tolist())]
+
+
+def root_pooling(layer: Any, x: Array, sequences: Sequences) -> Array:
+    return mean_pooling(layer, x, sequences) * np.sqrt(sequences.lengths)[:, None]
+
+
+def cosine(a: Array, b: Array) -> float:
+    return math.fsum(a * b) / (math.hypot(*a) * math.hypot(*b))
+
+
+def in_batch_negatives(layer: Any, vectors: Array, texts: Array) -> Any:
+    """A query's own text beside every other text of the batch that is not right for it, too; and likewise backwards."""
+    groups, losses = range(len(vectors)), []
+
+    def answers(q: int, group: int, column: int) -> bool:
+        same_query = column == 1 and texts[q, 0] == texts[group, 0]
+        return (group, column) != (q, 1) and bool(same_query or texts[group, column] == texts[q, 1])
+
+    def score(q: int, group: int, column: int) -> float:
+        return layer.scale * cosine(vectors[q, 0], vectors[group, column])
+
+    for q in groups:
+        places = [(group, column) for group in groups for column in range(1, vectors.shape[1])]
+        total = math.fsum(math.exp(score(q, *place)) for place in places if not answers(q, *place))
+        back = math.fsum(math.exp(score(other, q, 1)) for other in groups if not answers(other, q, 1))
+        ways = [total, back] if layer.both_ways else [total]
+        losses.append(math.fsum(math.log(way) - score(q, q, 1) for way in ways) / len(ways))
+    return np.asarray(math.fsum(losses) / len(losses)).astype(vectors.dtype)
+
+
+def cosine_loss(layer: Any, vectors: Array, target: Array) -> Any:
+    errors = [(cosine(a, b) - wanted) ** 2 for (a, b), wanted in zip(vectors, target, strict=True)]
+    return np.asarray(math.fsum(errors) / len(errors)).astype(vectors.dtype)
+
+
+def cosent(layer: Any, vectors: Array, target: Array) -> Any:
+    cosines = [layer.scale * cosine(a, b) for a, b in vectors]
+    pairs = itertools.permutations(range(len(target)), 2)
+    terms = [math.exp(cosines[j] - cosines[i]) for i, j in pairs if target[i] > target[j]]
+    return np.asarray(math.log(1 + math.fsum(terms))).astype(vectors.dtype)
+
+
+def triplet_loss(layer: Any, vectors: Array, target: Array) -> Any:
+    losses = [max(0.0, math.dist(a, p) - math.dist(a, n) + layer.margin) for a, p, n in vectors]
+    return np.asarray(math.fsum(losses) / len(losses)).astype(vectors.dtype)
+
+
 FORMULAS: dict[str, Callable[..., Any]] = {
     "Linear": linear,
     "Tanh": partial(each, math.tanh),
@@ -275,6 +325,13 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "BertEmbeddings, sinusoidal": partial(embeddings, is_learned=False),
     "Pooler": pooler,
     "MeanPooling": mean_pooling,
+    "MeanPooling, over the square root": root_pooling,
+    "MaxPooling": lambda layer, x, sequences: np.array([rows.max(axis=0) for rows in by_sequence(x, sequences)]),
+    "UnitLength": lambda layer, x: np.array([row / math.hypot(*row) for row in x]),
+    "InBatchNegatives": in_batch_negatives,
+    "CosineLoss": cosine_loss,
+    "CoSENT": cosent,
+    "TripletLoss": triplet_loss,
     "MaskedLMHead": masked_lm_head,
     "NextSentenceHead": linear,
 }

@@ -1,6 +1,6 @@
 """TaskModel: a BERT with a head and a loss."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class TaskModel(PreTrainedModel):
     """
 
     loss_function: Loss
+    needs_whole_batch: ClassVar[bool] = False
+    """True for a loss that compares the sequences of a batch with one another, and so is no mean over its parts."""
 
     def __init__(
         self,

@@ -65,7 +65,7 @@ class TaskModel(PreTrainedModel):
         Raises, before anything is computed: what PackedBatch and its `labels` raise.
         """
         packed = self.pack(batch)
-        labels = packed.labels
+        labels = self.targets(packed)
         logits = self(packed, tape)
         rows = logits.reshape(-1, logits.shape[-1])
         labels = labels.astype(rows.dtype) if packed.reads.labels_are_numbers else labels
@@ -81,6 +81,10 @@ class TaskModel(PreTrainedModel):
         shape = tape.take(self)
         dlogits = self.loss_function.backward(dloss, tape)
         self.backward(dlogits.reshape(shape), tape)
+
+    def targets(self, batch: AnyBatch) -> Array:
+        """What the loss compares with. Raises: as loss."""
+        return self.pack(batch).labels
 
     def encode_tokens(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """`bert.encode`, for a head that reads tokens; through the pooler, where the architecture has one for them."""

@@ -1,7 +1,7 @@
 """Gradients of a batch in parts: each part goes from ids to loss and back by itself, on a thread or a process."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -87,7 +87,7 @@ def gradients_of(
         model.loss_backward(one_or_each, tape)
         return losses.means, losses.counts_right
 
-    through = through_loss
+    through: Callable[[int, Tape], PartResult] = through_loss
     if model.needs_whole_batch and len(pieces) > 1:
         through = vectors_first(model, pieces, communicator, partial(part_rng, seed), dloss)
 

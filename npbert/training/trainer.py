@@ -8,18 +8,18 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
-from npbert.display import Sheet, Shown
+from npbert.display import titled
 from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
 from npbert.training.agreement import check_same_batch
-from npbert.training.live import sheet_of
+from npbert.training.live import progress_in_words
 from npbert.training.progress import Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import Run
 
 
-class Trainer(Run, Shown):
+class Trainer(Run):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
@@ -44,8 +44,8 @@ class Trainer(Run, Shown):
     that could not be saved, as two of its parameters would have one name in the file.
     """
 
-    def _sheet(self) -> Sheet:
-        return sheet_of(self)
+    def __repr__(self) -> str:
+        return progress_in_words(self)
 
     def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
         """Train to the last step, or until patience ends; return what the evaluation gave for the model in model/.
@@ -89,7 +89,7 @@ class Trainer(Run, Shown):
         return step._replace(seconds=time.perf_counter() - start)
 
 
-class ShownRun(Shown):
+class ShownRun:
     """A run with a summary of its text, model and length, and the Trainer that makes it."""
 
     model: TaskModel
@@ -105,5 +105,5 @@ class ShownRun(Shown):
         self.tokenizer.save_pretrained(folder, overwrite=True)
         self.model.save_pretrained(folder, overwrite=True)
 
-    def _sheet(self) -> Sheet:
-        return Sheet(type(self).__name__, self.summary(), parts=[sheet_of(self.trainer)])
+    def __repr__(self) -> str:
+        return titled(type(self).__name__, self.summary(), progress_in_words(self.trainer))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from npbert.cli.command import switch
-from npbert.cli.options import COLUMNS, FilesCommand, length_of
+from npbert.cli.options import COLUMNS, FilesCommand
 from npbert.cli.text import name_of, read_all, read_lines, read_texts
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
@@ -64,7 +64,7 @@ class ClassifyCommand(FilesCommand):
         run = self.run_settings()
         columns = self.columns_of(run, TABLE_ENDINGS)
         places, texts = _lines(self.input) if columns is None else rows_of(self.input, columns)
-        results: Sequence[Label | float] = Classify.from_pretrained(self.folder, **length_of(run))(texts)
+        results: Sequence[Label | float] = self.use(Classify, run)(texts)
         return [
             {**place, "text": text, **({"score": result} if isinstance(result, float) else result._asdict())}
             for place, text, result in zip(places, texts, results, strict=True)
@@ -109,7 +109,7 @@ class TagCommand(FilesCommand):
         """The tags."""
         run = self.run_settings()
         places, texts = self._texts(self.columns_of(run, (".conll",)))
-        results = Tag.from_pretrained(self.folder, **length_of(run))(texts)
+        results = self.use(Tag, run)(texts)
         return [
             {
                 **place,
@@ -151,7 +151,7 @@ class AnswerCommand(FilesCommand):
     def rows(self) -> Iterable[Any]:
         """The answers."""
         asked = self._asked()
-        answer = Answer.from_pretrained(self.folder, **length_of(self.run_settings()))
+        answer = self.use(Answer, self.run_settings())
         answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], self.n_best)
         return [
             {**({"id": id_} if id_ else {}), "question": question, "answers": list(map(AnswerSpan._asdict, spans))}

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from npbert.cli.command import argument, switch
 from npbert.cli.evaluate import check_places, print_advice, print_table
-from npbert.cli.log import in_silence, only_from, tell
+from npbert.cli.log import in_silence, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.cli.text import note
 from npbert.compute import num_threads
@@ -22,7 +22,7 @@ from npbert.inference import check_max_length
 from npbert.io.errors import InputError, Setting
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError
-from npbert.io.messages import LOGGER, counted
+from npbert.io.messages import LOGGER, counted, quiet
 from npbert.models import PRESETS, load_config
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.parallel import Communicator, launch_command, share_cores, world
@@ -48,6 +48,7 @@ class TrainCommand(SettingsCommand):
         "go on even if the files, the vocabulary or the labels have changed; earlier evaluations do not count then"
     )
 
+    shares_work: ClassVar = True
     name: ClassVar[str]
     kind: ClassVar[type[AnySettings]]
     run_class: ClassVar[Any]
@@ -71,7 +72,7 @@ class TrainCommand(SettingsCommand):
 
     def _train(self, settings: AnySettings, communicator: Communicator) -> int:
         import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
-        with only_from(logging.WARNING) if self.resume else nullcontext():  # a head that was new is in the state by now
+        with quiet(logging.WARNING) if self.resume else nullcontext():  # a head that was new is in the state by now
             run = self.run_class(settings, Path(self.folder), communicator=communicator)
         if not self.resume:
             note(run.summary())

@@ -12,12 +12,13 @@ from unittest.mock import Mock
 import pytest
 
 from npbert.cli import main
-from npbert.cli.log import QUIET, USUAL, VERBOSE, in_silence, messages_on_standard_error
+from npbert.cli.log import in_silence, messages_on_standard_error
 from npbert.cli.text import read_lines
 from npbert.io.files import FileError, read_text
 from npbert.io.messages import LOGGER, is_quiet
 from npbert.training.parallel import ALONE
 
+QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG
 SAID = {
     QUIET: "npbert: error: wrong\n",
     USUAL: "npbert: note\nnpbert: note\nnpbert: cut\nnpbert: error: wrong\n",

@@ -201,7 +201,8 @@ def test_the_fixture_fails_with_the_report_alone(tmp_path):
         "def test_mine(assert_proved):\n    import numpy as np\n\n    assert_proved(f, vjp, np.ones(3))\n"
     )
     command = [sys.executable, "-m", "pytest", "-p", "npbert.pytest_plugin", "-q", str(tmp_path)]
-    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # where npbert is installed, it would come twice
+    root = str(Path(__file__).parents[2])  # where npbert is installed, its plugin would come twice
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": root}
     out = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=alone).stdout
     assert "1 failed, 1 passed" in out
     assert re.search(r"FAIL: dx is wrong; line 9 of test_mine.py.*\n.*return d \* x", out) and "Traceback" not in out

@@ -3,6 +3,7 @@
 import os
 import time
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 from npbert.cli import learn_watch
 from npbert.learn import demo, judge_file
@@ -35,10 +36,7 @@ def test_a_file_is_checked_whenever_it_is_saved(learn, folder, monkeypatch):
 
 
 def test_one_file_is_checked_as_soon_as_it_is_watched(learn, folder, monkeypatch):
-    def ended(chosen, seen):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(learn_watch, "_saved", ended)
+    monkeypatch.setattr(learn_watch.time, "sleep", Mock(side_effect=KeyboardInterrupt))
     status, out, _ = learn("check 3 --watch")
     assert status == 130
     assert "it is checked now, and whenever you save it. Ctrl-C ends it\n\n03 GELU: not begun\n" in out

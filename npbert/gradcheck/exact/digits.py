@@ -20,7 +20,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.exact.run import ExactRun, Ready, run_on_numbers
+from npbert.gradcheck.exact.run import Case, ExactRun, run_on_numbers
 from npbert.gradcheck.exact.world import World
 
 DIGITS = 50
@@ -93,7 +93,7 @@ class Slope:
 
 
 def gradients_with_digits(
-    part: Ready,
+    part: Case,
     dy: tuple[Any, ...],
     *,
     near: np.random.Generator | None = None,
@@ -115,7 +115,7 @@ def gradients_with_digits(
         return replace(run, gradients=said), right
 
 
-def right_gradients(part: Ready, dy: tuple[Any, ...]) -> dict[str, Array]:
+def right_gradients(part: Case, dy: tuple[Any, ...]) -> dict[str, Array]:
     """By name, the gradients that forward shows, to the last digit of a float."""
     _, right = gradients_with_digits(part, dy, backward=False)
     return {name: decimals.astype(np.float64) for name, decimals in right.items()}

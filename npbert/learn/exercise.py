@@ -6,9 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from npbert.compute import Array
-from npbert.gradcheck.explain import MANNERS, Finding
+from npbert.gradcheck import GradientError
+from npbert.gradcheck.explain import MANNERS
 from npbert.learn.source import blanked, exercise_file, with_helpers
+from npbert.learn.verdict import Verdict
 
 HOME = "https://github.com/npbert/npbert/blob/main"
 """The pages of the project."""
@@ -53,25 +57,11 @@ CHAPTERS = {
 """The chapters that the exercises point to, by number."""
 
 
-class Message(NamedTuple):
-    """The explanation of a wrong answer. says: in a sentence. because: why, and what to look at, in paragraphs.
-    findings: the same as data, each with its line and the edit that would mend it."""
-
-    says: str
-    because: str = ""
-    findings: tuple[Finding, ...] = ()
-
-
-def paragraphs(*texts: str) -> str:
-    """Those that are not empty, each a paragraph; what is said twice is said once."""
-    return "\n\n".join(dict.fromkeys(part for text in texts if text for part in text.split("\n\n")))
-
-
-def numbered(messages: Sequence[Message]) -> Message:
-    """Several in one: the first, and in its `because` all others, numbered from 2 on, each with its own."""
-    first, *others = messages
-    told = [text for number, each in enumerate(others, 2) for text in (f"{number}. {each.says}", each.because)]
-    return Message(first.says, paragraphs(first.because, *told))
+def returned(found: Any, what: str = "the gradient") -> Array:
+    """What an answer returns, as an array. Raises: GradientError where it is nothing."""
+    if found is None:
+        raise GradientError(f"nothing is returned, wanted {what}: is there a `return` on every way?")
+    return np.asarray(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,16 +70,16 @@ class Part:
 
     right: that of the library. method: of the class. asked: the docstring that takes the place of the one with the
     answer. given: so many statements of the body stay; None for those that take what forward kept and check dy.
-    without: methods that the file leaves out. above: a line that comes before it in the file.
+    without: methods that the file leaves out.
 
     run(thing, seed): the numbers that `thing` computes, step by step, by names that a learner understands; seeds: for
     each of `MANNERS` two, which differ in all sizes. fixed: the numbers that are right until something given is
     changed. tolerance: relative to the largest number of an array.
 
     plain: a right answer in small steps, as source. reasons: why the right formula is as it is, by what it gives.
-    advice: what helps where the code stops, as `advised` chooses it. watched(thing): what is seen of a wrong answer
-    while it runs. prove(thing): what else is wrong where all numbers are right. remarks(thing): what may be said of a
-    right answer. is_mended: whether the edit is looked for that makes a wrong answer right.
+    advice: what helps where the code stops, as `advised` chooses it. prove(thing): what else is wrong where all numbers
+    are right. remarks(thing): what may be said of a right answer. is_mended: whether the edit is looked for that makes
+    a wrong answer right.
     """
 
     right: Any
@@ -97,7 +87,6 @@ class Part:
     method: str = ""
     given: int | None = 0
     without: tuple[str, ...] = ()
-    above: str = ""
     run: Callable[[Any, int], Iterator[Numbers]] = lambda thing, seed: iter(())
     seeds: Sequence[int] = range(2 * len(MANNERS))
     fixed: tuple[str, ...] = ()
@@ -106,8 +95,7 @@ class Part:
     reasons: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, str] = field(default_factory=dict)
     is_mended: bool = True
-    watched: Callable[[Any], Message | None] = lambda thing: None
-    prove: Callable[[Any], Message | None] = lambda thing: None
+    prove: Callable[[Any], Verdict | None] = lambda thing: None
     remarks: Callable[[Any], str] = lambda thing: ""
 
     @property
@@ -120,15 +108,20 @@ class Part:
         """The function that is the learner's to write, as `Linear.backward`."""
         return f"{self.name}.{self.method}" if self.method else self.name
 
+    @property
+    def given_functions(self) -> frozenset[str]:
+        """The names of functions in the file that are not the learner's."""
+        return frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
+
     def with_function(self, thing: Any, function: Callable[..., Any]) -> Any:
         """`thing` with another function in the place of the learner's."""
-        return type(thing.__name__, (thing,), {self.method: function, "written_by": thing}) if self.method else function
+        return type(thing.__name__, (thing,), {self.method: function}) if self.method else function
 
     def sources(self) -> list[str]:
         """The things that the file holds for it, each as source."""
         source = inspect.getsource(self.right)
         asked = blanked(source, self.method or self.name, self.asked, self.given, self.without)
-        return [*filter(None, [self.above]), *with_helpers(asked, inspect.getmodule(self.right))]
+        return with_helpers(asked, inspect.getmodule(self.right))
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,11 @@ def progress_in_words(trainer: Run, news: str = "") -> Text:
 class Live(Bar):
     """The progress of a run in a notebook: in place of a bar, a text, which changes as it goes on."""
 
-    def __init__(self, trainer: Run, display: Callable[..., Any]) -> None:
-        self._trainer, self._news, self._said, self.is_closed = trainer, "", "", False
+    def __init__(self, trainer: Run, display: Callable[..., Any], news: str = "") -> None:
+        self._trainer, self._news, self._said, self.is_closed = trainer, f"{news}\n" if news else "", "", False
         self._first, self._start = trainer.step, time.perf_counter()
         self._shown = self._start
-        self._handle = display(progress_in_words(trainer), display_id=True)
+        self._handle = display(progress_in_words(trainer, news), display_id=True)
 
     def update(self) -> None:
         trainer, now = self._trainer, time.perf_counter()
@@ -55,20 +55,19 @@ class Live(Bar):
         self._said = f"loss {numbers['loss']:.3f}, {tokens_per_second:,.0f} tok/s"
 
     def say(self, line: str) -> None:
-        if self._trainer.step == self._first:  # that a run goes on, and from where, stays to be read
-            self._news = f"{line}\n"
-            self._handle.update(progress_in_words(self._trainer, line))
-        else:
-            self._said = line
+        self._said = line
 
     def __exit__(self, *error: object) -> None:
         end = next((str(each) for each in error if isinstance(each, KeyboardInterrupt)), "")
         self._handle.update(progress_in_words(self._trainer, f"{self._news}{end}".strip()))
 
 
-def progress_of(trainer: Run) -> Bar:
-    """A text that changes in a notebook, and else a bar."""
+def progress_of(trainer: Run, news: str) -> Bar:
+    """A text that changes in a notebook, and else a bar. news: from where the run goes on, if it does."""
     ipython = sys.modules.get("IPython")
     if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():
-        return Live(trainer, sys.modules["IPython.display"].display)
-    return Bar(trainer.settings.steps, done=trainer.step)
+        return Live(trainer, sys.modules["IPython.display"].display, news)
+    bar = Bar(trainer.settings.steps, done=trainer.step)
+    if news:
+        bar.say(news)
+    return bar

@@ -1,7 +1,7 @@
 """Trainer: the loop that turns batches into a better model, and that can stop and go on at any step."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,9 @@ from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
 from npbert.training.agreement import check_same_batch
+from npbert.training.finite import check_parameters, check_step
 from npbert.training.live import progress_in_words
-from npbert.training.progress import Step, Watcher
+from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import Run
 
@@ -60,12 +61,14 @@ class Trainer(Run):
         FileError for a folder of another run or process, a damaged state, or other data; OSError when the disk is full,
         say: the last saved state stays whole.
         """
-        with session(self, changed_data=changed_data, overwrite=overwrite) as watchers:
+        with session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, is_asked):
             batches = self.progress.batches(self.data, self.rng)
             while not self.is_finished:
                 step = self._update(next(batches), watchers)
+                self._judge(step)
                 for watcher in watchers:
                     watcher.after(step)
+                self._keep(step, watchers, is_asked)
         return self.progress.best_evaluation
 
     def _update(self, batch: Batch, watchers: Sequence[Watcher]) -> Step:
@@ -73,20 +76,64 @@ class Trainer(Run):
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
         seed = [self.progress.epoch_seed, self.step]
-        with np.errstate(all="ignore"):  # a watcher finds what comes of an overflow
+        with np.errstate(all="ignore"):  # what comes of an overflow is refused
             self.shares.zero_grad()
             losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
             norm = self.shares.add_up(sums)
-            lr = self.learning_rate(settings.steps)
-            step = Step(number, batch, seed, losses, norm, lr)
+            step = Step(number, batch, seed, losses, norm, self.learning_rate(settings.steps))
             if settings.is_logged(number) or settings.is_judged(number):
                 self.shares.spread_gradients()
             for watcher in watchers:
                 watcher.before_update(step)
-            self.optimizer.lr = lr
+            check_step(self, step)
+            self.optimizer.lr = step.learning_rate
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
             self.shares.spread_values()
-        return step._replace(seconds=time.perf_counter() - start)
+        step.seconds = time.perf_counter() - start
+        check_parameters(self.model, number)
+        return step
+
+    def _judge(self, step: Step) -> None:
+        """Add to the step the row of the log, if it has one; evaluate, and save the model if it is the best so far.
+
+        Several processes judge together, and go by the numbers of process 0. Raises: ValueError when the evaluation
+        does not give the goal's number.
+        """
+        progress, evaluation = self.progress, self.evaluation
+        progress.averages.add(evaluation.kinds, step.losses)
+        if self.settings.is_logged(step.number):
+            of_step = {"learning_rate": step.learning_rate, "gradient_norm": step.gradient_norm}
+            step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
+            progress.averages = Averages()
+        step.is_judged = self.settings.is_judged(step.number)
+        if not step.is_judged:
+            return
+        if evaluation.evaluate is not None:
+            numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
+            step.evaluation = progress.evaluation = self.communicator.gather(numbers)[0]
+        progress.evaluations_since_best += 1
+        if evaluation.is_better(progress.evaluation, progress.best_evaluation):
+            progress.best_step, progress.best_evaluation = step.number, progress.evaluation
+            progress.best = progress.evaluation.get(evaluation.goal.name) if evaluation.goal else None
+            progress.evaluations_since_best = 0
+            self.save_best()
+        with np.errstate(all="ignore"):  # where a model falls apart, the next step says so
+            shown = evaluation.show() if evaluation.show and self.communicator.is_first else {}
+        step.shown = {**shown, "best_step": progress.best_step} if shown else {}
+
+    def _keep(self, step: Step, watchers: Sequence[Watcher], is_asked: Callable[[], bool]) -> None:
+        """Save the state every so many steps, at the end, and when any process was asked to stop.
+
+        Raises: KeyboardInterrupt when asked, on all processes: one would wait for the others.
+        """
+        stops = any(self.communicator.gather(is_asked()))
+        if self.is_finished or stops or step.number % self.settings.save_every == 0:
+            for watcher in watchers:
+                watcher.before_save()
+            self.save()
+        if stops and not self.is_finished:
+            where, kept = f"step {step.number} of {self.settings.steps}", f"all is kept in {self.folder}"
+            raise KeyboardInterrupt(f"stopped at {where}: {kept}, and the same run, begun again, goes on from here")
 
 
 class ShownRun:

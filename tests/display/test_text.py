@@ -103,7 +103,9 @@ def test_a_run_in_a_notebook_says_how_it_goes_on(monkeypatch):
     first, during, last = map(repr, shown)
     assert "BertForPreTraining: step 0 of 2" in first and "loss 2.500, 100 tok/s\n  about" in during
     assert last.endswith("BertForPreTraining: step 1 of 2\n  best: step 1: f1 0.5\n  loss: 2.5 at step 1")
-    with pytest.raises(KeyboardInterrupt), live.Live(trainer, lambda *_, **__: of(update=shown.append)) as bar:
-        bar.say("going on from step 1")
+    with (
+        pytest.raises(KeyboardInterrupt),
+        live.Live(trainer, lambda *_, **__: of(update=shown.append), "going on from step 1"),
+    ):
         raise KeyboardInterrupt("stopped at step 1 of 2: all is kept")
     assert "\n  going on from step 1\n  stopped at step 1 of 2: all is kept\n" in str(shown[-1])

@@ -9,19 +9,20 @@ import pytest
 
 from npbert.gradcheck.explain import Code
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
+from npbert.learn.attempt import load
 from npbert.learn.exercise import CHAPTERS, HOME
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.judge import judge as judged
-from npbert.learn.verdict import load
 from tests.learn.answers import right, right_answer, wrong_answers
 
+SHORT_TOO = "what becomes of short gradients, what becomes of the gradients, what is returned"
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
     (1, "central_difference: forward_difference", "missing term", "the gradient"),
     (2, "input_with_reshaped_weight", "transpose", "dx"),
     (6, "last_of_repeated_ids_wins", "repeated index", "dW"),
     (7, "gamma_set", "= or +=", "dγ after two backwards"),
-    (13, "clip_by_global_norm: root_forgotten", "missing step", "what becomes of the gradients, what is returned"),
+    (13, "clip_by_global_norm: root_forgotten", "missing step", SHORT_TOO),
     (14, "AdamW.kept: growth", "sign", "kept for a matrix, the weight"),
 ]
 """(exercise, mistake, kind of the edit that mends it, what is wrong)"""

@@ -82,7 +82,7 @@ def compare(model, original, name, tolerance):
     gradients |= {key: value.grad for key, value in original.named_parameters(remove_duplicate=False)}
     pad = original.config.pad_token_id or 0
     for key, stored in stored_parameters(model).items():
-        number, count = stored.tensor_name.part
+        number, count = stored.part
         wanted = np.split(gradient_of(stored.name, number, gradients), count)[number].copy()
         got = np.array(stored.parameter.grad.T if stored.transposed else stored.parameter.grad)
         if stored.parameter is getattr(model, "bert", model).embeddings.word_embeddings.weight:

@@ -144,8 +144,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def grouped(count: int, labels: Array) -> Inputs:
         """A batch of groups of so many sequences, each as the one of the batch before."""
         arrays = (shapes.ids, shapes.types, shapes.mask)
-        groups = [np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays]
-        return lambda rng: (Batch(*groups, labels=labels),)
+        ids, types, mask = (np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays)
+        return lambda rng: (Batch(ids, types, mask, labels),)
 
     _, positions = places = np.nonzero(shapes.mask)
     ids, of_embeddings = shapes.ids[places], _given(shapes.ids[places], shapes.types[places], positions)

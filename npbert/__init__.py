@@ -35,30 +35,7 @@ if TYPE_CHECKING:  # for editors and mypy; when it runs, each name of `__all__` 
     from npbert.data import Batch, Tokenizer, collate
     from npbert.gradcheck import assert_proved, check_directions, check_gradients, prove, randomize
     from npbert.inference import Answer, Classify, Embed, FillMask, Tag
-    from npbert.layers import (
-        GELU,
-        DistanceAttention,
-        DotProductAttention,
-        Dropout,
-        Elementwise,
-        Embedding,
-        Gather,
-        Identity,
-        LayerNorm,
-        Linear,
-        Loss,
-        MeanSquaredError,
-        NoEmbedding,
-        RelativeBias,
-        ReLU,
-        Rotary,
-        SiLU,
-        SinusoidalPositions,
-        Softmax,
-        SoftmaxCrossEntropy,
-        Tanh,
-        TanhGELU,
-    )
+    from npbert.layers import *
     from npbert.models import *
     from npbert.optim import Adam, AdamW, clip_by_global_norm, global_norm, linear_warmup_decay
     from npbert.training import Finetuning, Pretraining, Trainer

@@ -31,10 +31,11 @@ from npbert.learn import (
     printing,
     write_missing,
 )
+from npbert.learn.answer_file import Printed
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.folder import ask
-from npbert.learn.verdict import Printed, Verdict
+from npbert.learn.verdict import Verdict
 
 _EXERCISE = "its number, as 02, its name or its file"
 Chosen = list[tuple[Exercise, Path]]
@@ -241,7 +242,7 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
     say(f"A model that only guesses has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
     if isinstance(stopped, Failure):
-        say(printing.indented("\n\n".join(filter(None, (stopped.file, stopped.finding.says, stopped.finding.because)))))
+        say(printing.indented("\n\n".join(filter(None, (stopped.file, stopped.verdict.says, stopped.verdict.because)))))
         return 1
     count, total, shown = demo.judged(model)
     say(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")

@@ -4,7 +4,6 @@ What checks, proves and explains a layer then serves what others wrote: see `fun
 """
 
 import copy
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
@@ -84,22 +83,6 @@ class Form(Layer):
             set_bit_generator(theirs)
             for _, now, (where, key) in edited:
                 where[key] = now
-
-
-def names_given(function: Any, inputs: Sequence[Any], *, skip: int = 0) -> list[str]:
-    """The names that a function gives to what it is given."""
-    names = asked(function)[skip:]
-    return [names[position] if position < len(names) else f"input {position}" for position in range(len(inputs))]
-
-
-def asked(function: Any, *, required: bool = False) -> list[str]:
-    """The names of what a function asks for; `required` without those that have a default."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # a ufunc has no signature
-        return []
-    named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    return [one.name for one in named if not required or one.default is one.empty]
 
 
 def function_of(value: Any) -> Any:

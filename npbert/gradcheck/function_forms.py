@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.forms import Form, Function, asked, each, function_of
+from npbert.gradcheck.forms import Form, Function, each, function_of
+from npbert.gradcheck.inputs import asked
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:

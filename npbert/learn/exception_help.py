@@ -37,6 +37,9 @@ _ADVICE = {
     "all is asked with `is None`; number by number, np.where(condition, a, b) chooses.",
     r"returns [1-9]\d* gradients?, for inputs": "Backward returns the gradients of its float inputs alone. That of a "
     "parameter is not returned, but handed over, as self.weight.add_grad(…) does; ids have none.",
+    "another one when": "Something of the first call is used in the second, as what is kept in a default argument, "
+    "in a global or on the class; or something is drawn that nobody can repeat, with np.random or a generator of your "
+    "own. What forward drew is on the tape; backward itself draws and keeps nothing.",
     "changes the value of": "What backward finds out belongs in the gradient: self.weight.add_grad(…) adds to that.",
     "a gradient of shape": "A gradient has the shape of what it is the gradient of: dW has that of W, and "
     "db that of b.",

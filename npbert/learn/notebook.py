@@ -33,7 +33,7 @@ class Answers:
 
     def __init__(self, ipython: Any) -> None:
         self._ipython, self._folder = ipython, Path(tempfile.mkdtemp())
-        self._verdicts: defaultdict[int, Verdict] = defaultdict(lambda: Verdict(NOT_BEGUN))
+        self._verdicts: defaultdict[int, Verdict] = defaultdict(lambda: Verdict(status=NOT_BEGUN))
         atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
 
     def exercise(self, line: str, cell: str | None = None) -> Text:

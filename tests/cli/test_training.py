@@ -10,7 +10,6 @@ from npbert import BertForPreTraining, BertForSequenceClassification, Tokenizer
 from npbert.cli import main
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.training.finetune import FinetuneSettings
-from npbert.training.plot import PLOT_FILE, draw_curves
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import LOCK_FILE, STATE_FILE
 from tests.training.tiny import results
@@ -19,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("here")
 
 SMALL = "--max-length 20 --batch-size 4 --log-every 1"
 PRETRAIN = f"pretrain run --corpus corpus.txt --vocabulary checkpoint --model checkpoint --steps 6 {SMALL}"
-FILES = {SETTINGS_FILE, STATE_FILE, METRICS_FILE, LAYERS_FILE, SHOWN_FILE, LOCK_FILE, PLOT_FILE, "model", "tensorboard"}
+FILES = {SETTINGS_FILE, STATE_FILE, METRICS_FILE, LAYERS_FILE, SHOWN_FILE, LOCK_FILE, "model", "tensorboard"}
 FINETUNE = f"finetune tuned --model checkpoint --train train.tsv --steps 6 {SMALL}"
 
 
@@ -41,8 +40,7 @@ def table(text):
     return {name: [float(value) for value in values if value] for name, *values in rows}
 
 
-def test_pretrain(run, monkeypatch):
-    monkeypatch.setattr("npbert.training.session.draw_curves", draw_curves)
+def test_pretrain(run):
     out = run(f"{PRETRAIN} --held-out held_out.txt --evaluate-every 3")
     lines, numbers = out.splitlines(), table(out)
     text = Path("corpus.txt").read_text(encoding="utf-8")
@@ -52,24 +50,19 @@ def test_pretrain(run, monkeypatch):
     assert "6 steps of 4 sequences of up to 20 tokens" in lines
     assert list(numbers) == ["loss", "mlm loss", "mlm accuracy", "nsp loss", "nsp accuracy"]
     assert re.search(r"^held out +model +knowing frequencies$", out, re.MULTILINE)
-    for loss, mlm_loss, nsp_loss in zip(numbers["loss"], numbers["mlm loss"], numbers["nsp loss"], strict=True):
-        assert loss == pytest.approx(mlm_loss + nsp_loss, abs=2e-4)
-    assert numbers["nsp loss"][1] <= np.log(2) + 1e-4
-    assert numbers["nsp accuracy"][1] >= 0.5
+    assert (numbers["nsp loss"][1] <= np.log(2) + 1e-4) and numbers["nsp accuracy"][1] >= 0.5
     assert lines[-1] == "after 6 steps; the model of step 6 is in run/model"
     assert re.findall(r"^step (\d): held out: loss [\d.]+, mlm loss", out, re.MULTILINE) == ["3", "6"]
-
     assert {file.name for file in Path("run").iterdir()} == FILES
     last = read_json_lines(Path("run", METRICS_FILE))[-1]
-    assert {name.replace("eval_", "").replace("_", " "): round(value, 4) for name, value in last.items()} == {
-        "step": 6,
-        **{name: values[0] for name, values in numbers.items()},
+    assert {name: round(last[f"eval_{name.replace(' ', '_')}"], 4) for name in numbers} == {
+        name: values[0] for name, values in numbers.items()
     }
     BertForPreTraining.from_pretrained("run/model")
     assert len(Tokenizer.from_pretrained("run/model")) == 30
     assert table(run("evaluate run held_out.txt")) == numbers
-    assert table(run("evaluate run held_out.txt corpus.txt")) != numbers
-    assert table(run("evaluate run held_out.txt --max-length 12")) != numbers
+    for other in ("held_out.txt corpus.txt", "held_out.txt --max-length 12"):
+        assert table(run(f"evaluate run {other}")) != numbers
 
 
 @pytest.mark.parametrize(
@@ -101,7 +94,7 @@ def test_finetune(capsys):
     assert list(numbers) == ["accuracy", "macro f1", "matthews", "f1", "loss"]
     assert re.search(r"^held out +model +always the same answer$", out, re.MULTILINE)
     assert re.fullmatch(r"after 6 steps; the model of step [246] is in tuned/model", out.splitlines()[-1])
-    assert {file.name for file in Path("tuned").iterdir()} == FILES - {PLOT_FILE}
+    assert {file.name for file in Path("tuned").iterdir()} == FILES
     assert BertForSequenceClassification.from_pretrained("tuned/model").config.id2label == ("no", "yes")
 
     assert main(["evaluate", "tuned", "dev.tsv", "train.tsv"]) == 0
@@ -147,16 +140,3 @@ def test_resume(command, run, capsys):
     out, err = capsys.readouterr()
     assert (table(out), err) == (found, ""), "the head is not new any more"
     assert results(Path(folder)) == wanted
-
-
-def test_a_full_disk(run, limited, capsys):
-    """One line says which file; with more room the run goes on. (A log that grows too large: test_log.py.)"""
-    often = f"{PRETRAIN} --save-every 2"
-    run(often.replace("pretrain run", "pretrain whole"))
-    with limited(20_000):
-        assert main(often.split()) == 1
-    full = rf"npbert: error: \S*{re.escape(STATE_FILE)}\S*:? .*(File too large|No space left on device).*\n"
-    assert re.fullmatch(full, capsys.readouterr().err)
-    assert not list(Path("run").rglob(".*.npbert-unfinished"))
-    run("pretrain run --resume")
-    assert results(Path("run")) == results(Path("whole"))

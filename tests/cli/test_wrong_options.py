@@ -7,9 +7,9 @@ import pytest
 from npbert.cli import main
 from npbert.cli.command import flag, is_required
 from npbert.training.tasks import TASKS
-from tests.cli.test_main import LEAVES, takes
+from tests.cli.test_main import LEAVES
 
-VALUES = ("x", "", "nan", "1e999", "-999999999", "-1", "0", "2", "1.5", "9" * 20)
+VALUES = ("-999999999", "x", "", "nan", "1e999")
 
 
 def all_of(kind):
@@ -30,10 +30,8 @@ OPTIONS = {
 @pytest.mark.parametrize(("words", "entry", "name"), OPTIONS.values(), ids=OPTIONS)
 def test_a_wrong_number_is_said_first_of_all(words, entry, name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    wrong = [value for value in VALUES if not takes(entry, value)]
     counts_from_the_end = re.search("from (-1 at )?the end", entry.metadata["help"]) is not None
-    assert {"x", "", "nan", "1e999"} <= set(wrong) and ("-999999999" in wrong) != counts_from_the_end
-    for value in wrong:
+    for value in VALUES[counts_from_the_end:]:
         assert main([*words, flag(entry), value]) == 2
         *_, error = capsys.readouterr().err.splitlines()
         assert re.match(rf"npbert {name}: error: {flag(entry)} ", error), error

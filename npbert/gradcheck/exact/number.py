@@ -69,10 +69,7 @@ class Number:
     def __sub__(self, other: Any) -> Any:
         if type(other) is not Number:
             return _mixed(operator.sub, self, other)
-        modulus, a, b = Number.world.modulus, self.seen, other.seen
-        tangent = (self.tangent + -1 * other.tangent) % modulus if Number.keeps_tangents else 0
-        error = self.error + other.error + abs(a) + abs(b)
-        return Number((self.value - other.value) % modulus, tangent, a - b, error, (self, 1, other, -1))
+        return self + -other
 
     def __mul__(self, other: Any) -> Any:
         if type(other) is not Number:

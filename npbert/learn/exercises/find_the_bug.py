@@ -18,10 +18,11 @@ from npbert.layers import (
     MeanSquaredError,
     SoftmaxCrossEntropy,
 )
-from npbert.learn.exercise import CHAPTERS, Exercise, Message, Part, paragraphs
+from npbert.learn.exercise import CHAPTERS, Exercise, Part
 from npbert.learn.judge import judge
 from npbert.learn.layer import layer_part
 from npbert.learn.source import with_helpers
+from npbert.learn.verdict import Verdict, paragraphs
 
 UNKNOWN, FINE = "?", "right"
 
@@ -130,10 +131,10 @@ class AnswersPart(Part):
         return [*helpers, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
 
 
-def judge_answers(thing: Any) -> Message | None:
+def judge_answers(thing: Any) -> Verdict | None:
     """The first answer that is wrong, without the right one."""
     if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
-        return Message(f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
+        return Verdict(f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
     given = {letter: str(each).strip().lower() for letter, each in thing.items()}
     left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
     wrong = [letter for letter in SUSPECTS if given[letter] not in (answer(letter), UNKNOWN)]
@@ -142,9 +143,9 @@ def judge_answers(thing: Any) -> Message | None:
         letter = wrong[0]
         numbers = _what_is_wrong(letter) if given[letter] == FINE else ""
         so_far = f"{count} of the {len(SUSPECTS)} answers are right so far." if count else ""
-        return Message(_told(letter, given[letter], answer(letter)), paragraphs(numbers, so_far))
+        return Verdict(_told(letter, given[letter], answer(letter)), paragraphs(numbers, so_far))
     if left:
-        return Message(
+        return Verdict(
             f"{', '.join(left)} still {'has' if len(left) == 1 else 'have'} no answer; the others are right."
         )
     return None

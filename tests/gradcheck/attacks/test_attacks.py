@@ -66,7 +66,7 @@ def test_each_style_is_right_by_differences(name):
     assert truth.is_right(at(1.0)[name])
 
 
-@pytest.mark.parametrize(("scale", "proved"), [(1e-6, 40), (1e-3, 40), (1.0, 40), (1e3, 37), (1e6, 37)])
+@pytest.mark.parametrize(("scale", "proved"), [(1e-6, 40), (1.0, 40), (1e6, 37)])
 def test_no_style_is_wrong_at_any_scale_and_how_many_are_proved(scale, proved):
     reports = {name: check_gradients(*case) for name, case in at(scale).items()}
     assert [name for name, report in reports.items() if not report] == []

@@ -39,7 +39,7 @@ def by_halves(parts):
     return parts[0] if len(parts) == 1 else by_halves(parts[:half]) + by_halves(parts[half:])
 
 
-@pytest.mark.parametrize("count", range(1, 14))
+@pytest.mark.parametrize("count", (1, 2, 5, 8, 13))
 def test_the_same_bits_whoever_adds_what(count):
     """And whenever: by rounds of several parts, or of one."""
     parts, everyone = list(np.random.default_rng(count).normal(size=(count, 50)).astype(np.float32)), range(count)
@@ -69,7 +69,7 @@ def train(folder, **options):
     return lambda communicator: make(folder, communicator, **options).train()
 
 
-@pytest.mark.parametrize("count", range(1, 8))
+@pytest.mark.parametrize("count", [1, 4, 7])
 def test_each_computes_its_share_once_and_all_get_everything_in_order(count):
     asked = []
 
@@ -96,11 +96,11 @@ def test_what_the_first_process_says_decides(tmp_path):
     assert together(2, work) == [({"loss": 0.5}, 6)] * 2
 
 
-@pytest.mark.parametrize(("before", "after"), [(3, 2), (2, 3), (0, 4), (2, 0)])
-def test_a_state_of_any_number_is_gone_on_from_by_any_other(tmp_path, before, after):
-    with pytest.raises(KeyError, match="stop"):
-        together(before, train(tmp_path / "run", step=7, act=stop))
-    together(after, train(tmp_path / "run"))
+def test_a_state_of_any_number_is_gone_on_from_by_any_other(tmp_path):
+    for size, step in ((3, 5), (0, 3), (2, 2)):
+        with pytest.raises(KeyError, match="stop"):
+            together(size, train(tmp_path / "run", step=step, act=stop))
+    together(3, train(tmp_path / "run"))
     train(tmp_path / "whole")(ALONE)
     assert results(tmp_path / "run") == results(tmp_path / "whole"), "the same files, to the last bit"
 
@@ -123,8 +123,8 @@ def test_each_process_remembers_its_share_alone_and_a_stretch_of_a_matrix_is_one
 def test_more_processes_than_blocks(tmp_path, monkeypatch):
     """Some have nothing to update then."""
     monkeypatch.setattr(ROWWISE, "BLOCK", 10**6)
-    together(4, train(tmp_path / "4"))
-    train(tmp_path / "1")(ALONE)
+    together(4, train(tmp_path / "4", steps=3))
+    train(tmp_path / "1", steps=3)(ALONE)
     assert results(tmp_path / "4") == results(tmp_path / "1")
 
 

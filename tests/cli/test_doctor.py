@@ -11,6 +11,12 @@ NEEDED = ["numpy>=2.0", 'numbers>=1; extra == "hf"', 'more.numbers; extra == "hf
 NEEDED += ["bars>=3; extra == 'train'"]
 
 
+@pytest.fixture(autouse=True)
+def fast(monkeypatch):
+    """A machine that makes any product at the same speed."""
+    monkeypatch.setattr(doctor, "_timed", lambda work: 2e-9 * doctor.SIZE**3 / 50)
+
+
 @pytest.fixture
 def installed(monkeypatch):
     """What is installed of these packages, by name: a version."""
@@ -38,7 +44,6 @@ def test_it_says_what_is_missing_for_which_command(installed, capsys):
 
 
 def test_it_says_how_fast_a_product_is(capsys, monkeypatch):
-    monkeypatch.setattr(doctor, "_timed", lambda work: 2e-9 * doctor.SIZE**3 / 50)
     monkeypatch.setattr(doctor, "num_threads", lambda: 3)
     monkeypatch.setattr(doctor, "set_num_threads", lambda count: None)
     monkeypatch.setenv("OMP_NUM_THREADS", "3")

@@ -24,6 +24,7 @@ from npbert.cli.options import GROUPS
 from npbert.cli.parser import values_of
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
+from npbert.training.tasks import TASKS
 
 
 def test_a_reader_that_has_gone():
@@ -60,9 +61,32 @@ def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path, monkeypa
     assert out.buffer.getvalue().decode().splitlines()[-1] == os.path.join(r"\u732b", "sentences.txt")  # noqa: PTH118
 
 
+PRETRAIN, FINETUNE = "pretrain gone --corpus gone --vocabulary gone", "finetune gone --model gone --train gone"
+REFUSED = {
+    "pretrain gone": "--corpus is missing, wanted at least one file or folder of text",
+    "pretrain gone --corpus gone": "--vocabulary is missing, wanted a folder with a tokenizer; `npbert vocab` makes "
+    "one",
+    "finetune gone": "--model is missing, wanted the folder of a checkpoint",
+    "finetune gone --model gone": "--train is missing, wanted a labelled file",
+    f"{PRETRAIN} --mask-probability 2": "--mask-probability is 2.0, wanted more than 0 and at most 1",
+    f"{PRETRAIN} --steps 0": "--steps is 0, wanted at least 1",
+    f"{PRETRAIN} --objective nps": "--objective is 'nps', wanted one of nsp, sop, none; did you mean nsp?",
+    f"{FINETUNE} --task chess": f"--task is 'chess', wanted one of {', '.join(TASKS)}",
+    f"{FINETUNE} --task swagg": f"--task is 'swagg', wanted one of {', '.join(TASKS)}; did you mean swag?",
+    f"{FINETUNE} --metric f2": "--metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss",
+    f"{FINETUNE} --task ner --positive x": "--positive is 'x', wanted none: only a classification has one",
+    f"{FINETUNE} --task swag --choices 2": "--choices has 1 columns, wanted at least 2",
+    f"{FINETUNE} --task ner --text word": "--text is 'word', wanted a number: columns of words and tags have no names",
+    f"{FINETUNE} --first-row names": "--first-row is 'names', wanted header or example",
+    f"{FINETUNE} --delimiter :": "--delimiter is ':', wanted one of tab, comma, semicolon",
+    "embed gone --pooling first": "--pooling is 'first', wanted one of mean, cls, max, mean_sqrt_len_tokens, pooler",
+}
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        *REFUSED.items(),
         ("", "name a command, one of fill-mask, *, doctor"),
         ("finetun run", "there is no command 'finetun'; did you mean finetune?"),
         ("translate", "there is no command 'translate', wanted one of fill-mask, *, doctor"),
@@ -84,8 +108,9 @@ def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path, monkeypa
         ("vocab file --output ''", "--output is missing, wanted the name of a folder"),
     ],
 )
-def test_arguments_that_are_not_understood(arguments, said, capsys):
-    """The command's own usage in a line, where there is more, and what was wrong."""
+def test_arguments_that_are_not_understood(arguments, said, capsys, tmp_path, monkeypatch):
+    """The command's own usage in a line, where there is more, and what was wrong, before anything is written."""
+    monkeypatch.chdir(tmp_path)
     assert main(shlex.split(arguments)) == 2
     usage, more, error = capsys.readouterr().err.splitlines()
     prog = f"npbert {arguments.split()[0]}" if " " in arguments and "finetun " not in arguments else "npbert"
@@ -93,6 +118,7 @@ def test_arguments_that_are_not_understood(arguments, said, capsys):
     assert usage.endswith(" [options]")
     assert more.strip() == f"{prog} --help says more"
     assert fnmatchcase(error, f"{prog}: error: {said.replace('[', '[[]')}"), error
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_looks_like_an_option_and_is_none(npbert, checkpoints):

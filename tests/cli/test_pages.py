@@ -54,12 +54,20 @@ def test_a_picture(npbert, tmp_path, folder, run, name):
 
 
 def test_a_page_is_written(npbert, folder, tmp_path):
-    path = tmp_path / "page.html"
+    """The answer is the best guess, unless it is given."""
+    path, texts = tmp_path / "page.html", ("the [MASK] sat", "a [MASK] [MASK]")
     said = f"{path} is written; open it in a browser\n".encode()
-    assert npbert("page", folder, "the [MASK] sat", "--output", path, "-q") == (0, b"", "")
-    assert npbert("page", folder, "the [MASK] sat", "a [MASK] [MASK]", "--output", path) == (0, said, "")
-    data = data_of(path)
-    assert [example["text"] for example in data["examples"]] == ["the [MASK] sat", "a [MASK] [MASK]"]
+    guesses = npbert("fill-mask", folder, "--top-k", 1, stdin="\n".join(texts).encode()).rows
+    best = [mask[0]["token"] for row in guesses for mask in row["masks"]]
+    for options, out, wanted in (
+        ([], said, best),
+        (["-q", "--answer", "cat", "dog", "ran"], b"", ["cat", "dog", "ran"]),
+    ):
+        assert npbert("page", folder, *texts, "--output", path, *options) == (0, out, "")
+        data = data_of(path)
+        right = [label for example in data["examples"] for label in example["labels"] if label != -100]
+        assert [data["vocabulary"][label] for label in right] == wanted
+        assert tuple(example["text"] for example in data["examples"]) == texts
     model = BertForMaskedLM.from_pretrained(folder)
     stored = np.array(data["parameters"]["predictions.dense.weight"]["values"])
     np.testing.assert_array_equal(stored, model.predictions.dense.weight.value.ravel())
@@ -81,17 +89,6 @@ def test_a_page_takes_no_other_files_place(npbert, folder, run, tmp_path):
         assert f"{path} is another file, not a page of npbert" in npbert(*words, "--output", path).err
         assert npbert(*words, "--output", tmp_path / "page.html").status == 0, "it takes the place of a page"
     assert path.read_text(encoding="utf-8") == "good\ta good film\n"
-
-
-def test_the_answer_is_the_best_guess_unless_it_is_given(npbert, folder, tmp_path):
-    texts = ("the [MASK] sat", "a [MASK] [MASK]")
-    guesses = npbert("fill-mask", folder, "--top-k", 1, stdin="\n".join(texts).encode()).rows
-    best = [mask[0]["token"] for row in guesses for mask in row["masks"]]
-    for options, wanted in (([], best), (["--answer", "cat", "dog", "ran"], ["cat", "dog", "ran"])):
-        npbert("page", folder, *texts, "--output", tmp_path / "page.html", *options)
-        data = data_of(tmp_path / "page.html")
-        right = [label for example in data["examples"] for label in example["labels"] if label != -100]
-        assert [data["vocabulary"][label] for label in right] == wanted
 
 
 def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_path, run, monkeypatch):

@@ -1,5 +1,6 @@
 """pretrain, finetune and evaluate from end to end, on files of a few lines."""
 
+import json
 import re
 from pathlib import Path
 
@@ -61,6 +62,14 @@ def test_pretrain(run):
     BertForPreTraining.from_pretrained("run/model")
     assert len(Tokenizer.from_pretrained("run/model")) == 30
     assert table(run("evaluate run held_out.txt")) == numbers
+    row = json.loads(run("evaluate run held_out.txt --json"))
+    assert list(row) == ["files", *(name.replace(" ", "_") for name in numbers), "baselines"]
+    assert [round(row[name], 4) for name in row["baselines"]] == [
+        numbers[name.replace("_", " ")][0] for name in row["baselines"]
+    ]
+    before = results(Path("run"))
+    assert table(run("pretrain run --resume")) == numbers, "a finished run"
+    assert results(Path("run")) == before
     for other in ("held_out.txt corpus.txt", "held_out.txt --max-length 12"):
         assert table(run(f"evaluate run {other}")) != numbers
 
@@ -70,9 +79,9 @@ def test_pretrain(run):
     [("--objective none --held-out held_out.txt --whole-words --document-per-file", ["loss", "accuracy"]), ("", [])],
 )
 def test_pretrain_for_another_objective_or_without_held_out_text(options, names, run):
-    out = run(f"{PRETRAIN} {options}")
+    out = run(f"{PRETRAIN} --steps 1 {options}")
     assert list(table(out)) == names
-    assert out.endswith("after 6 steps; the model of step 6 is in run/model\n")
+    assert out.endswith("after 1 step; the model of step 1 is in run/model\n")
     assert list(table(run("evaluate run held_out.txt")))[: len(names)] == names
 
 
@@ -97,6 +106,11 @@ def test_finetune(capsys):
     assert {file.name for file in Path("tuned").iterdir()} == FILES
     assert BertForSequenceClassification.from_pretrained("tuned/model").config.id2label == ("no", "yes")
 
+    before = results(Path("tuned"))
+    assert main(["finetune", "tuned", "--resume"]) == 0, "a finished run, whose head is not new any more"
+    again, err = capsys.readouterr()
+    assert (table(again), err, results(Path("tuned"))) == (numbers, "", before)
+
     assert main(["evaluate", "tuned", "dev.tsv", "train.tsv"]) == 0
     out = capsys.readouterr().out
     assert re.findall(r"^(\S+) +model +always the same answer$", out, re.MULTILINE) == ["dev.tsv", "train.tsv"]
@@ -110,15 +124,15 @@ def test_finetune(capsys):
 
 def test_quiet_is_quiet(capsys, monkeypatch):
     monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0)
-    assert main([*FINETUNE.split(), "--quiet"]) == 0
-    assert capsys.readouterr() == ("after 6 steps; the model of step 6 is in tuned/model\n", "")
+    assert main([*FINETUNE.split(), "--steps", "1", "--quiet"]) == 0
+    assert capsys.readouterr() == ("after 1 step; the model of step 1 is in tuned/model\n", "")
 
 
 def test_epochs_and_a_file_that_is_called_corpus(run):
     """Which kind of run it is, is not to be read out of the names of files."""
     Path("train.tsv").rename("corpus.tsv")
-    out = run(FINETUNE.replace("train.tsv", "corpus.tsv").replace("--steps 6", "--epochs 1.5"))
-    assert "after 9 steps" in out, "24 rows are 6 batches of 4"
+    out = run(FINETUNE.replace("train.tsv", "corpus.tsv").replace("--steps 6", "--epochs 0.5"))
+    assert "after 3 steps" in out, "24 rows are 6 batches of 4"
     assert load_settings(FinetuneSettings, Path("tuned", SETTINGS_FILE)).steps == 0
     assert "accuracy" in table(run("evaluate tuned dev.tsv"))
 
@@ -126,17 +140,7 @@ def test_epochs_and_a_file_that_is_called_corpus(run):
 def test_finetune_for_another_task(run):
     """(For the others: test_task_folder.py, and tests/training/tasks.)"""
     Path("t.tsv").write_text("the bad cow\tsees\tfinds\t0\na cat\thears\tthe\t1\n" * 4, encoding="utf-8")
-    options = "--task multiple-choice --label 3 --choices 1 2"
+    options = "--steps 1 --task multiple-choice --label 3 --choices 1 2"
     found = table(run(f"{FINETUNE} --train t.tsv --held-out t.tsv {options}"))
     assert list(found) == ["accuracy", "loss"]
     assert table(run("evaluate tuned t.tsv")) == found
-
-
-@pytest.mark.parametrize("command", [PRETRAIN, f"{FINETUNE} --held-out dev.tsv"], ids=["pretrain", "finetune"])
-def test_resume(command, run, capsys):
-    name, folder = command.split()[:2]
-    found, wanted = table(run(command)), results(Path(folder))
-    assert main(f"{name} {folder} --resume".split()) == 0, "a finished run"
-    out, err = capsys.readouterr()
-    assert (table(out), err) == (found, ""), "the head is not new any more"
-    assert results(Path(folder)) == wanted

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from npbert.compute import Array
 from npbert.data.tokenizer import Text
 from npbert.io.errors import InputError, Setting
 from npbert.io.files import FileError
@@ -11,8 +10,8 @@ from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.classes import OneOfMany
 from npbert.training.tasks.grouped import GroupedTask
 from npbert.training.tasks.report_rows import cut
-from npbert.training.tasks.table import header_hint, read_rows
-from npbert.training.tasks.task import JudgedExample, Labelled, TaskSettings
+from npbert.training.tasks.table import Table
+from npbert.training.tasks.task import Labelled, TaskSettings
 
 
 class MultipleChoice(GroupedTask, OneOfMany):
@@ -22,6 +21,7 @@ class MultipleChoice(GroupedTask, OneOfMany):
     """
 
     model_class = BertForMultipleChoice
+    kind = "choices"
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
@@ -33,16 +33,13 @@ class MultipleChoice(GroupedTask, OneOfMany):
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], None]:
-        count = len(settings.choices)
-        columns = [("label", settings.label or "1"), ("text", settings.text)]
-        columns += [("choices", choice) for choice in settings.choices]
-        found = []
-        for index, row in enumerate(read_rows(path, settings, columns)):
+        count, found = len(settings.choices), []
+        table = Table(path, settings, *[("choices", choice) for choice in settings.choices])
+        for row in table.rows:
             label, text, *choices = row.values
             if not label.isdecimal() or int(label) >= count:
-                hint = header_hint(index, row, settings, columns)
                 says, wanted = f"the label is {label!r}", f"the number of a choice, 0 to {count - 1}"
-                raise FileError(says, wanted=wanted, where=row.place, hint=hint)
+                raise FileError(says, wanted=wanted, where=row.place, hint=table.hint(row))
             found.append(Labelled((text, choices), int(label)))
         return found, None
 
@@ -53,6 +50,3 @@ class MultipleChoice(GroupedTask, OneOfMany):
     def describe(self, given: Any, true: int, predicted: int) -> dict[str, object]:
         text, choices = given
         return {"text": cut(text), "choices": list(map(cut, choices)), "true": true, "predicted": predicted}
-
-    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        return {"kind": "choices", **super().report_row(logits, examples)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -25,7 +26,7 @@ from npbert.training.metrics import METRICS
 from npbert.training.retrieval import RETRIEVAL_METRICS, Library, retrieval_scores
 from npbert.training.tasks.grouped import GroupedTask
 from npbert.training.tasks.report_rows import MOST, cut
-from npbert.training.tasks.table import header_hint, is_number, read_rows
+from npbert.training.tasks.table import Table, is_number
 from npbert.training.tasks.task import JudgedExample, Labelled, TaskSettings, targets_of
 from npbert.training.tasks.text import numbers_row
 
@@ -69,19 +70,16 @@ class SentenceVectors(GroupedTask):
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], None]:
-        columns = [("text", settings.text), ("text_pair", settings.text_pair or "1")]
-        columns += [("negatives", column) for column in settings.negatives]
-        scored = [("label", settings.label)] if settings.label else []
+        columns = [("text_pair", settings.text_pair or "1"), *[("negatives", name) for name in settings.negatives]]
+        table = Table(path, settings if settings.label else replace(settings, label=settings.text), *columns)
         found = []
-        for index, row in enumerate(read_rows(path, settings, scored + columns)):
-            texts, target = row.values[len(scored) :], 0.0
-            if scored:
-                hint = header_hint(index, row, settings, scored + columns)
-                target = _score(row.values[0], settings, row.place, hint)
-            for (name, _), text in zip(columns, texts, strict=True):
+        for row in table.rows:
+            label, *texts = row.values
+            for (name, _), text in zip(table.columns[1:], texts, strict=True):
                 if not text.strip():
-                    raise FileError(("the text of ", Setting(name), " is empty"), where=row.place)
-            found.append(Labelled(texts, target))
+                    raise FileError((Setting(name), " is empty"), wanted="a text", where=row.place)
+            target = _score(label, settings, row.place, table.hint(row)) if settings.label else 0.0
+            found.append(Labelled(tuple(texts), target))
         return found, None
 
     @classmethod

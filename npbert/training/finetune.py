@@ -85,7 +85,7 @@ def _fitting(settings: FinetuneSettings) -> FinetuneSettings:
 class Finetuning(ShownRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
-    baselines: the metrics of knowing next to nothing, on the held-out file.
+    baselines: the metrics of knowing next to nothing on the held-out file, or of the model before it learns.
     Warns: when rows of the held-out file are in the training file, too.
 
     Raises: FileError that gives file and line for a bad row, or a file in which all labels are the same; ValueError for
@@ -127,7 +127,7 @@ class Finetuning(ShownRun):
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out_rows, settings.held_out)
         self.tokenizer.max_length = settings.max_length  # it is saved with the model
-        self.baselines = self.task.baselines(self.held_out) if self.held_out else {}
+        self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
         self._labels, self._num_held_out = labels, len(held_out_rows)
         self.cost = self._num_held_out / settings.batch_size / STEP_IN_FORWARDS

@@ -121,6 +121,8 @@ class FinetuneTask(Task):
     """The names that `judge` gives; `loss` is that of training, without dropout."""
     goal: ClassVar[str]
     """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
+    before: ClassVar[str] = "always the same answer"
+    """What `known_before` gives the metrics of."""
     has_positive: ClassVar[bool] = False
     """True if one of the labels may be the positive one."""
 
@@ -211,6 +213,10 @@ class FinetuneTask(Task):
     def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         """The metrics of a model that gives every example the same answer; none where that is not an answer at all."""
         return {}
+
+    def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
+        """What a run has to be better than: the baselines, or the metrics of the model before it learns anything."""
+        return self.baselines(examples)
 
     def class_scores(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
         """The scores of each label, for what `predict` gave; none where there are no labels."""

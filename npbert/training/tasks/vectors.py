@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -45,6 +44,7 @@ class SentenceVectors(GroupedTask):
     model: BertForSentenceVectors
     metrics: ClassVar[tuple[str, ...]] = (*RETRIEVAL_METRICS, "loss")
     goal = "mrr_at_10"
+    before = "before training"
     usual_loss: ClassVar[str] = "in-batch"
 
     @classmethod
@@ -71,7 +71,7 @@ class SentenceVectors(GroupedTask):
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], None]:
         columns = [("text_pair", settings.text_pair or "1"), *[("negatives", name) for name in settings.negatives]]
-        table = Table(path, settings if settings.label else replace(settings, label=settings.text), *columns)
+        table = Table(path, settings, *columns, label=settings.text)
         found = []
         for row in table.rows:
             label, *texts = row.values
@@ -118,8 +118,7 @@ class SentenceVectors(GroupedTask):
             total += len(batch) * float(self.model.loss_function(vectors, self.targets(batch)))
         return total / len(examples)
 
-    def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
-        """The metrics of the model as it is: before it learns anything, when a run begins."""
+    def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         return self.evaluate(examples)
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:

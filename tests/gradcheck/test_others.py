@@ -36,7 +36,7 @@ def arguments(name, things):
     return [getattr(things, each) if isinstance(each, str) else each for each in CALLS[name]]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", ["minitorch", "tinytorch"])  # the others are among the styles
 def test_what_is_right_is_proved(name):
     assert assert_proved(*arguments(name, courses)).proof
 

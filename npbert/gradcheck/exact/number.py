@@ -19,8 +19,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from npbert.gradcheck.exact.world import World
-
 _LARGEST_ROOT = 100
 SMALL = 1e-6
 
@@ -42,7 +40,8 @@ class Number:
 
     __slots__ = ("error", "seen", "tangent", "terms", "value")
 
-    world: ClassVar[World]
+    world: ClassVar[Any]
+    """A Field, or Digits: where values are drawn, what a float stands for, 1/a and f(a), and what is taken modulo."""
     keeps_tangents: ClassVar[bool] = True
     """False in backward, which has no use for them: half the time."""
     ties: ClassVar[int] = 0

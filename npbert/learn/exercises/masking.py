@@ -134,4 +134,4 @@ def by_chance(found: Array, wanted: Any, count: Any) -> Array:
 
 
 PART = Part(right=mask_words, asked=ASKED, given=5, run=run, seeds=(0, 1), reasons=REASONS, is_mended=False)
-EXERCISE = Exercise("masking, 80/10/10", CHAPTERS[7], TEXT, HINTS, (PART,), uses=("IGNORED",))
+EXERCISE = Exercise("masking, 80/10/10", CHAPTERS[0], TEXT, HINTS, (PART,), uses=("IGNORED",))

@@ -46,7 +46,7 @@ SUSPECTS = {
     "e": Suspect(Gather, "backward", "scatter_add(dx, rows, dy)", "dx[rows] += dy"),
     "f": Suspect(Dropout, "backward"),
     "g": Suspect(LayerNorm, "three_roads", "dot_rows(dx_hat, x_hat)", "dot_rows(dy, x_hat)"),
-    "h": Suspect(MeanPooling, "backward", "dy / lengths", "dy / len(lengths)"),
+    "h": Suspect(MeanPooling, "backward", "dy / divisor", "dy / len(divisor)"),
     "i": Suspect(DotProductAttention, "attend_backward", "(self.dropout.apply(da, mask), p)", "(da, p)"),
     "j": Suspect(FeedForward, "backward"),
     "k": Suspect(EncoderLayer, "backward", "return ds + dqueries, dz", "return dh + dqueries, dz"),

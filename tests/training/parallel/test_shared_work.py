@@ -14,7 +14,7 @@ import pytest
 
 from npbert import Adam, Layer, Parameter
 from npbert.training.finite import NotFiniteError
-from npbert.training.parallel import ALONE, shared_out
+from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares, add_up
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together
@@ -67,21 +67,6 @@ def stop():
 
 def train(folder, **options):
     return lambda communicator: make(folder, communicator, **options).train()
-
-
-@pytest.mark.parametrize("count", [1, 4, 7])
-def test_each_computes_its_share_once_and_all_get_everything_in_order(count):
-    asked = []
-
-    def compute(items):
-        asked.extend(items)
-        return [np.full((2, item), item, np.float32) for item in items]
-
-    groups = [range(start, min(start + 2, count)) for start in range(0, count, 2)]
-    for found in together(3, lambda communicator: shared_out(communicator, range(count), groups, compute)):
-        assert [array.shape for array in found] == [(2, item) for item in range(count)]
-        assert all((array == item).all() and array.dtype == np.float32 for item, array in enumerate(found))
-    assert sorted(asked) == list(range(count))
 
 
 def test_what_the_first_process_says_decides(tmp_path):

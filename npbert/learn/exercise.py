@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +12,6 @@ from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import MANNERS
 from npbert.learn.source import blanked, exercise_file, with_helpers
 from npbert.learn.verdict import Verdict
-
-HOME = "https://github.com/npbert/npbert/blob/main"
-"""The pages of the project."""
 
 Numbers = dict[str, Array]
 
@@ -28,31 +24,27 @@ class Chapter(NamedTuple):
     file: str
 
     def __str__(self) -> str:
-        return f'chapter {self.number}, "{self.title}" ({self.place})'
-
-    @property
-    def place(self) -> str:
-        """Where to read it: in docs/ of a clone, or on the project's pages where npbert is installed without docs/."""
-        name = f"docs/{self.file}"
-        return name if (Path(__file__).parents[2] / name).is_file() else f"{HOME}/{name}"
+        return f'chapter {self.number}, "{self.title}" (docs/{self.file})'
 
 
 _CHAPTERS = """
+00-what-bert-is.md                     What BERT is, and what it learns
 01-derivative-of-a-batch.md            What the derivative of a whole batch is
 02-one-step-in-numbers.md              A Linear, a softmax and a cross-entropy in numbers
 03-sums-and-broadcasts.md              Sums and broadcasts
 04-softmax-and-cross-entropy.md        Softmax and cross-entropy
-05-layer-norm.md                       LayerNorm and its three roads
+05-layer-norm.md                       LayerNorm and its three paths
 06-attention.md                        Attention
-07-embeddings-dropout-tied-table.md    The tied table, dropout and the embeddings
+07-embeddings-dropout-tied-table.md    Embeddings, the tied table and dropout
 08-from-gradients-to-steps.md          From gradients to steps
 09-prove-a-gradient.md                 How to prove a gradient
-10-fast-version.md                     What the fast version does
+10-the-whole-model.md                  The whole model
 11-what-became-of-bert.md              What became of BERT
+12-fast-version.md                     Engineering: what the fast version does
 """
 CHAPTERS = {
     number: Chapter(number, title, file)
-    for number, (file, title) in enumerate((line.split(maxsplit=1) for line in _CHAPTERS.strip().splitlines()), 1)
+    for number, (file, title) in enumerate(line.split(maxsplit=1) for line in _CHAPTERS.strip().splitlines())
 }
 """The chapters that the exercises point to, by number."""
 

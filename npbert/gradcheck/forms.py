@@ -31,14 +31,17 @@ class Form(Layer):
     given: how many of the inputs are those of the author's forward.
     """
 
-    def __init__(self, theirs: dict[str, Function], names: Sequence[str], run: Function, back: Function) -> None:
-        self.theirs, self.input_names, self._run, self._back = theirs, list(names), run, back
+    def __init__(
+        self, forward: Function, backward: Function | None, names: Sequence[str], run: Function, back: Function
+    ) -> None:
+        self.theirs = {"forward": forward} if backward is None else {"backward": backward, "forward": forward}
+        self.input_names, self._run, self._back = list(names), run, back
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
         self.note, self.given = "", len(names)
         self.edited: dict[str, Function] = {}
         self._draws, self._bits = 0, np.random.MT19937(0)
-        self.helpers = list(helpers_of(theirs.values()))
+        self.helpers = list(helpers_of(self.theirs.values()))
 
     def __deepcopy__(self, memo: Any) -> Any:
         return copy.copy(self)

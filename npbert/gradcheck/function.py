@@ -81,8 +81,7 @@ class ScalarFunction(MovableLayer):
         if COMPLEX_STEP in tolerances and self.differences == FINITE_DIFFERENCES:
             with contextlib.suppress(TypeError):
                 by_complex_step = self.by_complex_step()
-                found = {FINITE_DIFFERENCES: numeric}
-                if Report.compare(by_complex_step, found, {FINITE_DIFFERENCES: _ESTIMATED}, doubts=doubts).ok:
+                if Report.compare(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts).ok:
                     yield COMPLEX_STEP, by_complex_step, {}
 
     def _differences(self, analytic: Gradients | None = None) -> tuple[Gradients, Gradients]:
@@ -180,13 +179,13 @@ class ScalarFunction(MovableLayer):
         scale = np.sqrt([sum((term**2).sum() for term in each) for each in terms])
         unsure = [[rounding[name] * step[name] for name in step] if rounding else [] for step in steps]
         doubt = np.array([math.sqrt(sum((term**2).sum() for term in each)) for each in unsure])
-        report = Report.compare({"direction": expected}, {}, tolerances)
-        for method in tolerances:
+        along, scales = {"direction": expected}, {"direction": scale}
+        report = Report.on(along)
+        for method, tolerance in tolerances.items():
             with contextlib.nullcontext() if must_flow else contextlib.suppress(TypeError):
                 values, changes = self._along(method, steps)
-                numeric, doubts = {method: {"direction": values}}, {"direction": changes + doubt}
-                scales = {"direction": scale}
-                report |= Report.compare({"direction": expected}, numeric, tolerances, scales, doubts)
+                doubts = {"direction": changes + doubt}
+                report |= Report.compare(method, along, {"direction": values}, tolerance, scales, doubts)
         return report
 
     def _along(self, method: str, steps: list[Gradients]) -> tuple[Array, Array]:

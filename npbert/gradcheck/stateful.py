@@ -89,12 +89,10 @@ class StatefulForm(Form):
         others = [name for name in asked(backward) if name not in self._again]
         self._asks = [name for name in asked(backward, required=True) if name in others] or others[:1]
         self._object, self.pairs = copy.deepcopy(given), list[Pair]()
-        theirs = {"forward": _function(forward)}
-        if backward is not None:
-            theirs["backward"] = _function(backward)
-        super().__init__(theirs, list(self._given), self._forwarded, self._gradients)
+        back = None if backward is None else _function(backward)
+        super().__init__(_function(forward), back, list(self._given), self._forwarded, self._gradients)
         constants = self._find(grads, wrt)
-        self.helpers = list(helpers_of(theirs.values(), classes_in(self._object)))
+        self.helpers = list(helpers_of(self.theirs.values(), classes_in(self._object)))
         self.input_names = [*self._given, *(pair.parameter.path for pair in self.pairs)]
         self.note = self._note(constants)
 

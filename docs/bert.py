@@ -1,31 +1,33 @@
 """BERT in one file, with every gradient derived by hand. Read it from top to bottom, or run it: `python docs/bert.py`.
 
-Tokens go in at one end, and one number comes out at the other: the loss, which measures how wrong the predictions are.
-To learn, the model needs the derivative ∂loss/∂x of every number x on the way: if x grew a little, how fast would the
-loss grow? It is always called dx here, and where x is an array, dx is one of the same shape.
+Tokens go in, and one number comes out: the loss, which measures how wrong the predictions are. To learn, the model
+needs the derivative ∂loss/∂x of every number x on the way. It answers: if x alone grew a little, how fast would the
+loss grow? It is always called dx here. Where x is an array, dx has the same shape.
 
-Backpropagation finds these gradients from the end to the beginning. A layer computes y from x, and later layers compute
-the loss from y. Suppose that dy is known. Each xᵢ moves the loss through every yⱼ that depends on it, and the
+Backpropagation computes these gradients from the end to the beginning. A layer computes y from x, and later layers
+compute the loss from y. Suppose that dy is known. Each xᵢ moves the loss through every yⱼ that depends on it. The
 contributions of all these paths add up: dxᵢ = Σⱼ dyⱼ · ∂yⱼ/∂xᵢ. This is the chain rule.
 
-So a layer is two functions. `layer` computes y from x, and keeps on a tape what its backward will need.
-`layer_backward` takes dy, adds to the gradients of the layer's parameters, and returns dx: the dy of the layer before.
+So a layer is two functions. `layer` computes y from x, and keeps on a tape what backward will need. `layer_backward`
+takes dy, adds to the gradients of the parameters, and returns dx. This dx is the dy of the layer before.
 
-The model reads one sequence of T tokens at a time, as rows of D numbers: an array (T, D). H attention heads have
-d = D/H columns each. F is the inner size of feed-forward, V the number of words, L the number of encoder layers, and M
-the number of rows that a head reads. (Vaswani et al. 2017; Devlin et al. 2018.)
+The model reads one sequence of T tokens at a time: an array (T, D), a row of D numbers for each token. There are L
+encoder layers with H attention heads of dₖ = D/H columns, and F is the inner size of feed-forward. A head of the model
+reads M rows. (Vaswani et al. 2017; Devlin et al. 2018. docs/symbols.md lists all letters.)
 """
 
 import math
+import os
 from types import SimpleNamespace
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # these arrays are small: more threads only wait for each other
 import numpy as np
 
 erf = np.vectorize(math.erf, otypes=[float])  # NumPy has no erf
 
 
 class Parameter:
-    """An array that is learned. Every use of it adds to its gradient, ∂loss/∂value."""
+    """An array that is learned. Each use of it adds to its gradient, ∂loss/∂value."""
 
     def __init__(self, value):
         self.value, self.grad = value, np.zeros_like(value)
@@ -34,10 +36,10 @@ class Parameter:
 
 class Tape(list):
     """A stack: forward pushes what backward will need, and backward pops it. Backward goes through the layers in
-    reverse, so what it needs next is always on top. That is all the bookkeeping."""
+    reverse, so what it needs next is always on top."""
 
-    def __init__(self, p=0.0, rng=None):
-        self.p, self.rng = p, rng  # for dropout: its probability, and a random generator
+    def __init__(self, rate=0.0, rng=None):
+        self.rate, self.rng = rate, rng  # for dropout: its probability, and a random generator
 
 
 # ----------------------------------------------------------------------------------- layers, from the smallest to BERT
@@ -48,13 +50,13 @@ def linear(x, W, b, tape):
 
 
 def linear_backward(dy, tape):
-    """Element by element, y[t, o] = Σᵢ x[t, i] W[i, o] + b[o]. Sum over every y that depends on an element:
+    """Number by number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o]. Sum over every y that depends on a number:
 
-    - W[i, o] moves y[t, o] in every row t, with slope x[t, i]:        dW[i, o] = Σₜ x[t, i] dy[t, o]
-    - b[o] moves y[t, o] in every row t, with slope 1:                 db[o] = Σₜ dy[t, o]
-    - x[t, i] moves y[t, o] in every column o, with slope W[i, o]:     dx[t, i] = Σₒ dy[t, o] W[i, o]
+    - W[i, o] moves y[n, o] in every row n, with slope x[n, i]:        dW[i, o] = Σₙ x[n, i] dy[n, o]
+    - b[o] moves y[n, o] in every row n, with slope 1:                 db[o] = Σₙ dy[n, o]
+    - x[n, i] moves y[n, o] in every column o, with slope W[i, o]:     dx[n, i] = Σₒ dy[n, o] W[i, o]
 
-    A matrix product sums over the index in the middle, and a transpose brings it there: dW = xᵀ dy, dx = dy Wᵀ.
+    A matrix product sums over the index in the middle. A transpose brings it there: dW = xᵀ dy, dx = dy Wᵀ.
     """
     x, W, b = tape.pop()
     W.grad += x.T @ dy
@@ -63,14 +65,14 @@ def linear_backward(dy, tape):
 
 
 def gelu(x, tape):
-    """y = x Φ(x), element by element. Φ(x) = ½ (1 + erf(x/√2)) is the area under the bell curve φ up to x."""
+    """y = x Φ(x), number by number. Φ(x) = ½ (1 + erf(x/√2)) is the area under the bell curve φ up to x."""
     area = (1 + erf(x / math.sqrt(2))) / 2
     tape.append((x, area))
     return x * area
 
 
 def gelu_backward(dy, tape):
-    """Each x moves its own y alone, with slope Φ(x) + x φ(x), by the product rule.   φ(x) = e^(−x²/2)/√(2π)"""
+    """Each x moves only its own y, with slope Φ(x) + x φ(x), by the product rule.   φ(x) = e^(−x²/2)/√(2π)"""
     x, area = tape.pop()
     curve = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     return dy * (area + x * curve)
@@ -86,16 +88,16 @@ def layer_norm(x, gamma, beta, tape):
 
 
 def layer_norm_backward(dy, tape):
-    """All rows share γ and β, so dγ and dβ are sums over the rows. From y = γ x̂ + β follows dx̂ = γ dy.
+    """All rows share γ and β, so dγ and dβ are sums over the rows. And y = γ x̂ + β gives dx̂ = γ dy.
 
-    Each xᵢ moves x̂ on three paths: x̂ᵢ directly, and every x̂ⱼ of its row through μ and through σ.
+    Each xᵢ reaches x̂ on three paths: x̂ᵢ directly, and every x̂ⱼ of its row through μ and through σ.
 
     - directly:   ∂x̂ᵢ/∂xᵢ = 1/σ                      adds  dx̂ᵢ / σ
     - through μ:  ∂x̂ⱼ/∂μ = −1/σ,   ∂μ/∂xᵢ = 1/D      adds  Σⱼ dx̂ⱼ (−1/σ) (1/D) = −mean(dx̂) / σ
     - through σ:  ∂x̂ⱼ/∂σ = −x̂ⱼ/σ,  ∂σ/∂xᵢ = x̂ᵢ/D     adds  Σⱼ dx̂ⱼ (−x̂ⱼ/σ) (x̂ᵢ/D) = −x̂ᵢ mean(dx̂ · x̂) / σ
 
-    Why ∂σ/∂xᵢ = x̂ᵢ/D? From σ² = Σⱼ (xⱼ − μ)²/D + 1e-12 follows 2σ ∂σ/∂xᵢ = 2 (xᵢ − μ)/D. (μ depends on xᵢ, too, but
-    that adds nothing, because Σⱼ (xⱼ − μ) = 0.)
+    Why ∂σ/∂xᵢ = x̂ᵢ/D? Take the slope of both sides of σ² = Σⱼ (xⱼ − μ)²/D + 1e-12: 2σ ∂σ/∂xᵢ = 2 (xᵢ − μ)/D.
+    (μ depends on xᵢ, too. That adds nothing, because Σⱼ (xⱼ − μ) = 0.)
     """
     x_hat, sigma, gamma, beta = tape.pop()
     gamma.grad += (dy * x_hat).sum(axis=0)
@@ -107,69 +109,69 @@ def layer_norm_backward(dy, tape):
 
 
 def dropout(x, tape):
-    """y = x · mask/(1 − p). The mask is 0 with probability p, else 1, so that on average y is x."""
-    factor = (tape.rng.random(x.shape) >= tape.p) / (1 - tape.p) if tape.p else 1.0
+    """y = x · mask/(1 − rate). The mask is 0 with probability rate, else 1, so that on average y is x."""
+    factor = (tape.rng.random(x.shape) >= tape.rate) / (1 - tape.rate) if tape.rate else 1.0
     tape.append(factor)
     return x * factor
 
 
 def dropout_backward(dy, tape):
-    """y is x times a factor, so dx is dy times the same factor, with the mask that forward drew."""
+    """y is x times a factor, so dx is dy times the same factor: the mask of forward, not a new one."""
     return dy * tape.pop()
 
 
 def embedding(ids, W, tape):
-    """y = W[ids], a row of a table for each id.   ids (T,)   W (V, D)   y (T, D)"""
+    """y = W[ids], a row of a table for each id.   ids (T,)   W (words, D)   y (T, D)"""
     tape.append((ids, W))
     return W.value[ids]
 
 
 def embedding_backward(dy, tape):
-    """A row of W sums dy over every place where it was read. (W.grad[ids] += dy would add only one of them.)"""
+    """A row of W sums dy over all places where it was read. (W.grad[ids] += dy would add only one of them.)"""
     ids, W = tape.pop()
     np.add.at(W.grad, ids, dy)
 
 
-def word_scores(h, E, c, tape):
-    """s = h Eᵀ + c, how well h fits each word.   h (M, D)   E (V, D), the table of word embeddings itself   s (M, V)"""
-    tape.append((h, E, c))
-    return h @ E.value.T + c.value
+def word_scores(h, E, b, tape):
+    """s = h Eᵀ + b: how well h fits each word.   h (M, D)   E (words, D): the table of the embedding   s (M, words)"""
+    tape.append((h, E, b))
+    return h @ E.value.T + b.value
 
 
 def word_scores_backward(ds, tape):
-    """As linear with W = Eᵀ, so dE = (hᵀ ds)ᵀ = dsᵀ h. An embedding uses E, too: both backwards add to its grad."""
-    h, E, c = tape.pop()
+    """As linear with W = Eᵀ, so dE = (hᵀ ds)ᵀ = dsᵀ h. The embedding uses E, too: both backwards add to its grad."""
+    h, E, b = tape.pop()
     E.grad += ds.T @ h
-    c.grad += ds.sum(axis=0)
+    b.grad += ds.sum(axis=0)
     return ds @ E.value
 
 
 def softmax(s):
     """pⱼ = e^(sⱼ) / Σₖ e^(sₖ) along the last axis: scores become probabilities."""
-    e = np.exp(s - s.max(axis=-1, keepdims=True))  # e^(−max) cancels, and no e^s overflows
-    return e / e.sum(axis=-1, keepdims=True)
+    powers = np.exp(s - s.max(axis=-1, keepdims=True))  # e^(−max) cancels, and no e^s overflows
+    return powers / powers.sum(axis=-1, keepdims=True)
 
 
 def cross_entropy(s, labels, tape):
-    """loss = Σ over M rows of −log p[label]  with  p = softmax(s).   s (M, C)   labels (M,)"""
+    """loss = Σ over M rows of −log p[label]  with  p = softmax(s).   s (M, classes)   labels (M,)"""
     p = softmax(s)
     tape.append((p, labels))
     return -np.log(p[np.arange(len(s)), labels]).sum()
 
 
 def cross_entropy_backward(dloss, tape):
-    """The loss of a row is log Σ e^s − s[label]. The first term has the slope e^(sⱼ)/Σ e^s = pⱼ, and the second takes
-    away 1 where j is the label: together p − onehot."""
+    """The loss of a row is log Σₖ e^(sₖ) − s[label]. The first term has the slope e^(sᵢ)/Σₖ e^(sₖ) = pᵢ in sᵢ. The
+    second subtracts 1 at the label. Together: p − onehot."""
     p, labels = tape.pop()
     return dloss * (p - np.eye(p.shape[1])[labels])
 
 
 def attention(x, layer, tape):
-    """y = C Wo + bo,  C = A V,  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d.   x, y (T, D)   s, p, a (H, T, T)
+    """y = C Wo + bo,  C = A V,  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√dₖ.   x, y (T, D)   S, P, A (H, T, T)
 
-    Q = x Wq + bq, K = x Wk + bk and V = x Wv + bv. Each head has d columns of them and works by itself. A query gets a
-    mean of the values, weighted by how well their keys match it. Why √d? A score is a sum of d products of either sign,
-    so it grows like √d. Of large scores, one gets nearly all the weight, and the slope of softmax, P(1 − P), vanishes.
+    Q = x Wq + bq, K = x Wk + bk and V = x Wv + bv. Each head has dₖ of their columns and works by itself. A query gets
+    a mean of the values, weighted by how well their keys match it. Why √dₖ? A score is a sum of dₖ products of either
+    sign, so its size is √dₖ. Where scores are far apart, one key gets nearly all the weight, and softmax has no slope.
     """
     q, k, v = (linear(x, *pair, tape) for pair in (layer.query, layer.key, layer.value))
     q, k, v = (rows.reshape(len(x), layer.H, -1).swapaxes(0, 1) for rows in (q, k, v))  # -> (T, H, d) -> (H, T, d)
@@ -181,12 +183,12 @@ def attention(x, layer, tape):
 
 
 def attention_backward(dy, tape):
-    """C = A V is a product, as in linear: dV = Aᵀ dC, dA = dC Vᵀ. So is S = Q Kᵀ/√d: dQ = dS K/√d, dK = dSᵀ Q/√d.
+    """C = A V is a product, as in linear: dV = Aᵀ dC, dA = dC Vᵀ. So is S = Q Kᵀ/√dₖ: dQ = dS K/√dₖ, dK = dSᵀ Q/√dₖ.
 
-    Between them is softmax: log pₖ = sₖ − log Σ e^s. Its slope in sⱼ is δₖⱼ − pⱼ (δₖⱼ is 1 if k = j, else 0), and that
-    of pₖ is pₖ times as large. So dsⱼ = Σₖ dpₖ pₖ (δₖⱼ − pⱼ) = pⱼ (dpⱼ − Σₖ dpₖ pₖ).
+    Between them is softmax: log pⱼ = sⱼ − log Σₖ e^(sₖ). Its slope in sᵢ is δᵢⱼ − pᵢ (δᵢⱼ is 1 if i = j, else 0), and
+    the slope of pⱼ is pⱼ times as large. So dsᵢ = Σⱼ dpⱼ pⱼ (δᵢⱼ − pᵢ) = pᵢ (dpᵢ − Σⱼ dpⱼ pⱼ).
 
-    Queries, keys and values are all made from x, so dx is a sum of three. Reshaping only moves numbers.
+    Queries, keys and values all come from x, so dx is a sum of three. Reshaping only moves numbers.
     """
     dc = linear_backward(dy, tape)
     q, k, v, p, a = tape.pop()
@@ -209,22 +211,23 @@ def encoder_layer(x, layer, tape):
 
 
 def encoder_layer_backward(dy, tape):
-    """A sum s = h + f passes its ds to both. So h moves the loss on two paths: past the feed-forward layer, which
-    contributes ds as it is, and through it. Both are added up in dh, and so are those of x, around attention."""
-    ds = layer_norm_backward(dy, tape)
-    df = dropout_backward(ds, tape)
-    dh = ds + linear_backward(gelu_backward(linear_backward(df, tape), tape), tape)
-    ds = layer_norm_backward(dh, tape)
-    df = dropout_backward(ds, tape)
-    return ds + attention_backward(df, tape)
+    """A sum, as in h + f, passes its gradient to both terms. So h has two paths to the loss. The path past feed-forward
+    contributes dsum unchanged; the other leads through it. dh is their sum. The same holds for x, around attention."""
+    dsum = layer_norm_backward(dy, tape)
+    df = dropout_backward(dsum, tape)
+    dh = dsum + linear_backward(gelu_backward(linear_backward(df, tape), tape), tape)
+    dsum = layer_norm_backward(dh, tape)
+    df = dropout_backward(dsum, tape)
+    return dsum + attention_backward(df, tape)
 
 
 class Bert:
     """The parameters: tables of embeddings, and pairs, W with b or γ with β."""
 
-    def __init__(self, V, rng, D=128, H=4, F=512, L=2, longest=30):
+    def __init__(self, words, rng, D=128, H=4, F=512, L=2, longest=30):
         self.parameters = []
-        self.word, self.position, self.segment = self.new(*(rng.normal(0, 0.02, (rows, D)) for rows in (V, longest, 2)))
+        tables = (rng.normal(0, 0.02, (rows, D)) for rows in (words, longest, 2))
+        self.word, self.position, self.segment = self.new(*tables)
         self.norm = self.new(np.ones(D), np.zeros(D))
         self.layers = [SimpleNamespace(H=H) for _ in range(L)]
         for layer in self.layers:
@@ -234,7 +237,7 @@ class Bert:
             layer.outer_norm = self.new(np.ones(D), np.zeros(D))
         self.pooler, self.transform = self.new_linear(D, D, rng), self.new_linear(D, D, rng)
         self.transform_norm = self.new(np.ones(D), np.zeros(D))
-        (self.word_bias,) = self.new(np.zeros(V))
+        (self.word_bias,) = self.new(np.zeros(words))
         self.next_line = self.new_linear(D, 2, rng)
 
     def new_linear(self, inputs, outputs, rng):
@@ -247,8 +250,8 @@ class Bert:
 
 
 def bert(sequence, model, tape):
-    """Embeddings, L encoder layers and two heads: the scores of all words for each masked token (M, V), and, from the
-    row of [CLS], the scores of "the second line follows the first" and "it does not" (1, 2)."""
+    """Embeddings, L encoder layers and two heads. The first scores all words for each masked token (M, words). The
+    other reads the row of [CLS] and scores "the second line follows the first" and "it does not" (1, 2)."""
     word = embedding(sequence.ids, model.word, tape)
     position = embedding(np.arange(len(sequence.ids)), model.position, tape)
     segment = embedding(sequence.segments, model.segment, tape)
@@ -264,7 +267,7 @@ def bert(sequence, model, tape):
 
 
 def bert_backward(dwords, dfollows, tape):
-    """Below the heads, dh is 0 in each row that neither reads. A sum of embeddings passes its gradient to each."""
+    """Below the heads, dh is 0 in each row that neither head reads. The three embeddings are added, so all get dsum."""
     sequence, model, h, pooled = tape.pop()
     dh = np.zeros_like(h)
     dguess = layer_norm_backward(word_scores_backward(dwords, tape), tape)
@@ -282,8 +285,8 @@ def bert_backward(dwords, dfollows, tape):
 def adamw_step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
     """Step t = 1, 2, … of AdamW: θ ← θ − lr · m̂/(√v̂ + eps). (Kingma & Ba 2015; Loshchilov & Hutter 2019.)
 
-    m is a running mean of gradients g, and √v has their size, so each step is about lr, whatever the size of g. m̂ and v̂
-    correct for m and v starting at 0. First, all g are clipped: one factor scales them to a joint norm of at most 1.
+    m is a running mean of gradients g, and √v has their size. So each step is about lr, whatever the size of g. m̂ and
+    v̂ correct for m and v starting at 0. First, all g are clipped: one factor scales them to a joint norm of at most 1.
     """
     norm = math.sqrt(sum((each.grad * each.grad).sum() for each in parameters))
     for each in parameters:
@@ -291,20 +294,20 @@ def adamw_step(parameters, t, lr, beta1=0.9, beta2=0.999, decay=0.01):
         each.m = beta1 * each.m + (1 - beta1) * g
         each.v = beta2 * each.v + (1 - beta2) * g * g
         m_hat, v_hat = each.m / (1 - beta1**t), each.v / (1 - beta2**t)
-        each.value *= 1 - lr * decay * (g.ndim == 2)  # pulls matrices towards 0, but no bias, γ or β
+        each.value *= 1 - lr * decay * (g.ndim == 2)  # pulls matrices towards 0, but not b, γ or β
         each.value -= lr * m_hat / (np.sqrt(v_hat) + 1e-8)
         each.grad[...] = 0
 
 
-def train(model, steps, lr, p, rng, B=8):
-    """Yield both losses of each step: the mean over all masked tokens of B sequences, and that over the sequences."""
-    warm_up = steps // 10  # lr rises up to here, and then falls to 0
+def train(model, steps, lr, rate, rng, B=8):
+    """Yield both losses of each step: the mean over the masked tokens of B sequences, and over the sequences."""
+    warm_up = steps // 10  # lr rises until here, and then falls to 0
     for t in range(steps):
         batch = [draw_sequence(rng) for _ in range(B)]
         num_masked = sum(len(sequence.masked) for sequence in batch)
         losses = np.zeros(2)
         for sequence in batch:  # the loss of the batch is a sum over its sequences, and so is its gradient
-            tape = Tape(p, rng)
+            tape = Tape(rate, rng)
             words, follows = bert(sequence, model, tape)
             losses[0] += cross_entropy(words, sequence.targets, tape) / num_masked
             losses[1] += cross_entropy(follows, sequence.label, tape) / B
@@ -332,17 +335,17 @@ CLS, SEP, MASK = 1, 2, 3
 
 
 def draw_sequence(rng):
-    """A line and a second one: half of the time the next line, else one drawn from all."""
-    a = rng.integers(len(LINES) - 1)
-    b = a + 1 if rng.random() < 0.5 else rng.integers(len(LINES))
-    return mask_words(a, b, rng)
+    """Two lines. The second is the next line half of the time, else a random one."""
+    first = rng.integers(len(LINES) - 1)
+    second = first + 1 if rng.random() < 0.5 else rng.integers(len(LINES))
+    return mask_words(first, second, rng)
 
 
-def mask_words(a, b, rng):
-    """[CLS] line a [SEP] line b [SEP]. About 15 % of the tokens are masked: 80 % of these become [MASK], 10 % a random
-    word, and 10 % stay as they are. So the model cannot tell which tokens it must predict, and learns about all."""
-    ids = np.array([CLS, *LINES[a], SEP, *LINES[b], SEP])
-    segments = np.repeat([0, 1], [len(LINES[a]) + 2, len(LINES[b]) + 1])  # line a, line b
+def mask_words(first, second, rng):
+    """[CLS] first line [SEP] second line [SEP]. About 15 % of the tokens are chosen. 80 % of these become [MASK], 10 %
+    a random word, and 10 % stay. So the model cannot tell which tokens it must predict, and learns about all."""
+    ids = np.array([CLS, *LINES[first], SEP, *LINES[second], SEP])
+    segments = np.repeat([0, 1], [len(LINES[first]) + 2, len(LINES[second]) + 1])
     masked = np.sort(rng.choice(np.flatnonzero(ids > MASK), size=round(0.15 * len(ids)), replace=False))
     targets = ids[masked]
     for i in masked:
@@ -351,7 +354,7 @@ def mask_words(a, b, rng):
             ids[i] = MASK
         elif draw < 0.9:
             ids[i] = rng.integers(MASK + 1, len(WORDS))
-    return SimpleNamespace(ids=ids, segments=segments, masked=masked, targets=targets, label=[int(b != a + 1)])
+    return SimpleNamespace(ids=ids, segments=segments, masked=masked, targets=targets, label=[int(second != first + 1)])
 
 
 if __name__ == "__main__":
@@ -361,9 +364,9 @@ if __name__ == "__main__":
     for t, losses in enumerate(train(model, 400, 2e-3, 0.1, rng), start=1):
         if t % 50 == 0:
             print(f"step {t:3} {losses[0]:10.2f} {losses[1]:11.2f}", flush=True)
-    print("\nWhat it says of hidden words, and how sure it is that the second line follows:")
-    for a in range(len(LINES) - 1):
-        sequence = mask_words(a, a + 1, rng)
+    print("\nPredictions of hidden words, and the probability that the second line follows:")
+    for first in range(len(LINES) - 1):
+        sequence = mask_words(first, first + 1, rng)
         sequence.ids[sequence.masked] = MASK
         words, follows = bert(sequence, model, Tape())
         guesses = ", ".join(WORDS[i] for i in words.argmax(axis=1))

@@ -35,30 +35,7 @@ if TYPE_CHECKING:  # for editors and mypy; when it runs, each name of `__all__` 
     from npbert.data import Batch, Tokenizer, collate
     from npbert.gradcheck import assert_proved, check_directions, check_gradients, prove, randomize
     from npbert.inference import Answer, Classify, Embed, FillMask, Tag
-    from npbert.layers import (
-        GELU,
-        DistanceAttention,
-        DotProductAttention,
-        Dropout,
-        Elementwise,
-        Embedding,
-        Gather,
-        Identity,
-        LayerNorm,
-        Linear,
-        Loss,
-        MeanSquaredError,
-        NoEmbedding,
-        RelativeBias,
-        ReLU,
-        Rotary,
-        SiLU,
-        SinusoidalPositions,
-        Softmax,
-        SoftmaxCrossEntropy,
-        Tanh,
-        TanhGELU,
-    )
+    from npbert.layers import *
     from npbert.models import *
     from npbert.optim import Adam, AdamW, clip_by_global_norm, global_norm, linear_warmup_decay
     from npbert.training import Finetuning, Pretraining, Trainer
@@ -70,12 +47,13 @@ __all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather"]
 __all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
+__all__ += ["UnitLength", "InBatchNegatives", "CosineLoss", "CoSENT", "TripletLoss"]
 __all__ += ["FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed", "Encoder", "BertEmbeddings"]
-__all__ += ["Pooler", "MeanPooling", "MaskedLMHead", "NextSentenceHead"]
+__all__ += ["Pooler", "MeanPooling", "MaxPooling", "MaskedLMHead", "NextSentenceHead"]
 __all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer"]
 __all__ += ["BertConfig", "Reads", "PackedBatch", "BertModel", "PreTrainedModel", "TaskModel"]
 __all__ += ["BertForMaskedLM", "BertForPreTraining", "BertForSequenceClassification"]
-__all__ += ["BertForMultipleChoice", "BertForTokenClassification", "BertForQuestionAnswering"]
+__all__ += ["BertForMultipleChoice", "BertForTokenClassification", "BertForQuestionAnswering", "BertForSentenceVectors"]
 __all__ += ["AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForPreTraining"]
 __all__ += ["AutoModelForSequenceClassification", "AutoModelForTokenClassification"]
 __all__ += ["AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"]

@@ -18,6 +18,7 @@ import npbert.blocks
 import npbert.layers
 import npbert.models
 from npbert.blocks import EncoderLayer, PreNormEncoderLayer
+from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
@@ -32,6 +33,10 @@ _EPS = 1e-2
 _SEED = 0  # one for which no ReLU sees a number so near 0 that a difference would reach across
 
 
+Build = Callable[[Any, Init], Any]
+Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
+
+
 @dataclass(frozen=True)
 class Setting:
     """A layer, how to build it, or a twin of it that is wrong, and what to hand to its forward.
@@ -40,8 +45,8 @@ class Setting:
     """
 
     layer_class: type[Any]
-    build: Callable[[Any, Init], Any]
-    inputs: Callable[[np.random.Generator], tuple[Any, ...]]
+    build: Build
+    inputs: Inputs
 
     def make(
         self, layer_class: type[Any] | None = None, dtype: DTypeLike = np.float64, seed: int = _SEED
@@ -74,8 +79,24 @@ class LossInParts(Layer):
         accumulate(self.model, tape.take(self), None, parts=self.parts, dloss=float(dloss))
 
 
-def _plain(layer_class: Any, init: Init) -> Any:
-    return layer_class()
+def _made(*values: Any, **options: Any) -> Build:
+    """A layer without parameters, of these values."""
+    return lambda cls, init: cls(*values, **options)
+
+
+def _sized(*sizes: int, **options: Any) -> Build:
+    """A layer with parameters of these sizes."""
+    return lambda cls, init: cls(*sizes, init, **options)
+
+
+def _given(*values: Any) -> Inputs:
+    """Inputs that are always the same."""
+    return lambda rng: values
+
+
+def _drawn(*shapes: tuple[int, ...], also: tuple[Any, ...] = ()) -> Inputs:
+    """Rows of random numbers in these shapes, and what else is given."""
+    return lambda rng: (*map(rng.standard_normal, shapes), *also)
 
 
 def blocks(shapes: Shapes) -> dict[str, Setting]:
@@ -83,47 +104,34 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     D, H, F, V = shapes.D, shapes.H, shapes.F, shapes.V
     (B, T), lengths, read = shapes.mask.shape, shapes.sequences, shapes.read
     config = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
+    rows, wide, few = (shapes.N, D), (shapes.N, 2 * D), (len(read), D)
+    x, sequences = _drawn(rows), _drawn(rows, rows, also=(lengths,))
+    some_look = _drawn(few, rows, also=(lengths.only(read),))
+    some_read = _drawn(rows, also=(lengths, read))
+    embeddings = partial(_sized, V, D, max_position_embeddings=T, dropout=0.2, layer_norm_eps=_EPS)
+    attention = _sized(D, H, dropout=0.3)
+    layer = partial(_sized, D, H, F, layer_norm_eps=_EPS, dropout=0.2, attention_dropout=0.3)
+    bias = _sized(6, H, max_distance=4)
 
-    def x(rng: np.random.Generator) -> tuple[Any, ...]:
-        return (rng.standard_normal((shapes.N, D)),)
-
-    def x_twice(rng: np.random.Generator) -> tuple[Any, ...]:
-        return *x(rng), *x(rng)
-
-    def wide(rng: np.random.Generator) -> tuple[Any, ...]:
-        """Rows of 2·D features, an even number in each head."""
-        return (rng.standard_normal((shapes.N, 2 * D)),)
-
-    def queries_and_keys(rng: np.random.Generator) -> tuple[Any, ...]:
-        return rng.standard_normal((len(read), D)), *x(rng), lengths.only(read)
-
-    def embeddings(layer_class: Any, init: Init, **changes: Any) -> Any:
-        options = {"max_position_embeddings": T, "dropout": 0.2, "layer_norm_eps": _EPS}
-        return layer_class(V, D, init, **options, **changes)
-
-    def attention(layer_class: Any, init: Init) -> Any:
-        return layer_class(D, H, init, dropout=0.3)
-
-    def encoder_layer(layer_class: Any, init: Init, activation: str = "gelu") -> Any:
-        dropout = {"dropout": 0.2, "attention_dropout": 0.3}
-        return layer_class(D, H, F, init, activation=activation, layer_norm_eps=_EPS, **dropout)
-
-    def distance_attention(layer_class: Any, init: Init, **distances: Any) -> Any:
-        return layer_class(H, 0.3, **distances)
-
-    def relative_bias(init: Init) -> RelativeBias:
-        return RelativeBias(6, H, init, max_distance=4)
+    def distance_attention(**distances: Any) -> Build:
+        return lambda cls, init: cls(H, 0.3, bias=bias(RelativeBias, init), **distances)
 
     def rotary_attention(layer_class: Any, init: Init) -> Any:
         return layer_class(2 * D, H, init, rotary=Rotary(2 * D // H, 10.0, init.dtype), dropout=0.3)
 
     def encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> Any:
-        made = layer_class([encoder_layer(EncoderLayer, init), encoder_layer(EncoderLayer, init, "gelu_new")])
+        made = layer_class([layer()(EncoderLayer, init), layer(activation="gelu_new")(EncoderLayer, init)])
         made.gradient_checkpointing = checkpointing
         return made
 
+    def pre_norm_encoder(layer_class: Any, init: Init) -> Any:
+        return layer_class([layer()(PreNormEncoderLayer, init) for _ in range(2)], LayerNorm(D, init, eps=_EPS))
+
     def model(layer_class: Any, init: Init, **changes: Any) -> Any:
         return layer_class(replace(config, **changes), rng=init.rng, dtype=init.dtype)
+
+    def vectors(layer_class: Any, init: Init, **options: Any) -> Any:
+        return layer_class(config, rng=init.rng, dtype=init.dtype, **options)
 
     def of_model(*, config: dict[str, Any] | None = None, **targets: Any) -> Any:
         """A model's loss on a batch with these targets."""
@@ -133,100 +141,88 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def batch(rng: np.random.Generator) -> tuple[Any, ...]:
         return (shapes.batch(),)
 
-    def choices(rng: np.random.Generator) -> tuple[Any, ...]:
-        arrays = shapes.ids, shapes.types, shapes.mask
-        ids, types, mask = (np.stack([of, np.roll(of, -1, axis=0)], axis=1) for of in arrays)
-        return (Batch(ids, types, mask, shapes.next_sentence),)
+    def grouped(count: int, labels: Array) -> Inputs:
+        """A batch of groups of so many sequences, each as the one of the batch before."""
+        arrays = (shapes.ids, shapes.types, shapes.mask)
+        ids, types, mask = (np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays)
+        return lambda rng: (Batch(ids, types, mask, labels),)
 
     _, positions = places = np.nonzero(shapes.mask)
-    ids, of_embeddings = shapes.ids[places], (shapes.ids[places], shapes.types[places], positions)
+    ids, of_embeddings = shapes.ids[places], _given(shapes.ids[places], shapes.types[places], positions)
     words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
     one_without = np.where(np.arange(B)[:, None] == 1, IGNORED, shapes.word_labels)
-    made: dict[str, tuple[Callable[[Any, Init], Any], Callable[[np.random.Generator], tuple[Any, ...]]]] = {
-        "Linear": (lambda cls, init: cls(D, F, init), x),
-        "Tanh": (_plain, x),
-        "ReLU": (_plain, x),
-        "GELU": (_plain, x),
-        "TanhGELU": (_plain, x),
-        "SiLU": (_plain, x),
-        "Softmax": (_plain, x),
-        "LayerNorm": (lambda cls, init: cls(D, init, eps=_EPS), x),
-        "Dropout": (lambda cls, init: cls(0.3), x),
-        "Embedding": (lambda cls, init: cls(V, D, init), lambda rng: (ids,)),
-        "Gather": (_plain, lambda rng: (*x(rng), read[::-1])),
-        "Unpack": (
-            _plain,
-            lambda rng: (*x(rng), np.roll(np.flatnonzero(shapes.mask), shapes.N // 2), shapes.mask.shape),
-        ),
-        "SoftmaxCrossEntropy": (_plain, lambda rng: (rng.standard_normal((shapes.N, V)), shapes.packed_labels)),
-        "SoftmaxCrossEntropy, weighted": (
-            lambda cls, init: cls(np.linspace(0.5, 2, V).astype(init.dtype)),
-            lambda rng: (rng.standard_normal((shapes.N, V)), shapes.packed_labels),
-        ),
-        "MeanSquaredError": (_plain, x_twice),
-        "DotProductAttention": (
-            lambda cls, init: cls(H, 0.3),
-            lambda rng: (rng.standard_normal((len(read), D)), *x_twice(rng), lengths.only(read)),
-        ),
+    turned = np.roll(np.flatnonzero(shapes.mask), shapes.N // 2)
+    texts = np.arange(3 * B).reshape(B, 3)
+    texts[-1, 2] = texts[0, 1]  # one that answers the first query, too
+    triples, texts_of_triples = _drawn((B, 3, D), also=(texts,)), grouped(3, texts)
+    logits = _drawn((shapes.N, V), also=(shapes.packed_labels,))
+    made: dict[str, tuple[Build, Inputs]] = {
+        "Linear": (_sized(D, F), x),
+        "Tanh": (_made(), x),
+        "ReLU": (_made(), x),
+        "GELU": (_made(), x),
+        "TanhGELU": (_made(), x),
+        "SiLU": (_made(), x),
+        "Softmax": (_made(), x),
+        "LayerNorm": (_sized(D, eps=_EPS), x),
+        "Dropout": (_made(0.3), x),
+        "Embedding": (_sized(V, D), _given(ids)),
+        "Gather": (_made(), _drawn(rows, also=(read[::-1],))),
+        "Unpack": (_made(), _drawn(rows, also=(turned, shapes.mask.shape))),
+        "SoftmaxCrossEntropy": (_made(), logits),
+        "SoftmaxCrossEntropy, weighted": (lambda cls, init: cls(np.linspace(0.5, 2, V).astype(init.dtype)), logits),
+        "MeanSquaredError": (_made(), _drawn(rows, rows)),
+        "UnitLength": (_made(), x),
+        "InBatchNegatives": (_made(3.0), triples),
+        "InBatchNegatives, both ways": (_made(3.0, both_ways=True), triples),
+        "CosineLoss": (_made(), _drawn((B, 2, D), also=(np.linspace(-1, 1, B),))),
+        "CoSENT": (_made(3.0), _drawn((B, 2, D), also=(np.arange(B) % 3,))),
+        "TripletLoss": (_made(0.5), triples),
+        "DotProductAttention": (_made(H, 0.3), _drawn(few, rows, rows, also=(lengths.only(read),))),
         "Rotary": (
             lambda cls, init: cls(2 * D // H, 10.0, init.dtype),
-            lambda rng: (*wide(rng), lengths.positions),
+            _drawn(wide, also=(lengths.positions,)),
         ),
-        "RelativeBias": (lambda cls, init: cls(6, H, init, max_distance=4), lambda rng: (np.arange(6, -7, -1),)),
-        "DistanceAttention, bias": (
-            lambda cls, init: distance_attention(cls, init, bias=relative_bias(init)),
-            lambda rng: (*x_twice(rng), *x(rng), lengths),
-        ),
+        "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
+        "DistanceAttention, bias": (distance_attention(), _drawn(rows, rows, rows, also=(lengths,))),
         "DistanceAttention, bias within reach, some rows look": (
-            lambda cls, init: distance_attention(cls, init, bias=relative_bias(init), reach=1),
-            lambda rng: (rng.standard_normal((len(read), D)), *x_twice(rng), lengths.only(read)),
+            distance_attention(reach=1),
+            _drawn(few, rows, rows, also=(lengths.only(read),)),
         ),
-        "FeedForward, gelu": (lambda cls, init: cls(D, F, init), x),
-        "FeedForward, gelu_new": (lambda cls, init: cls(D, F, init, activation="gelu_new"), x),
-        "FeedForward, relu": (lambda cls, init: cls(D, F, init, activation="relu"), x),
-        "GatedFeedForward, gelu": (lambda cls, init: cls(D, F, init), x),
+        "FeedForward, gelu": (_sized(D, F), x),
+        "FeedForward, gelu_new": (_sized(D, F, activation="gelu_new"), x),
+        "FeedForward, relu": (_sized(D, F, activation="relu"), x),
+        "GatedFeedForward, gelu": (_sized(D, F), x),
         "GatedFeedForward, silu, no biases": (
             lambda cls, init: cls(D, F, replace(init, bias=False), activation="silu"),
             x,
         ),
-        "RotaryAttention": (rotary_attention, lambda rng: (*wide(rng), *wide(rng), lengths)),
+        "RotaryAttention": (rotary_attention, _drawn(wide, wide, also=(lengths,))),
         "RotaryAttention, some rows look": (
             rotary_attention,
-            lambda rng: (rng.standard_normal((len(read), 2 * D)), *wide(rng), lengths.only(read)),
+            _drawn((len(read), 2 * D), wide, also=(lengths.only(read),)),
         ),
-        "MultiHeadAttention": (attention, lambda rng: (*x_twice(rng), lengths)),
-        "MultiHeadAttention, some rows look": (attention, queries_and_keys),
-        "MultiHeadAttention, one sequence": (attention, x_twice),
-        "EncoderLayer": (encoder_layer, lambda rng: (*x_twice(rng), lengths)),
-        "EncoderLayer, some rows look": (encoder_layer, queries_and_keys),
-        "PreNormEncoderLayer": (encoder_layer, lambda rng: (*x_twice(rng), lengths)),
-        "PreNormEncoderLayer, some rows look": (encoder_layer, queries_and_keys),
-        "Checkpointed": (
-            lambda cls, init: cls(encoder_layer(EncoderLayer, init)),
-            lambda rng: (*x_twice(rng), lengths),
-        ),
-        "Encoder": (encoder, lambda rng: (*x(rng), lengths)),
-        "Encoder, some rows read": (encoder, lambda rng: (*x(rng), lengths, read)),
-        "Encoder, one layer three times": (
-            lambda cls, init: cls([encoder_layer(EncoderLayer, init)] * 3),
-            lambda rng: (*x(rng), lengths, read),
-        ),
-        "Encoder, pre-norm": (
-            lambda cls, init: cls(
-                [encoder_layer(PreNormEncoderLayer, init) for _ in range(2)], LayerNorm(D, init, eps=_EPS)
-            ),
-            lambda rng: (*x(rng), lengths, read),
-        ),
-        "Encoder, checkpointed": (partial(encoder, checkpointing=True), lambda rng: (*x(rng), lengths, read)),
-        "BertEmbeddings": (embeddings, lambda rng: of_embeddings),
-        "BertEmbeddings, sinusoidal": (
-            partial(embeddings, position_embedding_type="sinusoidal"),
-            lambda rng: of_embeddings,
-        ),
-        "Pooler": (lambda cls, init: cls(D, init), x),
-        "MeanPooling": (_plain, lambda rng: (*x(rng), lengths)),
+        "MultiHeadAttention": (attention, sequences),
+        "MultiHeadAttention, some rows look": (attention, some_look),
+        "MultiHeadAttention, one sequence": (attention, _drawn(rows, rows)),
+        "EncoderLayer": (layer(), sequences),
+        "EncoderLayer, some rows look": (layer(), some_look),
+        "PreNormEncoderLayer": (layer(), sequences),
+        "PreNormEncoderLayer, some rows look": (layer(), some_look),
+        "Checkpointed": (lambda cls, init: cls(layer()(EncoderLayer, init)), sequences),
+        "Encoder": (encoder, _drawn(rows, also=(lengths,))),
+        "Encoder, some rows read": (encoder, some_read),
+        "Encoder, one layer three times": (lambda cls, init: cls([layer()(EncoderLayer, init)] * 3), some_read),
+        "Encoder, pre-norm": (pre_norm_encoder, some_read),
+        "Encoder, checkpointed": (partial(encoder, checkpointing=True), some_read),
+        "BertEmbeddings": (embeddings(), of_embeddings),
+        "BertEmbeddings, sinusoidal": (embeddings(position_embedding_type="sinusoidal"), of_embeddings),
+        "Pooler": (_sized(D), x),
+        "MeanPooling": (_made(), _drawn(rows, also=(lengths,))),
+        "MeanPooling, over the square root": (_made(0.5), _drawn(rows, also=(lengths,))),
+        "MaxPooling": (_made(), _drawn(rows, also=(lengths,))),
         "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
-        "NextSentenceHead": (lambda cls, init: cls(D, init), x),
+        "NextSentenceHead": (_sized(D), x),
         "BertModel": (model, batch),
         "BertForPreTraining": of_model(**words),
         "BertForPreTraining, sinusoidal, gelu_new": of_model(
@@ -243,7 +239,16 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertForSequenceClassification, regression": of_model(
             config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]
         ),
-        "BertForMultipleChoice": (lambda cls, init: LossOf(model(cls, init)), choices),
+        "BertForMultipleChoice": (lambda cls, init: LossOf(model(cls, init)), grouped(2, shapes.next_sentence)),
+        "BertForSentenceVectors": (lambda cls, init: LossOf(vectors(cls, init)), texts_of_triples),
+        "BertForSentenceVectors, max, of length 1": (
+            lambda cls, init: LossOf(vectors(cls, init, pooling="max", normalize=True)),
+            texts_of_triples,
+        ),
+        "BertForSentenceVectors, a batch in 3 parts": (
+            lambda cls, init: LossInParts(vectors(cls, init, pooling="cls"), 3),
+            texts_of_triples,
+        ),
         "BertForTokenClassification": of_model(config={"num_labels": V}, labels=shapes.word_labels),
         "BertForQuestionAnswering": of_model(start_positions=shapes.starts, end_positions=shapes.ends),
     }

@@ -180,7 +180,7 @@ PLANTED = [
     ("cross_entropy", "return dloss * (p", "return (p"),
     ("attention", "dp - (dp * p).sum(axis=-1, keepdims=True)", "dp - dp * p"),
     ("attention", " + linear_backward(dk, tape)", " + 0 * linear_backward(dk, tape)"),
-    ("encoder_layer", "dh = ds + linear_backward", "dh = linear_backward"),
+    ("encoder_layer", "dh = dsum + linear_backward", "dh = linear_backward"),
     ("bert", " * (1 - pooled * pooled)", ""),
     ("bert", "dh[sequence.masked] = linear", "dh[1:] = linear"),
 ]
@@ -193,10 +193,10 @@ def test_a_planted_bug_is_refuted(name, right, wrong):
 
 
 def test_it_stands_alone_and_is_short():
-    assert len(SOURCE.splitlines()) <= 370
+    assert len(SOURCE.splitlines()) <= 375
     imports = [node for node in ast.walk(ast.parse(SOURCE)) if isinstance(node, ast.Import | ast.ImportFrom)]
     names = {getattr(node, "module", None) or node.names[0].name for node in imports}
-    assert names == {"math", "types", "numpy"}
+    assert names == {"math", "os", "types", "numpy"}
 
 
 def test_the_table_in_the_docs_has_every_part_and_what_became_of_it():

@@ -7,7 +7,7 @@ left; between them the tape, on which each layer leaves what its backward will n
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-FORWARD, BACKWARD, TAPE, INK = "#0072b2", "#c04a00", "#666666", "#1a1a1a"  # told apart by the colour-blind, too
+FORWARD, BACKWARD, TAPE, INK = "#0072b2", "#c04a00", "#666666", "#1a1a1a"  # told apart by the color-blind, too
 WIDTH, HEIGHT = 1000, 380
 TOP, MIDDLE, BOTTOM = 88, 188, 288  # of forward, the tape and backward
 LAYERS = {"attention": 188, "attention_norm": 432, "feed_forward": 626, "output_norm": 870}
@@ -17,24 +17,24 @@ AFTER = {"attention": 316, "feed_forward": 756}  # where forward adds, and where
 BEFORE = {"attention": 96, "feed_forward": 529}  # where forward goes two ways, and where backward adds
 
 
-def text(x: float, y: float, words: str, colour: str = INK, size: int = 15, style: str = "") -> str:
+def text(x: float, y: float, words: str, color: str = INK, size: int = 15, style: str = "") -> str:
     return (
-        f'<text x="{x}" y="{y}" fill="{colour}" font-size="{size}" text-anchor="middle" {style}>{escape(words)}</text>'
+        f'<text x="{x}" y="{y}" fill="{color}" font-size="{size}" text-anchor="middle" {style}>{escape(words)}</text>'
     )
 
 
-def box(x: float, y: float, half: float, words: str, colour: str) -> str:
-    outline = f'<rect x="{x - half}" y="{y - 20}" width="{2 * half}" height="40" rx="7" fill="#fff" stroke="{colour}"'
+def box(x: float, y: float, half: float, words: str, color: str) -> str:
+    outline = f'<rect x="{x - half}" y="{y - 20}" width="{2 * half}" height="40" rx="7" fill="#fff" stroke="{color}"'
     return f'{outline} stroke-width="2"/>' + text(x, y + 5, words)
 
 
-def plus(x: float, y: float, colour: str) -> str:
-    circle = f'<circle cx="{x}" cy="{y}" r="13" fill="#fff" stroke="{colour}" stroke-width="2"/>'
+def plus(x: float, y: float, color: str) -> str:
+    circle = f'<circle cx="{x}" cy="{y}" r="13" fill="#fff" stroke="{color}" stroke-width="2"/>'
     return circle + text(x, y + 6, "+", size=19)
 
 
-def arrow(path: str, colour: str, style: str = "") -> str:
-    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2" {style} marker-end="url(#{colour[1:]})"/>'
+def arrow(path: str, color: str, style: str = "") -> str:
+    return f'<path d="{path}" fill="none" stroke="{color}" stroke-width="2" {style} marker-end="url(#{color[1:]})"/>'
 
 
 def forward() -> list[str]:
@@ -77,9 +77,9 @@ def tape() -> list[str]:
 
 def main() -> None:
     heads = "".join(
-        f'<marker id="{colour[1:]}" viewBox="0 0 10 10" refX="8" refY="5" markerWidth="6" markerHeight="6" '
-        f'orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{colour}"/></marker>'
-        for colour in (FORWARD, BACKWARD, TAPE)
+        f'<marker id="{color[1:]}" viewBox="0 0 10 10" refX="8" refY="5" markerWidth="6" markerHeight="6" '
+        f'orient="auto"><path d="M0 0 L10 5 L0 10 z" fill="{color}"/></marker>'
+        for color in (FORWARD, BACKWARD, TAPE)
     )
     paper = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="12" fill="#fdfcf9"/>'
     svg = (

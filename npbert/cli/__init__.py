@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import platform
 import sys
@@ -15,9 +16,10 @@ from typing import ClassVar
 
 import npbert
 from npbert.cli.command import Command, UsageError, switch
-from npbert.cli.log import QUIET, USUAL, VERBOSE, check_shared, messages_on_standard_error, speaks, tell
+from npbert.cli.log import messages_on_standard_error, speaks, tell
 from npbert.cli.parser import first_argument, help_of, usage, values_of
 from npbert.io.errors import Fields, InputError, Setting
+from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, printable
 
 COMMANDS = {
@@ -62,15 +64,12 @@ class NpbertCommand(Command):
 
     version: bool = switch("show the version, and end")
 
-    commands: ClassVar[dict[str, tuple[str, str, str]]] = COMMANDS
-
-    def __post_init__(self) -> None:
-        """Raise UsageError where no command is named."""
-        if not self.version:
-            raise UsageError(f"name a command, one of {', '.join(COMMANDS)}")
+    commands: ClassVar = COMMANDS
 
     def run(self) -> int:
-        """Print the version."""
+        """Print the version. Raises: UsageError where no command is named."""
+        if not self.version:
+            return super().run()
         import numpy as np
 
         print(f"npbert {npbert.__version__} (Python {platform.python_version()}, NumPy {np.__version__})")
@@ -89,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     """Run the command, or the one below it that the words name, as `main` does."""
     try:
-        with messages_on_standard_error(USUAL, lambda problem: _say(problem, kind)):
+        with messages_on_standard_error(say=lambda problem: _say(problem, kind)):
             try:
                 words = list(words)
                 while kind.commands and (name := first_argument(words, kind)):
@@ -124,11 +123,16 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
         return 0
     from npbert.compute import keep_freed_memory, num_threads  # here: help needs no NumPy
 
-    check_shared(prog)
+    if launched() > 1 and not kind.shares_work:  # each would do all of it, and write the same files
+        only = f"{launched()} processes were started, and only pretrain and finetune share their work"
+        raise UsageError(f"{only}: start {prog} as one process")
     keep_freed_memory()
     own = {entry.name: given.pop(entry.name) for entry in fields(kind) if entry.name in given}
     command = kind(**own, given=given)
-    LOGGER.setLevel(VERBOSE if command.verbose else QUIET if command.quiet else USUAL)
+    if command.verbose:
+        LOGGER.setLevel(logging.DEBUG)
+    elif command.quiet:
+        LOGGER.setLevel(logging.ERROR)
     status = command.run()
     LOGGER.debug("it took %.1f s, on %s", time.perf_counter() - start, counted(num_threads(), "thread"))
     return status

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
@@ -18,9 +17,9 @@ Entry = Field[Any]
 """A field of a settings class, or of a command: an option, or an argument, which has no name on the command line."""
 
 
-def entries_of(kind: type[Settings] | type[Command], names: Collection[str] = ()) -> list[Entry]:
-    """The fields that can be given, or those of these names."""
-    return [entry for entry in fields(kind) if entry.metadata and (not names or entry.name in names)]
+def entries_of(kind: type[Settings] | type[Command]) -> list[Entry]:
+    """The fields that can be given."""
+    return [entry for entry in fields(kind) if entry.metadata]
 
 
 def argument(value: str, help_text: str, *, default: Any = "", wanted: Wanted | None = None) -> Any:
@@ -60,6 +59,9 @@ class Command:
     commands: ClassVar[dict[str, tuple[str, str, str]]] = {}
     """The commands below it by name: the class of each, in its module, which is imported when it is asked for; the
     extra without which it cannot be used, if any; and its line in the help."""
+    below: ClassVar[str] = "command"
+    shares_work: ClassVar[bool] = False
+    """True for a command whose work several processes share."""
     also_called: ClassVar[dict[str, str]] = {}
     """Names that errors have for what the command takes, where they are not its own."""
 
@@ -70,11 +72,10 @@ class Command:
     @classmethod
     def groups(cls) -> dict[str, list[Entry]]:
         """Its arguments and options by title, as its help lists them."""
-        own = entries_of(cls)
-        return {
-            "arguments": [entry for entry in own if "is_argument" in entry.metadata],
-            "options": [entry for entry in own if "is_argument" not in entry.metadata],
-        }
+        groups: dict[str, list[Entry]] = {"arguments": [], "options": []}
+        for entry in entries_of(cls):
+            groups["arguments" if "is_argument" in entry.metadata else "options"].append(entry)
+        return groups
 
     @classmethod
     def entries(cls) -> list[Entry]:
@@ -91,5 +92,5 @@ class Command:
         return " ".join([*flags, *named.values]) if flags else ""
 
     def run(self) -> int:
-        """Do it. Returns: the exit status."""
-        raise NotImplementedError
+        """Do it. Returns: the exit status. Raises: UsageError where one of the commands below it has to be named."""
+        raise UsageError(f"name a {self.below}, one of {', '.join(self.commands)}")

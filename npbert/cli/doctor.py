@@ -7,6 +7,7 @@ import re
 import time
 from dataclasses import dataclass
 from importlib import metadata
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -76,29 +77,28 @@ def _print_extra(extra: str, use: str, packages: list[str]) -> None:
 
 def uses() -> dict[str, str]:
     """What each extra is for, by its name: the commands that need it, or some other thing."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, str] = {}
     for command, (_, extra, _) in importlib.import_module("npbert.cli").COMMANDS.items():
-        found.setdefault(extra, []).append(command)
+        found[extra] = f"{found[extra]}, {command}" if extra in found else command
     del found[""]
-    return {extra: ", ".join(commands) for extra, commands in found.items()} | OTHER_USES
+    return found | OTHER_USES
 
 
 def extras_of(requirements: list[str]) -> dict[str, list[str]]:
     """The packages of each extra, those of the extras that it contains too, out of what a package says that it needs:
     `tqdm>=4.66; extra == "hf"`."""
-    own: dict[str, list[str]] = {}
-    inside: dict[str, list[str]] = {}
-    for requirement in requirements:
-        name, others, extra = _REQUIREMENT.match(requirement).groups()  # type: ignore[union-attr]  # it matches any
-        if extra:
-            own.setdefault(extra, [])
-            inside.setdefault(extra, []).extend((others or "").split(",") if name == "npbert" else [])
-            own[extra] += [] if name == "npbert" else [name]
+    needs = [_REQUIREMENT.match(requirement).groups("") for requirement in requirements]  # type: ignore[union-attr]
 
-    def packages(extra: str) -> list[str]:
-        return list(dict.fromkeys([*(name for other in inside[extra] for name in packages(other)), *own[extra]]))
+    def packages(wanted: str) -> list[str]:
+        found: list[list[str]] = []
+        for name, contained, extra in needs:
+            if extra == wanted and name == "npbert":
+                found += map(packages, contained.split(","))
+            elif extra == wanted:
+                found.append([name])
+        return list(dict.fromkeys(chain.from_iterable(found)))
 
-    return {extra: packages(extra) for extra in own}
+    return {extra: packages(extra) for *_, extra in needs if extra}
 
 
 def _version(package: str) -> str:

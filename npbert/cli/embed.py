@@ -22,12 +22,11 @@ from npbert.cli.text import (
     write_json_lines,
 )
 from npbert.data.tables import TABLE_ENDINGS
-from npbert.inference import POOLINGS, Embed, check_max_length
-from npbert.io.errors import Wanted, at_least, one_of
+from npbert.inference import POOLINGS, Embed
+from npbert.io.errors import at_least, one_of
 from npbert.io.files import FileError
 from npbert.io.messages import printable
 from npbert.io.settings import setting
-from npbert.models import load_config
 
 
 @dataclass
@@ -58,17 +57,9 @@ class VectorOptions:
     )
 
     def embed(self, folder: str) -> Embed:
-        """The model in the folder, used as the options say. Raises: InputError for what its configuration does not
-        allow, before it is read; as Embed.from_pretrained."""
-        config = load_config(folder)
-        last = config.num_hidden_layers
-        if self.max_length is not None:
-            check_max_length(self.max_length, config)
-        if self.layer is not None:
-            wanted = f"0 to {last}, or {-last - 1} to -1 from the end"
-            Wanted(wanted, lambda layer: -last - 1 <= layer <= last).check("layer", self.layer)
-        options: dict[str, Any] = {"pooling": self.pooling, "layer": self.layer, "normalize": self.normalize}
-        return Embed.from_pretrained(folder, **options, max_length=self.max_length)
+        """The model in the folder, used as the options say. Raises: as Embed.from_pretrained."""
+        names = "pooling", "layer", "normalize", "max_length"
+        return Embed.from_pretrained(folder, **{name: getattr(self, name) for name in names})
 
 
 @dataclass
@@ -91,7 +82,7 @@ class EmbedCommand(VectorOptions, FilesCommand):
 
     def write(self) -> None:
         """Write the vectors."""
-        columns = self.columns_of(None, ())
+        columns = self.columns_of(None)
         if columns is None and self.input.endswith(TABLE_ENDINGS):
             wanted = "a text on each line; --text says which column to take"
             raise FileError(f"{self.input} is a table", wanted=wanted)

@@ -57,12 +57,8 @@ def _spoken_by(first: str, second: str) -> list[str]:
 
 def _sentences(dialogues: list[list[str]]) -> list[str]:
     """A sentence a line, and a blank line after each dialogue."""
-    return [
-        sentence.strip()
-        for lines in dialogues
-        for line in [*lines, " "]
-        for sentence in re.findall(r"[^.?!]+[.?!]?", line)
-    ]
+    text = "".join(f"{line}\n" for lines in dialogues for line in [*lines, ""])
+    return re.sub("(?<=[.?!]) +", "\n", text).splitlines()
 
 
 def _labelled(dialogues: list[list[str]]) -> list[str]:

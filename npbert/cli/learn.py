@@ -31,10 +31,11 @@ from npbert.learn import (
     printing,
     write_missing,
 )
+from npbert.learn.answer_file import Printed
 from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.folder import ask
-from npbert.learn.verdict import Printed, Verdict
+from npbert.learn.verdict import Verdict
 
 _EXERCISE = "its number, as 02, its name or its file"
 Chosen = list[tuple[Exercise, Path]]
@@ -50,6 +51,22 @@ class FolderCommand(Command):
         """The folder, and the option that the next command needs for it, as " --folder mine"."""
         folder = folder_of(self.folder)
         return folder, option_of(folder)
+
+    def all(self) -> Chosen:
+        """Every exercise with its file."""
+        return [find(exercise.code, self.place()[0]) for exercise in EXERCISES.values()]
+
+
+@dataclass
+class ExerciseCommand(FolderCommand):
+    """A command for one exercise."""
+
+    exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, as 02", bool))
+
+    def judged(self) -> tuple[Exercise, Path, Verdict]:
+        """The exercise, its file, and the verdict on it."""
+        exercise, path = find(self.exercise, self.place()[0])
+        return exercise, path, check(exercise, path)
 
 
 @dataclass
@@ -75,16 +92,14 @@ class LearnCommand(FolderCommand):
     def run(self) -> int:
         """Write the exercises."""
         folder, option = self.place()
-        written = write_missing(folder)
-        first = next(iter(EXERCISES.values()))
+        written, (first, *_) = write_missing(folder), EXERCISES.values()
+        said = f"{len(written)} exercises written into {folder}{'' if folder.is_absolute() else '/'}"
         if not written:
             where = "this folder" if folder == Path() else folder
-            print(f"all {len(EXERCISES)} exercises are in {where} already; nothing was changed")
+            said = f"all {len(EXERCISES)} exercises are in {where} already; nothing was changed"
         elif len(written) == 1:
-            print(f"{folder / written[0].file_name} written")
-        else:
-            print(f"{len(written)} exercises written into {folder}{'' if folder.is_absolute() else '/'}")
-        print(f"\nBegin with {folder / first.file_name}: it says what to do. Then:\n")
+            said = f"{folder / written[0].file_name} written"
+        print(f"{said}\n\nBegin with {folder / first.file_name}: it says what to do. Then:\n")
         print(f"  npbert learn check {first.code}{option}        is it right? If not, what is wrong, and why")
         print(f"  npbert learn check --watch{option}   the same, whenever you save a file")
         print(f"  npbert learn hint {first.code}{option}         a hint, if you are stuck")
@@ -103,9 +118,9 @@ class CheckCommand(FolderCommand):
     def run(self) -> int:
         """Returns 0 if all is right, else 1."""
         folder, option = self.place()
-        chosen = _all(folder) if self.exercise is None else [find(self.exercise, folder)]
+        chosen = self.all() if self.exercise is None else [find(self.exercise, folder)]
         if self.watch:
-            return watch(chosen, option, self.mend)
+            watch(chosen, option, self.mend)
         if self.exercise is None:
             return _check_all(chosen, option)
         ((exercise, path),) = chosen
@@ -115,10 +130,9 @@ class CheckCommand(FolderCommand):
 
 
 @dataclass
-class HintCommand(FolderCommand):
+class HintCommand(ExerciseCommand):
     """Print the first of three hints, or the N-th; the fourth is the change that would make your answer right."""
 
-    exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, as 02", bool))
     number: int = argument(
         "N",
         "which hint, 1 to 4",
@@ -131,32 +145,28 @@ class HintCommand(FolderCommand):
         folder, option = self.place()
         exercise, part = exercise_of(self.exercise), ""
         if self.number == 4:
-            verdict = check(*find(self.exercise, folder))
+            exercise, _, verdict = self.judged()
             print(printing.edits(exercise, verdict))
             return 0
         if exercise.hints_of_parts and (folder / exercise.file_name).is_file():
-            part = check(*find(self.exercise, folder)).part
+            part = self.judged()[-1].part
         print(printing.hint(exercise, self.number, part, option))
         return 0
 
 
 @dataclass
-class ShowCommand(FolderCommand):
+class ShowCommand(ExerciseCommand):
     """Show your answer beside the library's, once yours is right."""
-
-    exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, as 02", bool))
 
     def run(self) -> int:
         """Returns 1 where it is not right yet."""
-        folder, option = self.place()
-        exercise, path = find(self.exercise, folder)
-        verdict = check(exercise, path)
-        if verdict.status != RIGHT:
-            print(printing.answer(exercise, verdict, option, path=path))
-            print(f"\n{printing.indented('The library has its answer ready for you once yours is right.')}")
-            return 1
-        print(printing.show(exercise, path))
-        return 0
+        exercise, path, verdict = self.judged()
+        if verdict.status == RIGHT:
+            print(printing.show(exercise, path))
+            return 0
+        print(printing.answer(exercise, verdict, self.place()[1], path=path))
+        print(f"\n{printing.indented('The library has its answer ready for you once yours is right.')}")
+        return 1
 
 
 @dataclass
@@ -186,18 +196,13 @@ class DemoCommand(FolderCommand):
     def run(self) -> int:
         """Returns 1 where there is none, or where the learner's code stops."""
         print("looking which of your exercises are right …", flush=True)
-        checked = _checked(_all(self.place()[0]))
-        right = [(exercise, path) for exercise, path, verdict in checked if verdict.status == RIGHT]
+        right = [(exercise, path) for exercise, path, verdict in _checked(self.all()) if verdict.status == RIGHT]
         out, printed = sys.stdout, Printed()
         with contextlib.redirect_stdout(printed):  # what a layer prints would be seen thousands of times
             status = _train(right, lambda line: print(line, file=out, flush=True))
         if printed.getvalue():
             print("\nWhat your code prints is left out here; npbert learn check shows it.")
         return status
-
-
-def _all(folder: Path) -> Chosen:
-    return [find(exercise.code, folder) for exercise in EXERCISES.values()]
 
 
 def _check_all(chosen: Chosen, option: str) -> int:
@@ -237,7 +242,7 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
     say(f"A model that only guesses has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
     if isinstance(stopped, Failure):
-        say(printing.indented("\n\n".join(filter(None, (stopped.file, stopped.finding.says, stopped.finding.because)))))
+        say(printing.indented("\n\n".join(filter(None, (stopped.file, stopped.verdict.says, stopped.verdict.because)))))
         return 1
     count, total, shown = demo.judged(model)
     say(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")

@@ -1,33 +1,25 @@
 """Messages on standard error: notes, warnings and errors, each on a line of its own. Under a launcher of several
 processes, as mpiexec is, one of them speaks for all."""
 
+import io
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
-from pathlib import Path
 
-from npbert.cli.command import UsageError
 from npbert.io.launcher import launched, launched_rank
-from npbert.io.messages import LOGGER, printable
-
-SHARED = ("pretrain", "finetune")
-QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG
+from npbert.io.messages import LOGGER, printable, quiet
 
 
 @contextmanager
-def messages_on_standard_error(level: int, say: Callable[[Warning], str] = str) -> Iterator[None]:
+def messages_on_standard_error(level: int = logging.INFO, say: Callable[[Warning], str] = str) -> Iterator[None]:
     """While it lasts, what npbert logs from `level` on, and every warning, is a line on standard error. say: puts a
     warning into words.
 
     The logging and the warnings of the program around it are as before when it ends.
     """
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Formatter())
-    handler.addFilter(_Once())
-    before = LOGGER.level, LOGGER.propagate
+    handler, before = _Lines(), (LOGGER.level, LOGGER.propagate)
     LOGGER.addHandler(handler)
     LOGGER.setLevel(level)
     LOGGER.propagate = False
@@ -42,25 +34,19 @@ def messages_on_standard_error(level: int, say: Callable[[Warning], str] = str) 
         LOGGER.propagate = before[1]
 
 
-class _Once(logging.Filter):
-    """A detail is said once, though a file may be read several times."""
+class _Lines(logging.Handler):
+    """npbert: a note or a warning;  npbert: error: what was wrong. A detail is said once, though a file may be read
+    several times."""
 
     def __init__(self) -> None:
         super().__init__()
         self.said: set[str] = set()
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        message = record.getMessage()
-        is_new = record.levelno > logging.DEBUG or message not in self.said
-        self.said.add(message)
-        return is_new
-
-
-class _Formatter(logging.Formatter):
-    """npbert: a note or a warning;  npbert: error: what was wrong"""
-
-    def format(self, record: logging.LogRecord) -> str:
-        return f"npbert: {'error: ' if record.levelno >= logging.ERROR else ''}{printable(record.getMessage())}"
+    def emit(self, record: logging.LogRecord) -> None:
+        line = f"npbert: {'error: ' * (record.levelno >= logging.ERROR)}{printable(record.getMessage())}"
+        if record.levelno > logging.DEBUG or line not in self.said:
+            self.said.add(line)
+            tell(line)
 
 
 def tell(line: str) -> None:
@@ -77,25 +63,5 @@ def speaks() -> bool:
 @contextmanager
 def in_silence() -> Iterator[None]:
     """While it lasts, nothing is printed and no warning shown; an error still is."""
-    devnull = Path(os.devnull)
-    with only_from(logging.ERROR), devnull.open("w", encoding="utf-8", errors="replace") as out, redirect_stdout(out):
+    with quiet(), redirect_stdout(io.StringIO()):
         yield
-
-
-@contextmanager
-def only_from(level: int) -> Iterator[None]:
-    """While it lasts, npbert logs nothing below that level."""
-    before = LOGGER.level
-    LOGGER.setLevel(max(before, level))
-    try:
-        yield
-    finally:
-        LOGGER.setLevel(before)
-
-
-def check_shared(prog: str) -> None:
-    """Every process would do all of a command that shares no work, and write the same files. Raises: UsageError."""
-    count, name = launched(), prog.split()[-1]
-    if count > 1 and name not in SHARED:
-        only = f"{count} processes were started, and only {' and '.join(SHARED)} share their work"
-        raise UsageError(f"{only}: start {prog} as one process")

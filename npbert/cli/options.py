@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -33,13 +33,6 @@ COLUMNS = ("text", "text_pair", "delimiter", "first_row")
 """The settings of a task that name the columns of a table of texts."""
 
 
-def grouped(kind: type[Settings]) -> dict[str, list[Entry]]:
-    """The settings of `kind` by title."""
-    known = {entry.name: entry for entry in entries_of(kind)}
-    groups = {title: [known.pop(name) for name in names if name in known] for title, names in GROUPS.items()}
-    return {**groups, "more": list(known.values())}
-
-
 @dataclass
 class SettingsCommand(Command):
     """A command with an option for every setting of a kind, and --settings for a file of them."""
@@ -53,7 +46,11 @@ class SettingsCommand(Command):
     @classmethod
     def groups(cls) -> dict[str, list[Entry]]:
         """The settings, too."""
-        return {**super().groups(), **grouped(cls.kind)}
+        known = {entry.name: entry for entry in entries_of(cls.kind)}
+        groups = super().groups()
+        for title, names in GROUPS.items():
+            groups[title] = [known[name] for name in names if name in known]
+        return groups
 
     def read_settings(self, kind: type[Kind]) -> Kind:
         """The settings that the options say, over those of --settings, over the defaults.
@@ -83,7 +80,7 @@ class FilesCommand(Command):
     @classmethod
     def groups(cls) -> dict[str, list[Entry]]:
         """The columns, too."""
-        columns = entries_of(TaskSettings, cls.columns) if cls.columns else []
+        columns = [entry for entry in entries_of(TaskSettings) if entry.name in cls.columns]
         return {**super().groups(), "for a file with columns": columns}
 
     def run(self) -> int:
@@ -107,20 +104,18 @@ class FilesCommand(Command):
         is_run = path.is_file() and command_of(path.parent) == "finetune"
         return load_settings(FinetuneSettings, path) if is_run else None
 
-    def columns_of(self, run: FinetuneSettings | None, endings: tuple[str, ...]) -> TaskSettings | None:
+    def columns_of(self, run: FinetuneSettings | None, endings: tuple[str, ...] = ()) -> TaskSettings | None:
         """The columns in the file: those of the options over those of the run. None for a text on each line: where no
         option names a column, and no run knows those of a file whose name ends in one of `endings`."""
-        if not self.given and not (run and self.input != STANDARD_INPUT and self.input.endswith(endings)):
-            return None
-        known = {entry.name: getattr(run, entry.name) for entry in fields(TaskSettings)} if run else {}
-        return TaskSettings(**{**known, **self.given})
+        if self.given or (run and self.input.endswith(endings)):
+            return replace(run or TaskSettings(), **self.given)
+        return None
+
+    def use(self, kind: Any, run: FinetuneSettings | None) -> Any:
+        """The model in the folder, as a task of this kind, which reads as much of a text as the run did."""
+        return kind.from_pretrained(self.folder, max_length=run.max_length if run else None)
 
 
 def command_of(folder: Path) -> str:
     """The command by which the run in the folder was begun: pretrain or finetune."""
     return "pretrain" if "corpus" in read_settings(folder / SETTINGS_FILE) else "finetune"
-
-
-def length_of(run: FinetuneSettings | None) -> dict[str, Any]:
-    """The option for a task that makes it read as much of a text as the run did."""
-    return {"max_length": run.max_length} if run else {}

@@ -41,11 +41,11 @@ class ReportCommand(Command):
 
     def run(self) -> int:
         """Write it."""
-        first = self.folders[0]
-        path = self.output or (COMPARISON_FILE if len(self.folders) > 1 else str(Path(first) / REPORT_FILE))
+        first, *others = self.folders
+        path = self.output or (COMPARISON_FILE if others else str(Path(first) / REPORT_FILE))
         if self.output or Path(path).parent.is_dir():
             _check_page(path)
-        if len(self.folders) > 1:
+        if others:
             write_comparison(self.folders, path)
         else:
             write_report(first, self.output or None)

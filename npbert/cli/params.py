@@ -34,18 +34,18 @@ class ParamsCommand(Command):
             raise InputError(models.neither_size_nor_folder(self.model), what="model")
         folder = model_folder(self.model)
         config = models.BertConfig.preset(self.model) if is_size else models.load_config(folder)
-        model_class: Any = models.BertModel if is_size else _class_of(folder)
-        model = model_class(config, rng=None)
+        model = models.BertModel(config, rng=None) if is_size else _class_of(folder)(config, rng=None)
         if not self.json:
             print(models.parameter_table(model))
             return 0
         rows = models.parameter_rows(model)
-        listed = {
-            "model": model_class.__name__,
+        found = {
+            "model": type(model).__name__,
             "config": asdict(config),
             "parameters": [row._asdict() for row in rows],
+            "total": sum(row.count for row in rows),
         }
-        print(json.dumps({**listed, "total": sum(row.count for row in rows)}, indent=2, ensure_ascii=False))
+        print(json.dumps(found, indent=2, ensure_ascii=False))
         return 0
 
 
@@ -54,7 +54,7 @@ ParamsCommand.__doc__ = inspect.cleandoc(ParamsCommand.__doc__ or "").replace(
 )
 
 
-def _class_of(folder: Path) -> type[models.PreTrainedModel]:
+def _class_of(folder: Path) -> Any:
     """The class of the model in the folder, as its config.json names it; BertModel where it is none of npbert's."""
     named = read_json_object(folder / CONFIG_FILE).get("architectures")
     for name in named if isinstance(named, list) else []:

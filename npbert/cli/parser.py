@@ -123,22 +123,14 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
         while lacking > 0 and isinstance(texts, list) and len(texts) > 1:
             rest.insert(0, texts.pop())
             lacking -= 1
-    given |= _placed(rest, arguments)
+    for entry in arguments:
+        if rest:
+            count = len(rest) if _takes_many(entry) else 1
+            given[entry.name] = rest if _takes_many(entry) else rest[0]
+            rest = rest[count:]
+    if rest:
+        raise UsageError(f"unexpected argument{'s' * (len(rest) > 1)} {' '.join(map(repr, rest))}")
     return {entry.name: _value(entry, given[entry.name]) for entry in kind.entries() if entry.name in given}
-
-
-def _placed(words: list[str], arguments: list[Entry]) -> dict[str, Any]:
-    """The words of each argument. Of those that may be left out, the first come first."""
-    given: dict[str, Any] = {}
-    for number, entry in enumerate(arguments):
-        free = len(words) - sum(map(is_required, arguments[number + 1 :]))
-        count = free if _takes_many(entry) else min(free, 1)
-        if count > 0:
-            given[entry.name] = words[:count] if _takes_many(entry) else words[0]
-            words = words[count:]
-    if words:
-        raise UsageError(f"unexpected argument{'s' * (len(words) > 1)} {' '.join(map(repr, words))}")
-    return given
 
 
 def _value(entry: Entry, given: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from npbert.cli.command import Command, UsageError, argument
+from npbert.cli.command import Command, argument
 from npbert.cli.text import check_output, name_of, note, read_texts
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
@@ -41,10 +41,7 @@ class PlotCommand(Command):
       npbert plot curves run --output curves.pdf"""
 
     commands: ClassVar = PICTURES
-
-    def __post_init__(self) -> None:
-        """Raise UsageError: a picture has to be named."""
-        raise UsageError(f"name a picture, one of {', '.join(PICTURES)}")
+    below: ClassVar = "picture"
 
 
 @dataclass

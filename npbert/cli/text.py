@@ -96,7 +96,7 @@ def write_json_lines(rows: Iterable[Any], path: str = "", *, for_people: bool = 
     terminal, numbers are shown with few digits."""
     digits = SHOWN_DIGITS if for_people and not path and sys.stdout.isatty() else DIGITS
     written_rows = (json.dumps(rounded(row, digits), ensure_ascii=False, allow_nan=False) for row in rows)
-    lines = (f"{_C1.sub(_escaped, row)}\n" for row in written_rows)
+    lines = (_C1.sub(lambda found: f"\\u{ord(found.group()):04x}", row) + "\n" for row in written_rows)
     if not path:
         sys.stdout.buffer.writelines(line.encode() for line in lines)  # JSON is UTF-8, whatever the terminal is
         return
@@ -111,10 +111,6 @@ def rounded(value: Any, digits: int) -> Any:
     if isinstance(value, list | tuple):
         return [rounded(each, digits) for each in value]
     return float(f"{value:.{digits}g}") if isinstance(value, float) else value
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found.group()):04x}"
 
 
 def read_array(path: str) -> Array:

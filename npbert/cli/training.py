@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from npbert.cli.command import argument, switch
 from npbert.cli.evaluate import check_places, print_advice, print_table
-from npbert.cli.log import in_silence, only_from, tell
+from npbert.cli.log import in_silence, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.cli.text import note
 from npbert.compute import num_threads
@@ -22,7 +22,7 @@ from npbert.inference import check_max_length
 from npbert.io.errors import InputError, Setting
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError
-from npbert.io.messages import LOGGER, counted
+from npbert.io.messages import LOGGER, counted, quiet
 from npbert.models import PRESETS, load_config
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.parallel import Communicator, launch_command, share_cores, world
@@ -48,6 +48,7 @@ class TrainCommand(SettingsCommand):
         "go on even if the files, the vocabulary or the labels have changed; earlier evaluations do not count then"
     )
 
+    shares_work: ClassVar = True
     name: ClassVar[str]
     kind: ClassVar[type[AnySettings]]
     run_class: ClassVar[Any]
@@ -71,7 +72,7 @@ class TrainCommand(SettingsCommand):
 
     def _train(self, settings: AnySettings, communicator: Communicator) -> int:
         import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
-        with only_from(logging.WARNING) if self.resume else nullcontext():  # a head that was new is in the state by now
+        with quiet(logging.WARNING) if self.resume else nullcontext():  # a head that was new is in the state by now
             run = self.run_class(settings, Path(self.folder), communicator=communicator)
         if not self.resume:
             note(run.summary())
@@ -81,7 +82,8 @@ class TrainCommand(SettingsCommand):
             numbers = run.trainer.train(changed_data=self.changed_data)
         except KeyboardInterrupt:
             if communicator.is_first:
-                tell(f"\nstopped at step {run.trainer.step}; to go on: {self._again(communicator.size)}")
+                again = _again(self.name, self.folder, communicator.size)
+                tell(f"\nstopped at step {run.trainer.step}; to go on: {again}")
             return 130
         print_table(numbers, run.baselines, task=getattr(run, "task", None))
         print_advice((numbers, run.baselines))
@@ -97,7 +99,7 @@ class TrainCommand(SettingsCommand):
         megabytes = state.stat().st_size / 1e6
         if megabytes >= _WORTH_DROPPING and has_tensors(state):
             says = f"{state} ({megabytes:,.0f} MB) is needed only to make the run longer; to delete it:"
-            note(f"{says}\n  {self._again()} --no-keep-state")
+            note(f"{says}\n  {_again(self.name, self.folder)} --no-keep-state")
 
     def _settings_to_go_on_with(self) -> AnySettings:
         path = Path(self.folder) / SETTINGS_FILE
@@ -125,9 +127,6 @@ class TrainCommand(SettingsCommand):
         """Raise InputError for what does not fit together, before the texts are read."""
         if settings.model not in PRESETS and Path(settings.model).is_dir() and "max_length" in self.given:
             check_max_length(settings.max_length, load_config(settings.model))
-
-    def _again(self, processes: int = 1) -> str:
-        return _again(self.name, self.folder, processes)
 
 
 def _again(command: str, folder: str, processes: int = 1) -> str:

@@ -7,11 +7,10 @@ from npbert.compute.array import Forward, Output
 from npbert.core.parameter import Parameter
 from npbert.core.parts import named_parameters, named_parts
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.display import Sheet, Shown
 from npbert.display.layers import NamedList, describe_parts
 
 
-class Layer(Shown):
+class Layer:
     """One step of a computation, with its derivative beside it: `forward(x, …, tape=NO_TAPE) -> y`, and `backward(dy,
     tape) -> dx`. What forward keeps is on the caller's tape and never on `self`, so a layer may run twice before either
     backward, or stand at two places in a model. Neither method writes into its arguments. Arrays are rows: x is (N, D).
@@ -60,6 +59,6 @@ class Layer(Shown):
         for parameter in self.parameters():
             parameter.zero_grad()
 
-    def _sheet(self) -> Sheet:
+    def __repr__(self) -> str:
         """A line for the layer and one for each part, by its path: settings, and shapes of parameters and arrays."""
         return describe_parts(named_parts(self))

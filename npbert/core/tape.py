@@ -6,7 +6,6 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from npbert.core.parts import named_parts
-from npbert.display import Sheet, Shown
 from npbert.display.layers import Entry, describe_layer, describe_tape
 
 RULE = "Backward undoes forward in reverse order, so each layer takes back what it kept, the last one first, once."
@@ -19,7 +18,7 @@ class TapeError(RuntimeError):
     """A tape was used out of turn: the message says by which layer, and what was on the tape."""
 
 
-class Tape(Shown):
+class Tape:
     """A stack. Each forward puts on top what its backward will need, and each backward takes it off again.
 
     The chain rule runs from the loss back to the input, so the layer that ran last is the first to be undone. A stack
@@ -76,10 +75,10 @@ class Tape(Shown):
     def __reduce__(self) -> NoReturn:
         raise TapeError(f"a tape cannot be copied (it holds {len(self)} entries). {RULE}")
 
-    def _sheet(self) -> Sheet:
+    def __repr__(self) -> str:
         """A line for each entry, the top first: `attention.query: x (5, 8)`. See the docstring of EncoderLayer."""
         if not self._entries:
-            return Sheet("an empty Tape" if self.keeps or self.rng else "NO_TAPE")
+            return "an empty Tape" if self.keeps or self.rng else "NO_TAPE"
         return describe_tape(self._entries, named_parts)
 
 

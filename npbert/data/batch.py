@@ -12,7 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.core.checks import check_integers
-from npbert.display import Row, Sheet, Shown, Token
+from npbert.display import titled
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
@@ -22,7 +22,7 @@ Decode: TypeAlias = Callable[[Array], Sequence[str]]
 """What makes words of numbers, as the `decode` of a tokenizer does."""
 
 
-class _Named(Shown):
+class _Named:
     """names: by the name of an array, what makes words of its numbers, for those who look at the batch: a tokenizer's
     `decode` for input_ids. It stands beside the arrays: vars(batch) has them alone."""
 
@@ -99,40 +99,38 @@ class Batch(_Named):
         batch.names = self.names
         return batch
 
-    def _sheet(self) -> Sheet:
+    def __repr__(self) -> str:
         """Shapes and dtypes, and the first texts where the batch has `names` for their tokens."""
         real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
         arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
-        rows = [Row(name, (f"{array.dtype} {array.shape}",)) for name, array in arrays.items()]
+        rows = [f"{name}: {array.dtype} {array.shape}" for name, array in arrays.items()]
         title = f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:"
         if not self.names:
-            return Sheet(title, rows=rows)
+            return titled(title, *rows)
         texts = [self._text(index) for index in islice(np.ndindex(self.input_ids.shape[:-1]), _MOST_TEXTS)]
-        rows += [Row("shown here", ("the first texts",))] if len(texts) < places // self.input_ids.shape[-1] else []
-        return Sheet(title, rows=rows, texts=texts)
+        rows += ["shown here: the first texts"] if len(texts) < places // self.input_ids.shape[-1] else []
+        return titled(title, *rows, *texts)
 
     def _inputs(self) -> tuple[Array, Array, Array]:
         return self.input_ids, self.token_type_ids, self.attention_mask
 
-    def _text(self, index: tuple[int, ...]) -> tuple[list[Token], str]:
+    def _text(self, index: tuple[int, ...]) -> str:
         """The tokens of a sequence, each with what is to be learned of it, and the labels of the whole."""
         targets: Any = np.full(self.input_ids.shape, IGNORED)
         if self.labels is not None and self.labels.shape == self.input_ids.shape:
             targets = self.labels
-        columns = [array[index][:_MOST_TOKENS].tolist() for array in (*self._inputs(), targets)]
+        columns = [array[index][:_MOST_TOKENS].tolist() for array in (self.input_ids, self.attention_mask, targets)]
         whole = {name: array for name, array in vars(self).items() if np.ndim(array) == 1}
         said = ", ".join(f"{name} {array[index[0]]}" for name, array in whole.items())
-        return [self._token(*place) for place in zip(*columns, strict=True)], said
+        shown = " ".join(
+            self._token(number, target) for number, is_real, target in zip(*columns, strict=True) if is_real
+        )
+        return f"{shown}  ->  {said}" if said else shown
 
-    def _token(self, number: int, type_: int, is_real: int, target: float) -> Token:
+    def _token(self, number: int, target: float) -> str:
         (text,) = self.names["input_ids"](np.array([number]))
         label = "" if target == IGNORED else str(*self.names.get("labels", list)(np.array([target])))
-        kind = "second" if type_ else "first"
-        if text.startswith("[") and text.endswith("]"):
-            kind = "special"
-        if label:
-            kind = "masked"
-        return Token(text, kind if is_real else "padding", label)
+        return f"{text}→{label}" if label else text
 
 
 class Ids(NamedTuple):

@@ -1,6 +1,5 @@
 """Corpus: documents on disk, found once and read piece by piece, so that a corpus larger than memory can be used."""
 
-from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,7 +41,7 @@ class Corpus:
         self, paths: Sequence[str | Path], *, document_per_file: bool = False, piece_bytes: int = PIECE_BYTES
     ) -> None:
         self.files = [file for path in map(Path, paths) for file in text_files(path)]
-        self._index = tuple(array("q") for _ in CorpusPiece._fields)
+        self._index: list[CorpusPiece] = []
         self.num_documents = 0
         for number, file in enumerate(self.files):
             if file.exists() and not file.is_file():
@@ -51,21 +50,19 @@ class Corpus:
                 raise FileError(f"{file} has a name that is not UTF-8, which the files of a run cannot hold: rename it")
             before = len(self)
             for start, size, document in _pieces(file, piece_bytes, document_per_file):
-                row = CorpusPiece(number, start, size, self.num_documents + document)
-                for column, value in zip(self._index, row, strict=True):
-                    column.append(value)
+                self._index.append(CorpusPiece(number, start, size, self.num_documents + document))
             if len(self) == before:
                 raise FileError(f"{file} is empty: there is no text to learn from")
-            self.num_documents = self._index[3][-1] + 1
+            self.num_documents = self._index[-1].document + 1
         if not self.files:
             raise FileError("a corpus needs at least one file")
-        self.num_bytes = sum(self._index[2])
+        self.num_bytes = sum(piece.size for piece in self._index)
 
     def __len__(self) -> int:
-        return len(self._index[0])
+        return len(self._index)
 
     def __getitem__(self, number: int) -> CorpusPiece:
-        return CorpusPiece(*(column[number] for column in self._index))
+        return self._index[number]
 
     def read(self, number: int) -> list[str]:
         """The sentences of piece `number`, without blank lines."""
@@ -82,8 +79,8 @@ def passages(held_out: Corpus, corpus: Corpus) -> tuple[set[int], set[int]]:
     Of the corpus, only what has about the size of a held-out piece is read: the last document of a file may have no
     blank line after it.
     """
-    sizes = {size + more for size in held_out._index[2] for more in (-1, 0, 1)}
-    alike = [number for number, size in enumerate(corpus._index[2]) if size in sizes]
+    sizes = {piece.size + more for piece in held_out._index for more in (-1, 0, 1)}
+    alike = [number for number, piece in enumerate(corpus._index) if piece.size in sizes]
     theirs = {hash(tuple(corpus.read(number))) for number in alike}
     return {hash(tuple(held_out.read(number))) for number in range(len(held_out))}, theirs
 

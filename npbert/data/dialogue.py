@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from npbert.data.tokenizer import Tokenizer
 from npbert.data.tokenizer_files import bert_tokenizer
 from npbert.data.vocabulary import Vocabulary
-from npbert.display import Row, Sheet, Shown
+from npbert.display import titled
 from npbert.io.extras import import_extra
 
 DIALOGUES: dict[int, tuple[str, ...]] = {
@@ -38,16 +38,16 @@ UNKNOWN = "[UNK]"
 
 
 @dataclass(frozen=True, repr=False)
-class Dialogue(Shown):
+class Dialogue:
     """A dialogue as text, its vocabulary, and its lines as lists of word ids."""
 
     text: tuple[str, ...]
     vocabulary: Vocabulary
     lines: list[list[int]]
 
-    def _sheet(self) -> Sheet:
-        rows = [Row(str(number), (line,)) for number, line in enumerate(self.text)]
-        return Sheet(f"Dialogue of {len(self.text)} lines in {len(self.vocabulary)} tokens", rows=rows)
+    def __repr__(self) -> str:
+        rows = [f"{number}: {line}" for number, line in enumerate(self.text)]
+        return titled(f"Dialogue of {len(self.text)} lines in {len(self.vocabulary)} tokens", *rows)
 
 
 def split_words(line: str) -> list[str]:

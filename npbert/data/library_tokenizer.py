@@ -3,7 +3,7 @@
 import base64
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -21,7 +21,7 @@ def tokenizer_from(stored: dict[str, Any], name: str) -> Any:
     Raises: ValueError for a normalizer that makes a text more than MOST_GROWTH times as long; FileError, or what the
     library raises, for what is not a tokenizer.
     """
-    with panics_named(lambda: f"{name} is not a tokenizer of BERT"):
+    with panics_named(f"{name} is not a tokenizer of BERT"):
         tokenizer = import_extra("tokenizers", extra="hf").Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
     growth = _growth(stored["normalizer"] or {})
     if growth > MOST_GROWTH:
@@ -46,7 +46,7 @@ def _growth(normalizer: dict[str, Any]) -> int:
 
 
 @contextmanager
-def panics_named(words: Callable[[], str]) -> Iterator[None]:
+def panics_named(words: str) -> Iterator[None]:
     """A panic of the library inside comes out as a FileError that begins with `words`. (It is no Exception, so that
     nobody catches it by chance, and its class can be imported from nowhere.)"""
     try:
@@ -54,7 +54,7 @@ def panics_named(words: Callable[[], str]) -> Iterator[None]:
     except BaseException as error:
         if type(error).__name__ != "PanicException":
             raise
-        raise FileError(f"{words()}: {error}") from None
+        raise FileError(f"{words}: {error}") from None
 
 
 @lru_cache(maxsize=8)
@@ -71,25 +71,12 @@ def cutting_tokenizer(tokenizer: Any, max_length: int, stride: int | None, direc
 def encodings_of(tokenizer: Any, texts: Sequence[Any], *, name: str, **how: bool) -> list[Any]:
     """The texts by the library's tokenizer, which is called `name`; `how` are options of its encode_batch.
 
-    Raises: FileError that names the part that cannot be used on a text; ValueError for half of a character.
+    Raises: FileError where it cannot be used on a text; ValueError for half of a character.
     """
     try:
-        with panics_named(lambda: f"{name}: {_failing_part(tokenizer, texts)} cannot be used on this text"):
+        with panics_named(f"{name} cannot be used on this text"):
             encodings: list[Any] = tokenizer.encode_batch(list(texts), **how)
     except TypeError as error:
         half = next(text for text in texts if "\\ud" in ascii(text))
         raise ValueError(f"{half!a:.60} has half of a character in it (a lone surrogate), wanted text") from error
     return encodings
-
-
-def _failing_part(tokenizer: Any, texts: Sequence[Any]) -> str:
-    """The part of the library's tokenizer that panics for one of the texts, by its name in tokenizer.json."""
-    strings: Any = [part for text in texts for part in ([text] if isinstance(text, str) else text)]
-    for name, method in (("normalizer", "normalize_str"), ("pre_tokenizer", "pre_tokenize_str")):
-        part = getattr(tokenizer, name)
-        try:
-            with panics_named(str):
-                strings = [getattr(part, method)(text) for text in strings] if part else strings
-        except FileError:
-            return f"its {name}, {type(part).__name__},"
-    return "its model"

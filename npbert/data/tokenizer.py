@@ -13,7 +13,7 @@ from npbert.data.library_tokenizer import cutting_tokenizer, encodings_of
 from npbert.data.tokenizer_config import SPECIAL
 from npbert.data.tokenizer_files import Encoding, bert_tokenizer, find_tokenizer, read_tokenizer, write_tokenizer
 from npbert.data.vocabulary import Vocabulary
-from npbert.display import Row, Sheet
+from npbert.display import titled
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError
 
@@ -131,10 +131,10 @@ class Tokenizer(Vocabulary):
                 raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}: ids count from 0, each once")
         return tokens
 
-    def _sheet(self) -> Sheet:
+    def __repr__(self) -> str:
         special = ", ".join(f"{token} {getattr(self, name)}" for name, token in self.special.items())
         limit = f"{self.max_length} tokens, where a model is used" if self.max_length else "not cut"
-        return Sheet(f"Tokenizer of {len(self):,} tokens", rows=[Row("special", (special,)), Row("texts", (limit,))])
+        return titled(f"Tokenizer of {len(self):,} tokens", f"special: {special}", f"texts: {limit}")
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
         """The token ids of each text, all of them, without [CLS] and [SEP]."""

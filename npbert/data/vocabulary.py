@@ -6,13 +6,13 @@ from textwrap import fill
 import numpy as np
 
 from npbert.compute import Array
-from npbert.display import Sheet, Shown
+from npbert.display import titled
 
 SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
 _SPECIAL_IDS = ("pad_id", "cls_id", "sep_id", "mask_id")
 
 
-class Vocabulary(Shown):
+class Vocabulary:
     """The special tokens as ids 0 to 3, then all words in sorted order: the same ids on every machine.
 
     `len(vocabulary)` is V. `pad_id`, `cls_id`, `sep_id` and `mask_id` are the ids of the special tokens. `word_ids` are
@@ -45,8 +45,8 @@ class Vocabulary(Shown):
         self.word_ids: Array = np.flatnonzero(self.is_word)
         self.continues: Array = np.array([token.startswith("##") for token in tokens])
 
-    def _sheet(self) -> Sheet:
-        return Sheet(f"Vocabulary of {len(self)} tokens", fill(" ".join(self.tokens), 100))
+    def __repr__(self) -> str:
+        return titled(f"Vocabulary of {len(self)} tokens", fill(" ".join(self.tokens), 100))
 
     def __len__(self) -> int:
         return len(self.tokens)

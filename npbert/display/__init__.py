@@ -1,6 +1,5 @@
-"""What an object says of itself: one plain Sheet, which is written as text, and in a notebook as HTML."""
+"""What an object says of itself, as text: for print, notebooks and errors."""
 
-from npbert.display.sheet import Curve, Row, Sheet, Shown, Token
-from npbert.display.values import in_short, shown_in_short
+from npbert.display.text import Text, in_short, shown_in_short, titled, with_title
 
-__all__ = ["Shown", "Sheet", "Row", "Token", "Curve", "in_short", "shown_in_short"]
+__all__ = ["Text", "titled", "with_title", "in_short", "shown_in_short"]

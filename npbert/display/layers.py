@@ -7,23 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.display.sheet import Row, Sheet, Shown
+from npbert.display.text import titled
 
 
-class NamedList(list[Any], Shown):
+class NamedList(list[Any]):
     """A list of parameters that prints their names and shapes."""
-
-    __repr__ = Shown.__repr__
 
     def __init__(self, named: Iterable[tuple[str, Any]]) -> None:
         named = list(named)
         super().__init__(parameter for _, parameter in named)
         self._names = {id(parameter): name for name, parameter in named}
 
-    def _sheet(self) -> Sheet:
-        rows = [Row(self._names.get(id(each), "added later"), (str(each.value.shape),)) for each in self]
+    def __repr__(self) -> str:
+        rows = [f"{self._names.get(id(each), 'added later')}: {each.value.shape}" for each in self]
         count = sum(parameter.value.size for parameter in self)
-        return Sheet(f"{len(self)} parameters of {count:,} numbers in all", rows=rows)
+        return titled(f"{len(self)} parameters of {count:,} numbers in all", *rows)
 
 
 class Entry(NamedTuple):
@@ -43,21 +41,21 @@ class Entry(NamedTuple):
         return ", ".join(f"{name} {_describe(value)}" for name, value in self.values.items())
 
 
-def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[tuple[str, Any]]]) -> Sheet:
-    """A row for each entry, the last first: `attention.query: x (5, 8)`. parts_of: the parts of a layer, with their
+def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[tuple[str, Any]]]) -> str:
+    """A line for each entry, the last first: `attention.query: x (5, 8)`. parts_of: the parts of a layer, with their
     paths."""
     paths: dict[int, str] = {}
     for outermost in {id(entry.outermost): entry.outermost for entry in entries}.values():
         paths |= {id(part): path for path, part in parts_of(outermost) if path}
     names = (paths.get(id(entry.layer)) or type(entry.layer).__name__ for entry in entries)
-    rows = [Row(name, (entry.kept,)) for name, entry in zip(names, entries, strict=True)]
-    return Sheet("", rows=rows[::-1])
+    return "\n".join([f"{name}: {entry.kept}" for name, entry in zip(names, entries, strict=True)][::-1])
 
 
-def describe_parts(parts: Iterable[tuple[str, Any]]) -> Sheet:
-    """A row for each layer among the named parts: its path, its settings, how many numbers it learns, their shapes.
+def describe_parts(parts: Iterable[tuple[str, Any]], note: str = "") -> str:
+    """A line for each layer among the named parts: its path, its settings, how many numbers it learns, their shapes.
 
-    Equal layers of a list share a row, `layers.*: 12 × EncoderLayer`. A shared parameter counts where it is first.
+    Equal layers of a list share a line, `layers.*: 12 × EncoderLayer`. A shared parameter counts where it is first.
+    note: a line that comes before those of the parts.
     """
     named = list(parts)
     parameters = {path: part.value for path, part in named if _is_parameter(part)}
@@ -71,8 +69,8 @@ def describe_parts(parts: Iterable[tuple[str, Any]]) -> Sheet:
             cells = tuple(filter(None, [type(part).__name__ + _settings(part), learned, _shapes(part)]))
             rows[re.sub(r"\b\d+\b", "*", path), cells] += 1
     (((_, whole), _), *rest) = rows.items()
-    several = [Row(path, (f"{f'{n} × ' * (n > 1)}{kind}", *more)) for (path, (kind, *more)), n in rest]
-    return Sheet("  ".join(whole), rows=several)
+    lines = [f"{path}: {f'{n} × ' * (n > 1)}{'  '.join(cells)}" for (path, cells), n in rest]
+    return titled("  ".join(whole), note, *lines)
 
 
 def describe_layer(layer: Any) -> str:

@@ -4,7 +4,6 @@ What checks, proves and explains a layer then serves what others wrote: see `fun
 """
 
 import copy
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FunctionType, ModuleType
@@ -32,14 +31,17 @@ class Form(Layer):
     given: how many of the inputs are those of the author's forward.
     """
 
-    def __init__(self, theirs: dict[str, Function], names: Sequence[str], run: Function, back: Function) -> None:
-        self.theirs, self.input_names, self._run, self._back = theirs, list(names), run, back
+    def __init__(
+        self, forward: Function, backward: Function | None, names: Sequence[str], run: Function, back: Function
+    ) -> None:
+        self.theirs = {"forward": forward} if backward is None else {"backward": backward, "forward": forward}
+        self.input_names, self._run, self._back = list(names), run, back
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
         self.note, self.given = "", len(names)
         self.edited: dict[str, Function] = {}
         self._draws, self._bits = 0, np.random.MT19937(0)
-        self.helpers = list(helpers_of(theirs.values()))
+        self.helpers = list(helpers_of(self.theirs.values()))
 
     def __deepcopy__(self, memo: Any) -> Any:
         return copy.copy(self)
@@ -84,22 +86,6 @@ class Form(Layer):
             set_bit_generator(theirs)
             for _, now, (where, key) in edited:
                 where[key] = now
-
-
-def names_given(function: Any, inputs: Sequence[Any], *, skip: int = 0) -> list[str]:
-    """The names that a function gives to what it is given."""
-    names = asked(function)[skip:]
-    return [names[position] if position < len(names) else f"input {position}" for position in range(len(inputs))]
-
-
-def asked(function: Any, *, required: bool = False) -> list[str]:
-    """The names of what a function asks for; `required` without those that have a default."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # a ufunc has no signature
-        return []
-    named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
-    return [one.name for one in named if not required or one.default is one.empty]
 
 
 def function_of(value: Any) -> Any:

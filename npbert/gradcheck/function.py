@@ -3,7 +3,7 @@
 import contextlib
 import functools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,16 +27,16 @@ from npbert.gradcheck.report import (
 _STREAM = 20220  # neither dy nor a direction may be what the caller drew from the same seed: it would hide mistakes
 _EXACT, _ESTIMATED = 1e-10, 1e-6
 _SCALES = 10.0 ** -np.arange(2, 14)  # steps of finite differences, relative to the spread of an array
-_COARSE = 5  # of these, which are tried first
-_IN_FLOAT32 = 1e-2, 1e-3  # the same for code that casts to float32: the second where the first goes over a kink
+_COARSE = 2  # of these, which are tried first
 _TINY = 1e-30  # the complex step
-_EPSILON, _SLACK = np.finfo(float).eps, 4.0
+_EPSILONS = {IN_FLOAT32: 2.0**-23, FINITE_DIFFERENCES: 2.0**-52}
+_SLACK = 4.0
 _CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
 _RIGHT = {0: -11 / 6, 1: 3.0, 2: -1.5, 3: 1 / 3}  # right to O(h³), on one side of a kink
 _LEFT = {-multiple: -weight for multiple, weight in _RIGHT.items()}
 _SURE = 1e-5  # a difference counts that changes by no more than this with a tenth of the step, relative to the largest
 _MOST_LOOKED_AT = 200  # wrong numbers of an array, near each of which a kink is looked for
-_NEARBY, _ROUGH = 1e-6, 1e-9  # a smooth function has bent by the square of the first when it has moved by it
+_WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
 
 
 class ScalarFunction(MovableLayer):
@@ -48,15 +48,13 @@ class ScalarFunction(MovableLayer):
         exact = self.exact()
         if exact:
             return exact, _EXACT
-        if self.differences == IN_FLOAT32:
-            return self._by_difference(_IN_FLOAT32[0]), ROUGHLY[IN_FLOAT32]
-        return self._differences()[0], _ESTIMATED
+        return self._differences()[0], ROUGHLY.get(self.differences, _ESTIMATED)
 
     @functools.cached_property
     def differences(self) -> str:
         """The finite differences that fit: those of float32 where what others wrote casts to it, on the way there or
         back, which shows as steps where float64 is smooth."""
-        if not isinstance(self.layer, Form) or self.exact():  # which casts nothing
+        if not isinstance(self.layer, Form):
             return FINITE_DIFFERENCES
 
         def values(t: float) -> list[Array]:
@@ -65,16 +63,11 @@ class ScalarFunction(MovableLayer):
             dy = self.dy if isinstance(y, tuple) else self.dy[0]
             return [*as_tuple(y), *self.layer.backward(dy, tape)]
 
-        def bends(step: float) -> list[float]:
-            each = zip(*(values(number * step) for number in range(1, 10)), strict=True)
-            return [
-                float(np.abs(np.diff(moved, n=2, axis=0)).max(initial=0) / (np.abs(moved).max(initial=0) or 1.0))
-                for moved in map(np.array, each)
-            ]
-
         with contextlib.suppress(Exception):  # the author's own
-            for wide, narrow in zip(bends(_NEARBY), bends(_NEARBY / 10), strict=True):
-                if wide > _ROUGH and not 0 < narrow <= wide / 10:  # what is only curved bends a hundredth as much
+            for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
+                changes = here != far
+                has_steps = changes.any() and np.mean((here == near)[changes]) > 1 / 2
+                if has_steps and not self.exact():  # which casts nothing
                     return IN_FLOAT32
         return FINITE_DIFFERENCES
 
@@ -83,18 +76,12 @@ class ScalarFunction(MovableLayer):
     ) -> Iterator[tuple[str, Gradients, Gradients]]:
         """Each method, its derivatives, and how far they may be off: finite differences, and the complex step where it
         agrees with them, as complex numbers may make something else of a mask or a maximum."""
-        if self.differences == IN_FLOAT32:
-            wide, narrow = (self._by_difference(scale) for scale in _IN_FLOAT32)
-            closer = {name: np.abs(narrow[name] - said) < np.abs(wide[name] - said) for name, said in analytic.items()}
-            yield IN_FLOAT32, {name: np.where(closer[name], narrow[name], wide[name]) for name in closer}, {}
-            return
         numeric, doubts = self._differences(analytic)
-        found = {FINITE_DIFFERENCES: numeric}
-        yield FINITE_DIFFERENCES, numeric, doubts
-        if COMPLEX_STEP in tolerances:
+        yield self.differences, numeric, doubts
+        if COMPLEX_STEP in tolerances and self.differences == FINITE_DIFFERENCES:
             with contextlib.suppress(TypeError):
                 by_complex_step = self.by_complex_step()
-                if Report.compare(by_complex_step, found, {FINITE_DIFFERENCES: _ESTIMATED}, doubts=doubts).ok:
+                if Report.compare(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts).ok:
                     yield COMPLEX_STEP, by_complex_step, {}
 
     def _differences(self, analytic: Gradients | None = None) -> tuple[Gradients, Gradients]:
@@ -105,7 +92,9 @@ class ScalarFunction(MovableLayer):
             step = {name: np.random.default_rng(0).standard_normal(array.shape) * self.spread(name)}
             with self.movable(np.float64) as variables:
                 _, doubt, scale = self._steadiest(variables, step, _CENTRAL)
-            numeric[name] = self._by_difference(scale, name)[name]
+                h = scale * self.spread(name)
+                difference = functools.partial(self._difference, variables, h=h)
+                numeric[name] = _of_each(array.shape, name, difference)
             doubts[name] = np.full(array.shape, doubt / self.spread(name))
             if analytic is not None:
                 self._look_again(name, analytic[name], numeric[name], doubts[name])
@@ -151,36 +140,20 @@ class ScalarFunction(MovableLayer):
 
     def _rounding(self, variables: Gradients, step: Gradients) -> float:
         """How far S may be off as y is rounded, and as what moves is: its change for another rounding is measured."""
-        signs = np.random.default_rng(0)
+        signs, epsilon = np.random.default_rng(0), _EPSILONS[self.differences]
         ulps = {name: variables[name] * signs.choice([-1.0, 1.0], by.shape) * (by != 0) for name, by in step.items()}
-        ys = zip(self.dy, self.outputs(), self.at(variables, ulps, _EPSILON), strict=True)
+        ys = zip(self.dy, self.outputs(), self.at(variables, ulps, epsilon), strict=True)
         return _SLACK * float(
-            sum((np.abs(dy) * (_EPSILON * np.abs(y) + np.abs(other - y))).sum() for dy, y, other in ys)
+            sum((np.abs(dy) * (epsilon * np.abs(y) + np.abs(other - y))).sum() for dy, y, other in ys)
         )
-
-    def _by_difference(self, scale: float, *names: str) -> Gradients:
-        """∂S/∂value for each number of these arrays, or of all, by central differences."""
-
-        def difference(variables: Gradients, step: Gradients) -> float:
-            return self._difference(variables, step, scale * self.spread(*step))
-
-        return self._of_each(np.float64, difference, names)
 
     def by_complex_step(self) -> Gradients:
         """∂S/∂value for each number. Raises: TypeError where complex numbers do not flow through forward."""
-        return self._of_each(np.complex128, self._complex_step)
-
-    def _of_each(
-        self, dtype: Any, slope: Callable[[Gradients, Gradients], float], names: Collection[str] = ()
-    ) -> Gradients:
-        """The slope along each number of these arrays, or of all."""
-        with self.movable(dtype) as variables:
-            shapes = {name: variables[name].shape for name in names or variables}
-            each = {
-                name: [slope(variables, {name: _unit(shape, index)}) for index in np.ndindex(shape)]
-                for name, shape in shapes.items()
+        with self.movable(np.complex128) as variables:
+            return {
+                name: _of_each(array.shape, name, functools.partial(self._complex_step, variables))
+                for name, array in variables.items()
             }
-        return {name: np.reshape(slopes, shapes[name]) for name, slopes in each.items()}
 
     def compared_along(
         self,
@@ -206,13 +179,13 @@ class ScalarFunction(MovableLayer):
         scale = np.sqrt([sum((term**2).sum() for term in each) for each in terms])
         unsure = [[rounding[name] * step[name] for name in step] if rounding else [] for step in steps]
         doubt = np.array([math.sqrt(sum((term**2).sum() for term in each)) for each in unsure])
-        report = Report.compare({"direction": expected}, {}, tolerances)
-        for method in tolerances:
+        along, scales = {"direction": expected}, {"direction": scale}
+        report = Report.on(along)
+        for method, tolerance in tolerances.items():
             with contextlib.nullcontext() if must_flow else contextlib.suppress(TypeError):
                 values, changes = self._along(method, steps)
-                numeric, doubts = {method: {"direction": values}}, {"direction": changes + doubt}
-                scales = {"direction": scale}
-                report |= Report.compare({"direction": expected}, numeric, tolerances, scales, doubts)
+                doubts = {"direction": changes + doubt}
+                report |= Report.compare(method, along, {"direction": values}, tolerance, scales, doubts)
         return report
 
     def _along(self, method: str, steps: list[Gradients]) -> tuple[Array, Array]:
@@ -251,6 +224,12 @@ def _believable(tried: list[tuple[float, float]], said: float, largest: float) -
         return None
     values = [value for value, _ in sure]
     return float(np.clip(said, min(values), max(values))), max(doubt for _, doubt in sure)
+
+
+def _of_each(shape: tuple[int, ...], name: str, slope: Callable[[Gradients], float]) -> Array:
+    """The slope along each number of an array."""
+    slopes = [slope({name: _unit(shape, index)}) for index in np.ndindex(shape)]
+    return np.reshape(slopes, shape)
 
 
 def _unit(shape: tuple[int, ...], index: tuple[int, ...]) -> Array:

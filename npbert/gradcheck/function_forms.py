@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.forms import Form, Function, asked, each, function_of
+from npbert.gradcheck.forms import Form, Function, each, function_of
+from npbert.gradcheck.inputs import asked
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:
@@ -18,7 +19,7 @@ def vjp(f: Function, backward: Function, names: list[str]) -> Form:
         is_each = isinstance(dy, tuple) and len(asked(backward)) == len(dy) + len(inputs)
         return b(*(dy if is_each else [dy]), *inputs)
 
-    return Form({"backward": backward, "forward": f}, names, lambda f, inputs: (f(*inputs), inputs), back)
+    return Form(f, backward, names, lambda f, inputs: (f(*inputs), inputs), back)
 
 
 def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form:
@@ -31,9 +32,7 @@ def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form
         again = {name: value for name, value in zip(names, inputs, strict=True) if name in more}
         return (y[0] if outs == 1 else tuple(y[:outs])), (cache, again)
 
-    return Form(
-        {"backward": backward, "forward": f}, names, run, lambda b, dy, kept: b(*_tuple(dy), kept[0], **kept[1])
-    )
+    return Form(f, backward, names, run, lambda b, dy, kept: b(*_tuple(dy), kept[0], **kept[1]))
 
 
 def loss(f: Function, names: list[str]) -> Form:
@@ -43,7 +42,7 @@ def loss(f: Function, names: list[str]) -> Form:
         loss, *found = f(*inputs)
         return loss, found[0] if len(found) == 1 else tuple(found)
 
-    return Form({"forward": f}, names, run, lambda _, dy, kept: each(lambda gradient: dy * gradient, kept))
+    return Form(f, None, names, run, lambda _, dy, kept: each(lambda gradient: dy * gradient, kept))
 
 
 def with_context(owner: Any, names: list[str]) -> Form:
@@ -63,8 +62,7 @@ def with_context(owner: Any, names: list[str]) -> Form:
             setup(ctx, given, y)
         return y, ctx
 
-    theirs = {"backward": owner.backward, "forward": owner.forward}
-    return Form(theirs, names, run, lambda b, dy, ctx: b(ctx, *_tuple(each(tensor, dy))))
+    return Form(owner.forward, owner.backward, names, run, lambda b, dy, ctx: b(ctx, *_tuple(each(tensor, dy))))
 
 
 class _Context(SimpleNamespace):
@@ -102,7 +100,7 @@ def applied(f: Function, owner: Any, names: list[str], given: Any) -> Form:
     def back(b: Function, dy: Any, kept: Any) -> Any:
         return b(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
 
-    return Form({"backward": owner.apply, "forward": f}, names, run, back)
+    return Form(f, owner.apply, names, run, back)
 
 
 def residuals(owner: Any, names: list[str]) -> Form:
@@ -122,7 +120,7 @@ def residuals(owner: Any, names: list[str]) -> Form:
         with in_64_bits():
             return b(*kept, dy)
 
-    form = Form({"backward": owner.bwd, "forward": owner.fwd}, names, run, back)
+    form = Form(owner.fwd, owner.bwd, names, run, back)
     form.edited = {name: function_of(now) for name, now, _ in form.helpers if now is owner}
     return form
 

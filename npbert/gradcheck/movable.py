@@ -2,43 +2,33 @@
 
 import itertools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Tape, named_parts
+from npbert.core import named_parts
 from npbert.gradcheck.exact.bridge import spread
 from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.run import Case
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import (
-    as_tuple,
     attributes_kept,
     copied,
-    copy_of,
-    float_inputs_of,
     names_of_inputs,
-    parameters_of,
-    replaced,
 )
 from npbert.gradcheck.report import GradientError, Gradients
-from npbert.gradcheck.restoring import reachable
 
 _STREAM = 20220  # dy may not be what the caller drew from the same seed: it would hide mistakes
 
 
-class MovableLayer:
+class MovableLayer(Case):
     """A layer with its inputs and a dy."""
 
-    def __init__(self, layer: Any, inputs: tuple[Any, ...], rng: np.random.Generator | None, seed: int) -> None:
-        self.layer = layer
-        self.inputs = list(map(copied, inputs))
-        self.rng = rng
-        self.parameters = parameters_of(layer, reachable([layer]))
-        self.float_inputs = float_inputs_of(layer, inputs, self.parameters)
+    def __init__(self, layer: Any, inputs: Sequence[Any], rng: np.random.Generator | None, seed: int) -> None:
+        super().__init__(layer, map(copied, inputs), rng)
         self._check_variables()
         drawn = np.random.default_rng([seed, _STREAM])
         y = self.outputs()
@@ -46,12 +36,6 @@ class MovableLayer:
             raise GradientError("forward gives a number that is not finite, where there is no derivative")
         self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
         self.inputs = list(map(copied, inputs))  # forward may have written into them
-
-    @property
-    def variables(self) -> Gradients:
-        """All that can be moved: the parameters' values and the float inputs, by name."""
-        values = {name: parameter.value for name, parameter in self.parameters.items()}
-        return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
 
     def _check_variables(self) -> None:
         if not any(array.size for array in self.variables.values()):
@@ -65,16 +49,6 @@ class MovableLayer:
             if np.may_share_memory(one.value, other.value):
                 raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")
 
-    @property
-    def size(self) -> int:
-        """The count of all numbers that can be moved."""
-        return sum(array.size for array in self.variables.values())
-
-    def outputs(self) -> tuple[Array, ...]:
-        """y, each time with the same dropout."""
-        y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng)))
-        return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which is moved again
-
     def named_inputs(self) -> list[tuple[str, Any]]:
         """All inputs with the names that forward gives them."""
         return list(zip(names_of_inputs(self.layer, len(self.inputs)), self.inputs, strict=True))
@@ -85,12 +59,8 @@ class MovableLayer:
         the values by name, which no backward can change."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
         parts = dict(named_parts(self.layer)).values()
-        with attributes_kept(*parts), replaced(self.parameters, self.inputs, self.float_inputs, np.copy):
+        with attributes_kept(*parts), self.made(np.copy):
             yield values
-
-    def leave_out(self, names: set[str]) -> None:
-        """Take these inputs for constants, as backward returns None for them."""
-        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
 
     def zero_grad(self) -> None:
         """Set every gradient to 0."""
@@ -99,10 +69,8 @@ class MovableLayer:
 
     def exact(self) -> Gradients:
         """∂S/∂value for each number, right to the last digit of a float; {} where exact arithmetic has no rule."""
-        constant = frozenset(float_inputs_of(self.layer, self.inputs, self.parameters)) - frozenset(self.float_inputs)
-        part = Case(self.layer, tuple(self.inputs), self.rng, constant=constant)
         try:
-            return right_gradients(part.ready(), self.dy)
+            return right_gradients(self, self.dy)
         except Exception:  # of what exact numbers do not flow through
             return {}
 
@@ -121,10 +89,7 @@ class MovableLayer:
         inputs = self.inputs
         try:
             with (
-                replaced(self.parameters, inputs, self.float_inputs, lambda array: array.astype(dtype)) as (
-                    self.inputs,
-                    variables,
-                ),
+                self.made(lambda array: array.astype(dtype)) as (self.inputs, variables),
                 warnings.catch_warnings(),
             ):
                 warnings.simplefilter("error", np.exceptions.ComplexWarning)

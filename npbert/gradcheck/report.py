@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from npbert.compute import Array
-from npbert.display import Sheet, Shown
+from npbert.display import with_title
 from npbert.gradcheck.explain.finding import Finding, describe
 
 EXACT = "exact arithmetic"
@@ -78,7 +78,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, repr=False)
-class Proof(Shown):
+class Proof:
     """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
 
     derivatives: the count of numbers to derive by. seconds: the time it took. reason: why it is not proved, or what is
@@ -99,15 +99,12 @@ class Proof(Shown):
     def __bool__(self) -> bool:
         return self.verdict == PROVED
 
-    def _sheet(self) -> Sheet:
-        return Sheet.of(self._text(), is_right=bool(self))
-
-    def _text(self) -> str:
+    def __repr__(self) -> str:
         if self:
             return f"proved: {self.derivatives:,} derivatives, as an equality of integers ({1e3 * self.seconds:.0f} ms)"
         come_from = f", which come from {' and '.join(self.parts)}" if self.parts else ""
         if self.wrong:
-            return "\n".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)])
+            return with_title("\n".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)]))
         return f"{self.verdict}: {self.reason}"
 
 
@@ -119,7 +116,7 @@ def _refuted(array: Comparison) -> str:
 
 
 @dataclass(frozen=True, repr=False)
-class Report(Shown):
+class Report:
     """The number of derivatives of each array, the number of wrong ones, and the worst comparison of each
     method; true if all are right.
 
@@ -140,24 +137,27 @@ class Report(Shown):
     @classmethod
     def compare(
         cls,
+        method: str,
         analytic: Gradients,
-        numeric: dict[str, Gradients],
-        tolerances: dict[str, float],
+        numeric: Gradients,
+        tolerance: float,
         scales: Gradients | None = None,
         doubts: Gradients | None = None,
     ) -> Report:
-        """The report on `analytic` derivatives by name, and the `numeric` ones of each method.
+        """The report on `analytic` derivatives by name, beside the `numeric` ones of a method.
 
         scales: what errors are relative to, by name, where that is not the largest derivative. doubts: how far the
         numeric ones may be off, by name.
         """
-        sizes = {name: derivatives.size for name, derivatives in analytic.items()}
-        wrong, worst = dict.fromkeys(sizes, 0), {}
-        for method, derivatives in numeric.items():
-            arrays = compared(method, analytic, derivatives, tolerances[method], scales, doubts)
-            wrong |= {array.name: max(wrong[array.name], array.count) for array in arrays}
-            worst[method] = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
-        return cls(sizes, wrong, worst)
+        arrays = compared(method, analytic, numeric, tolerance, scales, doubts)
+        worst = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
+        wrong = dict.fromkeys(analytic, 0) | {array.name: array.count for array in arrays}
+        return replace(cls.on(analytic), wrong=wrong, worst={method: worst})
+
+    @classmethod
+    def on(cls, analytic: Gradients) -> Report:
+        """The report on derivatives beside nothing."""
+        return cls({name: derivatives.size for name, derivatives in analytic.items()}, dict.fromkeys(analytic, 0), {})
 
     def __or__(self, other: Report) -> Report:
         """The report of both, on the same derivatives by other methods."""
@@ -192,7 +192,7 @@ class Report(Shown):
         if not self.ok:
             raise GradientError(str(self))
 
-    def _sheet(self) -> Sheet:
+    def __repr__(self) -> str:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
         count = f"{self.count:,} derivatives of {names}{self._rests_on}."
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
@@ -208,7 +208,7 @@ class Report(Shown):
         if self.proof is not None and self.proof.verdict == NOT_PROVED:
             others.append(f"Not proved: {self.proof.reason}.")
         lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, self.unchecked]
-        return Sheet.of("\n".join(filter(None, lines)), is_right=self.ok)
+        return with_title("\n".join(filter(None, lines)))
 
     @property
     def _rests_on(self) -> str:

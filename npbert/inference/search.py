@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array, matmul
-from npbert.display import Row, Sheet, Shown
+from npbert.display import titled
 from npbert.io.errors import at_least, one_of
 
 SIMILARITIES = ("cosine", "dot")
@@ -47,24 +47,24 @@ class _Best(NamedTuple):
         return _Best(scores[order], ids[order])
 
 
-class Hits(Shown, list[list[Hit]]):
+class Hits(list[list[Hit]]):
     """For each query its hits, the best first: a list of lists. queries, corpus: what was given; texts are shown."""
 
     def __init__(self, found: Iterable[list[Hit]], queries: Any = (), corpus: Any = ()) -> None:
         super().__init__(found)
         self.queries, self.corpus = queries, corpus
 
-    def _sheet(self) -> Sheet:
+    def __repr__(self) -> str:
         more = f", of which the first {_MOST_QUERIES} are shown" if len(self) > _MOST_QUERIES else ""
         parts = [self._of_query(number) for number in range(min(len(self), _MOST_QUERIES))]
-        return Sheet(f"Hits for {len(self)} {'query' if len(self) == 1 else 'queries'}{more}", parts=parts)
+        return titled(f"Hits for {len(self)} {'query' if len(self) == 1 else 'queries'}{more}", *parts)
 
-    def _of_query(self, number: int) -> Sheet:
+    def _of_query(self, number: int) -> str:
         rows = []
         for place, score in self[number]:
             text = _text(self.corpus, place)
-            rows.append(Row(f"{score:.3f}", (str(place), text) if text else (str(place),)))
-        return Sheet(_text(self.queries, number) or f"query {number}", rows=rows)
+            rows.append(f"{score:.3f}: {place}  {text}" if text else f"{score:.3f}: {place}")
+        return titled(_text(self.queries, number) or f"query {number}", *rows)
 
 
 def _text(given: Any, number: int) -> str:

@@ -12,7 +12,7 @@ from npbert.compute import Array
 from npbert.data.batch import Batch, Ids
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
-from npbert.display import Row, Sheet, Shown
+from npbert.display import titled
 from npbert.inference.checkpoint_kind import check_holds
 from npbert.io.errors import InputError, InputWarning, Place, count_from
 from npbert.io.extras import import_extra
@@ -29,7 +29,7 @@ MANY = 256
 Self = TypeVar("Self", bound="Task")
 
 
-class Task(Shown):
+class Task:
     """A model and its tokenizer, ready for text: `encode` makes tokens of it, and `logits` gives what the model says of
     them. A subclass names in `model_class` the model that it reads, and makes answers of its logits.
 
@@ -83,15 +83,15 @@ class Task(Shown):
         tokenizer.save_pretrained(folder, overwrite=overwrite)
         self.model.save_pretrained(folder, overwrite=overwrite)
 
-    def _sheet(self) -> Sheet:
-        """Its parts in a line each; `model` and `tokenizer` have sheets of their own."""
-        facts = {"model": self.model._sheet().title, "tokenizer": self.tokenizer._sheet().title}
+    def __repr__(self) -> str:
+        """Its parts in a line each."""
+        facts = {"model": str(self.model).partition("\n")[0], "tokenizer": str(self.tokenizer).partition("\n")[0]}
         settings = {name: str(value) for name, value in vars(self).items() if isinstance(value, int | str)}
         facts |= {name: value for name, value in settings.items() if name[0] != "_"}
         facts |= (
             {"labels": listed(self.model.config.label_names, quote=printable)} if self.model.config.id2label else {}
         )
-        return Sheet(type(self).__name__, rows=[Row(name, (fact,)) for name, fact in facts.items()])
+        return titled(type(self).__name__, *(f"{name}: {fact}" for name, fact in facts.items()))
 
     def tokenize(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
         """The texts as tokens, cut to `max_length`; a warning says how many were cut, and names the file at `path`."""

@@ -19,9 +19,6 @@ LARGEST_STREAM = 2**28
 LARGEST_OBJECT = 2**24
 """The most bytes of a configuration: in memory, JSON may take thirty times as much."""
 
-LONGEST_NAME = 255
-"""The most bytes in the name of a file, on any usual disk."""
-
 _UNFINISHED = ".npbert-unfinished"
 
 
@@ -102,18 +99,13 @@ def check_writable(path: Path) -> None:
 
     Raises: OSError that names it: it is a folder, there is no folder for it, or nothing may be written there.
     """
-    folder = path.parent
-    code = 0
-    if len(os.fsencode(path.name)) > LONGEST_NAME:
-        code = errno.ENAMETOOLONG
-    elif not path.name or path.is_dir():
-        code = errno.EISDIR
-    elif not folder.is_dir():
-        code = errno.ENOTDIR if folder.exists() else errno.ENOENT
-    elif not os.access(path if path.exists() and not path.is_file() else folder, os.W_OK):
-        code = errno.EACCES
-    if code:
-        raise OSError(code, os.strerror(code), str(path))
+    if path.exists() and not path.is_file():
+        code = errno.EISDIR if path.is_dir() else 0 if os.access(path, os.W_OK) else errno.EACCES
+        if code:
+            raise OSError(code, os.strerror(code), str(path))
+        return
+    with naming(path), _unfinished_folder(path) as folder:
+        (folder / path.name).touch()
 
 
 def check_replaceable(path: Path, mark: str) -> None:

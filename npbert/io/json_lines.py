@@ -3,10 +3,8 @@
 import json
 import math
 import os
-import sys
 import warnings
 from collections.abc import Iterator
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -61,39 +59,25 @@ class JsonLines:
 def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str, Any]]:
     """The rows of a file, as far as their lines are complete; none when there is no file.
 
-    at_most: of how many rows with the same names a picture can make use. Of more, every second is left out, or three of
-    four, and so on, with a warning; the last one stays.
+    at_most: the most rows with the same names that a picture can use. Of more, every second is read, or third, and so
+    on, and the last, with a warning.
 
     Raises: FileError that gives file and line for a line that is not a row, or that holds a whole number of more than
     64 bits, which no array takes; OSError.
     """
-    kinds: dict[tuple[str, ...], _Kind] = {}
-    for number, row in enumerate(_rows(path)):
-        kinds.setdefault(tuple(row), _Kind(at_most or sys.maxsize)).add(number, row)
-    left_out = max((kind.every for kind in kinds.values()), default=1)
-    if left_out > 1:
-        count = sum(kind.count for kind in kinds.values())
-        warnings.warn(f"{path} has {count:,} rows, too many to draw: of most, one in {left_out} is read", stacklevel=2)
-    return [row for _, row in sorted((pair for kind in kinds.values() for pair in kind.rows()), key=itemgetter(0))]
-
-
-class _Kind:
-    """Rows with the same names, with their numbers in the file: all of them, or evenly chosen ones and the last."""
-
-    def __init__(self, at_most: int) -> None:
-        self.at_most, self.count, self.every = at_most, 0, 1
-        self.kept: list[tuple[int, dict[str, Any]]] = []
-
-    def add(self, number: int, row: dict[str, Any]) -> None:
-        self.last = (number, row)
-        if self.count % self.every == 0:
-            self.kept.append(self.last)
-        if len(self.kept) > self.at_most:
-            self.kept, self.every = self.kept[::2], self.every * 2
-        self.count += 1
-
-    def rows(self) -> list[tuple[int, dict[str, Any]]]:
-        return self.kept if self.kept[-1] is self.last else [*self.kept, self.last]
+    rows = list(_rows(path))
+    kinds: dict[tuple[str, ...], list[int]] = {}
+    for number, row in enumerate(rows):
+        kinds.setdefault(tuple(row), []).append(number)
+    steps = {kind: math.ceil(len(numbers) / at_most) for kind, numbers in kinds.items()} if at_most else {}
+    every = max(steps.values(), default=1)
+    if every == 1:
+        return rows
+    warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: of most, one in {every} is read", stacklevel=2)
+    chosen = {numbers[-1] for numbers in kinds.values()}
+    for kind, numbers in kinds.items():
+        chosen.update(numbers[:: steps[kind]])
+    return [rows[number] for number in sorted(chosen)]
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

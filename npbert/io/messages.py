@@ -31,14 +31,15 @@ def is_quiet() -> bool:
 
 
 @contextmanager
-def quiet() -> Iterator[None]:
-    """While it lasts, there are no bars and no lines of progress, as `is_quiet` says."""
-    level = LOGGER.level
-    LOGGER.setLevel(logging.ERROR)
+def quiet(level: int = logging.ERROR) -> Iterator[None]:
+    """While it lasts, npbert logs nothing below that level. At the usual one, there are no bars and no lines of
+    progress, as `is_quiet` says."""
+    before = LOGGER.level
+    LOGGER.setLevel(max(before, level))
     try:
         yield
     finally:
-        LOGGER.setLevel(level)
+        LOGGER.setLevel(before)
 
 
 def print_any_letter() -> None:

@@ -4,11 +4,12 @@ The files of the exercises are made from the library's own source. What a learne
 compared with the library's numbers; and where they differ, the small edit is looked for that makes them right.
 """
 
+from npbert.learn.answer_file import judge_file
 from npbert.learn.exercise import Exercise
 from npbert.learn.folder import FOLDER, exercise_of, find, folder_of, option_of, write_missing
 from npbert.learn.notebook import load_ipython_extension
 from npbert.learn.process import check
-from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict, judge_file
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 
 __all__ = [
     "Exercise",

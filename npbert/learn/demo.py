@@ -40,7 +40,7 @@ class Own:
         for exercise, path in files:
             module = load(path, read_text(path))
             if isinstance(module, Failure):
-                raise ValueError(f"{path}: {module.finding.says}")
+                raise ValueError(f"{path}: {module.verdict.says}")
             self.things.update({part.name: getattr(module, part.name) for part in exercise.parts})
 
     def other(self, name: str) -> Any:

@@ -3,15 +3,15 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.compute import Array
-from npbert.gradcheck.explain import MANNERS, Finding
-from npbert.learn.source import blanked, exercise_file, with_helpers
+import numpy as np
 
-HOME = "https://github.com/npbert/npbert/blob/main"
-"""The pages of the project."""
+from npbert.compute import Array
+from npbert.gradcheck import GradientError
+from npbert.gradcheck.explain import MANNERS
+from npbert.learn.source import blanked, exercise_file, with_helpers
+from npbert.learn.verdict import Verdict
 
 Numbers = dict[str, Array]
 
@@ -24,54 +24,36 @@ class Chapter(NamedTuple):
     file: str
 
     def __str__(self) -> str:
-        return f'chapter {self.number}, "{self.title}" ({self.place})'
-
-    @property
-    def place(self) -> str:
-        """Where to read it: in docs/ of a clone, or on the project's pages where npbert is installed without docs/."""
-        name = f"docs/{self.file}"
-        return name if (Path(__file__).parents[2] / name).is_file() else f"{HOME}/{name}"
+        return f'chapter {self.number}, "{self.title}" (docs/{self.file})'
 
 
 _CHAPTERS = """
+00-what-bert-is.md                     What BERT is, and what it learns
 01-derivative-of-a-batch.md            What the derivative of a whole batch is
 02-one-step-in-numbers.md              A Linear, a softmax and a cross-entropy in numbers
 03-sums-and-broadcasts.md              Sums and broadcasts
 04-softmax-and-cross-entropy.md        Softmax and cross-entropy
-05-layer-norm.md                       LayerNorm and its three roads
+05-layer-norm.md                       LayerNorm and its three paths
 06-attention.md                        Attention
-07-embeddings-dropout-tied-table.md    The tied table, dropout and the embeddings
+07-embeddings-dropout-tied-table.md    Embeddings, the tied table and dropout
 08-from-gradients-to-steps.md          From gradients to steps
 09-prove-a-gradient.md                 How to prove a gradient
-10-fast-version.md                     What the fast version does
+10-the-whole-model.md                  The whole model
 11-what-became-of-bert.md              What became of BERT
+12-fast-version.md                     Engineering: what the fast version does
 """
 CHAPTERS = {
     number: Chapter(number, title, file)
-    for number, (file, title) in enumerate((line.split(maxsplit=1) for line in _CHAPTERS.strip().splitlines()), 1)
+    for number, (file, title) in enumerate(line.split(maxsplit=1) for line in _CHAPTERS.strip().splitlines())
 }
 """The chapters that the exercises point to, by number."""
 
 
-class Message(NamedTuple):
-    """The explanation of a wrong answer. says: in a sentence. because: why, and what to look at, in paragraphs.
-    findings: the same as data, each with its line and the edit that would mend it."""
-
-    says: str
-    because: str = ""
-    findings: tuple[Finding, ...] = ()
-
-
-def paragraphs(*texts: str) -> str:
-    """Those that are not empty, each a paragraph; what is said twice is said once."""
-    return "\n\n".join(dict.fromkeys(part for text in texts if text for part in text.split("\n\n")))
-
-
-def numbered(messages: Sequence[Message]) -> Message:
-    """Several in one: the first, and in its `because` all others, numbered from 2 on, each with its own."""
-    first, *others = messages
-    told = [text for number, each in enumerate(others, 2) for text in (f"{number}. {each.says}", each.because)]
-    return Message(first.says, paragraphs(first.because, *told))
+def returned(found: Any, what: str = "the gradient") -> Array:
+    """What an answer returns, as an array. Raises: GradientError where it is nothing."""
+    if found is None:
+        raise GradientError(f"nothing is returned, wanted {what}: is there a `return` on every way?")
+    return np.asarray(found)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,16 +62,16 @@ class Part:
 
     right: that of the library. method: of the class. asked: the docstring that takes the place of the one with the
     answer. given: so many statements of the body stay; None for those that take what forward kept and check dy.
-    without: methods that the file leaves out. above: a line that comes before it in the file.
+    without: methods that the file leaves out.
 
     run(thing, seed): the numbers that `thing` computes, step by step, by names that a learner understands; seeds: for
     each of `MANNERS` two, which differ in all sizes. fixed: the numbers that are right until something given is
     changed. tolerance: relative to the largest number of an array.
 
     plain: a right answer in small steps, as source. reasons: why the right formula is as it is, by what it gives.
-    advice: what helps where the code stops, as `advised` chooses it. watched(thing): what is seen of a wrong answer
-    while it runs. prove(thing): what else is wrong where all numbers are right. remarks(thing): what may be said of a
-    right answer. is_mended: whether the edit is looked for that makes a wrong answer right.
+    advice: what helps where the code stops, as `advised` chooses it. prove(thing): what else is wrong where all numbers
+    are right. remarks(thing): what may be said of a right answer. is_mended: whether the edit is looked for that makes
+    a wrong answer right.
     """
 
     right: Any
@@ -97,7 +79,6 @@ class Part:
     method: str = ""
     given: int | None = 0
     without: tuple[str, ...] = ()
-    above: str = ""
     run: Callable[[Any, int], Iterator[Numbers]] = lambda thing, seed: iter(())
     seeds: Sequence[int] = range(2 * len(MANNERS))
     fixed: tuple[str, ...] = ()
@@ -106,8 +87,7 @@ class Part:
     reasons: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, str] = field(default_factory=dict)
     is_mended: bool = True
-    watched: Callable[[Any], Message | None] = lambda thing: None
-    prove: Callable[[Any], Message | None] = lambda thing: None
+    prove: Callable[[Any], Verdict | None] = lambda thing: None
     remarks: Callable[[Any], str] = lambda thing: ""
 
     @property
@@ -120,15 +100,20 @@ class Part:
         """The function that is the learner's to write, as `Linear.backward`."""
         return f"{self.name}.{self.method}" if self.method else self.name
 
+    @property
+    def given_functions(self) -> frozenset[str]:
+        """The names of functions in the file that are not the learner's."""
+        return frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
+
     def with_function(self, thing: Any, function: Callable[..., Any]) -> Any:
         """`thing` with another function in the place of the learner's."""
-        return type(thing.__name__, (thing,), {self.method: function, "written_by": thing}) if self.method else function
+        return type(thing.__name__, (thing,), {self.method: function}) if self.method else function
 
     def sources(self) -> list[str]:
         """The things that the file holds for it, each as source."""
         source = inspect.getsource(self.right)
         asked = blanked(source, self.method or self.name, self.asked, self.given, self.without)
-        return [*filter(None, [self.above]), *with_helpers(asked, inspect.getmodule(self.right))]
+        return with_helpers(asked, inspect.getmodule(self.right))
 
 
 @dataclass(frozen=True)

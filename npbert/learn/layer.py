@@ -20,16 +20,19 @@ from npbert.gradcheck import (
     promised_gradients,
 )
 from npbert.gradcheck.explain import MANNERS, in_manner
-from npbert.io.messages import counted
 from npbert.learn.attempt import Failure, attempt, file_of, sentence
-from npbert.learn.exercise import Message, Numbers, Part
+from npbert.learn.exercise import Numbers, Part
+from npbert.learn.verdict import Verdict
 
 Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
 """What a setting hands to forward, drawn from a generator."""
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-_ROUNDING, _NEARLY = 1e-12, 1e-8
-_ROUNDED = "Is a number in it rounded, or is it a numerical slope, (f(x + h) − f(x − h)) / 2h? Write the formula."
+_ROUNDING = 1e-12
+_ROUNDED = (
+    "If they agree in many digits: is a number rounded, or is it a numerical slope, (f(x + h) − f(x − h)) / 2h? Write "
+    "the formula, which is right in all."
+)
 _WIDE = (
     "One thing to know: where all that is given is float32, as it mostly is in training, {}. np.zeros(x.shape) and "
     "np.sqrt(2) make float64; np.zeros_like(x) and math.sqrt(2) keep the dtype, and so training stays as fast as it is."
@@ -82,19 +85,15 @@ def permuted(*ids: int) -> Inputs:
     return lambda rng: (rng.permutation(np.array(ids)),)
 
 
-_MADE: dict[tuple[Setting, type[Any], int], ScalarFunction] = {}
+_MADE: dict[Any, ScalarFunction] = {}
 
 
 def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction:
-    """The layer with its inputs, in the manner of the seed; made once for all twins of a class."""
-    key = setting, getattr(layer_class, "written_by", layer_class), seed
-    if key not in _MADE:
-        layer, inputs, rng = setting.make(layer_class, seed=seed)
-        is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
-        inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
-        _MADE[key] = ScalarFunction(layer, inputs, rng if seed // 2 < len(MANNERS) else None, seed)
-    _MADE[key].layer.__class__ = layer_class
-    return _MADE[key]
+    """The layer with its inputs, in the manner of the seed."""
+    layer, inputs, rng = setting.make(layer_class, seed=seed)
+    is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
+    inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
+    return ScalarFunction(layer, inputs, rng if seed // 2 < len(MANNERS) else None, seed)
 
 
 def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str, str], y: str) -> Iterator[Numbers]:
@@ -102,7 +101,10 @@ def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str,
 
     Raises: what the learner's code raises; PromiseError, or GradientError for a promise without which nothing is right.
     """
-    function = _made(setting, layer_class, seed)
+    written = [each for each in layer_class.__mro__ if each.__name__ == layer_class.__name__][-1]  # the others: twins
+    key = setting, written, seed  # made once for all twins of a class
+    function = _MADE[key] = _MADE.get(key) or _made(setting, layer_class, seed)
+    function.layer.__class__ = layer_class
     shown = {name: names.get(name, f"the gradient of {name}") for name in function.parameters}
     shown |= {name: names.get(name, f"d{name}") for name in function.float_inputs}
     is_promised = seed < 2
@@ -118,12 +120,11 @@ def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str,
     if is_promised:
         try:
             promised_gradients(function)
-        except PromiseError as error:
-            raise PromiseError(
-                _renamed(str(error), shown), *(_renamed(each, shown) for each in error.subjects)
-            ) from None
         except GradientError as error:
-            raise GradientError(_renamed(str(error), shown)) from None
+            error.args = (_renamed(str(error), shown),)
+            if isinstance(error, PromiseError):
+                error.subjects = tuple(_renamed(each, shown) for each in error.subjects)
+            raise
 
 
 def _renamed(text: str, shown: Mapping[str, str]) -> str:
@@ -133,25 +134,23 @@ def _renamed(text: str, shown: Mapping[str, str]) -> str:
     return text
 
 
-def prove(settings: Sequence[Setting], layer_class: type[Any]) -> Message | None:
+def prove(settings: Sequence[Setting], layer_class: type[Any]) -> Verdict | None:
     """The whole check, for a layer whose numbers are right."""
     for setting in settings:
         layer, inputs, rng = setting.make(layer_class)
         report = attempt(partial(check_gradients, layer, *inputs, rng=rng), file_of(layer_class))
         if isinstance(report, Failure):
-            return broken_promise(report) if report.is_of_check else report.finding
+            return broken_promise(report) if report.is_of_check else report.verdict
         worst = max((each.relative_error for each in report.worst.values()), default=0.0)
         if not report.ok and not worst <= _ROUNDING:  # less is rounding: right at these numbers, whatever is proved
-            if worst < _NEARLY:
-                digits = f"about {-np.log10(worst):.0f} digits"
-                return Message(f"The gradients are right in {digits}, and a formula is right in all.", _ROUNDED)
-            return Message("The gradient check does not believe it.", "\n".join(map(str, report.worst.values())))
+            numbers = "\n".join(map(str, report.worst.values()))
+            return Verdict("The gradient check does not believe it.", f"{numbers}\n\n{_ROUNDED}")
     return None
 
 
-def broken_promise(failure: Failure) -> Message:
-    """The message on right numbers with something else wrong."""
-    return Message("The numbers are right, but a promise of every layer is broken.", sentence(failure.message))
+def broken_promise(failure: Failure) -> Verdict:
+    """The verdict on right numbers with something else wrong."""
+    return Verdict("The numbers are right, but a promise of every layer is broken.", sentence(failure.message))
 
 
 def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
@@ -165,10 +164,10 @@ def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
 
     found = attempt(gradients, file_of(layer_class))
     if isinstance(found, Failure):
-        where = f"line {found.line}" if found.line else "it"
-        return _WIDE.format(f"{where} stops: {found.message}") if "float64" in found.message else ""
-    parts = found if isinstance(found, tuple) else (found,)
-    is_wide = any(getattr(part, "dtype", None) == np.float64 for part in parts)
+        return _WIDE.format(f"line {found.line} stops: {found.message}") if "float64" in found.message else ""
+    is_wide = any(
+        getattr(part, "dtype", None) == np.float64 for part in (found if isinstance(found, tuple) else (found,))
+    )
     return _WIDE.format("backward returns float64") if is_wide else ""
 
 
@@ -181,17 +180,11 @@ def returning(cls: type[Any], method: str, like: Mapping[str, int]) -> type[Any]
     def looked_at(*arguments: Any, **options: Any) -> Any:
         found = getattr(cls, method)(*arguments, **options)
         if not isinstance(found, tuple | list) or len(found) != len(like):
-            count = len(found) if isinstance(found, tuple | list) else int(found is not None)
-            raise GradientError(
-                f"{method} returns {counted(count, 'thing')}, wanted {len(like)} arrays: return {', '.join(like)}"
-            )
+            raise GradientError(f"{method} returns something else than {len(like)} arrays: return {', '.join(like)}")
         for (name, number), part in zip(like.items(), found, strict=True):
-            shape, wanted = np.shape(part), arguments[number].shape
-            if shape != wanted:
-                is_turned = len(wanted) > 1 and shape == (*wanted[:-2], wanted[-1], wanted[-2])
-                swapped = ": the last two axes are swapped" if is_turned else ""
-                raise GradientError(f"the {name} of {method} has the shape {shape}, wanted {wanted}{swapped}")
+            wanted = arguments[number].shape
+            if np.shape(part) != wanted:
+                raise GradientError(f"the {name} of {method} has the shape {np.shape(part)}, wanted {wanted}")
         return tuple(found)
 
-    written_by = getattr(cls, "written_by", cls)
-    return type(cls.__name__, (cls,), {method: looked_at, "__module__": "checked", "written_by": written_by})
+    return type(cls.__name__, (cls,), {method: looked_at, "__module__": "checked"})

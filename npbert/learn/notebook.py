@@ -10,7 +10,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any
 
-from npbert.display import Row, Sheet
+from npbert.display import Text, titled, with_title
 from npbert.learn import printing
 from npbert.learn.attempt import sentence
 from npbert.learn.exercise import Exercise
@@ -33,10 +33,10 @@ class Answers:
 
     def __init__(self, ipython: Any) -> None:
         self._ipython, self._folder = ipython, Path(tempfile.mkdtemp())
-        self._verdicts: defaultdict[int, Verdict] = defaultdict(lambda: Verdict(NOT_BEGUN))
+        self._verdicts: defaultdict[int, Verdict] = defaultdict(lambda: Verdict(status=NOT_BEGUN))
         atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
 
-    def exercise(self, line: str, cell: str | None = None) -> Sheet:
+    def exercise(self, line: str, cell: str | None = None) -> Text:
         """Exercises in backpropagation. A cell that begins with %%exercise 02 is the answer to exercise 02, and is
         checked in a process of its own.
 
@@ -58,55 +58,54 @@ class Answers:
                 return self._show(exercise_of(words[1]))
             exercise = exercise_of(line.strip())
         except ValueError as error:
-            return Sheet(sentence(str(error)), _HOW, is_right=False)
+            return titled(sentence(str(error)), _HOW)
         return self._ask(exercise) if cell is None else self._check(exercise, cell)
 
-    def _list(self) -> Sheet:
+    def _list(self) -> Text:
         status = {number: verdict.status for number, verdict in self._verdicts.items()}
-        rows = [Row(e.code, (e.title, status.get(e.number, NOT_BEGUN))) for e in EXERCISES.values()]
-        return Sheet(f"{len(EXERCISES)} exercises", _HOW, rows)
+        rows = [f"{e.code}: {e.title}  {status.get(e.number, NOT_BEGUN)}" for e in EXERCISES.values()]
+        return titled(f"{len(EXERCISES)} exercises", _HOW, *rows)
 
     def _path(self, exercise: Exercise) -> Path:
         """Where an answer is kept, in a file whose name is what a verdict calls it."""
         return self._folder / exercise.code / "your cell"
 
-    def _ask(self, exercise: Exercise) -> Sheet:
+    def _ask(self, exercise: Exercise) -> Text:
         tree, lines = ast.parse(exercise.source()), exercise.source().splitlines()
         first = next(node for node in tree.body[1:] if not isinstance(node, ast.Import | ast.ImportFrom))
         self._ipython.set_next_input("\n".join([f"%%exercise {exercise.code}", *lines[first.lineno - 1 :]]))
         text = printing.indented(f"{exercise.text.strip()}\n\nTo read: {exercise.chapter}")
-        return Sheet.of(f"Exercise {exercise.number}: {exercise.title}\n{text}")
+        return with_title(f"Exercise {exercise.number}: {exercise.title}\n{text}")
 
-    def _check(self, exercise: Exercise, cell: str) -> Sheet:
+    def _check(self, exercise: Exercise, cell: str) -> Text:
         path = self._path(exercise)
         path.parent.mkdir(exist_ok=True)
         path.write_text(file_with(exercise, cell), encoding="utf-8")
         verdict = self._verdicts[exercise.number] = check(exercise, path)
-        is_right = None if verdict.status == NOT_BEGUN else verdict.status == RIGHT
-        return Sheet.of(printing.answer(exercise, verdict, program=_PROGRAM), is_right=is_right)
+        return with_title(printing.answer(exercise, verdict, program=_PROGRAM))
 
-    def _hint(self, exercise: Exercise, number: str) -> Sheet:
+    def _hint(self, exercise: Exercise, number: str) -> Text:
         verdict = self._verdicts[exercise.number]
         if number not in ("1", "2", "3", "4"):
             raise ValueError(f"there is no hint {number}: there are three, and the change itself")
         if number == "4":
-            return Sheet.of(printing.edits(exercise, verdict))
-        return Sheet.of(printing.hint(exercise, int(number), verdict.part, program=_PROGRAM))
+            return with_title(printing.edits(exercise, verdict))
+        return with_title(printing.hint(exercise, int(number), verdict.part, program=_PROGRAM))
 
-    def _show(self, exercise: Exercise) -> Sheet:
+    def _show(self, exercise: Exercise) -> Text:
         if self._verdicts[exercise.number].status != RIGHT:
-            return Sheet("The library has its answer ready for you once yours is right.")
+            return titled("The library has its answer ready for you once yours is right.")
         shown = printing.show(exercise, self._path(exercise), place="your cell")
-        return Sheet(f"{exercise.code} {exercise.title}", indent(shown, "  "))
+        return titled(f"{exercise.code} {exercise.title}", indent(shown, "  "))
 
 
 def file_with(exercise: Exercise, cell: str) -> str:
     """The exercise's file with what the cell defines in place of its own. Its imports stand in one line, where the cell
     has %%exercise: so a line has the number that it has in the cell. (A cell may be a whole file, too.) Where it has
-    code, but nothing that is asked for, this stays missing."""
+    nothing that is asked for, this stays missing."""
     text, head, below = exercise.source(), [], []
     asked = [part.name for part in exercise.parts]
-    has_answer = any(_defines(cell, name) for name in asked) or not re.search(r"^\s*[^#\s]", cell, re.MULTILINE)
+    has_answer = any(_defines(cell, name) for name in asked)
     for node in ast.parse(text).body[1:] if "from __future__" not in cell else []:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef):
             head.append(ast.unparse(node))

@@ -12,16 +12,18 @@ import sys
 import tempfile
 import threading
 import time
+from bdb import BdbQuit
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
-from npbert.learn.descendants import adopts_orphans, descendants, end_all
-from npbert.learn.exercise import Exercise, paragraphs
+from npbert.gradcheck.explain import Finding
+from npbert.learn.answer_file import Printed, judge_file
+from npbert.learn.exercise import Exercise
 from npbert.learn.variants import ALL
-from npbert.learn.verdict import WRONG, Printed, Verdict, from_json, judge_file
+from npbert.learn.verdict import WRONG, Verdict
 
 TIME_LIMIT = 10.0
 """Seconds for one call of the learner's code, which takes milliseconds: it ends what does not come back."""
@@ -30,9 +32,10 @@ MEMORY_LIMIT = 4 * 2**30
 """Bytes of address space for it, where the system can limit them."""
 
 _ALL = 300.0  # seconds for everything, if each call comes back, and yet there is no end
-_CODE = "import sys; from npbert.learn.process import run; run(sys.argv[1:])"
-_POLL = 0.02
-ANSWER = "answer.json"
+_CODE = "import sys; from npbert.learn.process import run; run(*sys.argv[1:])"
+_POLL, _MOST_TRIES = 0.02, 100
+_MARK = "NPBERT_CHECK"
+FIRST, ANSWER = "first.json", "answer.json"
 
 
 def check(
@@ -47,55 +50,82 @@ def check(
     """
     home = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
-    environment = {**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     with tempfile.TemporaryDirectory() as name:
         folder, nothing = Path(name), subprocess.DEVNULL
+        more = {"PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1", _MARK: name}
         process = subprocess.Popen(
             [sys.executable, "-c", _CODE, str(exercise.number), str(path.resolve()), str(time_limit), name],
-            env=environment,
+            env={**os.environ, **more, "PYTHONBREAKPOINT": f"{__name__}.no_breakpoint"},
             stdin=nothing,
             stdout=nothing,
             stderr=nothing,
             start_new_session=True,
         )
         try:
-            first = _waited_for(process, folder, at_once)
-            is_late = process.poll() is None
+            ended = _waited_for(process, folder, at_once)
         finally:  # after a Ctrl-C, too, the process is ended, and all that it started
-            end_all(process.pid)
-            with contextlib.suppress(OSError, AttributeError):  # Windows has no groups
-                os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
-            process.wait()
-        verdict = _read(folder / ANSWER)
-        if verdict is not None:
-            return verdict
+            _end(process, name)
+        first, verdict = _read(folder / FIRST), _read(folder / ANSWER)
         stopped_at, said = (_text(folder / file) for file in ("stack.txt", "printed.txt"))
-    ended = f"was ended after {_ALL:g} seconds" if is_late else f"broke off (status {process.returncode})"
+    if verdict is not None:
+        return verdict
     if first is not None:
-        return replace(
-            first, because=paragraphs(first.because, f"The search for a change that makes it right {ended}.")
-        )
+        return first.because_of(f"The search for a change that makes it right {ended}.")
     if stopped_at:
         return _endless(path, stopped_at, time_limit, said)
-    return Verdict(WRONG, f"Running the file {ended}.", printed=said)
+    return Verdict(f"Running the file {ended}.", printed=said)
 
 
-def _waited_for(process: subprocess.Popen[bytes], folder: Path, at_once: Callable[[Verdict], object]) -> Verdict | None:
-    """Wait until the process ends. The first verdict is handed on as soon as it is there, and returned."""
-    first, is_over, end = None, False, time.monotonic() + _ALL
-    while not is_over:
-        is_over = process.poll() is not None or time.monotonic() > end
-        if first is None:
-            first = _read(folder / "first.json")
-            if first is not None:
-                at_once(first)
-        time.sleep(0 if is_over else _POLL)
-    return first
+def _waited_for(process: subprocess.Popen[bytes], folder: Path, at_once: Callable[[Verdict], object]) -> str:
+    """Wait until the process ends, or has to be ended: how it did. The first verdict is handed on as soon as it is
+    there."""
+    is_told, start = False, time.monotonic()
+    while True:
+        status = process.poll()
+        if not is_told and (first := _read(folder / FIRST)):
+            is_told = True
+            at_once(first)
+        if status is not None:
+            return f"broke off (status {status})"
+        if time.monotonic() - start > _ALL:
+            return f"was ended after {_ALL:g} seconds"
+        if sum(_started(str(folder)).values()) > MEMORY_LIMIT:
+            return f"was ended, as it and all that it started took more than {MEMORY_LIMIT / 2**30:g} GiB of memory"
+        time.sleep(_POLL)
+
+
+def _started(mark: str) -> dict[int, int]:
+    """The processes with the mark in their environment, which they all inherit, and the bytes of memory that each
+    holds. {} where /proc is not."""
+    found = {}
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):  # it has just ended, or is another user's
+            if mark.encode() in environment.read_bytes():
+                pages = (environment.parent / "statm").read_text().split()[1]
+                found[int(environment.parent.name)] = int(pages) * os.sysconf("SC_PAGE_SIZE")
+    return found
+
+
+def _end(process: subprocess.Popen[bytes], mark: str) -> None:
+    with contextlib.suppress(OSError, AttributeError):  # Windows has no groups
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    for _ in range(_MOST_TRIES):  # what is ended may have started another
+        running = _started(mark)
+        for pid in running:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        if not running:
+            return
+        time.sleep(_POLL)
 
 
 def _read(path: Path) -> Verdict | None:
-    return from_json(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else None
+    if not path.exists():
+        return None
+    values = json.loads(path.read_text(encoding="utf-8"))
+    return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})
 
 
 def _text(path: Path) -> str:
@@ -108,44 +138,27 @@ def _endless(path: Path, stack: str, time_limit: float, printed: str) -> Verdict
     code = linecache.getline(str(path.resolve()), line).strip()
     small = "The arrays are tiny, so that even loops over every number take less than a second."
     says = f"One call was ended after {time_limit:g} seconds, at line {line}: is there a loop that never ends?"
-    return Verdict(WRONG, says, f"{line:>4}:  {code}\n\n{small}", printed)
+    return Verdict(says, f"{line:>4}:  {code}\n\n{small}", printed=printed)
 
 
-def run(arguments: list[str]) -> None:
-    """In the new process: one more judges the file, and this one ends it, and all that it has started."""
-    number, path, time_limit, name = arguments
-    judge = os.fork() if adopts_orphans() else 0
-    if judge:
-        _guard(judge, Path(name))
-    _judge(ALL[int(number)], Path(path), float(time_limit), Path(name))
-
-
-def _judge(exercise: Exercise, path: Path, time_limit: float, folder: Path) -> NoReturn:
-    """Judge the file, and write the verdict; of a wrong answer once before it is mended."""
+def run(number: str, path: str, time_limit: str, name: str) -> NoReturn:
+    """In the new process: judge the file, and write the verdict; of a wrong answer once before it is mended."""
+    exercise, folder = ALL[int(number)], Path(name)
     _limit_memory()
     with (folder / "stack.txt").open("w", encoding="utf-8") as file, (folder / "printed.txt").open("w") as copy:
-        watch = _Watch(str(path), time_limit, file)
-        verdict = judge_file(exercise, path, Printed(copy), mends=False)
+        watch = _Watch(path, float(time_limit), file)
+        verdict = judge_file(exercise, Path(path), Printed(copy), mends=False)
         watch.end()
         if verdict.status == WRONG:
-            _write(verdict, folder / "first.json")
-            verdict = judge_file(exercise, path, Printed())
+            _write(verdict, folder / FIRST)
+            verdict = judge_file(exercise, Path(path))
         _write(verdict, folder / ANSWER)
     os._exit(0)  # threads of the learner's may still run
 
 
-def _guard(judge: int, folder: Path) -> NoReturn:
-    """Wait until the judge ends, and end it where it and all that it started take too much memory together."""
-    ended, status = 0, 0
-    while ended != judge:
-        ended, status = os.waitpid(-1, os.WNOHANG)
-        if ended == 0 and sum(descendants(os.getpid()).values()) > MEMORY_LIMIT:
-            says = f"Running the file was ended, as it took more than {MEMORY_LIMIT / 2**30:g} GiB of memory."
-            _write(Verdict(WRONG, says, "It and the processes that it started are counted together."), folder / ANSWER)
-            os.kill(judge, signal.SIGKILL)
-        time.sleep(0 if ended else _POLL)
-    end_all(os.getpid())
-    os._exit(os.waitstatus_to_exitcode(status) & 255)
+def no_breakpoint(*_: Any, **__: Any) -> NoReturn:
+    """What breakpoint() calls: nobody is there to type."""
+    raise BdbQuit
 
 
 def _write(verdict: Verdict, path: Path) -> None:

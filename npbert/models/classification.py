@@ -6,11 +6,36 @@ from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import AnyBatch, Reads, pooled_tokens
+from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.task_model import TaskModel
 
 
-class BertForSequenceClassification(TaskModel):
+class Classifier(TaskModel):
+    """The head that the models below share: logits = Dropout(x) W + b  with x of TaskModel.features.
+
+    x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
+    """
+
+    loss_function: MeanSquaredError | SoftmaxCrossEntropy
+
+    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
+        has_pooler = self.reads.tokens == "first" or config.architecture.token_pooler
+        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=has_pooler)
+        outputs = 1 if self.reads.labels == "choice" else config.num_labels
+        self.dropout = Dropout(config.head_dropout)
+        self.classifier = Linear(config.hidden_size, outputs, Init(rng, config.initializer_range, dtype))
+        self.loss_function = SoftmaxCrossEntropy()
+
+    def classify(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
+        """The logits of each x."""
+        return self.classifier(self.dropout(self.features(packed, tape), tape), tape)
+
+    def classify_backward(self, dlogits: Array, tape: Tape) -> None:
+        """Back through the classifier to what it read, and on through BERT."""
+        self.features_backward(self.dropout.backward(self.classifier.backward(dlogits, tape), tape), tape)
+
+
+class BertForSequenceClassification(Classifier):
     """logits = Dropout(pooled) W + b  with  pooled = BertModel(batch).pooler_output.
 
     batch -> logits (B, C)   W (D, C)   labels (B,) integers below C
@@ -19,26 +44,22 @@ class BertForSequenceClassification(TaskModel):
     section 4.1.)
     """
 
+    reads = Reads("first", "class")
+
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=True)
-        is_regression = config.num_labels == 1
-        self.reads = Reads(pooled_tokens(config), "number" if is_regression else "class")
-        self.dropout = Dropout(config.head_dropout)
-        self.classifier = Linear(config.hidden_size, config.num_labels, Init(rng, config.initializer_range, dtype))
-        self.loss_function = MeanSquaredError() if is_regression else SoftmaxCrossEntropy()
+        super().__init__(config, rng=rng, dtype=dtype)
+        if config.num_labels == 1:
+            self.reads, self.loss_function = Reads("first", "number"), MeanSquaredError()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        packed = self.pack(batch)
-        pooled = self.bert.pool(self.bert.encode(packed, tape), packed, tape)  # (B, D)
-        return self.classifier(self.dropout(pooled, tape), tape)
+        return self.classify(self.pack(batch), tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Back through the classifier and the pooler to the [CLS] of each sequence, and on through BERT."""
-        dpooled = self.dropout.backward(self.classifier.backward(dlogits, tape), tape)
-        self.bert.encode_backward(self.bert.pool_backward(dpooled, tape), tape)
+        self.classify_backward(dlogits, tape)
 
 
-class BertForMultipleChoice(TaskModel):
+class BertForMultipleChoice(Classifier):
     """score of a choice = Dropout(pooled) w + b  with  pooled = BertModel(choice).pooler_output.
 
     batch of (B, C, T) -> logits (B, C), the scores of the C choices   w (D, 1)   labels (B,) integers below C
@@ -49,26 +70,16 @@ class BertForMultipleChoice(TaskModel):
 
     reads = Reads("first", "choice", grouped=True)
 
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=True)
-        self.reads = Reads(pooled_tokens(config), "choice", grouped=True)
-        self.dropout = Dropout(config.head_dropout)
-        self.classifier = Linear(config.hidden_size, 1, Init(rng, config.initializer_range, dtype))
-        self.loss_function = SoftmaxCrossEntropy()
-
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
-        pooled = self.bert.pool(self.bert.encode(packed, tape), packed, tape)  # (B·C, D)
-        scores = self.classifier(self.dropout(pooled, tape), tape)  # (B·C, 1)
-        return scores.reshape(packed.batch_shape)
+        return self.classify(packed, tape).reshape(packed.batch_shape)  # (B·C, 1) -> (B, C)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Back through the classifier and the pooler to the [CLS] of each choice, and on through BERT."""
-        dpooled = self.dropout.backward(self.classifier.backward(dlogits.reshape(-1, 1), tape), tape)
-        self.bert.encode_backward(self.bert.pool_backward(dpooled, tape), tape)
+        self.classify_backward(dlogits.reshape(-1, 1), tape)
 
 
-class BertForTokenClassification(TaskModel):
+class BertForTokenClassification(Classifier):
     """logits = Dropout(h) W + b  with  h = BertModel(batch).last_hidden_state, without a pooler.
 
     batch -> logits (B, T, C), 0 for padding   W (D, C)   labels (B, T) integers below C, −100 for a token without one
@@ -80,19 +91,13 @@ class BertForTokenClassification(TaskModel):
     reads = Reads(labels="token class")
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=config.architecture.token_pooler)
-        self.dropout = Dropout(config.head_dropout)
-        self.classifier = Linear(config.hidden_size, config.num_labels, Init(rng, config.initializer_range, dtype))
+        super().__init__(config, rng=rng, dtype=dtype)
         self.unpack = Unpack()
-        self.loss_function = SoftmaxCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
-        h = self.dropout(self.encode_tokens(packed, tape), tape)  # (N, D)
-        logits = self.classifier(h, tape)  # (N, C)
-        return self.unpack(logits, packed.places, packed.shape, tape)
+        return self.unpack(self.classify(packed, tape), packed.places, packed.shape, tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
         """Back through the classifier, and on through BERT."""
-        dh = self.classifier.backward(self.unpack.backward(dlogits, tape), tape)
-        self.encode_tokens_backward(self.dropout.backward(dh, tape), tape)
+        self.classify_backward(self.unpack.backward(dlogits, tape), tape)

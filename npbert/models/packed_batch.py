@@ -22,8 +22,9 @@ Labels: TypeAlias = Literal["class", "number", "numbers", "token class", "word",
 class Reads:
     """The part of a batch that a model reads: tokens for its head, and labels for its loss.
 
-    tokens: `all`; the `first` of each sequence, [CLS]; the `labelled` ones (without labels in the batch, all); or both.
-    For tokens that are not read, the last layer is not computed: an exact saving.
+    tokens: `all`; the `first` of each sequence, [CLS] (all, where the pooler takes their mean); the `labelled` ones
+    (without labels in the batch, all); or both. For tokens that are not read, the last layer is not computed: an exact
+    saving.
     labels: for each sequence a `class` below num_labels, a `number`, or num_labels `numbers`; for each token a `token
     class` below num_labels, or the `word` that it was; for each group the `choice` that is right; or the two ends of
     an `answer`.
@@ -47,11 +48,6 @@ class Reads:
 
 
 READS_ALL = Reads()
-
-
-def pooled_tokens(config: BertConfig) -> Tokens:
-    """The tokens that a pooler reads: the first of each sequence, or all where it takes their mean."""
-    return "all" if config.architecture.pools == "mean" else "first"
 
 
 class PackedBatch:
@@ -101,7 +97,8 @@ class PackedBatch:
 
         # Which tokens are real, and which of them a head reads.
         self.is_real: Array = batch.attention_mask.reshape(self.shape) != 0
-        is_read = np.full(self.is_real.size, reads.tokens == "all")
+        reads_all = reads.tokens == "all" or ("first" in reads.tokens and config.architecture.pools == "mean")
+        is_read = np.full(self.is_real.size, reads_all)
         if "first" in reads.tokens:
             is_read[self.first_places] = True
         if "labelled" in reads.tokens:
@@ -121,7 +118,7 @@ class PackedBatch:
             self.positions = self.sequences.positions + config.architecture.first_position
 
         # The rows that are read; and by place the output row, −1 where there is none.
-        self.read_rows = None if reads.tokens == "all" else np.flatnonzero(is_read[self.places])
+        self.read_rows = None if reads_all else np.flatnonzero(is_read[self.places])
         places_read = self.places if self.read_rows is None else self.places[self.read_rows]
         self._output_row = np.full(self.is_real.size, -1)
         self._output_row[places_read] = np.arange(len(places_read))

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from npbert.compute import Array, DTypeLike
-from npbert.core import Layer
-from npbert.display import Sheet
+from npbert.core import Layer, named_parts
+from npbert.display.layers import describe_parts
 from npbert.io.files import atomic_write
 from npbert.models.config import BertConfig, load_config, num_parameters
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model
@@ -37,12 +37,12 @@ class PreTrainedModel(Layer):
     _new: Mapping[str, Array] = MappingProxyType({})  # by name, what the file did not have, as it was drawn
     _file: tuple[int, int, int] | None = None  # the one that this model was read from, or saved to, last
 
-    def _sheet(self) -> Sheet:
+    def __repr__(self) -> str:
         """As of a layer; and which parameters of a new head are still as they were drawn."""
         now = stored_parameters(self) if self._new else {}
         new = [name for name, drawn in self._new.items() if np.array_equal(now[name].parameter.value, drawn)]
-        says = f"new, and not trained yet: {', '.join(new)}" if new else ""
-        return replace(super()._sheet(), says=says)
+        note = f"new, and not trained yet: {', '.join(new)}" if new else ""
+        return describe_parts(named_parts(self), note)
 
     def num_parameters(self) -> int:
         """How many numbers the model has; a parameter that is shared counts once."""

@@ -118,8 +118,6 @@ class BertForPreTraining(WordModel):
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=True)
-        if config.architecture.pools == "mean":
-            self.reads = Reads("all", "word")
         self.seq_relationship = NextSentenceHead(config.hidden_size, Init(rng, config.initializer_range, dtype))
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> PreTrainingOutput:

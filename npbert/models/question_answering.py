@@ -40,14 +40,14 @@ class BertForQuestionAnswering(TaskModel):
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> QuestionAnsweringOutput:
         packed = self.pack(batch)
-        scores = self.qa_outputs(self.encode_tokens(packed, tape), tape)  # (N, 2)
+        scores = self.qa_outputs(self.features(packed, tape), tape)  # (N, 2)
         scores = self.unpack(scores, packed.places, packed.shape, tape)  # (B, T, 2)
         return QuestionAnsweringOutput(scores[:, :, 0], scores[:, :, 1])
 
     def backward(self, doutput: tuple[Array, Array], tape: Tape) -> None:
         """The two gradients are the two columns again; then back through BERT."""
         dscores = self.unpack.backward(np.stack(doutput, axis=-1), tape)
-        self.encode_tokens_backward(self.qa_outputs.backward(dscores, tape), tape)
+        self.features_backward(self.qa_outputs.backward(dscores, tape), tape)
 
     def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
         """As TaskModel's. Start and end are two questions, with the tokens of the sequence as possible answers.

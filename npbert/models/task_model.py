@@ -1,6 +1,6 @@
 """TaskModel: a BERT with a head and a loss."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class TaskModel(PreTrainedModel):
     """
 
     loss_function: Loss
+    needs_whole_batch: ClassVar[bool] = False
+    """True for a loss that compares the sequences of a batch with one another, and so is no mean over its parts."""
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class TaskModel(PreTrainedModel):
         Raises, before anything is computed: what PackedBatch and its `labels` raise.
         """
         packed = self.pack(batch)
-        labels = packed.labels
+        labels = self.targets(packed)
         logits = self(packed, tape)
         rows = logits.reshape(-1, logits.shape[-1])
         labels = labels.astype(rows.dtype) if packed.reads.labels_are_numbers else labels
@@ -80,16 +82,25 @@ class TaskModel(PreTrainedModel):
         dlogits = self.loss_function.backward(dloss, tape)
         self.backward(dlogits.reshape(shape), tape)
 
-    def encode_tokens(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """`bert.encode`, for a head that reads tokens; through the pooler, where the architecture has one for them."""
+    def targets(self, batch: AnyBatch) -> Array:
+        """What the loss compares with. Raises: as loss."""
+        return self.pack(batch).labels
+
+    def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
+        """What a head starts from: where the model reads the first tokens, the pooled vector of each sequence (B, D);
+        else the hidden state of each token that is read (M, D), through the pooler where there is one for tokens."""
         h = self.bert.encode(packed, tape)
+        if self.reads.tokens == "first":
+            return self.bert.pool(h, packed, tape)
         return self.bert.pooler(h, tape) if self.bert.pooler else h
 
-    def encode_tokens_backward(self, dh: Array, tape: Tape) -> None:
-        """The backward of `encode_tokens`."""
-        if self.bert.pooler:
-            dh = self.bert.pooler.backward(dh, tape)
-        self.bert.encode_backward(dh, tape)
+    def features_backward(self, dfeatures: Array, tape: Tape) -> None:
+        """The backward of `features`: back through the pooler, and on to every parameter of BERT."""
+        if self.reads.tokens == "first":
+            dfeatures = self.bert.pool_backward(dfeatures, tape)
+        elif self.bert.pooler:
+            dfeatures = self.bert.pooler.backward(dfeatures, tape)
+        self.bert.encode_backward(dfeatures, tape)
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Over how many labels the loss is a mean. Raises: as loss."""

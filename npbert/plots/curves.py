@@ -41,8 +41,8 @@ def plot_curves(
     """
     rows, place = drawing.rows_of(run, METRICS_FILE)
     report_rows, _ = drawing.rows_of(run, SHOWN_FILE) if isinstance(run, str | Path) else ([], "")
-    baselines = baselines_in(report_rows) if baselines is None else baselines
-    best_step = best_step_in(report_rows) if best_step is None else best_step
+    written, best = judged_in(report_rows)
+    baselines, best_step = baselines if baselines is not None else written, best_step or best
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
         raise FileError(f"{place}there are no numbers of a run to draw")
@@ -76,7 +76,7 @@ def curves_figure(
         axes.set_title(drawing.label(name.replace("_", " "), _TITLE), loc="left")
         axes.set_ylabel(_UNITS.get(name.rpartition("_")[2], ""))
         drawing.step_axis(axes)
-        axes.yaxis.set_major_formatter(drawing.as_power)
+        axes.yaxis.set_major_formatter("{x:.6g}")
         axes.grid(alpha=0.3)
     if looks:
         figure.legend(looks.values(), looks, loc="outside upper left", ncols=min(len(looks), 2 * columns))
@@ -100,17 +100,14 @@ def _points(rows: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]
     return [(row["step"], row[key]) for row in rows if row.get(key) is not None and abs(float(row[key])) < 1e300]
 
 
-def baselines_in(report_rows: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """The baselines by name, which knowing next to nothing gives, if the rows of shown.jsonl have any."""
-    found = report_rows[-1].get("baselines") if report_rows else None
-    numbers = found if isinstance(found, dict) else {}
-    return {name: value for name, value in numbers.items() if isinstance(value, int | float) and abs(value) < 1e300}
-
-
-def best_step_in(report_rows: Sequence[dict[str, Any]]) -> int | None:
-    """The step of the model in model/, if the rows of shown.jsonl have it."""
-    best = report_rows[-1].get("best_step") if report_rows else None
-    return best if isinstance(best, int) and best > 0 else None
+def judged_in(report_rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], int | None]:
+    """The baselines by name, which knowing next to nothing gives, and the step of the model in model/, as far as the
+    rows of shown.jsonl have them."""
+    row = report_rows[-1] if report_rows else {}
+    found, best = row.get("baselines"), row.get("best_step")
+    numbers = found.items() if isinstance(found, dict) else ()
+    baselines = {name: value for name, value in numbers if isinstance(value, int | float) and abs(value) < 1e300}
+    return baselines, best if isinstance(best, int) and best > 0 else None
 
 
 def curve_names(rows: Sequence[dict[str, Any]]) -> list[str]:

@@ -1,7 +1,6 @@
 """The look that all pictures share, its colors and letters, and how a picture becomes a file."""
 
 import io
-import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,7 +28,6 @@ MAGNITUDES = "cividis"
 FORMATS = ("png", "svg", "pdf")
 _LONGEST = 24
 _MORE_LETTERS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Microsoft YaHei", "Hiragino Sans", "Arial Unicode MS")
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
 
 
@@ -98,30 +96,19 @@ def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: b
     axis.set_ticks([at + place for place in range(len(names))], list(map(label, names)), parse_math=False, **how)
 
 
-def as_power(value: float, _: Any = None) -> str:
-    """A number on an axis: 0.001, 250, or 2·10⁻⁵ for one with many zeros."""
-    if value == 0 or 1e-4 <= abs(value) < 1e6 or not math.isfinite(value):
-        return f"{value:.6g}"
-    digits, _, power = f"{value:.4e}".partition("e")
-    digits = f"{float(digits):g}"
-    raised = str(int(power)).translate(_RAISED)
-    return f"10{raised}" if digits == "1" else f"{digits}·10{raised}"
-
-
 def step_axis(axes: Any) -> None:
     """Have the horizontal axis name whole steps only, and at most six."""
     ticker = import_extra("matplotlib.ticker", extra="plot")
     axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True, min_n_ticks=1))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("step")
 
 
 def log_scale(axes: Any, which: str) -> None:
     """Make an axis, x or y, logarithmic, with only its powers of ten named."""
     axes.set(**{f"{which}scale": "log"})
-    axis = getattr(axes, f"{which}axis")
-    axis.set_major_formatter(as_power)
-    axis.set_minor_formatter(import_extra("matplotlib.ticker", extra="plot").NullFormatter())
+    getattr(axes, f"{which}axis").set_major_formatter("{x:g}")
+    getattr(axes, f"{which}axis").set_minor_formatter("")
 
 
 def line_look(num_points: int, **look: Any) -> dict[str, Any]:

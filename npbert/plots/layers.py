@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import Tape
 from npbert.data.batch import Batch
 from npbert.io.extras import import_extra
@@ -26,10 +25,7 @@ def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
     run: the folder of a run, or its rows, as layers.jsonl has them. what: gradient_norms, or update_ratios.
     (Extra: plot.) Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
     """
-    names, steps, values = layer_numbers(run, what)
-    known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)  # 0 has no logarithm
-    if known.count() == 0:
-        raise FileError(f"{_WORDS[what]} is 0 or not known in every layer: there is nothing to draw")
+    names, steps, known = layer_numbers(run, what)
     colors, ticker = (import_extra(f"matplotlib.{name}", extra="plot") for name in ("colors", "ticker"))
     low, high = (float(end) for end in np.percentile(known.compressed().clip(1e-99, 1e99), [2, 100]))
     figure, axes = drawing.new_panel(7.5, 1.3 + 0.24 * len(names), _TITLES[what])
@@ -40,7 +36,7 @@ def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
     drawing.name_places(axes.yaxis, names, at=0.5)
     drawing.step_axis(axes)
     ticks = ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
-    figure.colorbar(cells, label=_WORDS[what], ticks=ticks, format=drawing.as_power).minorticks_off()
+    figure.colorbar(cells, label=_WORDS[what], ticks=ticks, format="{x:g}").minorticks_off()
     return figure
 
 
@@ -48,11 +44,8 @@ def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
 def plot_update_ratios(run: drawing.Run) -> Any:
     """The size of each update beside that of the weights: the middle layer as a line, all of them as a band,
     and the rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
-    _, steps, values = layer_numbers(run, "update_ratios")
-    known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)
+    _, steps, known = layer_numbers(run, "update_ratios")
     moved = known.count(axis=0) > 0
-    if not moved.any():
-        raise FileError("no step moved any weight: there is nothing to draw")
     known, x = known[:, moved], np.array(steps)[moved]
     figure, axes = drawing.new_panel(7.5, 3, "Update beside the weights")
     drawing.log_scale(axes, "y")
@@ -101,8 +94,9 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     return figure
 
 
-def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], Array]:
-    """The layers, at most 240 of the steps, evenly spaced, and the numbers (layers, steps), NaN where there is none.
+def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], Any]:
+    """The layers, at most 240 of the steps, evenly spaced, and the numbers (layers, steps): a
+    masked array of those above 0, as 0 has no logarithm.
 
     Raises: as plot_layers; FileError for rows that are not as a run writes them.
     """
@@ -116,4 +110,7 @@ def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], Ar
         raise FileError(f"{place}a row has no {what} by layer, as a run writes them") from error
     if not names:
         raise FileError(f"{place}there are no numbers of layers to draw")
-    return names, [row["step"] for row in rows], np.array(values)
+    known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)
+    if known.count() == 0:
+        raise FileError(f"{_WORDS[what]} is 0 or not known in every layer: there is nothing to draw")
+    return names, [row["step"] for row in rows], known

@@ -52,3 +52,13 @@ class Evaluation:
     cost: float = 0.0
     kinds: tuple[str, ...] = ("",)
     reads: Mapping[str, Path | str] = field(default_factory=dict)
+
+    def is_better(self, numbers: Mapping[str, float], best: Mapping[str, float]) -> bool:
+        """True if a model with these numbers is better than the best so far, or nothing tells.
+
+        Raises: ValueError when the goal's number is not among them.
+        """
+        if self.evaluate is None or self.goal is None:
+            return True
+        rank = self.goal.rank(numbers)
+        return not best or rank > self.goal.rank(best)

@@ -1,8 +1,6 @@
-"""CheckFinite: when training breaks down, it says where a number first stopped being finite."""
+"""Where a number first stopped being finite, when training breaks down."""
 
-import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,8 +9,7 @@ from npbert.core import Layer, Parameter, Tape, named_parts
 from npbert.models import TaskModel
 from npbert.models.packed_batch import AnyBatch
 from npbert.training.accumulate import part_rng, parts_of
-from npbert.training.log import Log
-from npbert.training.progress import Step, Watcher
+from npbert.training.progress import Step
 from npbert.training.state import Run
 
 
@@ -20,39 +17,27 @@ class NotFiniteError(FloatingPointError):
     """The loss, a gradient or a parameter is infinite or not a number."""
 
 
-@dataclass
-class CheckFinite(Watcher):
-    """Stops a run in which a number is not finite, before the update if there is time, and says where it came from.
+def check_step(trainer: Run, step: Step) -> None:
+    """Raise NotFiniteError, on all processes, for a loss or a gradient, before the update."""
+    if step.is_finite:
+        return
+    parts = enumerate(parts_of(trainer.model, step.batch, trainer.settings.parts))
+    own = trainer.communicator.own([(part, part_rng(step.seed, number)) for number, part in parts])
+    gradients = zip(trainer.shares.names, trainer.shares.parameters, strict=True)
+    _, found = min(trainer.communicator.gather(first_not_finite(trainer.model, own, gradients)))
+    raise NotFiniteError(
+        f"step {step.number}: the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}; "
+        f"{found}. A smaller learning rate may help."
+    )
 
-    log: where the step gets a row, so that the curves of the run show where it ended; None where nothing is written.
-    """
 
-    trainer: Run
-    log: Log | None = None
-
-    def before_update(self, step: Step) -> None:
-        """Raises: NotFiniteError for the loss or a gradient."""
-        if math.isfinite(step.losses.total + step.gradient_norm):
-            return
-        trainer, communicator = self.trainer, self.trainer.communicator
-        if self.log is not None:
-            self.log.metrics.write(step.number, {"loss": step.losses.total, "gradient_norm": step.gradient_norm})
-        parts = enumerate(parts_of(trainer.model, step.batch, trainer.settings.parts))
-        own = communicator.own([(part, part_rng(step.seed, number)) for number, part in parts])
-        gradients = zip(trainer.shares.names, trainer.shares.parameters, strict=True)
-        _, found = min(communicator.gather(first_not_finite(trainer.model, own, gradients)))
+def check_parameters(model: Layer, number: int) -> None:
+    """Raise NotFiniteError for a parameter after the update of this step."""
+    name = parameter_not_finite(model)
+    if name:
         raise NotFiniteError(
-            f"step {step.number}: the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}; "
-            f"{found}. A smaller learning rate may help."
+            f"step {number}: the parameter {name} is not finite after it. A smaller learning rate may help."
         )
-
-    def after(self, step: Step) -> None:
-        """Raises: NotFiniteError for a parameter."""
-        name = parameter_not_finite(self.trainer.model)
-        if name:
-            raise NotFiniteError(
-                f"step {step.number}: the parameter {name} is not finite after it. A smaller learning rate may help."
-            )
 
 
 def parameter_not_finite(model: Layer) -> str | None:

@@ -17,7 +17,7 @@ _SAMPLE = 4096
 
 class LayerStatistics(Watcher):
     """Writes a row of layers.jsonl for each step that is logged: by layer, the norm of its gradient, ‖g‖, and that of
-    the update beside that of the values, ‖Δw‖ / ‖w‖, each with four digits.
+    the update beside that of the values, ‖Δw‖ / ‖w‖, each with four digits; and histograms when the model is judged.
 
     The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is NaN where all are 0.
     """
@@ -31,7 +31,9 @@ class LayerStatistics(Watcher):
             self._before = self._samples()
 
     def after(self, step: Step) -> None:
-        if not self._settings.is_logged(step.number):
+        if step.is_judged:
+            self._log.events.histograms(step.number, self.histograms())
+        if not step.row:
             return
         ratios, after = {}, self._samples()
         for name, before in self._before.items():
@@ -39,18 +41,17 @@ class LayerStatistics(Watcher):
             ratios[name] = short(moved / _size(before)) if _size(before) else math.nan
         self._log.layers.write(step.number, {"gradient_norms": self._norms, "update_ratios": ratios})
 
+    def histograms(self) -> dict[str, Array]:
+        """By layer, values of its parameters and of their gradients: at most 4,096 of each parameter, evenly spaced."""
+        found = {}
+        for name, parameters in self._layers.items():
+            found[f"values/{name}"] = np.concatenate([_sample(parameter.value) for parameter in parameters])
+            found[f"gradients/{name}"] = np.concatenate([_sample(parameter.grad) for parameter in parameters])
+        return found
+
     def _samples(self) -> dict[str, list[Array]]:
         """By layer, for each parameter, values of it: each times √n, where every n-th value was taken."""
         return {name: [_sample(p.value, weighted=True) for p in layer] for name, layer in self._layers.items()}
-
-
-def histograms(model: Layer) -> dict[str, Array]:
-    """By layer, values of its parameters and of their gradients: at most 4,096 of each parameter, evenly spaced."""
-    found = {}
-    for name, parameters in parameters_by_layer(model).items():
-        found[f"values/{name}"] = np.concatenate([_sample(parameter.value) for parameter in parameters])
-        found[f"gradients/{name}"] = np.concatenate([_sample(parameter.grad) for parameter in parameters])
-    return found
 
 
 def _sample(values: Array, *, weighted: bool = False) -> Array:

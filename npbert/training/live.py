@@ -1,13 +1,12 @@
-"""What there is to be seen of a run: its step, the best so far, and the curves of the numbers that count."""
+"""A run in words: its step, the best so far, and the numbers that count."""
 
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
-from npbert.display import Curve, Row, Sheet
+from npbert.display import Text, titled
 from npbert.io.files import FileError
 from npbert.io.json_lines import METRICS_FILE, MOST_ROWS, read_json_lines
 from npbert.io.messages import is_quiet
@@ -17,56 +16,58 @@ from npbert.training.state import Run
 _EVERY = 0.5  # seconds
 
 
-def sheet_of(trainer: Run) -> Sheet:
-    """Of a Trainer, up to its step."""
-    rows, curves, best = [], [], []
+def progress_in_words(trainer: Run, news: str = "") -> Text:
+    """Of a Trainer, up to its step. news: lines that come first."""
+    rows, told, best = [], [], []
     with suppress(FileError, OSError):
         rows = read_json_lines(trainer.folder / METRICS_FILE, at_most=MOST_ROWS)
     goal = trainer.evaluation.goal
     for name in dict.fromkeys(["loss", "eval_loss", f"eval_{goal.name}" if goal else "loss"]):
         points = [(row["step"], row[name]) for row in rows if row.get(name) is not None and row["step"] <= trainer.step]
-        curves += [Curve(name.replace("eval_", "held-out "), points)] if points else []
+        ends = dict.fromkeys([*points[:1], *points[-1:]])
+        said = ", ".join(f"{number:.3g} at step {step}" for step, number in ends)
+        told += [f"{name.replace('eval_', 'held-out ')}: {said}"] if said else []
     for name, value in trainer.progress.best_evaluation.items():
         best.append(f"{name.replace('_', ' ')} {value:.3g}")
-    told = [Row("best", (f"step {trainer.progress.best_step}: {', '.join(best)}",))] if best else []
+    judged = f"best: step {trainer.progress.best_step}: {', '.join(best)}" if best else ""
     where = f"step {trainer.step} of {trainer.settings.steps}"
-    return Sheet(f"{type(trainer).__name__} of {type(trainer.model).__name__}: {where}", rows=told, curves=curves)
+    title = f"{type(trainer).__name__} of {type(trainer.model).__name__}: {where}"
+    return titled(title, news, judged, *told)
 
 
 class Live(Bar):
-    """The progress of a run in a notebook: in place of a bar, the trainer's sheet, which changes as it goes on."""
+    """The progress of a run in a notebook: in place of a bar, a text, which changes as it goes on."""
 
-    def __init__(self, trainer: Run, display: Callable[..., Any]) -> None:
-        self._trainer, self._news, self._said, self.is_closed = trainer, "", "", False
+    def __init__(self, trainer: Run, display: Callable[..., Any], news: str = "") -> None:
+        self._trainer, self._news, self._said, self.is_closed = trainer, f"{news}\n" if news else "", "", False
         self._first, self._start = trainer.step, time.perf_counter()
         self._shown = self._start
-        self._handle = display(sheet_of(trainer), display_id=True)
+        self._handle = display(progress_in_words(trainer, news), display_id=True)
 
     def update(self) -> None:
         trainer, now = self._trainer, time.perf_counter()
         if now - self._shown >= _EVERY:  # a quick run does not wait for it
             left = (now - self._start) / max(1, trainer.step - self._first) * (trainer.settings.steps - trainer.step)
-            self._handle.update(replace(sheet_of(trainer), says=f"{self._news}{self._said}\nabout {left:.0f} s left"))
+            self._handle.update(progress_in_words(trainer, f"{self._news}{self._said}\nabout {left:.0f} s left"))
             self._shown = now
 
     def show(self, numbers: dict[str, float], tokens_per_second: float) -> None:
         self._said = f"loss {numbers['loss']:.3f}, {tokens_per_second:,.0f} tok/s"
 
     def say(self, line: str) -> None:
-        if self._trainer.step == self._first:  # that a run goes on, and from where, stays to be read
-            self._news = f"{line}\n"
-            self._handle.update(replace(sheet_of(self._trainer), says=line))
-        else:
-            self._said = line
+        self._said = line
 
     def __exit__(self, *error: object) -> None:
         end = next((str(each) for each in error if isinstance(each, KeyboardInterrupt)), "")
-        self._handle.update(replace(sheet_of(self._trainer), says=f"{self._news}{end}".strip()))
+        self._handle.update(progress_in_words(self._trainer, f"{self._news}{end}".strip()))
 
 
-def progress_of(trainer: Run) -> Bar:
-    """The curves where a notebook shows them, and else a bar."""
+def progress_of(trainer: Run, news: str) -> Bar:
+    """A text that changes in a notebook, and else a bar. news: from where the run goes on, if it does."""
     ipython = sys.modules.get("IPython")
     if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():
-        return Live(trainer, sys.modules["IPython.display"].display)
-    return Bar(trainer.settings.steps, done=trainer.step)
+        return Live(trainer, sys.modules["IPython.display"].display, news)
+    bar = Bar(trainer.settings.steps, done=trainer.step)
+    if news:
+        bar.say(news)
+    return bar

@@ -18,6 +18,7 @@ from npbert.io.extras import import_extra
 from npbert.io.files import naming
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, JsonLines
 from npbert.io.messages import LOGGER, is_quiet
+from npbert.training.progress import Step, Watcher
 
 EVENTS_FOLDER = "tensorboard"
 _BINS, _RED_GREEN_BLUE_ALPHA = 30, 4
@@ -25,7 +26,7 @@ _LINES = 20
 _NO_BREAK = "\u00a0"
 
 
-class Log:
+class Log(Watcher):
     """The numbers of a run, by step, in `folder`:
 
         metrics.jsonl   losses, metrics, learning rate …        layers.jsonl   of each layer: gradient and update
@@ -56,8 +57,20 @@ class Log:
         self.metrics.write(step, numbers)
         self.events.scalars(step, {**numbers, **timed})
 
-    def sync(self) -> None:
-        """See to it that all rows are on the disk."""
+    def before_update(self, step: Step) -> None:
+        """A step that breaks the run gets a row, so that the curves show where it ended."""
+        if not step.is_finite:
+            self.metrics.write(step.number, {"loss": step.losses.total, "gradient_norm": step.gradient_norm})
+
+    def after(self, step: Step) -> None:
+        if step.row:
+            self.write(step.number, step.row, tokens_per_second=step.tokens_per_second)
+        if step.evaluation:
+            self.write(step.number, {f"eval_{name}": value for name, value in step.evaluation.items()})
+        if step.shown:
+            self.shown.write(step.number, step.shown)
+
+    def before_save(self) -> None:
         for rows in (self.metrics, self.layers, self.shown):
             rows.sync()
 
@@ -141,7 +154,7 @@ def _ends(sample: Array) -> tuple[float, float]:
     return low - room, high + room
 
 
-class Bar:
+class Bar(Watcher):
     """The progress of a run of `total` steps: a bar on a terminal; elsewhere, in a file say, about 20 lines in all; and
     nothing where npbert is to be quiet.
 
@@ -155,6 +168,13 @@ class Bar:
         self._total, self._done, self._before, self._lines = total, done, done, -1
         self._start = time.perf_counter()
         self.is_closed = False
+
+    def after(self, step: Step) -> None:
+        self.update()
+        if step.row:
+            self.show(step.row, step.tokens_per_second)
+        if step.evaluation:
+            self.say(held_out_line(step.number, step.evaluation))
 
     def update(self) -> None:
         """One more step is made."""

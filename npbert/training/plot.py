@@ -15,6 +15,8 @@ from npbert.io.files import FileError, atomic_write
 from npbert.plots import plot_confusion, plot_curves, plot_layers, plot_predictions
 from npbert.plots.attention import attention_figure
 from npbert.plots.drawing import as_bytes
+from npbert.training.log import EventFile
+from npbert.training.progress import Step, Watcher
 
 PLOT_FILE = "curves.png"
 _SHARE, _FIRST = 0.02, 3.0  # of the time, and seconds, with the import of matplotlib
@@ -48,23 +50,23 @@ def draw_curves(folder: Path) -> None:
         file.write_bytes(as_bytes(figure))
 
 
-class Pictures:
-    """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time. model,
-    example: a model with a `bert` in it, and what it reads for a picture of its attention."""
+class Pictures(Watcher):
+    """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time: the
+    gradients by layer and step, where the first and the last layer look, and of what is shown, what can be drawn.
 
-    def __init__(self, folder: Path, model: Layer | None = None, example: PlottedText | None = None) -> None:
-        self.folder, self._bert, self._example = folder, getattr(model, "bert", None), example
+    model, example: a model with a `bert` in it, and what it reads for a picture of its attention.
+    """
+
+    def __init__(self, folder: Path, events: EventFile, model: Layer, example: PlottedText | None = None) -> None:
+        self.folder, self._events, self._bert, self._example = folder, events, getattr(model, "bert", None), example
         self._start, self._spent = time.perf_counter(), _FIRST
 
-    def draw(self, shown: Mapping[str, Any]) -> dict[str, bytes]:
-        """PNG files by name: the gradients by layer and step, where the first and the last layer look, and of what is
-        shown, what can be drawn."""
+    def after(self, step: Step) -> None:
         start = time.perf_counter()
-        if self._spent > _SHARE * (start - self._start):
-            return {}
-        drawn = {name: as_bytes(figure) for name, figure in self._figures(shown)}
-        self._spent += time.perf_counter() - start
-        return drawn
+        if step.is_judged and self._spent <= _SHARE * (start - self._start):
+            drawn = {name: as_bytes(figure) for name, figure in self._figures(step.shown)}
+            self._events.images(step.number, drawn)
+            self._spent += time.perf_counter() - start
 
     def _figures(self, shown: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         with suppress(FileError):  # no step was written down yet, or none has a gradient

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,10 +21,13 @@ class Data(Protocol):
         """The batches of an epoch from `place` on, each with its place; the same ones for the same seed."""
 
 
-class Step(NamedTuple):
-    """One step: its number, from 1 on, the batch, the losses, the norm of the gradient, and how long it took.
+@dataclass
+class Step:
+    """One step: its number, from 1 on, the batch, the losses, the norm of the gradient, and what came of it.
 
-    seed: where the dropout of the batch was drawn from, as in `gradients_of`.
+    seed: where the dropout of the batch was drawn from, as in `gradients_of`. row: the means since the row before, and
+    more, in a step that the log has a row for. evaluation, shown: what judging the model gave, after a step that
+    `is_judged`.
     """
 
     number: int
@@ -33,6 +37,15 @@ class Step(NamedTuple):
     gradient_norm: float
     learning_rate: float
     seconds: float = 0.0
+    row: dict[str, float] = field(default_factory=dict)
+    is_judged: bool = False
+    evaluation: dict[str, float] = field(default_factory=dict)
+    shown: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def is_finite(self) -> bool:
+        """True unless the loss or the gradient is infinite or not a number."""
+        return math.isfinite(self.losses.total + self.gradient_norm)
 
     @property
     def tokens_per_second(self) -> float:
@@ -41,13 +54,16 @@ class Step(NamedTuple):
 
 
 class Watcher:
-    """Something that looks on at each step: it logs, judges or saves, and leaves the model as it is."""
+    """Something that looks on at each step: it writes, draws or shows, and leaves the model as it is."""
 
     def before_update(self, step: Step) -> None:
         """The gradients are whole, and the parameters are about to change."""
 
     def after(self, step: Step) -> None:
-        """The step is done."""
+        """The step is done, and the model is judged."""
+
+    def before_save(self) -> None:
+        """The state is about to be saved, and nothing may be behind it."""
 
 
 @dataclass
@@ -115,41 +131,6 @@ class Progress:
 
     @classmethod
     def from_stored(cls, stored: dict[str, Any]) -> Progress:
-        """The progress that `stored` gave, from a file that anybody may have written to.
-
-        Raises: ValueError that names what is missing, unknown or of another form.
-        """
-        stored = {"total_steps": 0, **stored}  # earlier versions did not say
-        for name in sorted(_FORM.keys() ^ stored.keys()):
-            raise ValueError(f"{name} is {'missing' if name in _FORM else 'unknown'}")
-        for name, form in _FORM.items():
-            if not fits(stored[name], form):
-                raise ValueError(f"{name} is {stored[name]!r:.80}")
-        averages = Averages(**stored["averages"])
-        if averages.sums.keys() != averages.counts.keys():
-            raise ValueError(f"averages is {stored['averages']!r:.80}")
-        return cls(**{**stored, "place": Position(*stored["place"]), "averages": averages})
-
-
-_FORM: dict[str, object] = {
-    **asdict(Progress(0, 0)),
-    "evaluation": {"": 0.0},
-    "best_evaluation": {"": 0.0},
-    "averages": {"sums": {"": 0.0}, "counts": {"": 1}},
-}
-
-
-def fits(value: object, form: object) -> bool:
-    """True if a value from a file has this form: a whole number that is no smaller and fits 64 bits; a float; None or a
-    float; a sequence or a dict of such. The form of all values of a dict of any names is under ""."""
-    if isinstance(form, dict) and isinstance(value, dict):
-        forms = dict.fromkeys(value, form[""]) if "" in form else form
-        return value.keys() == forms.keys() and all(fits(each, forms[name]) for name, each in value.items())
-    if isinstance(form, tuple):
-        return isinstance(value, list | tuple) and len(value) == len(form) and all(map(fits, value, form))
-    if isinstance(form, int):
-        return type(value) is int and form <= value < 2**63
-    is_number = type(value) is float or fits(value, -(2**63))
-    if form is None:
-        return value is None or is_number
-    return isinstance(form, float) and is_number
+        """The progress that `stored` gave. Raises: TypeError for what is missing or unknown."""
+        parts = {"place": Position(*stored["place"]), "averages": Averages(**stored["averages"])}
+        return cls(**{**stored, **parts})

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 from npbert.models import TaskModel
 from npbert.models.hugging_face.checkpoint import find_weights, load_model
 from npbert.models.hugging_face.names import stored_parameters
-from npbert.models.hugging_face.tensors import TensorFile, is_finite
+from npbert.models.hugging_face.tensors import TensorFile
 from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.evaluation import Evaluation
 from npbert.training.log import EVENTS_FOLDER
@@ -94,12 +95,13 @@ class Run:
         peak, warmup = self.settings.learning_rate, int(self.settings.warmup * total_steps)
         return linear_warmup_decay(self.step, lr=peak, warmup_steps=warmup, total_steps=total_steps)
 
-    @property
-    def _settings(self) -> dict[str, object]:
+    def _settings(self) -> Any:
         """The settings that a run keeps when it goes on, as they come back from the state."""
         known = {name: value for name, value in asdict(self.recorded).items() if name not in FREE + LENGTH}
-        settings: dict[str, object] = json.loads(json.dumps(known))
-        return settings
+        return json.loads(json.dumps(known))
+
+    def _values(self) -> dict[str, Array]:
+        return {name: parameter.value for name, parameter in self.model.named_parameters()}
 
     def look_at_data(self) -> None:
         """Note in `reads` what this run reads, before it begins. Raises: OSError for a file that is gone."""
@@ -146,9 +148,9 @@ class Run:
         moments = self.shares.moments(self.optimizer)
         if not self.communicator.is_first:
             return
-        known = {"rng": self.rng.bit_generator.state, "settings": self._settings}
+        known = {"rng": self.rng.bit_generator.state, "settings": self._settings()}
         head = {"steps": self.step, "progress": {**self.progress.stored(), **known}, "reads": self.reads}
-        values = {f"{_VALUE}.{name}": value for name, value in _values(self.model).items()}
+        values = {f"{_VALUE}.{name}": value for name, value in self._values().items()}
         write_state(self.state_file, head, {**values, **moments})
 
     def restore(self, *, changed_data: bool = False) -> str:
@@ -161,11 +163,15 @@ class Run:
         run, model or optimizer, or when the data are others.
         """
         file, head = read_state(self.state_file)
-        stored = head["progress"]
-        settings = stored.pop("settings", self._settings)  # the first versions did not say
-        settings = {**{name: value for name, value in LATER.items() if name in self._settings}, **settings}
-        for name in {**settings, **self._settings}:
-            ours, theirs = self._settings.get(name), settings.get(name)
+        try:
+            steps, stored = head["steps"], head["progress"]
+            rng, settings = stored.pop("rng"), stored.pop("settings", {})
+            progress = Progress.from_stored({"total_steps": 0, **stored})  # the first versions did not say
+            self.rng.bit_generator.state = rng
+        except (TypeError, ValueError, LookupError, AttributeError) as error:
+            raise FileError(f"{self.state_file} is damaged, or of another version of npbert: {error}") from error
+        for name, ours in self._settings().items():
+            theirs = settings.get(name, LATER.get(name, ours))
             if ours != theirs:
                 raise FileError(
                     f"{self.folder} holds a run with other settings, {name} = {theirs!r} and not {ours!r}: to go on "
@@ -176,40 +182,30 @@ class Run:
         if of_data and not changed_data:
             says = f"{self.folder} holds a run that has read something else: {'; '.join(of_data[:_SHOWN])}"
             raise FileError(says, hint=("to go on all the same, give ", Setting("changed_data")))
-        rng = stored.pop("rng", None)
-        try:
-            progress = Progress.from_stored(stored)
-            self.rng.bit_generator.state = rng
-        except (ValueError, TypeError, LookupError, OverflowError, AttributeError) as error:
-            raise FileError(f"{self.state_file} is damaged, or of another version of npbert: {error}") from error
         if file.shapes:
             self._fill(file)
         else:
             load_model(lambda _: self.model, find_weights(self.model_folder), rng=self.rng, new_head=False)
-        self.optimizer.steps, self.progress = head["steps"], progress
         if of_data:
-            self.progress = Progress(progress.epoch, progress.epoch_seed, progress.place)
-            self.progress.total_steps = progress.total_steps
+            total = progress.total_steps
+            progress = Progress(progress.epoch, progress.epoch_seed, progress.place, total_steps=total)
+        self.optimizer.steps, self.progress = steps, progress
         return f"changed since it began: {', '.join(changes)}" if changes else ""
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
-        shares, moments = self.shares, self.optimizer.moments()
-        values = _values(self.model)
+        values = self._values()
         places = {f"{_VALUE}.{name}": (value, slice(None), value) for name, value in values.items()}
-        for kind, arrays in moments.items():
-            for (name, value), stretch, array in zip(values.items(), shares.own, arrays, strict=True):
+        for kind, arrays in self.optimizer.moments().items():
+            for (name, value), stretch, array in zip(values.items(), self.shares.own, arrays, strict=True):
                 places[f"{kind}.{name}"] = value, stretch, array
         wanted = {name: f"F{8 * value.itemsize} {value.shape}" for name, (value, _, _) in places.items()}
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
         for name in {**wanted, **found}:
-            if wanted.get(name) != found.get(name):
-                there, here = found.get(name, "missing"), wanted.get(name, "missing")
+            there, here = found.get(name, "missing"), wanted.get(name, "missing")
+            if there != here:
                 says = f"is the state of another model or optimizer: {name} is {there} there, and {here} here"
                 raise FileError(f"{file.path} {says}")
-        for name in places:
-            if not is_finite(file.read(name)):
-                raise FileError(f"{file.path} is damaged: {name} holds a number that is not finite")
         for name, (_, stretch, array) in places.items():
             array[...] = file.read(name).reshape(-1)[stretch].reshape(array.shape)
 
@@ -240,7 +236,3 @@ def _checkpoint_layers(model: Layer) -> None:
         raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
     for encoder in encoders:
         encoder.gradient_checkpointing = True
-
-
-def _values(model: Layer) -> dict[str, Array]:
-    return {name: parameter.value for name, parameter in model.named_parameters()}

@@ -11,7 +11,6 @@ import numpy as np
 from npbert.compute import Array
 from npbert.io.files import FileError, atomic_write
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
-from npbert.training.progress import fits
 
 _KEY, _CHECKSUM = "npbert", "sha256"
 
@@ -31,10 +30,7 @@ def read_state(path: Path) -> tuple[TensorFile, dict[str, Any]]:
     file = TensorFile(path)
     try:
         head = json.loads(file.metadata[_KEY])
-        checksum, progress = head.pop(_CHECKSUM, None), head["progress"]
-        dicts = progress, progress.get("settings", {}), head.get("reads", {})
-        if not fits(head["steps"], 0) or not all(isinstance(each, dict) for each in dicts):
-            raise ValueError("steps, progress or settings of another type")
+        checksum = head.pop(_CHECKSUM, None)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FileError(f"{path} is not a training state of npbert") from error
     if (checksum or "reads" in head) and checksum != _checksum(head, list(file.shapes), file.read):

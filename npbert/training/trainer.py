@@ -1,25 +1,26 @@
 """Trainer: the loop that turns batches into a better model, and that can stop and go on at any step."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
-from npbert.display import Sheet, Shown
+from npbert.display import titled
 from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
 from npbert.training.agreement import check_same_batch
-from npbert.training.live import sheet_of
-from npbert.training.progress import Step, Watcher
+from npbert.training.finite import check_parameters, check_step
+from npbert.training.live import progress_in_words
+from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import Run
 
 
-class Trainer(Run, Shown):
+class Trainer(Run):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
@@ -44,8 +45,8 @@ class Trainer(Run, Shown):
     that could not be saved, as two of its parameters would have one name in the file.
     """
 
-    def _sheet(self) -> Sheet:
-        return sheet_of(self)
+    def __repr__(self) -> str:
+        return progress_in_words(self)
 
     def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
         """Train to the last step, or until patience ends; return what the evaluation gave for the model in model/.
@@ -60,12 +61,14 @@ class Trainer(Run, Shown):
         FileError for a folder of another run or process, a damaged state, or other data; OSError when the disk is full,
         say: the last saved state stays whole.
         """
-        with session(self, changed_data=changed_data, overwrite=overwrite) as watchers:
+        with session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, is_asked):
             batches = self.progress.batches(self.data, self.rng)
             while not self.is_finished:
                 step = self._update(next(batches), watchers)
+                self._judge(step)
                 for watcher in watchers:
                     watcher.after(step)
+                self._keep(step, watchers, is_asked)
         return self.progress.best_evaluation
 
     def _update(self, batch: Batch, watchers: Sequence[Watcher]) -> Step:
@@ -73,23 +76,67 @@ class Trainer(Run, Shown):
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
         seed = [self.progress.epoch_seed, self.step]
-        with np.errstate(all="ignore"):  # a watcher finds what comes of an overflow
+        with np.errstate(all="ignore"):  # what comes of an overflow is refused
             self.shares.zero_grad()
             losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
             norm = self.shares.add_up(sums)
-            lr = self.learning_rate(settings.steps)
-            step = Step(number, batch, seed, losses, norm, lr)
+            step = Step(number, batch, seed, losses, norm, self.learning_rate(settings.steps))
             if settings.is_logged(number) or settings.is_judged(number):
                 self.shares.spread_gradients()
             for watcher in watchers:
                 watcher.before_update(step)
-            self.optimizer.lr = lr
+            check_step(self, step)
+            self.optimizer.lr = step.learning_rate
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
             self.shares.spread_values()
-        return step._replace(seconds=time.perf_counter() - start)
+        step.seconds = time.perf_counter() - start
+        check_parameters(self.model, number)
+        return step
+
+    def _judge(self, step: Step) -> None:
+        """Add to the step the row of the log, if it has one; evaluate, and save the model if it is the best so far.
+
+        Several processes judge together, and go by the numbers of process 0. Raises: ValueError when the evaluation
+        does not give the goal's number.
+        """
+        progress, evaluation = self.progress, self.evaluation
+        progress.averages.add(evaluation.kinds, step.losses)
+        if self.settings.is_logged(step.number):
+            of_step = {"learning_rate": step.learning_rate, "gradient_norm": step.gradient_norm}
+            step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
+            progress.averages = Averages()
+        step.is_judged = self.settings.is_judged(step.number)
+        if not step.is_judged:
+            return
+        if evaluation.evaluate is not None:
+            numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
+            step.evaluation = progress.evaluation = self.communicator.gather(numbers)[0]
+        progress.evaluations_since_best += 1
+        if evaluation.is_better(progress.evaluation, progress.best_evaluation):
+            progress.best_step, progress.best_evaluation = step.number, progress.evaluation
+            progress.best = progress.evaluation.get(evaluation.goal.name) if evaluation.goal else None
+            progress.evaluations_since_best = 0
+            self.save_best()
+        with np.errstate(all="ignore"):  # where a model falls apart, the next step says so
+            shown = evaluation.show() if evaluation.show and self.communicator.is_first else {}
+        step.shown = {**shown, "best_step": progress.best_step} if shown else {}
+
+    def _keep(self, step: Step, watchers: Sequence[Watcher], is_asked: Callable[[], bool]) -> None:
+        """Save the state every so many steps, at the end, and when any process was asked to stop.
+
+        Raises: KeyboardInterrupt when asked, on all processes: one would wait for the others.
+        """
+        stops = any(self.communicator.gather(is_asked()))
+        if self.is_finished or stops or step.number % self.settings.save_every == 0:
+            for watcher in watchers:
+                watcher.before_save()
+            self.save()
+        if stops and not self.is_finished:
+            where, kept = f"step {step.number} of {self.settings.steps}", f"all is kept in {self.folder}"
+            raise KeyboardInterrupt(f"stopped at {where}: {kept}, and the same run, begun again, goes on from here")
 
 
-class ShownRun(Shown):
+class ShownRun:
     """A run with a summary of its text, model and length, and the Trainer that makes it."""
 
     model: TaskModel
@@ -105,5 +152,5 @@ class ShownRun(Shown):
         self.tokenizer.save_pretrained(folder, overwrite=True)
         self.model.save_pretrained(folder, overwrite=True)
 
-    def _sheet(self) -> Sheet:
-        return Sheet(type(self).__name__, self.summary(), parts=[sheet_of(self.trainer)])
+    def __repr__(self) -> str:
+        return titled(type(self).__name__, self.summary(), progress_in_words(self.trainer))

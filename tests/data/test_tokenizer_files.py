@@ -190,8 +190,8 @@ NO_BERT = "not a tokenizer of BERT: "
 @pytest.mark.parametrize(
     ("part", "value", "message"),
     [
-        ("pre_tokenizer", {"type": "FixedLength", "length": 0}, "its pre_tokenizer, FixedLength, cannot be used"),
-        ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "A" * 8}, "its normalizer, Precompiled, cannot"),
+        ("pre_tokenizer", {"type": "FixedLength", "length": 0}, " cannot be used on this text: "),
+        ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "A" * 8}, " cannot be used on this text: "),
         ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "A" * 4}, f"{NO_BERT}Precomp"),
         ("normalizer", {"type": "Sequence", "normalizers": [replace("a" * 100)] * 4}, "text 100,000,000 times as long"),
         ("normalizer", replace("a" * 256, Regex="x*"), "its normalizer can make a text 257 times as long"),
@@ -215,13 +215,13 @@ def test_a_part_that_cannot_be_used_or_gives_other_rows_or_sequences_is_named(tm
         Tokenizer.from_pretrained(tmp_path)
 
 
-def test_a_part_that_cannot_be_used_on_one_text(tmp_path):
+def test_a_tokenizer_that_cannot_be_used_on_one_text(tmp_path):
     split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
     path = write(tmp_path / "tokenizer.json", json.dumps({**WHOLE, "pre_tokenizer": split}))
     write(tmp_path / "tokenizer_config.json", '{"tokenizer_class": "PreTrainedTokenizerFast"}')
     tokenizer = Tokenizer.from_pretrained(tmp_path)
     for call in (tokenizer.encode, lambda texts: tokenizer.encode_words([texts])):
-        with pytest.raises(FileError, match=f"^{re.escape(str(path))}: its pre_tokenizer, Split, cannot be used on"):
+        with pytest.raises(FileError, match=f"^{re.escape(str(path))} cannot be used on this text: "):
             call(["a" * 30 + "!"])
 
 

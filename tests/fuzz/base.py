@@ -1,5 +1,6 @@
 """What the cases start from: small right checkpoints, texts, tables and a finished run, made once for a process."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -7,11 +8,11 @@ from typing import Any, NamedTuple
 import npbert
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from tests.fuzz.mutate import Rng, pick
+from tests.fuzz.outcome import not_drawn
 from tests.inference.checkpoints import write_checkpoint, write_sentence_transformer
 
 HEADS: dict[str, tuple[Any, dict[str, Any]]] = {
     "fill-mask": (npbert.BertForMaskedLM, {}),
-    "embed": (npbert.BertModel, {}),
     "classify": (npbert.BertForSequenceClassification, {"num_labels": 2, "id2label": ("no", "yes")}),
     "regression": (npbert.BertForSequenceClassification, {"num_labels": 1}),
     "choice": (npbert.BertForMultipleChoice, {}),
@@ -26,22 +27,30 @@ TEXTS = {
     "tag": "the cat sat\na dog ran on\n",
     "answer": '{"question": "who sat ?", "passage": "the cat sat on the mat ."}\n',
 }
-TABLE = "".join(
-    f"{label}\t{text}\n" for label, text in [("no", "the cat sat"), ("yes", "a dog ran ."), ("no", "café")] * 3
-)
-SCORES = "".join(f"{score}\tthe cat\ta dog\n" for score in (0.5, 1, 2.25, 3, 4, 5))
-CHOICES = "".join(f"{label}\tthe cat\ta dog\tran on\n" for label in (0, 1, 1, 0))
-CONLL = "the O\ncat B-X\nsat I-X\n\na O\ndog B-X\nran O\n\non O\nthe O\nroad O\n"
-ASKED = [("1", "who sat ?", "the cat", 0), ("2", "who ran ?", "a dog", 25)]
-QAS = [{"id": i, "question": asked, "answers": [{"text": text, "answer_start": at}]} for i, asked, text, at in ASKED]
-PASSAGE = {"context": "the cat sat on the mat . a dog ran", "qas": QAS}
-SQUAD = {"version": "1.1", "data": [{"title": "cats", "paragraphs": [PASSAGE]}]}
+ASKED = [{"id": "1", "question": "who ran ?", "answers": [{"text": "a dog", "answer_start": 25}]}]
+PASSAGE = {"context": "the cat sat on the mat . a dog ran", "qas": ASKED}
+LABELLED = {
+    "classify": ("no\tthe cat sat\nyes\ta dog ran .\nno\tcafé\n" * 3, "classification --text 1 --label 0"),
+    "regression": ("0.5\tthe cat\ta dog\n3\ta\tmat\n" * 3, "regression --text 1 --text-pair 2 --label 0"),
+    "choice": ("0\tthe cat\ta dog\tran on\n1\ta\tb\tc\n" * 2, "multiple-choice --text 1 --choices 2 3 --label 0"),
+    "tag": ("the O\ncat B-X\nsat I-X\n\na O\ndog B-X\nran O\n", "tagging --text 0"),
+    "answer": (json.dumps({"version": "1.1", "data": [{"title": "cats", "paragraphs": [PASSAGE]}]}), "squad --text 0"),
+}
+"""A labelled file for each head, and the task."""
+FLAGS = {"content": "[MASK]", "lstrip": True, "normalized": False, "special": True}
+BESIDE = {
+    "special_tokens_map.json": {"sep_token": "[SEP]", "additional_special_tokens": ["cat"], "mask_token": FLAGS},
+    "added_tokens.json": {"cat": 7},
+    "tokenizer_config.json": {"do_lower_case": True, "strip_accents": None, "truncation_side": "left"}
+    | {"mask_token": FLAGS, "extra_special_tokens": ["cat"], "added_tokens_decoder": {"4": FLAGS}},
+}
+"""What older libraries leave beside a tokenizer.json."""
 HELD_OUT = "the mat sat on a road .\n\na cat ran on the dog .\n"
 CORPUS = "\n".join(["the cat sat on the mat .", "a dog ran on the road .", "", "the cat ran .", "a dog sat ."] * 4)
 
 
 class Base(NamedTuple):
-    """checkpoints: a folder for each head. run: the folder of a finished run of pre-training. files: by name."""
+    """checkpoints: a folder for each head. run: the folder of a finished run of pre-training. corpus: a file."""
 
     checkpoints: dict[str, Path]
     run: Path
@@ -61,17 +70,18 @@ def make_base(folder: Path) -> Base:
     """Write everything into `folder`."""
     checkpoints = {"embed": write_sentence_transformer(folder / "embed", "mean", max_length=16)}
     for name, (model_class, changes) in HEADS.items():
-        if name not in checkpoints:
-            checkpoints[name] = write_checkpoint(folder / name, model_class, **changes)
-        npbert.Tokenizer.from_pretrained(checkpoints[name]).save_pretrained(checkpoints[name])
-    corpus, held_out = folder / "corpus.txt", folder / "held-out.txt"
+        checkpoints[name] = write_checkpoint(folder / name, model_class, **changes)
+    for checkpoint in checkpoints.values():
+        npbert.Tokenizer.from_pretrained(checkpoint).save_pretrained(checkpoint)
+    for name, file in BESIDE.items():
+        (checkpoints["fill-mask"] / name).write_text(json.dumps(file))
+    corpus, held_out, run = folder / "corpus.txt", folder / "held-out.txt", folder / "run"
     corpus.write_text(CORPUS, encoding="utf-8")
     held_out.write_text(HELD_OUT, encoding="utf-8")
-    same = dict.fromkeys(("vocabulary", "model"), str(checkpoints["pretraining"]))
-    texts = {"corpus": (str(corpus),), "held_out": (str(held_out),)}
+    paths: dict[str, Any] = dict.fromkeys(("vocabulary", "model"), str(checkpoints["pretraining"]))
+    paths |= {"corpus": (str(corpus),), "held_out": (str(held_out),)}
     sizes = {"steps": 4, "batch_size": 2, "max_length": 16, "held_out_batches": 1, "save_every": 2, "log_every": 1}
-    settings = PretrainSettings(**same, **texts, **sizes)
-    run = folder / "run"
-    Pretraining(settings, run).trainer.train()
+    with not_drawn():
+        Pretraining(PretrainSettings(**paths, **sizes), run).trainer.train()
     shutil.rmtree(run / "tensorboard")
     return Base(checkpoints, run, corpus)

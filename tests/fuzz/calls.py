@@ -1,7 +1,9 @@
 """Calls of every public class and function, with arguments that nobody would give on purpose."""
 
+import contextlib
 import importlib
 import inspect
+import pkgutil
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,7 @@ LEFT_OUT += ["prove", "all_pairs"]  # every derivative, half a minute; as many p
 
 def public_things() -> dict[str, Any]:
     """Everything that a room or the package hands out."""
-    root = Path(npbert.__file__).parent.parent
-    paths = [path.relative_to(root).with_suffix("") for path in sorted(root.glob("npbert/**/*.py"))]
-    names = [".".join(path.parts).removesuffix(".__init__") for path in paths]
+    names = [module.name for module in pkgutil.walk_packages(npbert.__path__, "npbert.")]
     names = [name for name in names if "__main__" not in name and "sklearn" not in name]  # scikit-learn checks its own
     things = {}
     for module in [npbert, *map(importlib.import_module, names)]:
@@ -35,26 +35,25 @@ def public_things() -> dict[str, Any]:
 
 
 THINGS = public_things()
+LAYERS = [npbert.GELU(), npbert.NO_TAPE, npbert.Tape(), npbert.Sequences([1, 2]), len, int, np.float32, object()]
+LAYERS += [npbert.BertConfig(9, 4, 1, 2, 8, max_position_embeddings=8), b"bytes", {1, 2}]
 
 
 def an_argument(rng: Rng, base: Base, depth: int = 0) -> Any:
     """A value of any kind: scalars, texts, arrays, layers, configurations, folders."""
     shape = tuple(rng.integers(0, 4, int(rng.integers(0, 4))).tolist())
-    match int(rng.integers(8)):
-        case 0 | 1:
-            return pick(rng, NASTY)
-        case 2 | 3:
-            return rng.standard_normal(shape).astype(pick(rng, ["f4", "f8", "f2", "c16", "i8", "O", "U3"]))
-        case 4:
-            return rng.integers(-3, 6, shape).astype(pick(rng, ["i8", "u1", "f8", "?"]))
-        case 5:
-            layers = [npbert.GELU(), npbert.Linear(2, 3, npbert.Init(rng)), len, int, base.run]
-            things = [npbert.Init(rng), npbert.Tape(), npbert.NO_TAPE, rng, npbert.Sequences([1, 2]), np.float32]
-            return pick(rng, [*layers, *things, npbert.BertConfig(9, 4, 1, 2, 8, max_position_embeddings=8)])
-        case 6 if depth < 2:
-            return [an_argument(rng, base, depth + 1) for _ in range(int(rng.integers(0, 3)))]
-        case _:
-            return pick(rng, [iter(()), (x for x in ["a"]), b"bytes", {1, 2}, base.checkpoints["embed"], object()])
+    array = rng.standard_normal(shape).astype(pick(rng, ["f4", "f8", "f2", "c16", "i8", "O", "U3"]))
+    whole = rng.integers(-3, 6, shape).astype(pick(rng, ["i8", "u1", "f8", "?"]))
+    several = [an_argument(rng, base, depth + 1) for _ in range(int(rng.integers(0, 3)))] if depth < 2 else iter(["a"])
+    things = [
+        *LAYERS,
+        rng,
+        npbert.Init(rng),
+        npbert.Linear(2, 3, npbert.Init(rng)),
+        base.run,
+        base.checkpoints["embed"],
+    ]
+    return pick(rng, [pick(rng, NASTY), pick(rng, NASTY), array, array, whole, pick(rng, things), several])
 
 
 @kind(4)
@@ -64,20 +63,21 @@ def calls(rng: Rng, base: Base, folder: Path) -> Call:
     thing = THINGS[name]
 
     def arguments(of: Any) -> tuple[list[Any], dict[str, Any]]:
-        try:
-            parameters = list(inspect.signature(of).parameters.values())
-        except (TypeError, ValueError):
-            return [], {}
-        positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-        needed = [p for p in positional if p.default is p.empty or rng.random() < 0.3]
-        named = {p.name: an_argument(rng, base) for p in parameters if p.kind is p.KEYWORD_ONLY and rng.random() < 0.5}
-        return [an_argument(rng, base) for _ in needed], named
+        positional, named = [], {}
+        with contextlib.suppress(TypeError, ValueError):  # of a class that has no signature
+            for p in inspect.signature(of).parameters.values():
+                if p.kind is p.KEYWORD_ONLY and rng.random() < 0.5:
+                    named[p.name] = an_argument(rng, base)
+                elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and (
+                    p.default is p.empty or rng.random() < 0.3
+                ):
+                    positional.append(an_argument(rng, base))
+        return positional, named
 
-    def call() -> object:
+    def call() -> None:
         made = called(name, thing)
         if inspect.isclass(thing) and hasattr(made, "forward"):
             called(f"{name}.forward", made.forward)
-        return None
 
     def called(said: str, of: Any) -> Any:
         """What it gives. A wrong argument may raise what Python raises, but nothing that says that nobody looked."""

@@ -7,42 +7,34 @@ from typing import Any
 
 from tests.fuzz.base import Base
 from tests.fuzz.kinds import Call, kind, use
-from tests.fuzz.mutate import DEEP, NASTY, Rng, pick, spoil
+from tests.fuzz.mutate import NASTY, Rng, pick
 from tests.fuzz.outcome import Nonsense, Outcome, command
 
 SPECIAL = ("/dev/zero", "/dev/full", "/dev/null", "/proc/self/mem", "/dev/stdin", "missing", ".")
-PIECES: dict[str, list[dict[str, Any]]] = {
-    "normalizer": [
-        *({"type": name} for name in ("NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Nmt")),
-        {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "lowercase": True},
-        {"type": "Replace", "pattern": {"Regex": "(a|a)*b"}, "content": "a" * 100},
-        {"type": "Replace", "pattern": {"String": "a"}, "content": "aa"},
-        {"type": "Prepend", "prepend": "▁"},
-        {"type": "Strip", "strip_left": True, "strip_right": True},
-        {"type": "Precompiled", "precompiled_charsmap": "AAAA"},
-    ],
-    "pre_tokenizer": [
-        *({"type": name} for name in ("BertPreTokenizer", "Whitespace", "WhitespaceSplit", "UnicodeScripts")),
-        {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
-        {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True},
-        {"type": "CharDelimiterSplit", "delimiter": "a"},
-        {"type": "Punctuation", "behavior": "Isolated"},
-        {"type": "Digits", "individual_digits": True},
-        {"type": "FixedLength", "length": 0},
-        {"type": "Split", "pattern": {"Regex": "(?=a)"}, "behavior": "MergedWithNext", "invert": False},
-    ],
-    "post_processor": [
-        {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
-        {"type": "RobertaProcessing", "sep": ["x", 9], "cls": ["y", 9], "trim_offsets": True, "add_prefix_space": True},
-        {"type": "TemplateProcessing", "single": [], "pair": [], "special_tokens": {}},
-        {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
-    ],
-    "truncation": [{"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 2}],
-    "padding": [
-        {"strategy": {"Fixed": 10**6}, "direction": "Left", "pad_token": "[PAD]"}
-        | dict.fromkeys(("pad_to_multiple_of", "pad_id", "pad_type_id"), 0)
-    ],
+PIECES = {
+    "normalizer": "NFC NFD NFKC NFKD Lowercase StripAccents Nmt BertNormalizer Replace Prepend Strip Precompiled",
+    "pre_tokenizer": "BertPreTokenizer WhitespaceSplit UnicodeScripts ByteLevel Metaspace Punctuation Digits Split "
+    "Whitespace CharDelimiterSplit FixedLength",
+    "post_processor": "BertProcessing RobertaProcessing TemplateProcessing ByteLevel",
 }
+LISTS = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "post_processor": "processors"}
+USUAL: dict[str, Any] = {
+    "behavior": "Isolated",
+    "prepend_scheme": "always",
+    "precompiled_charsmap": "AAAA",
+    "length": 0,
+}
+USUAL |= {"sep": ["[SEP]", 3], "cls": ["[CLS]", 2], "single": [], "pair": [], "special_tokens": {}, "delimiter": "a"}
+USUAL |= dict.fromkeys(
+    ["clean_text", "handle_chinese_chars", "lowercase", "strip_left", "strip_right", "add_prefix_space"], True
+)
+USUAL |= dict.fromkeys(["trim_offsets", "use_regex", "split", "individual_digits", "invert"], True)
+USUAL |= dict.fromkeys(("content", "prepend", "replacement"), "▁")
+"""What the pieces of a tokenizer take; each leaves what it does not know."""
+PATTERNS = [{"Regex": "(a|a)*b"}, {"Regex": "(?=a)"}, {"String": "a"}]
+CUT = {"direction": "Left", "max_length": 3, "strategy": "LongestFirst", "stride": 2}
+FILL = {"direction": "Left", "strategy": {"Fixed": 10**6}, "pad_token": "[PAD]"}
+FILL |= dict.fromkeys(("pad_to_multiple_of", "pad_id", "pad_type_id"), 0)
 
 
 @kind(3)
@@ -51,48 +43,18 @@ def tokenizer_parts(rng: Rng, base: Base, folder: Path) -> Call:
     name, copy = base.copy_of_one(rng, folder)
     path = copy / "tokenizer.json"
     value = json.loads(path.read_bytes())
-    lists = {"normalizer": "normalizers", "pre_tokenizer": "pretokenizers", "post_processor": "processors"}
+    value |= pick(rng, [{}, {}, {"truncation": CUT}, {"padding": FILL}])
     for part in rng.choice(list(PIECES), int(rng.integers(1, 4)), replace=False).tolist():
-        pieces = [dict(pick(rng, PIECES[part])) for _ in range(int(rng.integers(1, 4)))]
+        names = rng.choice(PIECES[part].split(), int(rng.integers(1, 4))).tolist()
+        pieces = [{"type": name, **USUAL, "pattern": pick(rng, PATTERNS)} for name in names]
         for piece in pieces:
             if rng.random() < 0.3:
                 piece[pick(rng, list(piece))] = pick(rng, NASTY)
-        value[part] = {"type": "Sequence", lists[part]: pieces} if part in lists and len(pieces) > 1 else pieces[0]
+        value[part] = {"type": "Sequence", LISTS[part]: pieces} if len(pieces) > 1 else pieces[0]
     path.write_text(json.dumps(value), encoding="utf-8", errors="replace")
     if rng.random() < 0.7:  # else BERT's parts come in the place of these
         config = {"tokenizer_class": "PreTrainedTokenizerFast"}
         (copy / "tokenizer_config.json").write_text(json.dumps(config))
-    return lambda: use(name, copy)
-
-
-FLAGS = {"content": "[MASK]", "lstrip": True, "normalized": False, "special": True}
-SETTINGS: dict[str, Any] = {
-    "tokenizer_config.json": {
-        "do_lower_case": True,
-        "strip_accents": None,
-        "truncation_side": "left",
-        "cls_token": "[CLS]",
-        "mask_token": FLAGS,
-        "extra_special_tokens": ["cat", FLAGS],
-        "added_tokens_decoder": {"4": FLAGS, "5": {**FLAGS, "content": "the"}},
-        "model_input_names": ["input_ids"],
-    },
-    "special_tokens_map.json": {"sep_token": "[SEP]", "additional_special_tokens": ["cat"], "unk_token": FLAGS},
-    "added_tokens.json": {"cat": 5},
-}
-
-
-@kind(2)
-def tokenizer_settings(rng: Rng, base: Base, folder: Path) -> Call:
-    """Some of the files beside a tokenizer.json, or beside a vocab.txt, spoiled."""
-    name, copy = base.copy_of_one(rng, folder)
-    for file, settings in SETTINGS.items():
-        kept = {key: value for key, value in settings.items() if rng.random() < 0.5}
-        (copy / file).write_text(json.dumps(kept))
-        if rng.random() < 0.5:
-            spoil(rng, copy / file)
-    if rng.random() < 0.4:
-        (copy / "tokenizer.json").unlink()
     return lambda: use(name, copy)
 
 
@@ -126,43 +88,31 @@ def links(rng: Rng, base: Base, folder: Path) -> Call:
 
 @kind(0.15)
 def large(rng: Rng, base: Base, folder: Path) -> Call:
-    """Files and lines that are far larger than anybody's."""
+    """A line, or a tokenizer, that is far larger than anybody's."""
+    word = pick(rng, ["the cat sat ", "a", "[MASK] ", "é\u0301", "\t", "漢", '"'])
     file = folder / "large"
-    what = int(rng.integers(5))
-    if what < 2:
-        word = pick(rng, ["the cat sat ", "a", "[MASK] ", "é\u0301", "\t", "漢", '"'])
-        file.write_text(word * (1_000_000 // len(word)), encoding="utf-8")
-        if what == 0:
-            name = pick(rng, ["embed", "fill-mask", "classify", "tag"])
-            return lambda: command(name, base.checkpoints[name], file)
-        return lambda: command("vocab", file, "--output", folder / "v", "--size", "60", is_json=False)
-    name = pick(rng, ["classify", "tag", "embed"])
-    copy = base.copy(base.checkpoints[name], folder)
-    path = copy / ("config.json" if what == 2 else "tokenizer.json")
-    value = json.loads(path.read_bytes())
-    if what == 2:
-        value["id2label"] = {str(number): f"label {number % 1000}" for number in range(100_000)}
-    elif what == 3:
+    file.write_text(word * (1_000_000 // len(word)), encoding="utf-8")
+    name, copy = base.copy_of_one(rng, folder)
+    value = json.loads((copy / "tokenizer.json").read_bytes())
+    if rng.random() < 0.3:
         value["added_tokens"] += [{**value["added_tokens"][0], "id": i, "content": f"<{i}>"} for i in range(9, 20_000)]
-    path.write_text(DEEP * 200 if what == 4 else json.dumps(value), encoding="utf-8")
-    return lambda: use(name, copy)
+        (copy / "tokenizer.json").write_text(json.dumps(value))
+    learn = ("vocab", file, "--output", folder / "v", "--size", "60")
+    return pick(rng, [lambda: use(name, copy, file.read_bytes()), lambda: command(*learn, is_json=False)])
 
 
 @kind(0.7)
 def full_disk(rng: Rng, base: Base, folder: Path) -> Call:
     """No file may grow beyond a limit. What was there before is there afterwards, or the new file as a whole."""
-    output, before = folder / "output", b"from before\n"
-    embed = ["embed", base.checkpoints["embed"], base.corpus, "--output", output]
-    run = base.copy(base.run, folder)
+    output, before, run = folder / "output", b"from before\n", base.copy(base.run, folder)
     given = pick(
         rng,
         [
-            embed,
-            [*embed[:-1], f"{output}.npy"],
-            ["plot", "curves", run, "--output", f"{output}.svg"],
+            ["embed", base.checkpoints["embed"], base.corpus, "--output", pick(rng, [output, f"{output}.npy"])],
             ["vocab", base.corpus, "--output", output, "--size", "60"],
             ["pretrain", run, "--resume", "--steps", "6"],
             ["page", base.checkpoints["fill-mask"], "the [MASK]", "--output", output],
+            ["plot", "curves", run, "--output", f"{output}.svg"],
         ],
     )
     if given[0] in ("embed", "page") and rng.random() < 0.5:
@@ -191,9 +141,7 @@ def full_disk(rng: Rng, base: Base, folder: Path) -> Call:
 def pages(rng: Rng, base: Base, folder: Path) -> Call:
     """Any text in a page: it stands there as text, and no part of it becomes HTML or script."""
     marks = ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<!--", "&lt;", "{{ 7*7 }}", "]]>"]
-    texts = [
-        f"the [MASK] {pick(rng, [*marks, *map(str, NASTY)])}".replace("\0", "") for _ in range(int(rng.integers(1, 4)))
-    ]
+    texts = [f"the [MASK] {pick(rng, [*marks, *NASTY])}".replace("\0", "") for _ in range(int(rng.integers(1, 4)))]
     output = folder / "page.html"
 
     def call() -> Outcome:

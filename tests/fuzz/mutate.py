@@ -10,15 +10,43 @@ import numpy as np
 Rng = np.random.Generator
 
 DEEP = "[" * 3000 + "]" * 3000
-NASTY: list[Any] = [None, True, False, 0, 1, 2, -1, 3, 2**31, 10**9, 10**12, 2**63, 10**30, -(10**12)]
-NASTY += [0.5, 1e-300, 1e308, -0.0, 1.5, float("nan"), float("inf"), -float("inf")]
-NASTY += ["", " ", "0", "1", "x", "é", "\u00a0", "\u202e", "a" * 5000, "\x1b[31m", "\ud800", "\n", "\t", "a\tb"]
-NASTY += ["[MASK]", "[PAD]", "../..", "/dev/null", "nan", "-100", "1e999", "9" * 50]
-NASTY += [[], [1], [[]], ["a", "b"], [None], {}, {"0": "a"}, {"1": "a", "0": "a"}, {"": ""}, [["a", "b"]], [{}]]
-NASTY_BYTES = [b"", b"\x00", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\r", b"\r\n", b"\n\n\n", b"\t", b"\t\t", b'"']
-NASTY_BYTES += [b"'", b",", b"\xed\xa0\x80", b"\xc2\xa0", b"\xe2\x80\xae", b"\x1b[2J", b"\x9b", b"[MASK]", b"[CLS]"]
-NASTY_BYTES += [b"-100", b"nan", b"inf", b"a" * 5000, b" " * 3000, b"9" * 5000, DEEP.encode(), b"{", b"}", b"[", b"]"]
-NASTY_BYTES += [b"\xf0\x9f\x98\x80", b"-DOCSTART-"]
+NASTY: list[Any] = [None, True, False, 0, 1, 2, -1, 3, 2**31, 10**12, 2**63, 10**30, 0.5, -0.0, 1e-300, 1e308]
+NASTY += [float("nan"), float("inf"), -float("inf"), [], [1], [[]], [None], ["a", "b"], {}, {"0": "a"}, {"": ""}, [{}]]
+NASTY += [
+    "",
+    " ",
+    "0",
+    "1",
+    "x",
+    "é",
+    "\u00a0",
+    "\u202e",
+    "a" * 5000,
+    "\x1b[31m",
+    "\ud800",
+    "\n",
+    "\t",
+    "a\tb",
+    "[PAD]",
+]
+NASTY += ["[MASK]", "../..", "/dev/null", "nan", "-100", "1e999", "9" * 5000, "\u200b"]
+NASTY_BYTES = [
+    b"",
+    b"\x00",
+    b"\xff",
+    b"\xfe\xff",
+    b"\xef\xbb\xbf",
+    b"\r",
+    b"\n\n\n",
+    b"\t\t",
+    b'"',
+    b"'",
+    b",",
+    b"{",
+    b"]",
+]
+NASTY_BYTES += [b"\xed\xa0\x80", b"\xc2\xa0", b"\xe2\x80\xae", b"\x1b[2J", b"\x9b", b"[MASK]", b"-100", b"nan", b"inf"]
+NASTY_BYTES += [b"a" * 5000, b" " * 3000, b"9" * 5000, DEEP.encode(), b"\xf0\x9f\x98\x80", b"-DOCSTART-"]
 
 
 def pick(rng: Rng, choices: Any) -> Any:
@@ -27,56 +55,13 @@ def pick(rng: Rng, choices: Any) -> Any:
 
 
 def spoil_bytes(rng: Rng, data: bytes) -> bytes:
-    """The bytes with one to four changes: flipped, cut, put in, doubled, swapped."""
+    """The bytes with one to four changes: flipped, cut, put in, left out, doubled."""
     for _ in range(int(rng.integers(1, 5))):
-        place, other = sorted(rng.integers(0, len(data) + 1, 2).tolist())
-        match int(rng.integers(7)):
-            case 0 if data:
-                at = min(place, len(data) - 1)
-                data = data[:at] + bytes([data[at] ^ 1 << int(rng.integers(8))]) + data[at + 1 :]
-            case 1:
-                data = data[:place]
-            case 2:
-                data = data[:place] + pick(rng, NASTY_BYTES) + data[place:]
-            case 3:
-                data = data[:place] + data[other:]
-            case 4:
-                data = data[:other] + data[place:]
-            case 5:
-                data = data[:place] + rng.bytes(int(rng.integers(1, 30))) + data[place:]
-            case _:
-                data = data[other:] + data[:place]
+        start, end = sorted(rng.integers(0, len(data) + 1, 2).tolist())
+        flipped = bytes(byte ^ 1 << int(rng.integers(8)) for byte in data[start : start + 1])
+        between = [flipped + data[start + 1 : end], b"", data[start:end] * 2, rng.bytes(9), pick(rng, NASTY_BYTES)]
+        data = data[:start] + pick(rng, between) + pick(rng, [data[end:], data[end:], data[start:], b""])
     return data
-
-
-def spoil_lines(rng: Rng, text: str, separators: str = "\t") -> bytes:
-    """A table or list with lines and cells dropped, doubled, emptied, swapped or replaced; or spoiled as bytes."""
-    if rng.random() < 0.3:
-        return spoil_bytes(rng, text.encode())
-    lines = text.split("\n")
-    for _ in range(int(rng.integers(1, 6))):
-        at = int(rng.integers(len(lines)))
-        separator = pick(rng, separators)
-        cells = lines[at].split(separator)
-        cell = int(rng.integers(len(cells)))
-        match int(rng.integers(7)):
-            case 0:
-                del cells[cell]
-            case 1:
-                cells[cell] = str(pick(rng, NASTY))
-            case 2:
-                cells.insert(cell, pick(rng, cells))
-            case 3:
-                lines.insert(at, pick(rng, lines))
-                continue
-            case 4:
-                cells[cell] = pick(rng, ["", " ", "\u00a0", "\u200b", "9" * 5000])
-            case 5:
-                cells = [cell + pick(rng, ["", " ", "\r", "\u00a0"]) for cell in cells]
-            case _:
-                cells = cells[::-1]
-        lines[at] = separator.join(cells)
-    return "\n".join(lines).encode(errors="surrogatepass")
 
 
 def spoil_json(rng: Rng, value: Any) -> Any:
@@ -87,7 +72,7 @@ def spoil_json(rng: Rng, value: Any) -> Any:
             return pick(rng, NASTY)
         owner = value
         while True:
-            key = pick(rng, list(owner)) if isinstance(owner, dict) else int(rng.integers(len(owner)))
+            key = pick(rng, list(owner) if isinstance(owner, dict) else range(len(owner)))
             inner = owner[key]
             if not isinstance(inner, dict | list) or not inner or rng.random() < 0.3:
                 break
@@ -97,6 +82,8 @@ def spoil_json(rng: Rng, value: Any) -> Any:
                 del owner[key]
             case 1 if isinstance(owner, dict):
                 owner[str(pick(rng, NASTY))] = inner
+            case 1:
+                owner.insert(key, copy.deepcopy(inner))
             case 2 if isinstance(inner, int | float) and not isinstance(inner, bool):
                 owner[key] = inner * pick(rng, [-1, 0, 2, 0.5, 10**6, 1e300]) + pick(rng, [0, 1])
             case 3:
@@ -104,6 +91,15 @@ def spoil_json(rng: Rng, value: Any) -> Any:
             case _:
                 owner[key] = copy.deepcopy(pick(rng, NASTY))
     return value
+
+
+def spoil_lines(rng: Rng, text: str, separator: str = "\t") -> bytes:
+    """A table or list with lines and cells spoiled as JSON is, or all of it as bytes."""
+    if rng.random() < 0.3:
+        return spoil_bytes(rng, text.encode())
+    rows = spoil_json(rng, [line.split(separator) for line in text.split("\n")])
+    lines = [separator.join(map(str, row)) if isinstance(row, list) else str(row) for row in rows or [""]]
+    return "\n".join(lines).encode(errors="surrogatepass")
 
 
 def json_bytes(rng: Rng, value: Any) -> bytes:
@@ -118,9 +114,14 @@ def json_bytes(rng: Rng, value: Any) -> bytes:
 
 def spoil(rng: Rng, path: Path) -> None:
     """Spoil a file by what it is, as its name says."""
+    data = path.read_bytes()
     if path.suffix == ".json":
-        path.write_bytes(json_bytes(rng, json.loads(path.read_bytes() or b"{}")))
+        data = json_bytes(rng, json.loads(data or b"{}"))
+    elif path.suffix == ".jsonl" and data and rng.random() < 0.7:
+        row = pick(rng, data.splitlines())
+        data = data.replace(row, json_bytes(rng, json.loads(row)))
     elif path.suffix in (".txt", ".toml", ".jsonl"):
-        path.write_bytes(spoil_lines(rng, path.read_text(encoding="utf-8"), "\t" if path.suffix == ".txt" else " "))
+        data = spoil_lines(rng, data.decode(), " ")
     else:
-        path.write_bytes(spoil_bytes(rng, path.read_bytes()))
+        data = spoil_bytes(rng, data)
+    path.write_bytes(data)

@@ -16,10 +16,10 @@ from unittest import mock
 
 from npbert.cli import main
 
-SECONDS = 10  # of this process: how long it waits for its turn does not count
+SECONDS, LONGEST = 10, 300
+"""Of this process, without its waits, and on the clock, for what sleeps for ever."""
 BYTES = 2**30
-LONGEST_LINE = 2_100
-MOST_LINES = 40
+LONGEST_LINE, MOST_LINES = 2_100, 40
 
 
 class Nonsense(Exception):  # noqa: N818  it is what was found, not a mistake of ours
@@ -27,10 +27,7 @@ class Nonsense(Exception):  # noqa: N818  it is what was found, not a mistake of
 
 
 class Hang(BaseException):
-    """A case took longer than SECONDS. (Not an Exception: nobody may catch it.)"""
-
-
-GOOD = ("accepted", "refused")
+    """A case took too long. (Not an Exception: nobody may catch it.)"""
 
 
 class Outcome(NamedTuple):
@@ -41,50 +38,49 @@ class Outcome(NamedTuple):
 
     @property
     def is_good(self) -> bool:
-        return self.what in GOOD
+        return self.what in ("accepted", "refused")
 
 
-def limit_memory() -> None:
-    """From now on this process may take BYTES more than it has."""
+def limit() -> None:
+    """From now on this process may take BYTES more than it has, and a case ends when it takes too long."""
     now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + BYTES + 2**28, resource.RLIM_INFINITY))
 
-
-@contextmanager
-def limited_time() -> Iterator[None]:
     def stop(*_: object) -> None:
         raise Hang
 
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
+    signal.signal(signal.SIGPROF, stop)
+    signal.signal(signal.SIGALRM, stop)
 
 
 def outcome_of(call: Callable[[], object], refusals: tuple[type[Exception], ...]) -> Outcome:
     """What becomes of call(), which may raise `refusals`, with a message, and nothing else."""
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.alarm(LONGEST)
     try:
-        with limited_time(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             said = call()
-    except Hang:
-        return Outcome("hang", f"after {SECONDS} s")
-    except MemoryError:
-        return Outcome("memory", traceback.format_exc(limit=-3))
-    except Nonsense as error:
-        return Outcome("nonsense", str(error))
+    except (Hang, MemoryError, Nonsense) as error:
+        return Outcome(type(error).__name__, traceback.format_exc(limit=-3))
     except refusals as error:
         message = str(error)
         is_said = message.strip() and len(message) < MOST_LINES * LONGEST_LINE
         return Outcome("refused", message) if is_said else Outcome("traceback", repr(error)[:500])
     except BaseException:
         return Outcome("traceback", traceback.format_exc(limit=-4))
-    if said is not None:
-        return said if isinstance(said, Outcome) else Outcome("accepted", repr(said))
-    return Outcome("accepted")
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.alarm(0)
+    return said if isinstance(said, Outcome) else Outcome("accepted", repr(said))
+
+
+@contextmanager
+def not_drawn() -> Iterator[None]:
+    """While it lasts, pictures, which would take most of the time, are made, but not drawn."""
+    curves, page = "npbert.training.session.draw_curves", "npbert.pages.report.page.as_bytes"
+    with mock.patch(curves, lambda *_: None), mock.patch(page, lambda *_: b""):
+        yield
 
 
 def command(*arguments: object, stdin: bytes = b"", is_json: bool = True) -> Outcome:
@@ -95,34 +91,26 @@ def command(*arguments: object, stdin: bytes = b"", is_json: bool = True) -> Out
         "stdout": io.TextIOWrapper(out, encoding="utf-8", write_through=True),
         "stderr": io.TextIOWrapper(err, encoding="utf-8", errors="backslashreplace", write_through=True),
     }
-    with mock.patch.multiple(sys, **streams):
-        try:
-            status: Any = main([str(argument) for argument in arguments])
-        except SystemExit as exit:
-            status = exit.code
-    said = err.getvalue().decode(errors="replace")
-    check_text(said)
-    if status in (1, 2):
-        if "npbert" not in said:
-            raise Nonsense(f"it failed with {status} and said {said!r}")
-        return Outcome("memory" if "not enough memory" in said else "refused", said)
-    if status != 0:
-        raise Nonsense(f"the status is {status}: {said}")
-    if is_json:
+    with mock.patch.multiple(sys, **streams), not_drawn():
+        status: Any = main([str(argument) for argument in arguments])
+    if status == 0 and is_json:
         for line in out.getvalue().decode().splitlines():
             json.loads(line, parse_constant=_refuse_constant)
-    return Outcome("accepted", said)
+    return ended(status, err.getvalue().decode(errors="replace"))
 
 
-def check_text(said: str) -> None:
-    if "Traceback" in said:
-        raise Nonsense(said)
+def ended(status: int, said: str, *, must_speak: bool = True) -> Outcome:
+    """What became of a program that ended with this exit status, and said so much. Raises: Nonsense."""
     lines = said.splitlines()
     if len(lines) > MOST_LINES or max(map(len, lines), default=0) > LONGEST_LINE:
         raise Nonsense(f"{len(lines)} lines, the longest of {max(map(len, lines))} characters: {said[:300]}…")
-    escape = re.search(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f\x9b]", said)
-    if escape:
-        raise Nonsense(f"a control character reaches the terminal: {said!r:.500}")
+    if re.search(r"Traceback|[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f\x9b]", said):
+        raise Nonsense(f"a traceback, or a control character that reaches the terminal: {said!r:.500}")
+    if status not in (0, 1, 2) or (status and must_speak and "npbert" not in said):
+        raise Nonsense(f"the status is {status}: {said!r}")
+    if "not enough memory" in said:
+        return Outcome("MemoryError", said)
+    return Outcome("refused" if status else "accepted", said)
 
 
 def _refuse_constant(name: str) -> None:

@@ -1,24 +1,23 @@
 """Whatever is in the file, the answer is one clear message."""
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from npbert.learn import RIGHT, WRONG, Verdict, check, judge_file, process
+from npbert.learn import RIGHT, WRONG, check, judge_file, process
 from npbert.learn.exercises import EXERCISES
 from tests.learn.answers import answered, right
 
 LINEAR = right(2)["Linear.backward"]
 
 
-def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(judge, monkeypatch):
+def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONBREAKPOINT", "builtins.print")
-    hook = sys.breakpointhook
-    verdict = judge(2, answered(2, "breakpoint()"))
-    assert "stops with BdbQuit" in verdict.says and verdict.printed == ""
-    assert sys.breakpointhook is hook
+    path = tmp_path / "02_linear.py"
+    path.write_text(answered(2, "breakpoint()"), encoding="utf-8")
+    verdict = check(EXERCISES[2], path)
+    assert "stops with BdbQuit" in verdict.says and verdict.printed == "" and "Take them out" in verdict.because
 
 
 def test_a_file_that_is_no_text(tmp_path):
@@ -40,13 +39,11 @@ def test_a_right_answer_that_makes_float64_of_float32_is_told_so(wide, judge):
 
 
 def test_a_search_that_is_ended_is_told_so(tmp_path, monkeypatch):
-    path, first = tmp_path / "02_linear.py", Verdict(WRONG, "dW is wrong")
-    path.write_text(answered(2, "while True: pass"), encoding="utf-8")
-    monkeypatch.setattr(process, "_waited_for", lambda process, folder, at_once: first)
-    told = check(EXERCISES[2], path).because
-    assert "The search for a change that makes it right was ended after 300 seconds." in told
-    monkeypatch.setattr(process, "_waited_for", lambda process, folder, at_once: None)
-    assert check(EXERCISES[2], path).says == "Running the file was ended after 300 seconds."
+    path = tmp_path / "02_linear.py"
+    path.write_text(answered(2, "return np.exp(dy @ self.weight.value.T)"), encoding="utf-8")
+    told = check(EXERCISES[2], path, at_once=lambda first: monkeypatch.setattr(process, "_ALL", 0)).because
+    assert "The search for a change that makes it right was ended after 0 seconds." in told
+    assert check(EXERCISES[2], path).says == "Running the file was ended after 0 seconds."
 
 
 ENDLESS = "One call was ended after 1 seconds, at line {line}: is there a loop that never ends?"

@@ -45,7 +45,7 @@ def test_shades_are_named_by_round_numbers(norms):
     figure = plot_layers([row(1, *norms)])
     figure.draw_without_rendering()
     names = [tick.get_text() for tick in figure.axes[1].get_yticklabels()]
-    assert 1 < len(names) <= 12 and all(re.fullmatch(r"(10|[125]·10)[⁻\d⁰¹²³⁴⁵⁶⁷⁸⁹]+|[\d.]+|", name) for name in names)
+    assert 1 < len(names) <= 12 and all(re.fullmatch(r"[\d.]+(e[−+-]\d+)?|", name) for name in names)
 
 
 def test_the_middle_layer_the_band_and_the_rule_of_thumb():

@@ -143,7 +143,7 @@ def test_tensorboard_reads_histograms_and_images(tmp_path):
 def test_a_file_is_there_when_there_is_something_in_it(tmp_path):
     with Log(tmp_path, after_step=0) as log:
         assert not list(tmp_path.glob("*.jsonl"))
-        log.sync()
+        log.before_save()
         log.shown.write(3, {"kind": "masked", "p": float("nan")})
         log.layers.write(3, {"gradient_norms": {"layer 1": float("inf")}})
         assert read_json_lines(tmp_path / SHOWN_FILE) == [{"step": 3, "kind": "masked", "p": None}]

@@ -1,6 +1,7 @@
 """The pictures that a run leaves: its curves at the end, and TensorBoard's, which take next to no time of it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -39,13 +40,20 @@ def test_a_run_draws_its_own_even_when_it_is_shorter_than_the_steps_between_line
     assert [line.get_xdata().tolist() for line in figure.axes[0].lines] == [[3], [2, 3]]
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The figures that are drawn, each of them at once, in a run that has gone on for a while."""
-    figures, clock = [], iter([0.0, 1000.0, 1000.0])
-    monkeypatch.setattr("npbert.training.plot.as_bytes", lambda figure: figures.append(figure) or b"png")
-    monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
-    return figures
+class Drawn(Pictures):
+    """Keeps the pictures that each evaluation gets, in a run in which one can be drawn at these seconds."""
+
+    def __init__(self, monkeypatch, folder, seconds=(0, 1000, 1000), **options):
+        clock = iter(seconds)
+        monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
+        self.pictures, self.figures = [], []
+        monkeypatch.setattr("npbert.training.plot.as_bytes", lambda figure: self.figures.append(figure) or b"png")
+        events = SimpleNamespace(images=lambda step, pictures: self.pictures.append((step, pictures)))
+        super().__init__(folder, events, **{"model": None, **options})
+
+    def judged(self, step=1, **shown):
+        self.after(SimpleNamespace(number=step, is_judged=True, shown=shown))
+        return self.pictures
 
 
 CONFUSION = {"labels": ["a", "b"], "counts": [[1, 0], [0, 1]]}
@@ -61,18 +69,18 @@ CONFUSION = {"labels": ["a", "b"], "counts": [[1, 0], [0, 1]]}
     ],
 )
 @pytest.mark.parametrize("norms", [NORMS, ""], ids=["", "before a step was written down"])
-@pytest.mark.usefixtures("drawn")
-def test_what_tensorboard_gets(tmp_path, shown, name, norms):
+def test_what_tensorboard_gets(tmp_path, monkeypatch, shown, name, norms):
     (tmp_path / LAYERS_FILE).write_text(norms, encoding="utf-8")
     names = ["layers/gradient_norms"] * bool(norms) + [name] * bool(name)
-    assert Pictures(tmp_path).draw(shown) == dict.fromkeys(names, b"png")
+    assert Drawn(monkeypatch, tmp_path).judged(**shown) == [(1, dict.fromkeys(names, b"png"))]
 
 
-def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, drawn):
+def test_tensorboard_sees_where_the_first_and_the_last_layer_look(tmp_path, monkeypatch):
     model = BertForPreTraining(replace(TINY, num_hidden_layers=3), rng=np.random.default_rng(0))
     batch, tokens = Batch(np.array([[2, 8, 9, 3]])), ["[CLS]", "cat", "dog", "[SEP]"]
-    assert list(Pictures(tmp_path, model, PlottedText(batch, tokens)).draw({})) == ["layers/attention"]
-    *panels, _ = drawn[0].axes
+    drawn = Drawn(monkeypatch, tmp_path, model=model, example=PlottedText(batch, tokens))
+    assert drawn.judged() == [(1, {"layers/attention": b"png"})]
+    *panels, _ = drawn.figures[0].axes
     found = model.bert.attention_probabilities(batch)
     for axes, p in zip(panels, [*found[1][0], *found[3][0]], strict=True):
         np.testing.assert_allclose(axes.collections[0].get_array(), p, rtol=1e-6)
@@ -88,9 +96,7 @@ def test_the_text_for_it_is_the_longest_that_a_picture_has_room_for():
 
 def test_pictures_take_a_fiftieth_of_the_time_at_most(tmp_path, monkeypatch):
     """The first is expected to take three seconds, so it waits until 50 · 3 s; it takes three, and the next 50 · 6."""
-    clock = iter([0, 149, 151, 154, 299, 301, 304])
-    monkeypatch.setattr("npbert.training.plot.as_bytes", lambda _: b"png")
-    monkeypatch.setattr("npbert.training.plot.time.perf_counter", lambda: next(clock))
-    (tmp_path / LAYERS_FILE).write_text(NORMS, encoding="utf-8")
-    pictures = Pictures(tmp_path)
-    assert [bool(pictures.draw({})) for _ in range(4)] == [False, True, False, True]
+    drawn = Drawn(monkeypatch, tmp_path, [0, 149, 151, 154, 299, 301, 304])
+    for step in range(4):
+        drawn.judged(step)
+    assert [step for step, _ in drawn.pictures] == [1, 3]

@@ -61,21 +61,12 @@ def finished(tmp_path_factory):
 
 NO_STATE, DAMAGED = "is not a training state of npbert", "is damaged, or of another version"
 HEADS = {  # what is set in the head of a state, and why it is refused
-    "steps": [("4", NO_STATE), (-4, NO_STATE), (10**400, NO_STATE), (2**63, NO_STATE)],
-    "progress": [([], NO_STATE)],
-    "reads": [([], NO_STATE), ({"vocabulary": "x"}, "vocabulary was x and is missing")],
-    "progress settings": [([], NO_STATE)],
-    "progress mood": [(1, f"{DAMAGED}.*: mood is unknown")],
-    "progress rng": [(None, DAMAGED), ({"bit_generator": "X"}, DAMAGED)],
-    "progress epoch": [(10**400, DAMAGED)],
-    "progress averages": [({"sums": {"loss": 0.5}, "counts": {"loss": 0}}, f"{DAMAGED}.*: averages is")],
+    "progress": ([], DAMAGED),
+    "progress mood": (1, f"{DAMAGED}.*: .* 'mood'"),
+    "progress rng": ("not given", DAMAGED),
+    "reads": ({"vocabulary": "x"}, "vocabulary was x and is missing"),
 }
 TENSORS = {  # what is done to the tensors, how another model differs, and why it is refused
-    "NaN": (
-        lambda tensors: tensors["value.classifier.bias"].fill(np.nan),
-        {},
-        r"damaged: value.classifier.bias holds a",
-    ),
     "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing there, and F32 \(8, 2\) here"),
     "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\) there, and F"),
     "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\) there, and missing here"),
@@ -93,13 +84,9 @@ def check_refused(path, message, **changes):
     assert everything(trainer) == before
 
 
-@pytest.mark.parametrize(
-    ("keys", "value", "message"),
-    [(k, *each) for k, cases in HEADS.items() for each in cases],
-    ids=lambda each: f"{each!s:.20}",
-)
-def test_a_head_that_cannot_be(finished, tmp_path, keys, value, message):
-    file, head = read_state(finished / STATE_FILE)
+@pytest.mark.parametrize("keys", HEADS)
+def test_a_head_that_cannot_be(finished, tmp_path, keys):
+    (file, head), (value, message) = read_state(finished / STATE_FILE), HEADS[keys]
     *outer, last = keys.split()
     (head[outer[0]] if outer else head)[last] = value
     write_state(tmp_path / STATE_FILE, head, {name: file.read(name) for name in file.shapes})
@@ -140,26 +127,6 @@ def test_a_state_of_an_earlier_version(finished, tmp_path):
     trainer = make_trainer(tmp_path, steps=4)
     trainer.restore()
     assert trainer.step == 4
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *[
-            (name, wrong)
-            for name in ("epoch", "epoch_seed", "best_step")
-            for wrong in (-1, 1.5, "1", None, True, 2**63)
-        ],
-        *[("best", wrong) for wrong in ("1", [], True)],
-        *[(name, wrong) for name in ("evaluation", "best_evaluation") for wrong in (None, [], {"f1": "high"})],
-        *[("place", wrong) for wrong in ([1], [1, -2], [1, 2, 3], {"group": 0}, None, ["a", 1])],
-        *[("averages", wrong) for wrong in ({}, {"sums": {}, "counts": {"loss": 1}}, {"sums": [], "counts": {}})],
-        ("averages", {"sums": {"loss": 1.0}, "counts": {"loss": -1}}),
-    ],
-)
-def test_what_is_of_another_type_is_named(name, value):
-    with pytest.raises(ValueError, match=f"^{name} is "):
-        Progress.from_stored({**PROGRESS.stored(), name: value})
 
 
 BOTH = {"loss": 1.75 + 0.75, "mlm_loss": 1.75, "mlm_accuracy": 30 / 40, "nsp_loss": 0.75, "nsp_accuracy": 3 / 4}

@@ -10,7 +10,7 @@ from npbert import AdamW, Layer, Tape
 from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training.finite import NotFiniteError, first_not_finite
-from npbert.training.layer_statistics import LayerStatistics, histograms
+from npbert.training.layer_statistics import LayerStatistics
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings
 from npbert.training.state import LOCK_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
@@ -135,7 +135,10 @@ def statistics_of(model, update):
     """The row that is written for a step that makes this update."""
     rows = []
     log = SimpleNamespace(layers=SimpleNamespace(write=lambda _, row: rows.append(row)))
-    watcher, step = LayerStatistics(model, TrainerSettings(log_every=1), log), SimpleNamespace(number=1)
+    watcher, step = (
+        LayerStatistics(model, TrainerSettings(log_every=1), log),
+        SimpleNamespace(number=1, row={"loss": 1.0}, is_judged=False),
+    )
     watcher.before_update(step)
     update()
     watcher.after(step)
@@ -164,7 +167,7 @@ def test_the_numbers_of_a_step():
         assert numbers["gradient_norms"][name] == pytest.approx(norm([p.grad for p in parameters]), rel=1e-3)
         assert numbers["update_ratios"][name] == pytest.approx(moved / norm(before[name]), rel=1e-3)
     assert [*numbers["gradient_norms"]] == [*numbers["update_ratios"]] == LAYERS
-    samples = histograms(model)
+    samples = LayerStatistics(model, TrainerSettings(), None).histograms()
     assert list(samples) == [f"{what}/{name}" for name in LAYERS for what in ("values", "gradients")]
     wanted = np.concatenate([parameter.grad.ravel() for parameter in layers["classifier"]])
     np.testing.assert_array_equal(samples["gradients/classifier"], wanted)

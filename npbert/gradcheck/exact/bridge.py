@@ -5,15 +5,12 @@ floats is compared with the gradients, and another backward with the first.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Tape
 from npbert.gradcheck.exact.field import Field
-from npbert.gradcheck.exact.run import ExactRun, Floats, Ready, run_on_numbers
-from npbert.gradcheck.inputs import as_tuple, copied, copy_of
+from npbert.gradcheck.exact.run import Case, ExactRun, Floats, run_on_numbers
 
 _STEP, _STEPS = 1e-4, 10.0 ** -np.arange(2, 14)
 _SLOPE = 1e-5  # the relative error of a slope by a difference, beside what rounding explains
@@ -36,14 +33,13 @@ def spread(array: Array) -> float:
     return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
-def slope_parting(part: Ready, floats: Floats, run: ExactRun, right: Mapping[str, Array], seed: int) -> str:
+def slope_parting(part: Case, floats: Floats, run: ExactRun, right: Mapping[str, Array], seed: int) -> str:
     """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
 
     right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong. Of
     the others, which serve where a kink is near or rounding counts, that one decides at which the slope is steadiest.
     """
-    with part.made(np.copy) as (_, here):
-        pass
+    here = part.variables
     with part.made(moved_by(1.0, seed)) as (_, ahead):
         terms = [gradient * (ahead[name] - here[name]) for name, gradient in right.items()]
     expected = sum(float(term.sum()) for term in terms)
@@ -76,15 +72,14 @@ def steadiest(slopes: Array, rounding: Array) -> tuple[float, float, int]:
     return float(slopes[best]), float(doubts[best]), best
 
 
-def _outputs(part: Ready, make: Callable[[Array], Array]) -> list[Any]:
-    with part.made(make) as (given, _):
-        y = part.part.layer.forward(*map(copied, given), tape=Tape(copy_of(part.part.rng)))
-        return [np.copy(each) for each in as_tuple(y)]
+def _outputs(part: Case, make: Callable[[Array], Array]) -> tuple[Array, ...]:
+    with part.moved(make) as there:
+        return there.outputs()
 
 
-def another_backward(part: Ready, floats: Floats, run: ExactRun) -> str:
+def another_backward(part: Case, floats: Floats, run: ExactRun) -> str:
     """A sentence, if backward gives other gradients when it is called again, with a multiple of dy; or ""."""
-    _, again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy))
+    again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy))
     for name, gradient in floats.gradients.items():
         difference = np.abs(again.gradients[name] / _TIMES - gradient)
         if not (difference <= run.seen[name].room(floats) / abs(floats.factor) + np.finfo(gradient.dtype).tiny).all():
@@ -92,7 +87,7 @@ def another_backward(part: Ready, floats: Floats, run: ExactRun) -> str:
     return ""
 
 
-def run_in_field(part: Ready, floats: Floats, seed: int) -> tuple[ExactRun, bool, bool]:
+def run_in_field(part: Case, floats: Floats, seed: int) -> tuple[ExactRun, bool, bool]:
     """The run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction; and
     whether roots were taken, which another point may have in the field."""
     field = Field(np.random.default_rng(seed))
@@ -100,15 +95,15 @@ def run_in_field(part: Ready, floats: Floats, seed: int) -> tuple[ExactRun, bool
     return run, run.difference % Field.modulus == 0, field.has_random_roots
 
 
-def is_right_on_both_sides(part: Ready, floats: Floats, seed: int) -> bool:
+def is_right_on_both_sides(part: Case, floats: Floats, seed: int) -> bool:
     """True if backward is proved a little to one side of a tie and to the other, and no gradient at the tie is beyond
     those of the two sides."""
     drawn = np.random.default_rng([seed, 4])  # all of one size, beside which a gradient is small or not
-    _, tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
+    tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
     sides = []
     for step in (_ASIDE, -_ASIDE):
-        with part.made(moved_by(step, seed)) as (given, _):
-            side, there = part._replace(part=part.part._replace(inputs=tuple(given))).run_on_floats(tie.dy)
+        with part.moved(moved_by(step, seed)) as side:
+            there = side.run_on_floats(tie.dy)
             run, holds, _ = run_in_field(side, there, seed)
             parting = run.parting(there) or run.backward_parting(there)
             if not holds or run.ties or parting or slope_parting(side, there, run, there.gradients, seed):

@@ -20,14 +20,13 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.exact.run import ExactRun, Ready, run_on_numbers
-from npbert.gradcheck.exact.world import World
+from npbert.gradcheck.exact.run import Case, ExactRun, run_on_numbers
 
 DIGITS = 50
 _NEAR = 1e-3
 
 
-class Digits(World):
+class Digits:
     """Decimal numbers of the precision that the context has.
 
     rng: unknowns are drawn from near what they are seen as, so that no γ is exactly 1; None takes them as they are.
@@ -93,7 +92,7 @@ class Slope:
 
 
 def gradients_with_digits(
-    part: Ready,
+    part: Case,
     dy: tuple[Any, ...],
     *,
     near: np.random.Generator | None = None,
@@ -115,7 +114,7 @@ def gradients_with_digits(
         return replace(run, gradients=said), right
 
 
-def right_gradients(part: Ready, dy: tuple[Any, ...]) -> dict[str, Array]:
+def right_gradients(part: Case, dy: tuple[Any, ...]) -> dict[str, Array]:
     """By name, the gradients that forward shows, to the last digit of a float."""
     _, right = gradients_with_digits(part, dy, backward=False)
     return {name: decimals.astype(np.float64) for name, decimals in right.items()}

@@ -46,7 +46,7 @@ from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sid
 from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.room import place_of
-from npbert.gradcheck.exact.run import Case, ExactRun, Floats, Ready
+from npbert.gradcheck.exact.run import Case, ExactRun, Floats
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.inputs import copied, copy_of
 from npbert.gradcheck.layer_of import as_layer
@@ -77,7 +77,7 @@ def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed
     start = time.perf_counter()
     with kept(layer, *inputs) as things, np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        proof = proof_of(Case(layer, tuple(map(copied, inputs)), rng).ready(things), seed)
+        proof = proof_of(Case(layer, map(copied, inputs), rng, things=things), seed)
         return replace(proof, seconds=time.perf_counter() - start)
 
 
@@ -99,12 +99,12 @@ def prove_vjp(
     return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def proof_of(part: Ready, seed: int) -> Proof:
+def proof_of(part: Case, seed: int) -> Proof:
     """The proof for a layer that may be left changed."""
     if not part.size:
         raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
     try:
-        part, floats = part.run_on_floats(_drawn(seed))
+        floats = part.run_on_floats(_drawn(seed))
     except (GradientError, TapeError) as error:
         return Proof(REFUTED, part.size, reason=str(error))
     try:
@@ -113,7 +113,7 @@ def proof_of(part: Ready, seed: int) -> Proof:
         return Proof(NOT_PROVED, part.size, reason=_without_rule(error))
 
 
-def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
+def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
     """The proof for a layer that ran on floats. Raises: whatever the layer raises on exact numbers."""
     run, holds, has_roots = run_in_field(part, floats, seed)
     rounding = {name: seen.room(floats) / abs(floats.factor) for name, seen in run.seen.items()}
@@ -125,47 +125,51 @@ def _proof_beside_floats(part: Ready, floats: Floats, seed: int) -> Proof:
         right = floats.gradients if holds else right_gradients(part, floats.dy)
         parting = slope_parting(part, floats, run, right, seed)
     if parting:
-        return replace(proved, verdict=NOT_PROVED, reason=f"the code goes another way on exact numbers: {parting}")
+        return Proof(NOT_PROVED, part.size, reason=f"the code goes another way on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
     if parting:
-        arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
-        if wrong := [array for array in arrays if array.count]:
-            return Proof(REFUTED, part.size, wrong=tuple(wrong))
-        reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
-        return replace(proved, verdict=NOT_PROVED, reason=reason)
-    if holds and not run.ties:
-        return proved
-    wrong = witnesses(part, floats.dy_of_numbers, seed)
-    if has_roots and not wrong and _holds_at_another_point(part, floats, seed):
+        return _another_way_back(part, floats, parting)
+    is_proved = holds and not run.ties
+    wrong = [] if is_proved else witnesses(part, floats.dy_of_numbers, seed)
+    if is_proved or (has_roots and not wrong and _holds_at_another_point(part, floats, seed)):
         return proved
     return _not_proved(part, floats, run, wrong, seed)
 
 
-def _holds_at_another_point(part: Ready, floats: Floats, seed: int) -> bool:
+def _another_way_back(part: Case, floats: Floats, parting: str) -> Proof:
+    """The answer where backward does something else on exact numbers, or for another dy."""
+    arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
+    if wrong := [array for array in arrays if array.count]:
+        return Proof(REFUTED, part.size, wrong=tuple(wrong))
+    reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
+    return Proof(NOT_PROVED, part.size, reason=reason)
+
+
+def _holds_at_another_point(part: Case, floats: Floats, seed: int) -> bool:
     """True if the equality holds at a point whose roots are in the field."""
     return any(run_in_field(part, floats, other)[1] for other in range(seed + 1, seed + _POINTS))
 
 
-def _not_proved(part: Ready, floats: Floats, run: ExactRun, wrong: list[Comparison], seed: int) -> Proof:
+def _not_proved(part: Case, floats: Floats, run: ExactRun, wrong: list[Comparison], seed: int) -> Proof:
     """The answer where the equality does not hold: refuted with a witness, and not proved without one."""
     if not wrong:
         return Proof(NOT_PROVED, part.size, reason=_TIE if run.ties else _NO_LAW)
     if dropped := _without_small_constants(part, floats, seed):
         return Proof(NOT_PROVED, part.size, reason=_but_for(dropped), dropped=dropped)
-    parts, _ = judged(parts_of(part.part), lambda each: holds_for(each, seed))
+    parts, _ = judged(parts_of(part), lambda each: holds_for(each, seed))
     return Proof(REFUTED, part.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
 def holds_for(part: Case, seed: int) -> bool:
     """True if the equality holds for this part of a layer."""
-    return run_in_field(*part.ready().run_on_floats(_drawn(seed)), seed)[1]
+    return run_in_field(part, part.run_on_floats(_drawn(seed)), seed)[1]
 
 
 def _drawn(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 2])
 
 
-def _without_small_constants(part: Ready, floats: Floats, seed: int) -> tuple[float, ...]:
+def _without_small_constants(part: Case, floats: Floats, seed: int) -> tuple[float, ...]:
     """The small constants with 0 in the place of which the equality holds; () where there are none."""
     dropped: set[float] = set()
     Number.dropped = dropped

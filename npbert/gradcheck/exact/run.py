@@ -1,20 +1,21 @@
 """A layer, run forward and backward: on the user's own floats, and on Numbers instead of them."""
 
+import copy
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError
-from npbert.gradcheck.exact.arrays import parts_of_number, seen, unknowns_like
+from npbert.gradcheck.exact.arrays import ERROR, TANGENT, VALUE, part_of_numbers, seen, unknowns_like
 from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.room import Swap, room_for_numbers, swaps_for
-from npbert.gradcheck.exact.world import World
 from npbert.gradcheck.gradients_by_name import gradients_by_name
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
 from npbert.gradcheck.report import GradientError
@@ -51,76 +52,102 @@ class Floats:
         return tuple(each * self.factor for each in self.dy)
 
 
-class Case(NamedTuple):
-    """A layer with what its forward is given, and its dotted name, if it is a part of another one. rng: for dropout.
+class Case:
+    """A layer with what its forward is given, and its dotted name, if it is a part of another one.
 
-    constant: the names of the float inputs without a gradient, for which backward returns None.
+    rng: for dropout. things: all that the layer holds, where that is known. parameters: by name. float_inputs: the
+    positions of the inputs that have a gradient, by name. swaps: see `room_for_numbers`.
     """
 
-    layer: Any
-    inputs: tuple[Any, ...]
-    rng: np.random.Generator | None
-    name: str = ""
-    constant: frozenset[str] = frozenset()
+    def __init__(
+        self,
+        layer: Any,
+        inputs: Iterable[Any],
+        rng: np.random.Generator | None,
+        name: str = "",
+        things: Iterable[Any] | None = None,
+    ) -> None:
+        self.layer, self.inputs, self.rng, self.name, self._things = layer, list(inputs), rng, name, things
 
-    def ready(self, things: Iterable[Any] | None = None) -> "Ready":
-        """The part with what a run needs. things: all that the layer holds, where that is known."""
-        things = list(reachable([self.layer]) if things is None else things)
-        parameters = parameters_of(self.layer, things)
-        float_inputs = float_inputs_of(self.layer, self.inputs, parameters)
-        moved = {name: position for name, position in float_inputs.items() if name not in self.constant}
-        return Ready(self, parameters, moved, swaps_for(things))
+    @cached_property
+    def things(self) -> list[Any]:
+        """All that the layer holds."""
+        return list(reachable([self.layer]) if self._things is None else self._things)
 
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """Those of the layer by name, and those that it hides."""
+        return parameters_of(self.layer, self.things)
 
-class Ready(NamedTuple):
-    """A part that can run.
+    @cached_property
+    def float_inputs(self) -> dict[str, int]:
+        """The positions of the inputs that have a gradient, by name."""
+        return float_inputs_of(self.layer, self.inputs, self.parameters)
 
-    parameters: by name. moved: the positions of the inputs that have a gradient, by name. swaps: see
-    `room_for_numbers`.
-    """
+    @cached_property
+    def swaps(self) -> list[Swap]:
+        """What means something else on exact numbers."""
+        return swaps_for(self.things)
 
-    part: Case
-    parameters: dict[str, Parameter]
-    moved: dict[str, int]
-    swaps: list[Swap]
+    @property
+    def variables(self) -> dict[str, Array]:
+        """All that can be moved: the parameters' values and the float inputs, by name."""
+        values = {name: parameter.value for name, parameter in self.parameters.items()}
+        return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
 
     @property
     def size(self) -> int:
-        """How many numbers there are to derive by."""
-        sizes = (np.size(self.part.inputs[position]) for position in self.moved.values())
-        return sum(parameter.value.size for parameter in self.parameters.values()) + sum(sizes)
+        """The count of all numbers that can be moved."""
+        return sum(array.size for array in self.variables.values())
+
+    def leave_out(self, names: set[str]) -> None:
+        """Take these inputs for constants, as backward returns None for them."""
+        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
 
     def made(self, make: Callable[[Array], Any]) -> Any:
         """A context: see `replaced`."""
-        return replaced(self.parameters, self.part.inputs, self.moved, make)
+        return replaced(self.parameters, self.inputs, self.float_inputs, make)
 
-    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> "tuple[Ready, Floats]":
-        """What the layer does with floats, and the part without the inputs for which backward returns None. dy: as it
+    @contextmanager
+    def moved(self, make: Callable[[Array], Any]) -> "Iterator[Case]":
+        """While it lasts, parameters are others; gives the case with other inputs, too."""
+        with self.made(make) as (given, _):
+            there = copy.copy(self)
+            there.inputs = list(map(copied, given))
+            yield there
+
+    def outputs(self) -> tuple[Array, ...]:
+        """y, each time with the same dropout."""
+        y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng)))
+        return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which is moved again
+
+    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> Floats:
+        """What the layer does with floats. Inputs for which backward returns None are constants from then on. dy: as it
         is, or where it is drawn from. Raises: what forward raises; GradientError when backward raises, or does not
         return one gradient for each float input."""
-        with self.made(np.copy) as (given, _):
-            tape = Tape(copy_of(self.part.rng))
-            y = self.part.layer.forward(*map(copied, given), tape=tape)
+        with self.made(np.copy) as (given, variables):
+            tape = Tape(copy_of(self.rng))
+            y = self.layer.forward(*map(copied, given), tape=tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))
             if isinstance(dy, np.random.Generator):
                 dy = tuple(_drawn_like(part, dy) for part in ys)
             try:
-                dx = self.part.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape)
+                dx = self.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape)
             except TapeError:
                 raise
             except Exception as error:
                 raise GradientError(f"backward raises {type(error).__name__}: {error}") from error
-            found = gradients_by_name(self.parameters, list(self.moved), dx, tape)
-            for name, position in self.moved.items():
-                if name in found and np.shape(found[name]) != given[position].shape:
-                    shapes = f"has shape {np.shape(found[name])}, and {name} {given[position].shape}"
+            found = gradients_by_name(self.parameters, list(self.float_inputs), dx, tape)
+            for name in found.keys() & self.float_inputs.keys():
+                if np.shape(found[name]) != variables[name].shape:
+                    shapes = f"has shape {np.shape(found[name])}, and {name} {variables[name].shape}"
                     raise GradientError(f"the gradient of {name} {shapes}")
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
             values = (parameter.value for parameter in self.parameters.values())
             dtypes = {array.dtype for array in (*ys, *gradients.values(), *values, *given) if is_float_array(array)}
         epsilon = max((float(np.finfo(dtype).eps) for dtype in dtypes), default=2.0**-52)
-        moved = {name: position for name, position in self.moved.items() if name in gradients}
-        return self._replace(moved=moved), Floats(ys, dy, gradients, epsilon)
+        self.leave_out(self.float_inputs.keys() - gradients.keys())
+        return Floats(ys, dy, gradients, epsilon)
 
 
 class Seen(NamedTuple):
@@ -167,7 +194,7 @@ class ExactRun:
 
     def parting(self, floats: Floats) -> str:
         """The first number of y that the same code makes another one of on floats, beyond rounding, in words; or ""."""
-        each = zip(self.seen_y, _names_of(floats.y), floats.y, strict=True)
+        each = zip(self.seen_y, names_of(floats.y), floats.y, strict=True)
         return next(filter(None, (seen.first_apart(name, own, floats) for seen, name, own in each)), "")
 
     def backward_parting(self, floats: Floats) -> str:
@@ -176,36 +203,35 @@ class ExactRun:
         return next(filter(None, (seen.first_apart(name, own, floats, floats.factor) for seen, name, own in each)), "")
 
 
-def run_on_numbers(world: World, part: Ready, dy: tuple[Any, ...], *, backward: bool = True) -> ExactRun:
+def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: bool = True) -> ExactRun:
     """Run a layer once in this world. backward: False runs forward alone.
 
     Raises: GradientError when backward does not return one gradient for each float input; whatever the layer raises
     where exact numbers do not flow through it.
     """
-    layer, rng = part.part.layer, part.part.rng
     with inhabited(world), part.made(unknowns_like) as (given, variables):
-        tangents = {name: parts_of_number(value, "tangent") for name, value in variables.items()}
+        tangents = {name: part_of_numbers(value, TANGENT) for name, value in variables.items()}
         with room_for_numbers(part.swaps):
-            tape = Tape(copy_of(rng))
-            y = layer.forward(*given, tape=tape)
+            tape = Tape(copy_of(part.rng))
+            y = part.layer.forward(*given, tape=tape)
             ys = as_tuple(y)
-            seen_y = [_seen(name, each) for name, each in zip(_names_of(ys), ys, strict=True)]
+            seen_y = [_seen(name, each) for name, each in zip(names_of(ys), ys, strict=True)]
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             growth: Any = sum(
-                _inner(parts_of_number(d, "value"), parts_of_number(each, "tangent"))
+                _inner(part_of_numbers(d, VALUE), part_of_numbers(each, TANGENT))
                 for d, each in zip(dys, ys, strict=True)
             )
             found: dict[str, Any] = {}
             if backward:
                 Number.keeps_tangents = False
-                dx = layer.backward(dys if isinstance(y, tuple | list) else dys[0], tape)
-                found = gradients_by_name(part.parameters, list(part.moved), dx, tape)
+                dx = part.layer.backward(dys if isinstance(y, tuple | list) else dys[0], tape)
+                found = gradients_by_name(part.parameters, list(part.float_inputs), dx, tape)
         seens = {name: _seen(f"the gradient of {name}", each) for name, each in found.items()}
-        gradients = {name: parts_of_number(each, "value") for name, each in found.items()}
+        gradients = {name: part_of_numbers(each, VALUE) for name, each in found.items()}
         return ExactRun(tangents, growth, gradients, seen_y, seens, Number.ties)
 
 
-def _names_of(ys: tuple[Any, ...]) -> list[str]:
+def names_of(ys: Sequence[Any]) -> list[str]:
     """`y`, or `y[0]` and so on."""
     return ["y"] if len(ys) == 1 else [f"y[{position}]" for position in range(len(ys))]
 
@@ -216,7 +242,7 @@ def _seen(name: str, array: Any) -> Seen:
     if not np.isfinite(floats).all():
         at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
         raise NoRuleError(f"{_at(name, at)} is {floats[at]}, where there is no derivative")
-    return Seen(floats, np.nan_to_num(np.asarray(parts_of_number(array, "error"), float), nan=0.0, posinf=0.0))
+    return Seen(floats, np.nan_to_num(np.asarray(part_of_numbers(array, ERROR), float), nan=0.0, posinf=0.0))
 
 
 def _at(name: str, at: tuple[int, ...]) -> str:
@@ -240,7 +266,7 @@ _one_at_a_time = threading.RLock()
 
 
 @contextmanager
-def inhabited(world: World) -> Iterator[None]:
+def inhabited(world: Any) -> Iterator[None]:
     """While it lasts, Numbers are of this world. Other threads wait for their turn."""
     with _one_at_a_time:
         Number.world, Number.keeps_tangents, Number.ties, Number.constants = world, True, 0, {}

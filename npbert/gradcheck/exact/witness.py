@@ -11,14 +11,14 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.constants import simplest
 from npbert.gradcheck.exact.digits import DIGITS, gradients_with_digits
 from npbert.gradcheck.exact.rules import HALF_EPSILON
-from npbert.gradcheck.exact.run import Ready
+from npbert.gradcheck.exact.run import Case
 from npbert.gradcheck.report import EXACT, Comparison
 
 _MOST_DIGITS = 800
 _SPARE = 8  # digits that rounding takes, of those that there are
 
 
-def witnesses(part: Ready, dy: tuple[Any, ...], seed: int) -> list[Comparison]:
+def witnesses(part: Case, dy: tuple[Any, ...], seed: int) -> list[Comparison]:
     """The arrays with a wrong gradient, at the very point; or, where none is, as γ is 1 by chance, near it.
 
     A gradient is wrong by more than the constants in the code are rounded, and by as much with twice the digits.
@@ -33,7 +33,7 @@ def witnesses(part: Ready, dy: tuple[Any, ...], seed: int) -> list[Comparison]:
     return []
 
 
-def _at(part: Ready, dy: tuple[Any, ...], near: list[int] | None) -> list[Comparison]:
+def _at(part: Case, dy: tuple[Any, ...], near: list[int] | None) -> list[Comparison]:
     before: dict[str, Array] = {}
     digits = DIGITS
     while digits <= _MOST_DIGITS:

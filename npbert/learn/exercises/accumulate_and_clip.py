@@ -8,11 +8,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
-from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
-from npbert.learn.attempt import Failure, attempt, file_of
-from npbert.learn.exercise import CHAPTERS, Exercise, Message, Numbers, Part
+from npbert.learn.exercise import CHAPTERS, Exercise, Numbers, Part, returned
 from npbert.optim import clip_by_global_norm
 
 TEXT = """
@@ -66,6 +64,7 @@ def clip_by_global_norm(parameters, max_norm):
     return norm
 """
 WEIGHT, BIAS, MEAN = "the gradient of weight", "the gradient of bias", "the mean that is returned"
+ROWS, KEPT = "the most rows at once", "the values of the layer"
 SHARE = """
 The loss of the batch is the mean over all of its targets, and that of a piece the mean over its own: so a piece counts
 as its targets are a part of all targets, and labels that are IGNORED are none.
@@ -74,20 +73,29 @@ REASONS = {
     f"{BIAS}, {WEIGHT}": f"{SHARE} dloss is how much a piece counts. What comes back from the pieces adds up, to what "
     "is there already.",
     MEAN: f"{SHARE} In what is returned, too.",
+    ROWS: "A whole batch needs the memory that was not there. Let each piece go forward and backward by "
+    "itself; its share is n / N.",
+    KEPT: "Only the gradients of the layer change: no step is taken here.",
     f"{BIAS}, {WEIGHT}, {MEAN}": f"{SHARE} In the gradients, which add up, and in what is returned.",
 }
 CLIPPED, VALUES, RETURNED = "what becomes of the gradients", "what becomes of the values", "what is returned"
+SHORT = "what becomes of short gradients"
+IF = (
+    "With `if norm > max_norm:` before the factor, nothing is divided or changed where gradients are short enough. "
+    "All of them may be 0."
+)
 CLIP_REASONS = {
+    SHORT: IF,
     CLIPPED: "All gradients are one long vector, and keep its direction: all their numbers, of each parameter once, "
     "are multiplied by one factor, so that its length is max_norm. Where it is not above max_norm, nothing is changed.",
     RETURNED: "The joint norm is that of all gradients in one row, before anything is scaled: of each parameter once.",
     f"{CLIPPED}, {RETURNED}": "The joint norm is that of all gradients in one row, each parameter once. Nothing is as "
     "it should be while it is not.",
 }
-Piece = tuple[Array, Array]
+CLIP_ADVICE = {"ZeroDivisionError": IF}
 
 
-def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[Piece]) -> float:
+def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[tuple[Array, Array]]) -> float:
     """The mean loss over all targets of all pieces; its gradient is added, a piece with n of N targets counts n/N."""
     counts = [len(labels[labels != IGNORED]) for _, labels in pieces]
     total = sum(counts)
@@ -118,7 +126,7 @@ class Watched(Linear):
         return super().forward(x, tape)
 
 
-def pieces_of(seed: int) -> tuple[Watched, list[Piece]]:
+def pieces_of(seed: int) -> tuple[Watched, list[tuple[Array, Array]]]:
     """A layer whose bias has a gradient already, and pieces of a batch."""
     rng, features = np.random.default_rng(seed), 3 + seed % 2
     labels = [np.array(part) for part in LABELS[seed % 2]]
@@ -128,36 +136,23 @@ def pieces_of(seed: int) -> tuple[Watched, list[Piece]]:
 
 
 def accumulated(thing: Any, seed: int) -> Iterator[Numbers]:
-    """The gradients, and what is returned."""
+    """The gradients, what is returned, and what should not change."""
     layer, pieces = pieces_of(seed)
     weight, bias = layer.parameters()
-    values = weight.value.copy(), bias.value.copy()
-    mean = thing(layer, SoftmaxCrossEntropy(), pieces)
-    if not all(np.array_equal(old, now.value) for old, now in zip(values, (weight, bias), strict=True)):
-        raise GradientError("the values of the layer are changed, and only its gradients should: no step is taken here")
-    if mean is None:
-        raise GradientError("nothing is returned, wanted the mean: does it end with a `return`?")
-    yield {WEIGHT: weight.grad, BIAS: bias.grad, MEAN: np.asarray(mean, float)}
-
-
-def in_pieces(thing: Any) -> Message | None:
-    """The message where the pieces do not go forward each by itself."""
-    layer, pieces = pieces_of(0)
-    thing(layer, SoftmaxCrossEntropy(), pieces)
-    most = max(len(x) for x, _ in pieces)
-    if layer.most_rows <= most:
-        return None
-    return Message(
-        "The numbers are right, but the pieces are put together again, and the whole batch goes through the layer at "
-        "once.",
-        f"That needs the memory that was not there: the layer was given {layer.most_rows} rows at a time, where the "
-        f"longest piece has {most}. Let each piece go forward and backward by itself; its share is n / N.",
-    )
+    mean = returned(thing(layer, SoftmaxCrossEntropy(), pieces), "the mean")
+    longest = max(len(x) for x, _ in pieces)
+    yield {
+        WEIGHT: weight.grad,
+        BIAS: bias.grad,
+        MEAN: mean,
+        ROWS: np.array(max(longest, layer.most_rows)),
+        KEPT: np.concatenate([weight.value.ravel(), bias.value]),
+    }
 
 
 SIZES = (((3, 5), (7,), (2,)), ((4, 2), (5, 3), (11,)))
-LONG, SHORT = (1.3, 2.1), 99.0
-"""A max_norm above which the gradients are, and one below which they are."""
+LONG, ENOUGH = (1.3, 2.1), 99.0
+"""A max_norm above which gradients are, at either sample, and one below which they are."""
 
 
 def parameters_of(seed: int, *sizes: float) -> list[Parameter]:
@@ -170,50 +165,29 @@ def parameters_of(seed: int, *sizes: float) -> list[Parameter]:
 
 
 def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
-    """All gradients, values and norms of one clipping of gradients that are too long, and one of such that are not."""
-    gradients, values, norms = [], [], []
-    for max_norm in (LONG[seed % 2], SHORT):
-        parameters = parameters_of(seed, 1.0, 3.0, 1.7)
-        norms.append(thing([*parameters, parameters[1]], max_norm))
-        if norms[-1] is None:
-            hint = "is there a `return` on every way?"
-            raise GradientError(f"nothing is returned where max_norm is {max_norm}, wanted the norm before: {hint}")
-        gradients += [parameter.grad.ravel() for parameter in parameters]
-        values += [parameter.value.ravel() for parameter in parameters]
-    yield {RETURNED: np.array(norms, float)}
-    yield {CLIPPED: np.concatenate(gradients), VALUES: np.concatenate(values)}
+    """All gradients, values and norms of one clipping of gradients that are too long, and of some that are not."""
 
+    def clip(max_norm: float, *sizes: float) -> tuple[Array, Array, Array]:
+        parameters = parameters_of(seed, *sizes)
+        norm = returned(thing([*parameters, parameters[1]], max_norm), "the norm before")
+        gradients, values = ([getattr(part, name).ravel() for part in parameters] for name in ("grad", "value"))
+        return norm, np.concatenate(gradients), np.concatenate(values)
 
-IF = "With `if norm > max_norm:` before the factor, nothing is divided or changed where gradients are short enough."
-
-
-def left_alone(thing: Any) -> Message | None:
-    """The message where gradients change that are all 0, or only just short enough."""
-    nothing = parameters_of(0, 0.0, 0.0, 0.0)
-    found = attempt(lambda: thing(nothing, 1.3), file_of(thing))
-    if isinstance(found, Failure):
-        return Message("It stops where all gradients are 0, and so is their norm.", f"{found.finding.says}\n\n{IF}")
-    if any(part.grad.any() for part in nothing) or found:
-        return Message("Where all gradients are 0, they are not left as they are, or the norm is not 0.", IF)
-    parameters = parameters_of(0, 1.0, 1.0, 1.0)
-    before = np.concatenate([parameter.grad.ravel() for parameter in parameters])
-    norm = float(np.linalg.norm(before))
-    thing(parameters, norm * 1.001)
-    if np.allclose(np.concatenate([parameter.grad.ravel() for parameter in parameters]), before, rtol=1e-5):
-        return None
-    return Message(
-        f"Gradients whose norm is {norm:.4f} are changed where max_norm is {norm * 1.001:.4f}, which is more.", IF
-    )
+    both = zip(clip(LONG[seed % 2], 1.0, 3.0, 1.7), clip(ENOUGH, 1.0, 3.0, 1.7), strict=True)
+    norms, gradients, values = (np.stack(each) for each in both)
+    yield {RETURNED: norms}
+    yield {CLIPPED: gradients, VALUES: values}
+    short = [parameter.grad.ravel() for parameter in parameters_of(seed, 1.0, 1.0, 1.0)]
+    nearly = 1.001 * float(np.linalg.norm(np.concatenate(short)))
+    yield {SHORT: np.concatenate([clip(LONG[0], 0, 0, 0)[1], clip(nearly, 1.0, 1.0, 1.0)[1]])}
 
 
 ACCUMULATE = Part(
     right=accumulate,
     asked=ASKED_TO_ACCUMULATE,
-    above="Piece = tuple[Array, Array]",
     run=accumulated,
     plain=inspect.getsource(accumulate),
     reasons=REASONS,
-    prove=in_pieces,
 )
 CLIP = Part(
     right=clip_by_global_norm,
@@ -221,7 +195,7 @@ CLIP = Part(
     run=clipped,
     plain=CLIP_PLAIN,
     reasons=CLIP_REASONS,
-    prove=left_alone,
+    advice=CLIP_ADVICE,
     tolerance=1e-5,
 )
 TITLE, USES = "accumulating and clipping gradients", ("IGNORED", "Tape", "math")

@@ -1,20 +1,20 @@
 """Exercise 14: Adam and AdamW."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.core import Parameter
-from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import in_manner
-from npbert.learn.exercise import CHAPTERS, Exercise, Message, Numbers, Part
+from npbert.learn.exercise import CHAPTERS, Exercise, Numbers, Part, returned
 from npbert.optim import Adam, AdamW
 
 TEXT = """
 Backward has found the gradients; the optimizer takes the step. Adam remembers two things for each number: m, the mean
-of its recent gradients, and v, the mean of their squares. A step is m̂ / (√v̂ + eps), times lr: large gradients and small
-ones take steps of about the same size.
+of its recent gradients, and v, the mean of their squares. A step is m̂ / (√v̂ + eps), times lr: large gradients and
+small ones take steps of about the same size.
 
 m and v start as 0, so after the first step they are far too small: m is (1 − β₁) g. Dividing by 1 − β₁ᵗ makes good for
 that: after the first step, m̂ is g. AdamW also shrinks the weights a little in each step.
@@ -73,6 +73,7 @@ First a value is multiplied by self.kept(parameter). Then it moves downhill, by 
 and is too small at first, as m is: both are made good for.
 """.strip().replace("\n", " ")
 COUNT, LARGE = "the count of steps", "the step with a large eps"
+GRADIENTS, NEW = "the gradients after each step", "the count of values that are a new array"
 REASONS = {
     "m": f"m is the mean of recent g, and g is the gradient times scale. It is a mean with β₁: {MEAN}, in "
     "self.first_moments.",
@@ -82,6 +83,12 @@ REASONS = {
     LARGE: "Where eps and lr are so large, a step is m̂ itself. m starts as 0 and is too small at first; m̂ makes good "
     "for that, with t, which is self.steps.",
     "the bias, the weight": STEP,
+    GRADIENTS: "step leaves the gradients as they are: they may be looked at until zero_grad is called by whoever "
+    "trains, before the next backward. `g = parameter.grad` is the gradient itself, and `g *= scale` changes it; "
+    "parameter.grad * scale is a new array.",
+    NEW: "A value changes in place: parameter.value -= …, or parameter.value[...] = …, and not parameter.value = …. "
+    "Others may hold the array: on several processes the values of all parameters lie in one row, of which each "
+    "parameter.value is a part, and a new array is not part of it.",
     f"the bias, {LARGE}, the weight": STEP,
 }
 KEPT_REASONS = {
@@ -102,12 +109,13 @@ MATRICES, VECTORS = ((3, 5), (1, 2), (6, 4)), ((7,), (1,), (50,))
 
 
 def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
-    """After each of some steps m, v and t, and the values of two parameters: the first index is that of the step."""
+    """After each of some steps m, v and t, the values of two parameters, and what step should not change: the first
+    index is that of the step."""
     rng = np.random.default_rng(seed)
     parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[seed % 2]]
-    settings = SETTINGS[seed % 2] | options
+    arrays, settings = [parameter.value for parameter in parameters], SETTINGS[seed % 2] | options
     adam = optimizer(parameters, **settings)
-    after: dict[str, list[Any]] = {name: [] for name in ("m", "v", COUNT, *VALUES)}
+    after: dict[str, list[Any]] = {name: [] for name in ("m", "v", COUNT, *VALUES, GRADIENTS, NEW)}
     for number, scale in enumerate(SCALES, start=1):
         for parameter in parameters:
             parameter.zero_grad()
@@ -116,11 +124,19 @@ def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
         adam.lr = settings["lr"] / number**0.5
         adam.step(*([scale] if scale != 1 else []))
         for name, moments in (("m", adam.first_moments), ("v", adam.second_moments)):
-            after[name].append(np.concatenate([np.ravel(moment) for moment in moments]))
+            after[name].append(in_one_row(moments))
         after[COUNT].append(float(adam.steps))
         for name, parameter in zip(VALUES, parameters, strict=True):
             after[name].append(parameter.value.copy())
+        after[GRADIENTS].append(in_one_row([parameter.grad for parameter in parameters]))
+        is_new = [parameter.value is not array for parameter, array in zip(parameters, arrays, strict=True)]
+        after[NEW].append(float(sum(is_new)))
     return {name: np.array(found) for name, found in after.items()}
+
+
+def in_one_row(arrays: Iterable[Any]) -> Array:
+    """All of their numbers."""
+    return np.concatenate([np.ravel(array) for array in arrays])
 
 
 def steps(optimizer: Any, seed: int) -> Iterator[Numbers]:
@@ -133,63 +149,18 @@ def steps(optimizer: Any, seed: int) -> Iterator[Numbers]:
     after = after_steps(Decaying, seed)
     yield {name: after[name] for name in ("m", "v", COUNT)}
     large = after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, but for what float64 cannot hold
-    yield {LARGE: large["the weight"]} | {name: after[name] for name in VALUES}
+    yield {LARGE: large["the weight"]} | {name: after[name] for name in (*VALUES, GRADIENTS, NEW)}
 
 
 def with_decay(optimizer: Any, seed: int) -> Iterator[Numbers]:
-    """The state that kept returns, and the values after some steps with it."""
+    """What kept returns, and the values after some steps with it."""
     decay = 0.3 + 0.1 * seed
     adam, numbers = optimizer([Parameter(np.ones(1))], weight_decay=decay, **SETTINGS[seed % 2]), {}
     for what, shapes in (("matrix", MATRICES), ("vector", VECTORS)):
-        numbers[f"kept for a {what}"] = np.array([kept(adam, shape) for shape in shapes])
+        kept = [returned(adam.kept(Parameter(np.ones(shape))), f"kept for a {what}") for shape in shapes]
+        numbers[f"kept for a {what}"] = in_one_row(kept)
     after = after_steps(optimizer, seed, weight_decay=decay)
     yield numbers | {name: after[name] for name in VALUES}
-
-
-def kept(adam: Any, shape: tuple[int, ...]) -> float:
-    """The state that kept returns for a value of this shape. Raises: GradientError where it holds no numbers."""
-    parameter = Parameter(np.random.default_rng(0).standard_normal(shape))
-    before = parameter.value.copy()
-    returned = adam.kept(parameter)
-    if not np.array_equal(parameter.value, before):
-        raise GradientError("the value is changed by kept, which should only return the factor: step multiplies by it")
-    if returned is None:
-        what = "matrix" if len(shape) > 1 else "vector"
-        hint = "is there a `return` on every way past the `if`?"
-        raise GradientError(f"for a {what}, kept returns nothing, wanted a number: {hint}")
-    if np.ndim(returned):
-        raise GradientError("kept returns an array, wanted one number: 1 − lr · λ for a matrix, and 1 for all else")
-    return float(returned)
-
-
-def in_place(optimizer: Any) -> Message | None:
-    """The message where values do not change in place, or gradients do not stay."""
-    rng = np.random.default_rng(0)
-    parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[0]]
-    for parameter in parameters:
-        parameter.add_grad(rng.standard_normal(parameter.value.shape))
-    arrays, gradients = [p.value for p in parameters], [p.grad.copy() for p in parameters]
-    optimizer(parameters, **SETTINGS[0]).step(0.5)
-    if any(p.value is not array for p, array in zip(parameters, arrays, strict=True)):
-        return Message(
-            "The numbers are right, but parameter.value is a new array: a value changes in place.",
-            "Others may hold the array: on several processes the values of all parameters lie in one row, of which "
-            "each parameter.value is a part, and a new array is not part of it. So it is parameter.value -= …, "
-            "or parameter.value[...] = …, and not parameter.value = ….",
-        )
-    if all(np.array_equal(p.grad, old) for p, old in zip(parameters, gradients, strict=True)):
-        return None
-    if not any(p.grad.any() for p in parameters):
-        return Message(
-            "The values are right, but step clears the gradients, and should leave them as they are.",
-            "zero_grad is called by whoever trains, before the next backward; until then the gradients may be looked "
-            "at.",
-        )
-    return Message(
-        "The values are right, but step changes the gradients, and should leave them as they are.",
-        "`g = parameter.grad` is the gradient itself, and `g *= scale` changes it; parameter.grad * scale is a new "
-        "array.",
-    )
 
 
 PARTS = (
@@ -201,7 +172,6 @@ PARTS = (
         run=steps,
         plain=PLAIN,
         reasons=REASONS,
-        prove=in_place,
     ),
     Part(right=AdamW, method="kept", asked=ASKED_FOR_KEPT, run=with_decay, plain=KEPT_PLAIN, reasons=KEPT_REASONS),
 )

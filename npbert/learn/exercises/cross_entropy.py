@@ -8,8 +8,9 @@ from npbert.catalogue import Setting
 from npbert.core import IGNORED, Tape
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.learn.attempt import attempt
-from npbert.learn.exercise import CHAPTERS, Exercise, paragraphs
+from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layer import another_dtype, layer_part, sample
+from npbert.learn.verdict import paragraphs
 
 TEXT = """
 The loss says how surprised the model is by the right answers: for each row that has a label, −log of the probability

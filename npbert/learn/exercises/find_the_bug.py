@@ -18,10 +18,11 @@ from npbert.layers import (
     MeanSquaredError,
     SoftmaxCrossEntropy,
 )
-from npbert.learn.exercise import CHAPTERS, Exercise, Message, Part, paragraphs
+from npbert.learn.exercise import CHAPTERS, Exercise, Part
 from npbert.learn.judge import judge
 from npbert.learn.layer import layer_part
 from npbert.learn.source import with_helpers
+from npbert.learn.verdict import Verdict, paragraphs
 
 UNKNOWN, FINE = "?", "right"
 
@@ -45,7 +46,7 @@ SUSPECTS = {
     "e": Suspect(Gather, "backward", "scatter_add(dx, rows, dy)", "dx[rows] += dy"),
     "f": Suspect(Dropout, "backward"),
     "g": Suspect(LayerNorm, "three_roads", "dot_rows(dx_hat, x_hat)", "dot_rows(dy, x_hat)"),
-    "h": Suspect(MeanPooling, "backward", "dy / lengths", "dy / len(lengths)"),
+    "h": Suspect(MeanPooling, "backward", "dy / divisor", "dy / len(divisor)"),
     "i": Suspect(DotProductAttention, "attend_backward", "(self.dropout.apply(da, mask), p)", "(da, p)"),
     "j": Suspect(FeedForward, "backward"),
     "k": Suspect(EncoderLayer, "backward", "return ds + dqueries, dz", "return dh + dqueries, dz"),
@@ -89,17 +90,14 @@ def lines_of(letter: str) -> list[str]:
     if suspect.before and source.count(suspect.before) != 1:
         raise ValueError(f"{suspect.before!r} is not in {suspect.right.__name__}.{suspect.method} once")
     docstring = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
-    lines = source.splitlines()
-    body = "\n".join(lines[docstring.end_lineno :])
-    changed = body.replace(suspect.before, suspect.after) if suspect.before else body
-    return ["\n".join(lines[: docstring.lineno - 1]), *filter(str.strip, changed.splitlines())]
+    lines = source.replace(suspect.before, suspect.after).splitlines()
+    return ["\n".join(lines[: docstring.lineno - 1]), *filter(str.strip, lines[docstring.end_lineno :])]
 
 
 def answer(letter: str) -> str:
     """The right answer for a layer: the name of the line that was changed, or "right"."""
     after = SUSPECTS[letter].after
-    numbers = [number for number, line in enumerate(lines_of(letter)) if after and after in line]
-    return f"{letter}{numbers[0]}" if numbers else FINE
+    return next((f"{letter}{number}" for number, line in enumerate(lines_of(letter)) if after and after in line), FINE)
 
 
 def class_text(letter: str) -> str:
@@ -130,10 +128,10 @@ class AnswersPart(Part):
         return [*helpers, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
 
 
-def judge_answers(thing: Any) -> Message | None:
+def judge_answers(thing: Any) -> Verdict | None:
     """The first answer that is wrong, without the right one."""
     if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
-        return Message(f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
+        return Verdict(f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
     given = {letter: str(each).strip().lower() for letter, each in thing.items()}
     left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
     wrong = [letter for letter in SUSPECTS if given[letter] not in (answer(letter), UNKNOWN)]
@@ -142,9 +140,9 @@ def judge_answers(thing: Any) -> Message | None:
         letter = wrong[0]
         numbers = _what_is_wrong(letter) if given[letter] == FINE else ""
         so_far = f"{count} of the {len(SUSPECTS)} answers are right so far." if count else ""
-        return Message(_told(letter, given[letter], answer(letter)), paragraphs(numbers, so_far))
+        return Verdict(_told(letter, given[letter], answer(letter)), paragraphs(numbers, so_far))
     if left:
-        return Message(
+        return Verdict(
             f"{', '.join(left)} still {'has' if len(left) == 1 else 'have'} no answer; the others are right."
         )
     return None

@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Layer
+from npbert.core import Layer, named_parts
 from npbert.core.parameter import LazyGenerator
 from npbert.io.files import FileError, model_folder
 from npbert.io.messages import LOGGER
@@ -168,9 +168,7 @@ def hugging_face_tensors(model: Layer) -> dict[str, Array]:
     for stored in stored_parameters(model).values():
         parts.setdefault(stored.name, []).append(stored.tensor)
     tensors = {name: np.concatenate(found) if len(found) > 1 else found[0] for name, found in parts.items()}
-    bert = getattr(model, "bert", model)
-    positions = getattr(getattr(bert, "embeddings", None), "position_embeddings", None)
-    if isinstance(positions, SinusoidalPositions):
-        prefix = "" if bert is model else "bert."
-        tensors[f"{prefix}embeddings.position_embeddings.weight"] = positions.table
+    tensors |= {
+        f"{name}.weight": part.table for name, part in named_parts(model) if isinstance(part, SinusoidalPositions)
+    }
     return tensors

@@ -1,4 +1,4 @@
-"""How each parameter is called and kept in a Hugging Face file, by the tables of families.py."""
+"""How each parameter is called and kept in a Hugging Face file, by the tables of tables.py."""
 
 import re
 from typing import Any, NamedTuple
@@ -33,21 +33,14 @@ IN_TORCH = {"gamma": "weight", "beta": "bias"}
 
 
 class Stored(NamedTuple):
-    """A parameter, the head that it is part of (None for the model below), and its tensor in the file."""
+    """A parameter, the head that it is part of (None for the model below), and its tensor in the file: see
+    TensorName."""
 
     parameter: Parameter
     head: str | None
-    tensor_name: TensorName
-
-    @property
-    def name(self) -> str:
-        """The name of its tensor in the file."""
-        return self.tensor_name.name
-
-    @property
-    def transposed(self) -> bool:
-        """True where its axes are swapped in the file."""
-        return self.tensor_name.transposed
+    name: str
+    transposed: bool
+    part: tuple[int, int]
 
     @property
     def tensor(self) -> Array:
@@ -57,63 +50,58 @@ class Stored(NamedTuple):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of its tensor in the file."""
-        first, *rest = self.tensor.shape or (1,)
-        return (first * self.tensor_name.part[1], *rest) if self.tensor.shape else ()
+        shape = self.tensor.shape
+        return (shape[0] * self.part[1], *shape[1:]) if shape else ()
 
     def fill(self, tensor: Array) -> None:
         """Read the values out of the tensor of the file. What is too large becomes infinite."""
-        number, count = self.tensor_name.part
+        number, count = self.part
         with np.errstate(over="ignore"):
             self.tensor[...] = np.split(tensor, count)[number] if count > 1 else tensor
 
 
 class Names:
-    """The names of a model's tensors in a Hugging Face file, by its family and its class."""
+    """The names of a model's tensors in a Hugging Face file, by its family and its class.
+
+    tied: tensors that some files hold a second time, with the ones that they repeat.   heads: the tensors of all heads
+    of the family.   roots: the first words of the tensors of the embeddings and the encoder. All by their plain names.
+    """
 
     def __init__(self, model: Any) -> None:
         config = getattr(model, "config", None)
         self.family = FAMILIES[config.architecture.model_type if config else "bert"]
+        self.tied = {twin: name.removeprefix("@") for twin, name in self.family.decoder.items()}
+        self.heads, self.roots = set(self.tied), set[str]()
         self._is_whole = not hasattr(model, "bert")
-        classes = {kind.__name__ for kind in type(model).__mro__}
         self._rows: dict[str, TensorName] = {}
-        self.heads = set(self.tied)  # the plain names of the tensors of all heads
+        classes = {"", *(kind.__name__ for kind in type(model).__mro__)}
         section = ""
         for line in filter(None, map(str.strip, self.family.table.splitlines())):
             if line.startswith("["):
                 section = line.strip("[]")
                 continue
             rows = _tensors(*line.split())
-            if not line.split()[1].startswith(("@embeddings", "@encoder")):
-                self.heads |= {row.name.removeprefix("@") for row in rows.values()}
-            if section in ("", *classes):
+            plain = {row.name.removeprefix("@") for row in rows.values()}
+            if next(iter(rows)).startswith(("@embeddings", "@encoder")):
+                self.roots |= set(map(root_of, plain))
+            else:
+                self.heads |= plain
+            if section in classes:
                 self._rows |= rows
 
     def of(self, name: str) -> TensorName | None:
         """The tensor of the parameter that npbert calls `name`; None where the table has none."""
         bare = name.removeprefix("bert.")
         at = "@" if self._is_whole or bare != name else ""
-        row = self._rows.get(at + _NUMBER.sub("{}", bare))
-        number = _NUMBER.search(bare)
-        return row and row._replace(name=self._with_prefix(row.name.format(number and number.group())))
+        row, number = self._rows.get(at + _NUMBER.sub("{}", bare)), _NUMBER.search(bare)
+        if row is None:
+            return None
+        prefix = "" if self._is_whole else f"{self.family.prefix}."
+        return row._replace(name=row.name.format(number and number.group()).replace("@", prefix))
 
     def plain(self, name: str) -> str:
         """`plain_name`, without the prefix of the family."""
         return plain_name(name, self.family.prefix)
-
-    @property
-    def tied(self) -> dict[str, str]:
-        """Tensors that some files hold a second time, with the ones that they repeat, by their plain names."""
-        names = [name.removeprefix("@") for name in self.family.decoder.split()]
-        return dict(zip(names[::2], names[1::2], strict=True))
-
-    @property
-    def roots(self) -> set[str]:
-        """The first words of the plain names of the embeddings and the encoder."""
-        body = (row for name, row in self._rows.items() if name.startswith(("@embeddings", "@encoder")))
-        return {root_of(row.name.removeprefix("@")) for row in body}
-
-    def _with_prefix(self, name: str) -> str:
-        return name.replace("@", "" if self._is_whole else f"{self.family.prefix}.", 1)
 
 
 def _tensors(kind: str, ours: str, theirs: str) -> dict[str, TensorName]:
@@ -152,7 +140,7 @@ def head_of(name: str) -> str | None:
 def stored_parameters(model: Layer) -> dict[str, Stored]:
     """Every parameter of the model, by its plain name in a file; `name[1]` for the second that one tensor holds.
 
-    A model of a family and its published heads are called as in Hugging Face's table (families.py). Every other
+    A model of a family and its published heads are called as in Hugging Face's table (tables.py). Every other
     parameter keeps its own name and shape, with one exception: what a Linear, a LayerNorm or an Embedding holds is
     stored as torch has it, as `weight` (out, in) and `bias`. So a torch module with attributes of the same names can
     load it.
@@ -171,7 +159,7 @@ def stored_parameters(model: Layer) -> dict[str, Stored]:
                 f"{type(model).__name__}: {ours[plain]} and {name} would both be called {plain} in a file, so one of "
                 "them needs another name"
             )
-        ours[plain], stored[plain] = name, Stored(parameter, head_of(name), in_file)
+        ours[plain], stored[plain] = name, Stored(parameter, head_of(name), *in_file)
     return stored
 
 

@@ -121,4 +121,3 @@ NOMIC = """
     norm    predictions.layer_norm                        cls.predictions.transform.layer_norm
     bias    predictions                                   cls.predictions
 """
-BERT = EMBEDDINGS + LAYERS + HEADS + BERT_WORDS

@@ -1,8 +1,6 @@
 """The facts of a run: how long it took and how fast it was, how large its model is, and how it was called for."""
 
 import shlex
-import struct
-from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +21,7 @@ from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, version_in
 from npbert.training.state import MODEL_FOLDER
 
-_LONGEST_RECORD, _LONGEST_RUN, _SPEED = 2**26, 1e9, "tokens_per_second"
+_LONGEST_RUN, _SPEED = 1e9, "tokens_per_second"
 
 
 def facts_of(run: RunFiles) -> dict[str, str]:
@@ -85,28 +83,13 @@ def _parameters(folder: Path) -> str:
 
 def _clock(folder: Path) -> tuple[float, int, float]:
     """How many seconds the sessions of a run took, how many there were, and the usual tokens a second."""
-    event = import_extra("tensorboard.compat.proto.event_pb2", extra="train").Event
+    loader = import_extra("tensorboard.backend.event_processing.event_file_loader", extra="train").LegacyEventFileLoader
     seconds, sessions, speeds = 0.0, 0, []
     for path in filter(Path.is_file, sorted((folder / EVENTS_FOLDER).glob("events.out.tfevents.*"))):
         times = []
-        for record in _records(path):
-            try:
-                known = event.FromString(record)
-            except Exception:  # its library has errors of its own for a record that is none
-                break
-            times.append(known.wall_time)
-            speeds += [value.simple_value for value in known.summary.value if value.tag == _SPEED]
+        for event in loader(str(path)).Load():
+            times.append(event.wall_time)
+            speeds += [value.simple_value for value in event.summary.value if value.tag == _SPEED]
         if len(times) > 2 and 0 <= times[-1] - times[0] < _LONGEST_RUN:
             seconds, sessions = seconds + times[-1] - times[0], sessions + 1
     return seconds, sessions, float(np.median(speeds)) if speeds else 0.0
-
-
-def _records(path: Path) -> Iterator[bytes]:
-    """The records of a file of events: each between its length with a checksum, and a checksum of its own."""
-    with path.open("rb") as file:
-        while len(head := file.read(12)) == 12:
-            (length,) = struct.unpack("<Q", head[:8])
-            if not 0 < length <= _LONGEST_RECORD or len(record := file.read(length)) < length:
-                return
-            file.seek(4, 1)
-            yield record

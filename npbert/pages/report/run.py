@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from npbert.io.files import FileError
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
-from npbert.plots.curves import baselines_in, best_step_in
+from npbert.plots.curves import judged_in
 from npbert.training.plot import PLOT_FILE
 from npbert.training.settings import SETTINGS_FILE, read_settings
 
@@ -57,5 +57,5 @@ def read_run(folder: str | Path) -> RunFiles:
             if not isinstance(value, int | float | None):
                 raise FileError(f"{folder / METRICS_FILE}: {name} is {value!r}, wanted a number")
     settings, ended = read_settings(folder / SETTINGS_FILE), (folder / PLOT_FILE).exists()
-    judged = best_step_in(report_rows), baselines_in(report_rows)
-    return RunFiles(folder, settings, metrics, layers, report_rows, ended, *judged)
+    baselines, best_step = judged_in(report_rows)
+    return RunFiles(folder, settings, metrics, layers, report_rows, ended, best_step, baselines)

@@ -19,6 +19,7 @@ SHOWN = ("core", "layers", "blocks", "models", "optim")
 REFERENCE = ("gradcheck", "data", "inference", "training", "plots", "sklearn", "learn", "compute", "io")
 """The rooms whose public names are described on a page."""
 _TO_PYTHON = re.compile(r"\]\(([\w./]+)\.py\)")
+_TO_NUMBER = re.compile(r"\[([^]]*)\]\(dialogue\.html(#[^)]*)\)")
 _FROM_FILE = re.compile(r"^```(python|diff) (\S+\.py)$", re.MULTILINE)
 
 
@@ -66,8 +67,9 @@ def _page(path: str) -> str:
 
 
 def _as_myst(text: str) -> str:
-    """A chapter whose links to files of Python lead to their pages, and whose quotations name their file."""
-    return _FROM_FILE.sub(r"```{code-block} \1\n:caption: \2\n", _TO_PYTHON.sub(r"](\1.md)", text))
+    """A chapter whose links lead to pages of the site, and whose quotations name their file."""
+    text = _TO_NUMBER.sub(r'<a href="../number.html\2">\1</a>', _TO_PYTHON.sub(r"](\1.md)", text))
+    return _FROM_FILE.sub(r"```{code-block} \1\n:caption: \2\n", text)
 
 
 def _reference(room: str) -> str:

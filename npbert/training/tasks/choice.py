@@ -12,8 +12,8 @@ from npbert.io.files import FileError
 from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.classes import OneOfMany
 from npbert.training.tasks.report_rows import cut
-from npbert.training.tasks.table import header_hint, read_rows
-from npbert.training.tasks.task import JudgedExample, Labelled, TaskSettings
+from npbert.training.tasks.table import Table
+from npbert.training.tasks.task import Labelled, TaskSettings
 
 
 class MultipleChoice(OneOfMany):
@@ -23,6 +23,7 @@ class MultipleChoice(OneOfMany):
     """
 
     model_class = BertForMultipleChoice
+    kind = "choices"
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
@@ -34,16 +35,13 @@ class MultipleChoice(OneOfMany):
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], None]:
-        count = len(settings.choices)
-        columns = [("label", settings.label or "1"), ("text", settings.text)]
-        columns += [("choices", choice) for choice in settings.choices]
-        found = []
-        for index, row in enumerate(read_rows(path, settings, columns)):
+        count, found = len(settings.choices), []
+        table = Table(path, settings, *[("choices", choice) for choice in settings.choices])
+        for row in table.rows:
             label, text, *choices = row.values
             if not label.isdecimal() or int(label) >= count:
-                hint = header_hint(index, row, settings, columns)
                 says, wanted = f"the label is {label!r}", f"the number of a choice, 0 to {count - 1}"
-                raise FileError(says, wanted=wanted, where=row.place, hint=hint)
+                raise FileError(says, wanted=wanted, where=row.place, hint=table.hint(row))
             found.append(Labelled((text, choices), int(label)))
         return found, None
 
@@ -68,9 +66,6 @@ class MultipleChoice(OneOfMany):
     def describe(self, given: Any, true: int, predicted: int) -> dict[str, object]:
         text, choices = given
         return {"text": cut(text), "choices": list(map(cut, choices)), "true": true, "predicted": predicted}
-
-    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        return {"kind": "choices", **super().report_row(logits, examples)}
 
     def batch(self, encodings: Sequence[list[Encoding]]) -> Batch:
         flat = self.tokenizer.batch([encoding for choices in encodings for encoding in choices])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -16,7 +17,7 @@ from npbert.inference import Task, batches_by_length
 from npbert.io.errors import InputError, at_least, one_of
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
-from npbert.training.parallel import ALONE, Communicator, shared_out
+from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import Settings, setting
 
 
@@ -153,12 +154,18 @@ class FinetuneTask(Task):
 
     def predict(self, examples: Sequence[JudgedExample]) -> Any:
         """The logits of each example, for `judge` and `report_row`."""
-        encodings = [example.encoding for example in examples]
-        return shared_out(self.communicator, encodings, self.groups(encodings), self.logits)
+        encodings, communicator = [example.encoding for example in examples], self.communicator
+        if communicator.size == 1:
+            return self.logits(encodings)
+        found: dict[int, Array] = {}
+        for group in self.groups(encodings)[communicator.rank :: communicator.size]:
+            found.update(zip(group, self.logits([encodings[number] for number in group]), strict=True))
+        everything = ChainMap(*communicator.gather(found))
+        return [everything[number] for number in range(len(encodings))]
 
     def groups(self, encodings: Sequence[Any]) -> list[Sequence[int]]:
-        """The numbers of the encodings of each batch in which `logits` takes them, in the order in which it finds them
-        by themselves, too."""
+        """The numbers of the encodings of each batch in which `logits` takes them, as another batch may give other last
+        bits; in the order in which it finds them by themselves, too."""
         return [numbers[::-1] for numbers in batches_by_length([len(encoding.ids) for encoding in encodings])]
 
     def judge(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, float]:

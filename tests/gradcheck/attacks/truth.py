@@ -26,7 +26,7 @@ def jacobian(part, step, floor):
 
     def outputs(array, j, change):
         start, array[j] = array[j], array[j] + change
-        y = as_tuple(part.part.layer.forward(*given, tape=Tape()))
+        y = as_tuple(part.layer.forward(*given, tape=Tape()))
         array[j] = start
         return np.concatenate(list(map(np.ravel, y)))
 
@@ -55,8 +55,8 @@ def error_of(case, *, step=1e-4, tolerance=1e-3, floor=0.0):
     """
     given, *rest = made(case)
     layer, others = as_layer(given, [1.5 * each + 1 if is_float_array(each) else each for each in rest])
-    part = Case(layer, tuple(rest[len(rest) - len(others) :]), None).ready()
-    part, floats = part.run_on_floats(np.random.default_rng(5))
+    part = Case(layer, rest[len(rest) - len(others) :], None)
+    floats = part.run_on_floats(np.random.default_rng(5))
     sizes = list(map(np.size, floats.y))
     total, worst = sum(sizes), 0.0
     slopes = jacobian(part, step, floor)
@@ -65,7 +65,7 @@ def error_of(case, *, step=1e-4, tolerance=1e-3, floor=0.0):
     for dy in (*unit, np.ones(total), drawn, -1e4 * drawn, 1e-4 * drawn, gaps):
         parts = np.split(dy, np.cumsum(sizes)[:-1])
         dys = tuple(each.reshape(np.shape(y))[()] for each, y in zip(parts, floats.y, strict=True))
-        for name, gradient in part.run_on_floats(dys)[1].gradients.items():
+        for name, gradient in part.run_on_floats(dys).gradients.items():
             middle, width = slopes[name]
             off = np.abs(gradient.ravel() - middle @ dy) - width @ np.abs(dy)
             if not np.isfinite(off).all():

@@ -1,0 +1,46 @@
+"""What an object says of itself is its repr: one text, which a notebook shows, too. Here it is put together."""
+
+from dataclasses import fields, is_dataclass
+from textwrap import dedent, indent
+from typing import Any, TypeVar
+
+import numpy as np
+
+Kind = TypeVar("Kind", bound=type)
+
+
+class Text(str):
+    """A text whose repr is itself, so that a notebook shows it without quotes."""
+
+    __repr__ = str.__str__
+
+
+def titled(title: str, *lines: str) -> Text:
+    """The title, and below it, indented, the lines that are not empty."""
+    below = "\n".join(filter(None, lines))
+    return Text("\n".join(filter(None, [title, indent(below, "  ")])))
+
+
+def with_title(text: str) -> Text:
+    """The text with all below its first line, the title, indented."""
+    title, _, below = text.partition("\n")
+    return titled(title.strip(), dedent(below))
+
+
+def in_short(value: Any) -> str:
+    """An array by its shape, its dtype and a few numbers; anything else as Python has it."""
+    if isinstance(value, np.ndarray):
+        few = np.array2string(value, threshold=8, edgeitems=2, precision=4, max_line_width=10**6)
+        return f"{value.shape} of {value.dtype}: {' '.join(few.split())}"
+    return str(value)
+
+
+def shown_in_short(kind: Kind) -> Kind:
+    """A decorator of a named tuple or a dataclass: its repr has a line for each field."""
+
+    def text(self: Any) -> str:
+        names = [field.name for field in fields(self)] if is_dataclass(self) else self._fields
+        return titled(type(self).__name__, *(f"{name}: {in_short(getattr(self, name))}" for name in names))
+
+    kind.__repr__ = text  # type: ignore[method-assign, assignment]
+    return kind

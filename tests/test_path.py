@@ -1,0 +1,137 @@
+"""The path through docs/: chapters, exercises, pictures, symbols and links belong together."""
+
+import ast
+import re
+import runpy
+import shutil
+from urllib.parse import unquote_plus
+
+import npbert
+from npbert import BertConfig
+from npbert.learn.exercise import CHAPTERS as KNOWN_CHAPTERS
+from npbert.learn.exercises import EXERCISES
+from npbert.pages.number.network import network
+from tests.test_docs import BLOCK, CHAPTERS, DOCS, LINK, NEEDS, PACKAGE, PAGES, chapters, read, there
+
+TOURS = PACKAGE / "pages" / "number" / "tours.html"
+PAGE = "dialogue.html"
+"""The page of a small BERT, which `python demo.py --page docs/dialogue.html` writes."""
+
+
+def test_the_chapters_introduce_the_layers_in_the_order_of_the_code():
+    """Each begins with links to the files that it explains; in each room, they come as in `__all__`."""
+    linked = [file for page in CHAPTERS for _, file in LINK.findall(beside(page))]
+    files = list(dict.fromkeys(re.findall(r"npbert/(\w+)/(\w+)\.py", " ".join(linked))))
+    homes = [getattr(getattr(npbert, name), "__module__", "").split(".") for name in npbert.__all__]
+    order = list(dict.fromkeys((home[1], home[-1]) for home in homes if len(home) == 3))
+    for room in ("layers", "blocks"):
+        of_room = [file for file in files if file[0] == room]
+        assert of_room == [file for file in order if file in of_room]
+
+
+def beside(page):
+    """The paragraph that names the code beside a chapter."""
+    return re.search(r"^Code: .*?\n\n", read(page), re.DOTALL | re.MULTILINE).group()
+
+
+@chapters
+def test_the_layers_that_a_chapter_derives_name_it(page):
+    """Each layer and block says in which chapter it is derived, and that chapter names it at its beginning."""
+    for _, file in LINK.findall(beside(page)):
+        if re.search(r"npbert/(layers|blocks)/", file):
+            found = re.search(r"[Cc]hapters? (?:[23] and )?(\d+) of docs/ derives?", read(there(f"docs/{file}")))
+            assert found, f"{file} names no chapter"
+            assert f"]({file})" in beside(CHAPTERS[int(found.group(1))])
+
+
+def test_exercises_and_chapters_know_one_another():
+    """An exercise names its chapter by its title and file, and the chapter names its exercises."""
+    wanted = {page.name: [] for page in CHAPTERS}
+    for exercise in EXERCISES.values():
+        wanted[exercise.chapter.file].append(exercise.code)
+    for page in CHAPTERS:
+        known = KNOWN_CHAPTERS[int(page.name[:2])]
+        assert page.name == known.file
+        assert read(page).startswith(f"# {known.number}. {known.title}\n")
+        named = re.findall(r"^Now write it yourself: exercises? (.*) of", read(page), re.MULTILINE)
+        assert re.findall(r"\d+", " ".join(named)) == wanted[page.name]
+
+
+def test_the_path_has_each_chapter_with_its_code_its_view_its_exercise_and_its_lines():
+    rows = re.findall(r"^\| (\[\d+\. .*) \|$", read(DOCS / "README.md"), re.MULTILINE)
+    bert = read(DOCS / "bert.py").splitlines()
+    for row, page in zip(rows, CHAPTERS, strict=True):
+        chapter, _, code, view, exercises, lines = row.split(" | ")
+        head = beside(page).replace("\n", " ")
+        assert chapter == f"[{read(page).partition(chr(10))[0].removeprefix('# ')}]({page.name})"
+        assert LINK.findall(code) == [link for link in LINK.findall(head) if link[1].startswith("../npbert/")]
+        assert LINK.findall(view) == [link for link in LINK.findall(head) if link[1].startswith(PAGE)]
+        named = re.findall(r"^Now write it yourself: exercises? (.*?) of", read(page), re.MULTILINE)
+        assert re.findall(r"\d+", exercises) == re.findall(r"\d+", " ".join(named))
+        for name, number in re.findall(r"`(\w+)` (\d+)", lines):
+            assert re.match(rf"(def|class) {name}\b", bert[int(number) - 1]) and f"`{name}`" in head
+
+
+def test_a_link_to_the_page_leads_to_something_that_it_has():
+    """To a stop of a tour, or to a step by its kind."""
+    tours = {
+        name: stops.count("<li ")
+        for name, stops in re.findall(r'<section data-tour="(\w+)">(.*?)</section>', read(TOURS), re.DOTALL)
+    }
+    kinds = {step["kind"] for step in network(BertConfig.preset("bert-tiny", hidden_act="gelu"))["steps"]}
+    for page in CHAPTERS:
+        for address in re.findall(rf"\({PAGE}#(.*?)\)", read(page)):
+            given = dict(each.split("=") for each in unquote_plus(address).split("&"))
+            if tour := given.get("tour"):
+                name, stop = tour.split(":")
+                assert 1 <= int(stop) <= tours[name]
+            elif not given["step"].isdigit():
+                assert re.match(r"(first|last):(forward|backward) (\w+)", given["step"])[3] in kinds
+
+
+def test_the_list_of_pages_has_each_page_in_order():
+    links = [link for _, link in LINK.findall(read(DOCS / "README.md")) if link.endswith(".md")]
+    assert [link for link in links if DOCS / link in PAGES] == [page.name for page in PAGES]
+    assert {*links, "README.md"} == {page.name for page in DOCS.glob("*.md")}
+
+
+def test_a_picture_is_what_its_script_draws(tmp_path):
+    for script in sorted((DOCS / "pictures").glob("*.py")):
+        shutil.copy(script, tmp_path)
+        runpy.run_path(str(tmp_path / script.name), run_name="__main__")
+    drawn = {path.name: read(path) for path in tmp_path.glob("*.svg")}
+    assert drawn == {path.name: read(path) for path in (DOCS / "pictures").glob("*.svg")}
+    shown = " ".join(map(read, DOCS.glob("*.md")))
+    assert [name for name in drawn if f"(pictures/{name})" not in shown] == []
+
+
+LETTER = re.compile(r"(?<![\w’'.^|])d?([A-Za-zΑ-ω∂ẋẏẆ](?:̂|̇)?)([₀-₉ᵢⱼₖₙₒ]*)(?![\w’'̂̇]|-\w)")
+WORDS = {"a", "A", "I"}
+WITH_INDEX = {"dₖ", "β₁", "β₂"}
+"""Symbols whose index belongs to their name."""
+
+
+def letters_of(page):
+    """The letters of a chapter's formulas and of its own code. A quotation of npbert keeps the names of npbert."""
+    text = read(page)
+    prose = re.sub(r"`[^`]*`|\]\([^)]*\)|\"[^\"]*\"|\bdo\b", " ", BLOCK.sub("", text))
+    found = {letter + index for letter, index in LETTER.findall(prose.replace("dₖ", " ddₖ").replace("∂", "∂ "))}
+    found = {each if each in WITH_INDEX else each.rstrip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₙₒ") for each in found}
+    for kind, extra, content in BLOCK.findall(text):
+        if kind == "python" and extra in NEEDS:
+            nodes = [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.Name | ast.arg)]
+            names = [node.arg if isinstance(node, ast.arg) else node.id for node in nodes]
+            found |= {name for name in names if len(name) == 1}
+    return found - WORDS - {"_"}
+
+
+def test_each_letter_has_one_meaning_and_is_in_the_table():
+    """A letter that a chapter uses anew is not in its row: so its meaning is looked at."""
+    rows = re.findall(r"^\| (\S+) \| .* \| ([\d, ]+) \|$", read(DOCS / "symbols.md"), re.MULTILINE)
+    assert len(rows) == len(dict(rows)) > 40, "a letter has two rows"
+    used = {letter: [] for letter, _ in rows}
+    for number, page in enumerate(CHAPTERS):
+        for letter in letters_of(page):
+            assert letter in used, f"{page.name} uses {letter}, which is not in symbols.md"
+            used[letter].append(str(number))
+    assert {letter: ", ".join(numbers) for letter, numbers in used.items()} == dict(rows)

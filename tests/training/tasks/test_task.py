@@ -57,6 +57,26 @@ def test_a_model_learns_from_its_batches_and_is_judged(read, name):
             assert found == pytest.approx(metrics, rel=0, abs=0, nan_ok=True)
 
 
+def test_each_process_judges_its_share_once_and_all_get_everything_in_order(read, monkeypatch):
+    task, examples = read(Classification, "".join(f"{text}\tl\n" for text in "abcdef"))
+    asked, groups = [], [[5, 1], [0], [2, 4], [3]]
+
+    def answer(batch):
+        asked.extend(batch.input_ids[:, 1].tolist())
+        return batch.input_ids[:, 1:2]
+
+    task.model.answer = answer
+    monkeypatch.setattr(Classification, "groups", lambda *_: groups)
+    wanted = [[example.encoding.ids[1]] for example in examples]
+
+    def predict(communicator):
+        return Classification(task.model, task.tokenizer, communicator=communicator).predict(examples)
+
+    for found in together(3, predict):
+        assert np.array(found).tolist() == wanted
+    assert sorted(asked) == sorted(number for (number,) in wanted)
+
+
 def test_tasks_by_name():
     for name, known in {**dict(zip(TASKS, TASKS, strict=True)), **NAMES, **ALIASES}.items():
         assert task_class(TaskSettings(task=name, choices=("2", "3"))) is TASKS[known]

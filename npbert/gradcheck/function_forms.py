@@ -1,14 +1,16 @@
 """The forms that others write in, each as a Form: how its functions are called, and what they return."""
 
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.forms import Form, Function, each, function_of
+from npbert.gradcheck.exact.room import Variables
+from npbert.gradcheck.forms import Form, Function, each
 from npbert.gradcheck.inputs import asked
 
 
@@ -106,23 +108,32 @@ def applied(f: Function, owner: Any, names: list[str], given: Any) -> Form:
 def residuals(owner: Any, names: list[str]) -> Form:
     """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
     constant = [range(len(names))[position] for position in getattr(owner, "nondiff_argnums", ())]
+    scopes = [owner.fwd.__globals__, Variables(owner.fwd)]
+    called = [(scope, name) for scope in scopes for name, value in scope.items() if value is owner]
 
-    def in_64_bits() -> Any:
+    @contextmanager
+    def of_arrays() -> Iterator[None]:
+        """While it lasts, JAX computes in 64 bits, and what fwd calls by the name of the owner is its function."""
         jax: Any = sys.modules.get("jax")
-        return jax.enable_x64(True) if hasattr(jax, "enable_x64") else nullcontext()
+        try:
+            for scope, name in called:
+                scope[name] = owner.fun
+            with jax.enable_x64(True) if hasattr(jax, "enable_x64") else nullcontext():
+                yield
+        finally:
+            for scope, name in called:
+                scope[name] = owner
 
     def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
-        with in_64_bits():
+        with of_arrays():
             y, residuals = f(*inputs)
         return y, (*(inputs[position] for position in constant), residuals)
 
     def back(b: Function, dy: Any, kept: Any) -> Any:
-        with in_64_bits():
+        with of_arrays():
             return b(*kept, dy)
 
-    form = Form(owner.fwd, owner.bwd, names, run, back)
-    form.edited = {name: function_of(now) for name, now, _ in form.helpers if now is owner}
-    return form
+    return Form(owner.fwd, owner.bwd, names, run, back)
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

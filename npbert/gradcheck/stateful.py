@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.forms import Form, Function, each, helpers_of, own
+from npbert.gradcheck.forms import Form, Function, each, own
 from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
 from npbert.gradcheck.places import (
@@ -26,7 +26,6 @@ from npbert.gradcheck.places import (
     Pair,
     Place,
     as_list,
-    classes_in,
     is_number,
     pairs_of,
     places_in,
@@ -92,7 +91,6 @@ class StatefulForm(Form):
         back = None if backward is None else _function(backward)
         super().__init__(_function(forward), back, list(self._given), self._forwarded, self._gradients)
         constants = self._find(grads, wrt)
-        self.helpers = list(helpers_of(self.theirs.values(), classes_in(self._object)))
         self.input_names = [*self._given, *(pair.parameter.path for pair in self.pairs)]
         self.note = self._note(constants)
 

@@ -21,19 +21,16 @@ Function = Callable[..., Any]
 
 
 class Form(Layer):
-    """theirs: the author's functions by name: forward, and backward where it is another one.
+    """theirs: the author's forward, by that name.
 
-    run(f, inputs): y, and what backward will need.   back(b, dy, kept): what the author's backward says.
+    run(inputs): y, and what backward will need.   back(dy, kept): what the author's backward says.
     input_names: of what forward is given.   moved: the positions of those inputs that have a gradient; None for all
     arrays of floats.   pick: which of the gradients that come back are theirs; None for all.   note: for the report.
     given: how many of the inputs are those of the author's forward.
     """
 
-    def __init__(
-        self, forward: Function, backward: Function | None, names: Sequence[str], run: Function, back: Function
-    ) -> None:
-        self.theirs = {"forward": forward} if backward is None else {"backward": backward, "forward": forward}
-        self.input_names, self._run, self._back = list(names), run, back
+    def __init__(self, forward: Function, names: Sequence[str], run: Function, back: Function) -> None:
+        self.theirs, self.input_names, self._run, self._back = {"forward": forward}, list(names), run, back
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
         self.note, self.given = "", len(names)
@@ -61,12 +58,12 @@ class Form(Layer):
 
     def _ran(self, inputs: list[Any]) -> tuple[Any, Any]:
         with self._as_written(0):
-            return self._run(self.theirs["forward"], inputs)
+            return self._run(inputs)
 
     def _returned(self, dy: Any, kept: Any) -> Any:
         self._draws += 1  # so that what backward draws is another one each time
         with self._as_written(self._draws):
-            return self._back(self.theirs.get("backward"), dy, kept)
+            return self._back(dy, kept)
 
     @contextmanager
     def _as_written(self, seed: int) -> Iterator[None]:

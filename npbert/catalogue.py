@@ -18,6 +18,7 @@ import npbert.blocks
 import npbert.layers
 import npbert.models
 from npbert.blocks import EncoderLayer, PreNormEncoderLayer
+from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.data.batch import Batch
 from npbert.gradcheck import LossOf, randomize
@@ -93,7 +94,7 @@ def _given(*values: Any) -> Inputs:
     return lambda rng: values
 
 
-def _drawn(*shapes: tuple[int, int], also: tuple[Any, ...] = ()) -> Inputs:
+def _drawn(*shapes: tuple[int, ...], also: tuple[Any, ...] = ()) -> Inputs:
     """Rows of random numbers in these shapes, and what else is given."""
     return lambda rng: (*map(rng.standard_normal, shapes), *also)
 
@@ -129,6 +130,9 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def model(layer_class: Any, init: Init, **changes: Any) -> Any:
         return layer_class(replace(config, **changes), rng=init.rng, dtype=init.dtype)
 
+    def vectors(layer_class: Any, init: Init, **options: Any) -> Any:
+        return layer_class(config, rng=init.rng, dtype=init.dtype, **options)
+
     def of_model(*, config: dict[str, Any] | None = None, **targets: Any) -> Any:
         """A model's loss on a batch with these targets."""
         changes = config or {}
@@ -137,16 +141,20 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def batch(rng: np.random.Generator) -> tuple[Any, ...]:
         return (shapes.batch(),)
 
-    def choices(rng: np.random.Generator) -> tuple[Any, ...]:
-        arrays = shapes.ids, shapes.types, shapes.mask
-        ids, types, mask = (np.stack([of, np.roll(of, -1, axis=0)], axis=1) for of in arrays)
-        return (Batch(ids, types, mask, shapes.next_sentence),)
+    def grouped(count: int, labels: Array) -> Inputs:
+        """A batch of groups of so many sequences, each as the one of the batch before."""
+        arrays = (shapes.ids, shapes.types, shapes.mask)
+        ids, types, mask = (np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays)
+        return lambda rng: (Batch(ids, types, mask, labels),)
 
     _, positions = places = np.nonzero(shapes.mask)
     ids, of_embeddings = shapes.ids[places], _given(shapes.ids[places], shapes.types[places], positions)
     words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
     one_without = np.where(np.arange(B)[:, None] == 1, IGNORED, shapes.word_labels)
     turned = np.roll(np.flatnonzero(shapes.mask), shapes.N // 2)
+    texts = np.arange(3 * B).reshape(B, 3)
+    texts[-1, 2] = texts[0, 1]  # one that answers the first query, too
+    triples, texts_of_triples = _drawn((B, 3, D), also=(texts,)), grouped(3, texts)
     logits = _drawn((shapes.N, V), also=(shapes.packed_labels,))
     made: dict[str, tuple[Build, Inputs]] = {
         "Linear": (_sized(D, F), x),
@@ -164,6 +172,12 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "SoftmaxCrossEntropy": (_made(), logits),
         "SoftmaxCrossEntropy, weighted": (lambda cls, init: cls(np.linspace(0.5, 2, V).astype(init.dtype)), logits),
         "MeanSquaredError": (_made(), _drawn(rows, rows)),
+        "UnitLength": (_made(), x),
+        "InBatchNegatives": (_made(3.0), triples),
+        "InBatchNegatives, both ways": (_made(3.0, both_ways=True), triples),
+        "CosineLoss": (_made(), _drawn((B, 2, D), also=(np.linspace(-1, 1, B),))),
+        "CoSENT": (_made(3.0), _drawn((B, 2, D), also=(np.arange(B) % 3,))),
+        "TripletLoss": (_made(0.5), triples),
         "DotProductAttention": (_made(H, 0.3), _drawn(few, rows, rows, also=(lengths.only(read),))),
         "Rotary": (
             lambda cls, init: cls(2 * D // H, 10.0, init.dtype),
@@ -205,6 +219,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertEmbeddings, sinusoidal": (embeddings(position_embedding_type="sinusoidal"), of_embeddings),
         "Pooler": (_sized(D), x),
         "MeanPooling": (_made(), _drawn(rows, also=(lengths,))),
+        "MeanPooling, over the square root": (_made(0.5), _drawn(rows, also=(lengths,))),
+        "MaxPooling": (_made(), _drawn(rows, also=(lengths,))),
         "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
         "NextSentenceHead": (_sized(D), x),
         "BertModel": (model, batch),
@@ -223,7 +239,16 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertForSequenceClassification, regression": of_model(
             config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]
         ),
-        "BertForMultipleChoice": (lambda cls, init: LossOf(model(cls, init)), choices),
+        "BertForMultipleChoice": (lambda cls, init: LossOf(model(cls, init)), grouped(2, shapes.next_sentence)),
+        "BertForSentenceVectors": (lambda cls, init: LossOf(vectors(cls, init)), texts_of_triples),
+        "BertForSentenceVectors, max, of length 1": (
+            lambda cls, init: LossOf(vectors(cls, init, pooling="max", normalize=True)),
+            texts_of_triples,
+        ),
+        "BertForSentenceVectors, a batch in 3 parts": (
+            lambda cls, init: LossInParts(vectors(cls, init, pooling="cls"), 3),
+            texts_of_triples,
+        ),
         "BertForTokenClassification": of_model(config={"num_labels": V}, labels=shapes.word_labels),
         "BertForQuestionAnswering": of_model(start_positions=shapes.starts, end_positions=shapes.ends),
     }

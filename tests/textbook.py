@@ -4,6 +4,7 @@ the models, put together from them.
 A wrong forward whose backward agrees with it is invisible to gradcheck: only another forward shows it.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +15,7 @@ import numpy as np
 from npbert import Batch
 from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
+from tests.textbook_vectors import cosent, cosine_loss, in_batch_negatives, triplet_loss
 
 
 def each(function: Callable[[float], float], layer: Any, x: Array) -> Array:
@@ -239,6 +241,14 @@ def outputs(model: Any, batch: Batch) -> list[Array]:
     return [whole[0][..., 0]] if type(model).__name__ == "BertForMultipleChoice" else whole
 
 
+def by_sequence(x: Array, sequences: Sequences) -> list[Array]:
+    return [x[start:stop] for start, stop in itertools.pairwise(sequences.offsets.tolist())]
+
+
+def root_pooling(layer: Any, x: Array, sequences: Sequences) -> Array:
+    return mean_pooling(layer, x, sequences) * np.sqrt(sequences.lengths)[:, None]
+
+
 FORMULAS: dict[str, Callable[..., Any]] = {
     "Linear": linear,
     "Tanh": partial(each, math.tanh),
@@ -275,6 +285,13 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "BertEmbeddings, sinusoidal": partial(embeddings, is_learned=False),
     "Pooler": pooler,
     "MeanPooling": mean_pooling,
+    "MeanPooling, over the square root": root_pooling,
+    "MaxPooling": lambda layer, x, sequences: np.array([rows.max(axis=0) for rows in by_sequence(x, sequences)]),
+    "UnitLength": lambda layer, x: np.array([row / math.hypot(*row) for row in x]),
+    "InBatchNegatives": in_batch_negatives,
+    "CosineLoss": cosine_loss,
+    "CoSENT": cosent,
+    "TripletLoss": triplet_loss,
     "MaskedLMHead": masked_lm_head,
     "NextSentenceHead": linear,
 }

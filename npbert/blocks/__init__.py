@@ -8,6 +8,7 @@ from npbert.blocks.encoder_layer import EncoderLayer
 from npbert.blocks.feed_forward import ACTIVATIONS, FeedForward, make_activation
 from npbert.blocks.gated_feed_forward import GatedFeedForward
 from npbert.blocks.masked_lm_head import MaskedLMHead
+from npbert.blocks.max_pooling import MaxPooling
 from npbert.blocks.mean_pooling import MeanPooling
 from npbert.blocks.next_sentence_head import NextSentenceHead
 from npbert.blocks.pooler import Pooler
@@ -16,5 +17,5 @@ from npbert.blocks.rotary_attention import RotaryAttention
 
 __all__ = ["ACTIVATIONS", "make_activation", "FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed"]
 __all__ += ["Encoder", "BertEmbeddings", "POSITION_KINDS"]
-__all__ += ["Pooler", "MeanPooling", "MaskedLMHead", "NextSentenceHead"]
+__all__ += ["Pooler", "MeanPooling", "MaxPooling", "MaskedLMHead", "NextSentenceHead"]
 __all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer"]

@@ -2,7 +2,7 @@
 
 from npbert.compute.adam import adam_steps
 from npbert.compute.array import Array, DTypeLike
-from npbert.compute.cut import inference_parts, neighbours, training_parts
+from npbert.compute.cut import bounded_parts, inference_parts, neighbours, training_parts
 from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory
 from npbert.compute.pieces import Piece, attention_pieces, strands
@@ -12,7 +12,7 @@ from npbert.compute.sums import dot_rows, row_maxima, row_sums, scatter_add, sum
 from npbert.compute.threads import hold_blas, num_threads, run, set_num_threads, slices
 
 __all__ = ["Array", "DTypeLike", "matmul", "rowwise"]
-__all__ += ["neighbours", "training_parts", "inference_parts"]
+__all__ += ["neighbours", "training_parts", "bounded_parts", "inference_parts"]
 __all__ += ["Piece", "attention_pieces", "strands", "adam_steps", "erf"]
 __all__ += ["sum_rows", "dot_rows", "row_sums", "row_maxima", "scatter_add"]
 __all__ += ["BLOCK", "in_blocks", "run", "hold_blas", "slices", "num_threads", "set_num_threads", "keep_freed_memory"]

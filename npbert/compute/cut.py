@@ -24,7 +24,7 @@ ROWS = 128
 """Rows of a part in inference, at least: for fewer, BLAS takes longer to lay out the weights than a part saves."""
 
 LARGEST = 400_000
-"""Numbers of a hidden state in a part in inference, at most: more would only take more memory."""
+"""Numbers of a hidden state in a part of bounded memory, at most: more would only take more memory."""
 
 
 def training_parts(rows: int, layers: int, width: int, parameters: int) -> int:
@@ -39,9 +39,14 @@ def training_parts(rows: int, layers: int, width: int, parameters: int) -> int:
     return max([1, *(n for n in PARTS if n * parameters <= room and n**3 * FEW <= rows * width)])
 
 
+def bounded_parts(rows: int, width: int) -> int:
+    """The number of parts of a batch of any size in bounded memory: as many as make none of them large."""
+    return math.ceil(rows * width / LARGEST)
+
+
 def inference_parts(rows: int, width: int) -> int:
     """The number of parts of a batch in inference: 1, 2 or 4, or more where these would be too large."""
-    return max([1, *(n for n in PARTS if n * ROWS <= rows), math.ceil(rows * width / LARGEST)])
+    return max([1, *(n for n in PARTS if n * ROWS <= rows), bounded_parts(rows, width)])
 
 
 def neighbours(lengths: Array, count: int) -> list[slice]:

@@ -117,16 +117,16 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
             return replace(along, sizes=sizes, wrong=dict.fromkeys(sizes, 0), worst=worst, proof=proof)
     right = function.exact() if proof.wrong or proof.dropped else {}
     if right:
-        report = Report.compare(analytic, {EXACT: right}, {EXACT: _NEGLIGIBLE if proof.dropped else ROUNDING})
+        report = Report.compare(EXACT, analytic, right, _NEGLIGIBLE if proof.dropped else ROUNDING)
         if not proof.wrong:
             return replace(report, proof=proof)
         wrong = {array.name: array.count for array in proof.wrong}  # however little, and no rounding of others
         largest = max(proof.wrong, key=lambda array: array.relative_error)
         worst = report.worst if report.worst[EXACT].count else {EXACT: largest}
         return replace(report, wrong=dict.fromkeys(sizes, 0) | wrong, worst=worst, proof=proof)
-    report = Report.compare(analytic, {}, tolerances)
+    report, accepted = Report.on(analytic), {**ROUGHLY, **TOLERANCES, **tolerances}
     for method, gradients, doubts in function.estimated(analytic, tolerances):
-        report |= Report.compare(analytic, {method: gradients}, {**ROUGHLY, **TOLERANCES, **tolerances}, doubts=doubts)
+        report |= Report.compare(method, analytic, gradients, accepted[method], doubts=doubts)
     if proof and not report.ok:
         reason = "the equality holds, but differences of your own floats contradict it"
         proof = replace(proof, verdict=NOT_PROVED, reason=reason)

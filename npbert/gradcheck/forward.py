@@ -8,6 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.room import place_of
+from npbert.gradcheck.exact.run import names_of
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.report import GradientError
@@ -51,8 +52,7 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Callable[..., Any]) -> None:
     """Raise GradientError where y is not what the reference makes of what forward is given."""
     theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))
-    names = ["y"] if len(theirs) == 1 else [f"y[{number}]" for number in range(len(theirs))]
-    for name, y, right in zip(names, theirs, wanted, strict=False):
+    for name, y, right in zip(names_of(theirs), theirs, wanted, strict=False):
         if y.shape != right.shape:
             raise GradientError(f"forward gives {name} of shape {y.shape}, and the reference {right.shape}")
         off = np.abs(y - right)

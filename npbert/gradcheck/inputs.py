@@ -67,14 +67,6 @@ def copy_of(rng: np.random.Generator | None) -> np.random.Generator | None:
     return np.random.Generator(bits)
 
 
-def read_only(value: Any) -> Any:
-    """A copy of the arrays, those in a dataclass (a Batch) too, that cannot be written to."""
-    frozen = copied(value)
-    for _, array in arrays_in("", frozen):
-        array.flags.writeable = False
-    return frozen
-
-
 def copied(value: Any) -> Any:
     """A copy of the arrays, those in a dataclass (a Batch) too."""
     return _with_arrays(value, np.copy)
@@ -124,12 +116,23 @@ def arrays_held_by(layer: Any) -> list[str]:
 
 def names_of_inputs(layer: Any, count: int) -> list[str]:
     """The names that forward gives its first inputs."""
-    if hasattr(layer, "input_names"):  # a Form
-        return list(layer.input_names)
-    parameters = inspect.signature(layer.forward).parameters.values()
-    kinds = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    names = [parameter.name for parameter in parameters if parameter.kind in kinds]
-    return [names[position] if position < len(names) else f"input {position}" for position in range(count)]
+    return list(layer.input_names) if hasattr(layer, "input_names") else names_given(layer.forward, count)  # a Form
+
+
+def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:
+    """The names that a function gives to the first things that it is given."""
+    names = asked(function)[skip:]
+    return [*names[:count], *(f"input {position}" for position in range(len(names), count))]
+
+
+def asked(function: Any, *, required: bool = False) -> list[str]:
+    """The names of what a function asks for; `required` without those that have a default."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # a ufunc has no signature
+        return []
+    named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return [one.name for one in named if not required or one.default is one.empty]
 
 
 def float_inputs_of(layer: Any, inputs: Sequence[Any], parameters: Collection[str]) -> dict[str, int]:

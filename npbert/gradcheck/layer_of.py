@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Layer
-from npbert.gradcheck.forms import Form, Function, asked, names_given, plain
+from npbert.gradcheck.forms import Form, Function, plain
 from npbert.gradcheck.forward import check_moves, check_written, told
 from npbert.gradcheck.function_forms import applied, cached, loss, residuals, vjp, with_context
-from npbert.gradcheck.inputs import is_float_array
-from npbert.gradcheck.places import Grads
+from npbert.gradcheck.inputs import asked, is_float_array, names_given
+from npbert.gradcheck.places import Grads, as_list, is_number, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io.messages import counted
 
@@ -90,17 +90,17 @@ def _takes_tape(function: Any) -> bool:
 def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
     first, last = parts[0], parts[-1]
     if len(parts) == 1 and hasattr(first, "fwd") and hasattr(first, "bwd"):
-        return residuals(first, names_given(first.fun, inputs))
+        return residuals(first, names_given(first.fun, len(inputs)))
     if len(parts) == 1 and isinstance(first, type) and hasattr(first, "forward") and hasattr(first, "backward"):
         has_ctx = "setup_context" not in vars(first)
-        return with_context(first, names_given(first.forward, inputs, skip=has_ctx))
+        return with_context(first, names_given(first.forward, len(inputs), skip=has_ctx))
     if len(parts) == 2 and callable(first) and isinstance(last, type) and hasattr(last, "apply"):
-        return applied(first, last, names_given(first, inputs), tensor)
+        return applied(first, last, names_given(first, len(inputs)), tensor)
     if not all(map(callable, parts)) or len(parts) > 2:
         kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
         called = "" if all(map(callable, parts)) else "; give a function itself, and not what it returns"
         raise TypeError(f"({kinds}) is no form that is known: {_HOW}{called}")
-    names = names_given(first, inputs)
+    names = names_given(first, len(inputs))
     with told("forward"):
         y = vjp(first, last, names).once(inputs)[0]
     return _form_of_loss(first, names, y) if len(parts) == 1 else _form_of_two(first, last, names, y)
@@ -134,13 +134,7 @@ def _form_of_two(f: Function, backward: Function, names: list[str], y: Any) -> F
 
 def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> None:
     """Say which inputs have a gradient, and which of those that come back it is; by running it once."""
-    arrays = [position for position, value in enumerate(inputs) if is_float_array(value)]
-    numbers = [
-        position
-        for position, value in enumerate(inputs)
-        if is_float_array(value) or isinstance(value, float | np.floating)
-    ]
-    form.moved = arrays
+    form.moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
     if unknown := set(wrt or ()) - set(form.input_names):
         raise ValueError(f"wrt names {', '.join(sorted(unknown))}, and the inputs are {', '.join(form.input_names)}")
     if wrt is not None:
@@ -156,34 +150,20 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
         return
     check_written("forward", y)
     check_written("backward", found)
-    if isinstance(found, dict):
-        _by_name(form, found)
-        return
-    returned = list(found) if isinstance(found, tuple | list) else [found]
-    for count, positions in ((len(inputs), range(len(inputs))), (len(arrays), arrays), (len(numbers), numbers)):
-        theirs = [(p, key) for key, p in enumerate(positions) if key < len(returned) and returned[key] is not None]
-        if len(returned) == count and all(p in numbers for p, _ in theirs):
-            theirs = [(p, key) for p, key in theirs if wrt is None or form.input_names[p] in wrt]
-            form.moved, form.pick = [p for p, _ in theirs], [key for _, key in theirs]
-            return
-    is_loss = bool(arrays) and not isinstance(y, tuple | list) and np.ndim(plain(y)) == 0
-    if is_loss and wrt is None:
-        form.moved = _of_these_shapes(returned, numbers, inputs)
+    keys = whose(found, form.input_names, inputs, wrt)
+    if keys is not None:
+        form.moved, form.pick = list(keys), list(keys.values())
+    elif form.moved and wrt is None and not isinstance(y, tuple | list) and np.ndim(plain(y)) == 0:  # a loss
+        form.moved = _of_these_shapes(as_list(found), inputs)
 
 
-def _by_name(form: Form, found: dict[str, Any]) -> None:
-    """Gradients in a dict, as `W` or `dW`."""
-    keys = [next((key for key in (name, f"d{name}", f"grad_{name}") if key in found), "") for name in form.input_names]
-    form.moved = [position for position, key in enumerate(keys) if key]
-    form.pick = [key for key in keys if key]
-
-
-def _of_these_shapes(returned: list[Any], numbers: list[int], inputs: list[Any]) -> list[int]:
+def _of_these_shapes(returned: list[Any], inputs: list[Any]) -> list[int]:
     """The first inputs, in order, that have the shapes of these gradients."""
     moved: list[int] = []
     for gradient in returned:
-        after = (p for p in numbers if not moved or p > moved[-1])
-        position = next((p for p in after if np.shape(inputs[p]) == np.shape(gradient)), None)
+        after = range(moved[-1] + 1 if moved else 0, len(inputs))
+        alike = (p for p in after if is_number(inputs[p]) and np.shape(inputs[p]) == np.shape(gradient))
+        position = next(alike, None)
         if position is None:
             raise ValueError(
                 f"{counted(len(returned), 'gradient')} come back, one of shape {np.shape(gradient)}, which none of the "

@@ -1,14 +1,15 @@
 """Places: where in an object its arrays are, and which of them is the gradient of which."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.restoring import attributes_of, is_of_library
+from npbert.gradcheck.inputs import is_float_array
+from npbert.gradcheck.restoring import attributes_of
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
 
@@ -60,14 +61,6 @@ def places_in(thing: Any, path: str = "") -> list[Place]:
     return list(_walk(Place(path, "", path, thing), {}))
 
 
-def classes_in(thing: Any) -> list[type]:
-    """The classes of an object and of the objects in it, and those that they inherit from, but for libraries'."""
-    seen: dict[int, Any] = {}
-    list(_walk(Place("", "", "", thing), seen))
-    kinds = dict.fromkeys(kind for each in seen.values() for kind in type(each).__mro__)
-    return [kind for kind in kinds if not is_of_library(kind)]
-
-
 def _walk(place: Place, seen: dict[int, Any]) -> Iterator[Place]:
     thing = place.value
     if thing is None or is_number(thing) or isinstance(thing, ModuleType):
@@ -86,6 +79,34 @@ def _members(path: str, thing: Any) -> list[tuple[str, Any, Any]]:
     if isinstance(thing, list | tuple):
         return [(f"{path}[{number}]", number, value) for number, value in enumerate(thing)]
     return [(f"{path}.{name}".lstrip("."), name, value) for name, value in attributes_of(thing).items()]
+
+
+def as_list(returned: Any) -> list[Any]:
+    """What a function returns, one by one."""
+    return list(returned) if isinstance(returned, tuple | list) else [returned]
+
+
+def whose(
+    returned: Any, names: Sequence[str], inputs: Sequence[Any], wrt: Sequence[str] | None
+) -> dict[int, Any] | None:
+    """The positions of the inputs that have a gradient, each with its key in what backward returns. In a dict it is
+    named for the input; else there is one for each input (None for none), for each array of floats, or for each array
+    and float. None where nothing of this fits. wrt: the names of those that are asked for."""
+    if isinstance(returned, dict):
+        keys = [Place("", "", key, None) for key in returned]
+        named = {
+            p: [key.key for key in keys if key.is_named_for(Place("", "", name, None))] for p, name in enumerate(names)
+        }
+        return {p: found[0] for p, found in named.items() if found}
+    arrays = [p for p, value in enumerate(inputs) if is_float_array(value)]
+    numbers = [p for p, value in enumerate(inputs) if p in arrays or isinstance(value, float | np.floating)]
+    parts = as_list(returned)
+    for positions in (range(len(inputs)), arrays, numbers):
+        if len(parts) == len(positions):
+            theirs = {p: key for key, p in enumerate(positions) if parts[key] is not None}
+            if theirs.keys() <= set(numbers):
+                return {p: key for p, key in theirs.items() if wrt is None or names[p] in wrt}
+    return None
 
 
 def pairs_of(

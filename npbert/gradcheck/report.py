@@ -137,24 +137,27 @@ class Report:
     @classmethod
     def compare(
         cls,
+        method: str,
         analytic: Gradients,
-        numeric: dict[str, Gradients],
-        tolerances: dict[str, float],
+        numeric: Gradients,
+        tolerance: float,
         scales: Gradients | None = None,
         doubts: Gradients | None = None,
     ) -> Report:
-        """The report on `analytic` derivatives by name, and the `numeric` ones of each method.
+        """The report on `analytic` derivatives by name, beside the `numeric` ones of a method.
 
         scales: what errors are relative to, by name, where that is not the largest derivative. doubts: how far the
         numeric ones may be off, by name.
         """
-        sizes = {name: derivatives.size for name, derivatives in analytic.items()}
-        wrong, worst = dict.fromkeys(sizes, 0), {}
-        for method, derivatives in numeric.items():
-            arrays = compared(method, analytic, derivatives, tolerances[method], scales, doubts)
-            wrong |= {array.name: max(wrong[array.name], array.count) for array in arrays}
-            worst[method] = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
-        return cls(sizes, wrong, worst)
+        arrays = compared(method, analytic, numeric, tolerance, scales, doubts)
+        worst = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
+        wrong = dict.fromkeys(analytic, 0) | {array.name: array.count for array in arrays}
+        return replace(cls.on(analytic), wrong=wrong, worst={method: worst})
+
+    @classmethod
+    def on(cls, analytic: Gradients) -> Report:
+        """The report on derivatives beside nothing."""
+        return cls({name: derivatives.size for name, derivatives in analytic.items()}, dict.fromkeys(analytic, 0), {})
 
     def __or__(self, other: Report) -> Report:
         """The report of both, on the same derivatives by other methods."""

@@ -5,7 +5,7 @@ import dis
 import functools
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -17,7 +17,20 @@ from npbert.gradcheck.exact.number import Number
 
 _ABSENT = object()
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag of classes made at run time
-_CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
+_TRANSPARENT = (
+    dict,
+    list,
+    tuple,
+    set,
+    frozenset,
+    collections.deque,
+    CellType,
+    MethodType,
+    functools.partial,
+    property,
+    classmethod,
+    staticmethod,
+)
 _ATOMS = (
     int,
     float,
@@ -61,7 +74,7 @@ def kept(*roots: Any) -> Iterator[list[Any]]:
         yield things
     finally:
         np.random.set_state(drawn)
-        for step, given in undo:
+        for step, *given in undo:
             step(*given)
         for thing in things:
             if hasattr(thing, "cache_clear") and any(map(_is_exact, reachable([thing]))):
@@ -81,31 +94,28 @@ def reachable(roots: Any) -> Iterator[Any]:
         waiting.extend(_held_by(thing))
 
 
-def _held_by(thing: Any) -> Iterator[Any]:
-    if isinstance(thing, dict):
-        yield from thing.values()
-    elif isinstance(thing, _CONTAINERS):
-        yield from thing
-    elif isinstance(thing, np.ndarray):
-        yield from thing.flat if thing.dtype == object else ()
-    elif isinstance(thing, CellType):
-        yield None if is_empty(thing) else thing.cell_contents
-    elif isinstance(thing, MethodType):
-        yield from (thing.__self__, thing.__func__)
-    elif isinstance(thing, functools.partial):
-        yield from (thing.func, thing.args, thing.keywords)
-    elif isinstance(thing, property | classmethod | staticmethod):
-        yield from (getattr(thing, name, None) for name in ("fget", "fset", "__func__"))
-    elif hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):
+def _held_by(thing: Any) -> Iterable[Any]:
+    if isinstance(thing, np.ndarray):
+        return thing.flat if thing.dtype == object else ()
+    if isinstance(thing, _TRANSPARENT):
+        return gc.get_referents(thing)
+    if isinstance(thing, FunctionType | type):
+        return () if _is_ours(thing) else _named_by(thing)
+    if hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):
         held = (each for each in gc.get_referents(thing) if not isinstance(each, type))
-        yield from (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))
-    elif isinstance(thing, FunctionType) and not _is_ours(thing):
-        yield from (thing.__defaults__, thing.__kwdefaults__, thing.__dict__, thing.__closure__)
-        yield from (thing.__globals__[name] for name in _names_in(thing.__code__) if name in thing.__globals__)
-    elif isinstance(thing, type) and not _is_ours(thing):
-        yield from (*vars(thing).values(), *thing.__mro__[1:])
-    elif not isinstance(thing, type | FunctionType) and not is_of_library(type(thing)):
-        yield from (type(thing), getattr(thing, "__dict__", None), *_slots(thing).values())
+        return (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))
+    if is_of_library(type(thing)):
+        return ()
+    return type(thing), getattr(thing, "__dict__", None), *_slots(thing).values()
+
+
+def _named_by(thing: Any) -> list[Any]:
+    """What a class or a function holds, with the globals that it names."""
+    if isinstance(thing, type):
+        return [*vars(thing).values(), *thing.__mro__[1:]]
+    scope = thing.__globals__
+    named = [scope[name] for name in _names_in(thing.__code__) if name in scope]
+    return [thing.__defaults__, thing.__kwdefaults__, thing.__dict__, thing.__closure__, *named]
 
 
 def _is_namespace(thing: Any) -> bool:
@@ -144,11 +154,7 @@ def _names_in(code: CodeType) -> Iterator[str]:
 
 def is_empty(cell: CellType) -> bool:
     """True for a variable that has no value yet."""
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return True
-    return False
+    return not gc.get_referents(cell)
 
 
 def _slots(thing: Any) -> dict[str, Any]:
@@ -160,28 +166,24 @@ def _is_exact(thing: Any) -> bool:
     return isinstance(thing, Number | Numbers)
 
 
-def _to_undo(thing: Any) -> Iterator[tuple[Callable[..., Any], tuple[Any, ...]]]:
-    """Functions, with their arguments, that make a thing what it is now."""
-    if isinstance(thing, np.ndarray):
-        if thing.flags.writeable:
-            yield np.copyto, (thing, thing.copy())
-    elif isinstance(thing, dict | set | list | collections.deque):
-        yield _refill, (thing, _items(thing))
-    elif isinstance(thing, CellType):
-        if not is_empty(thing):
-            yield setattr, (thing, "cell_contents", thing.cell_contents)
-    elif isinstance(thing, FunctionType) and not _is_ours(thing):
-        named = set(_names_in(thing.__code__))
-        yield _rebind, (thing.__globals__, {name: thing.__globals__.get(name, _ABSENT) for name in named})
-    elif isinstance(thing, type) and not _is_ours(thing):
-        yield _reset, (thing, dict(vars(thing)))
-    elif isinstance(thing, np.random.Generator):
-        yield setattr, (thing.bit_generator, "state", thing.bit_generator.state)
-    elif isinstance(thing, np.random.RandomState):
-        yield thing.set_state, (thing.get_state(),)
-    elif not isinstance(thing, type) and not is_of_library(type(thing)):
+def _to_undo(thing: Any) -> Iterator[tuple[Any, ...]]:
+    """Functions, each before its arguments, that make a thing what it is now."""
+    steps = [step for kinds, step in _STEPS if isinstance(thing, kinds)]
+    if _is_fixed(thing):
+        return
+    if steps:
+        yield steps[0](thing)
+    elif not is_of_library(type(thing)):
         for name, value in _slots(thing).items():
-            yield _set, (thing, name, value)
+            yield _set, thing, name, value
+
+
+def _is_fixed(thing: Any) -> bool:
+    if isinstance(thing, np.ndarray):
+        return not thing.flags.writeable
+    if isinstance(thing, CellType):
+        return is_empty(thing)
+    return isinstance(thing, FunctionType | type) and _is_ours(thing)
 
 
 def _set(thing: Any, name: str, value: Any) -> None:
@@ -222,3 +224,19 @@ def _refill(thing: Any, before: list[Any]) -> None:
 def _items(thing: Any) -> list[Any]:
     """What a container holds; of a dict, key, value, key, value, …"""
     return [part for item in thing.items() for part in item] if isinstance(thing, dict) else list(thing)
+
+
+def _globals_of(function: FunctionType) -> dict[str, Any]:
+    return {name: function.__globals__.get(name, _ABSENT) for name in set(_names_in(function.__code__))}
+
+
+_STEPS: list[tuple[Any, Callable[[Any], tuple[Any, ...]]]] = [
+    (np.ndarray, lambda array: (np.copyto, array, array.copy())),
+    ((dict, set, list, collections.deque), lambda held: (_refill, held, _items(held))),
+    (CellType, lambda cell: (setattr, cell, "cell_contents", cell.cell_contents)),
+    (FunctionType, lambda function: (_rebind, function.__globals__, _globals_of(function))),
+    (type, lambda kind: (_reset, kind, dict(vars(kind)))),
+    (np.random.Generator, lambda rng: (setattr, rng.bit_generator, "state", rng.bit_generator.state)),
+    (np.random.RandomState, lambda rng: (rng.set_state, rng.get_state())),
+]
+"""For each kind of thing, what makes it what it is now."""

@@ -18,10 +18,19 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.forms import Form, Function, asked, each, helpers_of, names_given, own
+from npbert.gradcheck.forms import Form, Function, each, own
 from npbert.gradcheck.forward import check_written, told
-from npbert.gradcheck.inputs import as_tuple, is_float_array
-from npbert.gradcheck.places import Grads, Pair, Place, classes_in, is_number, pairs_of, places_in
+from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
+from npbert.gradcheck.places import (
+    Grads,
+    Pair,
+    Place,
+    as_list,
+    is_number,
+    pairs_of,
+    places_in,
+    whose,
+)
 from npbert.gradcheck.report import GradientError
 from npbert.gradcheck.restoring import is_of_library
 
@@ -52,32 +61,15 @@ def _function(method: Any) -> Function:
     return method.__func__ if isinstance(method, MethodType) else lambda made, *given, **named: method(*given, **named)
 
 
-class Given:
-    """What forward is given: the names and values of arrays and whatever else, those of a list one by one, and an array
-    that is given twice once."""
-
-    def __init__(self, names: list[str], inputs: Sequence[Any]) -> None:
-        self.names: list[str] = []
-        self.values: list[Any] = []
-        self._where = [self._taken(name, value) for name, value in zip(names, inputs, strict=True)]
-
-    def _taken(self, name: str, value: Any) -> Any:
-        if isinstance(value, list) and any(isinstance(part, np.ndarray) for part in value):
-            return [self._taken(f"{name}[{number}]", part) for number, part in enumerate(value)]
-        known = next(
-            (place for place, other in enumerate(self.values) if other is value and is_float_array(value)), None
-        )
-        if known is not None:
-            return known
-        self.names.append(name)
-        self.values.append(value)
-        return len(self.values) - 1
-
-    def grouped(self, values: Sequence[Any]) -> list[Any]:
-        """The values as they were given."""
-        return [
-            [values[place] for place in where] if isinstance(where, list) else values[where] for where in self._where
-        ]
+def arrays_given(names: list[str], inputs: Sequence[Any]) -> dict[str, Array]:
+    """The arrays that forward is given by name: those of a list one by one, and one that is given twice once."""
+    found = dict[int, tuple[str, Array]]()
+    for name, value in zip(names, inputs, strict=True):
+        parts = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for number, part in parts:
+            if isinstance(part, np.ndarray):
+                found.setdefault(id(part), (name if number is None else f"{name}[{number}]", part))
+    return dict(found.values())
 
 
 class StatefulForm(Form):
@@ -90,51 +82,47 @@ class StatefulForm(Form):
 
     def __init__(self, given: Any, inputs: Sequence[Any], grads: Grads, wrt: Sequence[str] | None) -> None:
         forward, backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
-        self._given = Given(names_given(forward, inputs), inputs)
-        names = self._given.names
-        self._again = set(asked(backward)) & {*names, *_RATES}
+        self._names, self._inputs = names_given(forward, len(inputs)), list(inputs)
+        self._given = arrays_given(self._names, inputs)
+        self._again = set(asked(backward)) & {*self._names, *_RATES}
         others = [name for name in asked(backward) if name not in self._again]
         self._asks = [name for name in asked(backward, required=True) if name in others] or others[:1]
         self._object, self.pairs = copy.deepcopy(given), list[Pair]()
-        theirs = {"forward": _function(forward)}
-        if backward is not None:
-            theirs["backward"] = _function(backward)
-        super().__init__(theirs, names, self._forwarded, self._gradients)
-        constants = self._find(self._given.values, grads, wrt)
-        self.helpers = list(helpers_of(theirs.values(), classes_in(self._object)))
-        self.given = len(names)
-        self.input_names = [*names, *(pair.parameter.path for pair in self.pairs)]
+        self._forward, self._backward = _function(forward), None if backward is None else _function(backward)
+        super().__init__(self._forward, list(self._given), self._forwarded, self._gradients)
+        constants = self._find(grads, wrt)
+        self.input_names = [*self._given, *(pair.parameter.path for pair in self.pairs)]
         self.note = self._note(constants)
 
     @property
     def values(self) -> list[Any]:
         """The inputs, and the values of the parameters."""
-        return [*self._given.values, *(np.array(pair.parameter.value, dtype=float) for pair in self.pairs)]
+        return [*self._given.values(), *(np.array(pair.parameter.value, dtype=float) for pair in self.pairs)]
 
     def _copied(self, others: dict[int, Any]) -> Any:
         """A copy of the object with other arrays in the place of these, by id, and gradients of 0."""
         gradients = {path for pair in self.pairs for path in pair.gradients}
-        memo = {
-            id(module): module for module in (place.value for place in self._places) if isinstance(module, ModuleType)
-        }
+        memo = dict[int, Any]()
         for place in self._places:
-            if is_float_array(place.value) and id(place.value) not in others:
+            if isinstance(place.value, ModuleType):
+                memo[id(place.value)] = place.value
+            elif is_float_array(place.value) and id(place.value) not in others:
                 memo[id(place.value)] = own(place.value.astype(float) * (place.path not in gradients))
         return copy.deepcopy(self._object, memo | others)
 
-    def _forwarded(self, f: Function, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
+    def _forwarded(self, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
         """y, and what backward needs: the object, what it is given again, and the parameters' values."""
-        count = len(self._given.names)
-        if made is None:
-            arrays = (id(pair.parameter.value) for pair in self.pairs)
-            made = self._copied(dict(zip(arrays, inputs[count:], strict=True)))
-        before = list(map(np.copy, inputs[count:]))
-        given = dict(zip(self._given.names, inputs, strict=False)) | dict.fromkeys(_RATES, 1.0)
-        again = {name: value for name, value in given.items() if name in self._again}
-        y = f(made, *self._given.grouped(inputs))
+        arrays = [*self._given.values(), *(pair.parameter.value for pair in self.pairs)]
+        others = dict(zip(map(id, arrays), inputs, strict=True))
+        made = self._copied(others) if made is None else made
+        given = copy.deepcopy(self._inputs, others)
+        before = list(map(np.copy, inputs[len(self._given) :]))
+        named = dict(zip(self._names, given, strict=True)) | dict.fromkeys(_RATES, 1.0)
+        again = {name: value for name, value in named.items() if name in self._again}
+        y = self._forward(made, *given)
         if y is None:
             y = next((vars(made)[name] for name in _OUTPUTS if name in getattr(made, "__dict__", {})), None)
-        if "backward" not in self.theirs:
+        if self._backward is None:
             y, *gradients = y
             return y, (made, gradients, before)
         if isinstance(y, tuple) and self._asks:
@@ -143,21 +131,21 @@ class StatefulForm(Form):
             y = next((part for part in y if np.ndim(part) == 0), y)
         return y, (made, again, before)
 
-    def _undone(self, b: Function | None, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
+    def _undone(self, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
         """What backward returns, and all places after it, with those in what it returns."""
-        if b is None:
+        if self._backward is None:
             returned = again[0] if len(again) == 1 else tuple(again)
         else:
             given = dict(zip(self._asks, as_tuple(dy), strict=False))
-            returned = b(made, **given, **again)
-        if _is_one_for_each(returned, self._given.values):
+            returned = self._backward(made, **given, **again)
+        if _is_one_for_each(returned, list(self._given.values())):
             returned = list(returned)
         return returned, [*places_in(made), *places_in(returned, "returned")]
 
-    def _gradients(self, b: Function | None, dy: Any, kept: Any) -> Any:
+    def _gradients(self, dy: Any, kept: Any) -> Any:
         """The gradients of the inputs that have one, and of the parameters."""
         made, again, before = kept
-        _, places = self._undone(b, dy, made, again)
+        _, places = self._undone(dy, made, again)
         there = {place.path: place.value for place in places}
         found = [there.get(path) for path in self._paths]
         for pair, value in zip(self.pairs, before, strict=True):
@@ -169,35 +157,34 @@ class StatefulForm(Form):
             found = [None if gradient is None else dy * gradient for gradient in found]
         return tuple(found)
 
-    def _find(self, inputs: list[Any], grads: Grads, wrt: Sequence[str] | None) -> list[str]:
+    def _find(self, grads: Grads, wrt: Sequence[str] | None) -> list[str]:
         """Run forward and backward once, and find the parameters, their gradients, and the inputs that have one. Gives
         the names of arrays that have none."""
-        f, b, drawn = self.theirs["forward"], self.theirs.get("backward"), np.random.default_rng(0)
-        with self._as_written(0), told("forward"):
-            y, _ = self._forwarded(f, list(map(own, inputs)), self._object)  # which may make the parameters
-        check_written("forward", y)
+        inputs, drawn = list(self._given.values()), np.random.default_rng(0)
+
+        def forwarded(made: Any) -> tuple[Any, Any]:
+            with self._as_written(0), told("forward"):
+                return self._forwarded(list(map(own, inputs)), made)
+
+        check_written("forward", forwarded(self._object)[0])  # which may make the parameters
         self._places = places_in(self._object)
         made = self._copied({})
         start = _snapshot(made)
-        with self._as_written(0):
-            y, (_, again, _) = self._forwarded(f, list(map(own, inputs)), made)
+        y, (_, again, _) = forwarded(made)
         cached = {place.path for place in _changed(places_in(made), start)}
         between = _snapshot(made)
-        with self._as_written(1):
+        with self._as_written(1), told("backward"):
             dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
-            with told("backward"):
-                returned, places = self._undone(b, dy, made, again)
+            returned, places = self._undone(dy, made, again)
         written = _changed(places, between)
-        self._paths, self.moved = _of_inputs(returned, written, self._given.names, inputs, wrt)
+        self._paths, self.moved = _of_inputs(returned, written, list(self._given), inputs, wrt)
         of_inputs = {id(place.value) for place in written if place.path in self._paths}
         written = [place for place in written if id(place.value) not in of_inputs]
         if not written and not of_inputs:
             check_written("backward", returned)
 
         def moves(some: list[Place]) -> bool:
-            others = {id(place.value): _moved(place.value) for place in some}
-            with self._as_written(0):
-                now, _ = self._forwarded(f, list(map(own, inputs)), self._copied(others))
+            now, _ = forwarded(self._copied({id(place.value): _moved(place.value) for place in some}))
             return not all(map(np.array_equal, as_tuple(now), as_tuple(y)))
 
         steady = [place for place in self._places if is_float_array(place.value) and place.path not in cached]
@@ -209,9 +196,7 @@ class StatefulForm(Form):
             raise GradientError(f"backward changes the value of {taken[0].path}: only an optimizer may")
         pairs, constants = pairs_of(kept, places, written, grads, moves)
         self.pairs = [*(Pair(place, (place.path,)) for place in taken), *pairs]
-        forgotten = [
-            name for p, name in enumerate(self._given.names) if is_float_array(inputs[p]) and p not in self.moved
-        ]
+        forgotten = [name for p, name in enumerate(self._given) if is_float_array(inputs[p]) and p not in self.moved]
         self.moved += range(len(inputs), len(inputs) + len(self.pairs))
         return [*forgotten, *(place.path for place in constants)]
 
@@ -240,21 +225,16 @@ def _of_inputs(
     """The paths of the gradients of inputs, and which inputs these are: what backward returns in their order; or, where
     it returns a dict or nothing, what is named for them."""
     moved = [p for p, value in enumerate(inputs) if is_float_array(value) and (wrt is None or names[p] in wrt)]
-    parts = list(returned) if isinstance(returned, tuple | list) else [returned]
+    parts = as_list(returned)
     if isinstance(returned, dict) or all(part is None for part in parts):
-        called = {p: [names[p], *(_INPUTS if len(moved) == 1 else ())] for p in moved}
-        named = {
-            p: [each for name in called[p] for each in written if each.is_named_for(Place("", "", name, None))]
-            for p in moved
-        }
-        moved = [p for p in moved if named[p]]
-        return [named[p][0].path for p in moved], moved
-    if not isinstance(returned, tuple | list):
-        return ["returned"] * bool(moved), moved
-    if len(parts) == len(inputs):
-        moved = [p for p in moved if parts[p] is not None]
-        return [f"returned[{p}]" for p in moved], moved
-    return [f"returned[{number}]" for number in range(min(len(moved), len(parts)))], moved
+        aliases = _INPUTS if len(moved) == 1 else ()
+        called = {p: [Place("", "", name, None) for name in (names[p], *aliases)] for p in moved}
+        named = {p: [each.path for one in called[p] for each in written if each.is_named_for(one)] for p in moved}
+        return [paths[0] for paths in named.values() if paths], [p for p in moved if named[p]]
+    keys = whose(returned, names, inputs, wrt)
+    if keys is None:  # with those of parameters after them
+        keys = dict(zip(moved, range(len(parts)), strict=False))
+    return [f"returned[{key}]" if returned is not parts[0] else "returned" for key in keys.values()], list(keys)
 
 
 def _is_one_for_each(returned: Any, inputs: list[Any]) -> bool:

@@ -1,5 +1,6 @@
 """One equation a file: its forward, its backward, and why. `__all__` is the order to read them in."""
 
+from npbert.layers.cosine_loss import CoSENT, CosineLoss
 from npbert.layers.cross_entropy import SoftmaxCrossEntropy
 from npbert.layers.distance_attention import DistanceAttention
 from npbert.layers.dot_product_attention import DotProductAttention
@@ -9,6 +10,7 @@ from npbert.layers.embedding import Embedding
 from npbert.layers.gather import Gather
 from npbert.layers.gelu import GELU
 from npbert.layers.identity import Identity, NoEmbedding
+from npbert.layers.in_batch_negatives import InBatchNegatives
 from npbert.layers.layer_norm import LayerNorm
 from npbert.layers.linear import Linear
 from npbert.layers.loss import Loss
@@ -21,6 +23,8 @@ from npbert.layers.silu import SiLU
 from npbert.layers.softmax import Softmax
 from npbert.layers.tanh import Tanh
 from npbert.layers.tanh_gelu import TanhGELU
+from npbert.layers.triplet_loss import TripletLoss
+from npbert.layers.unit_length import UnitLength
 from npbert.layers.unpack import Unpack
 
 __all__ = ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
@@ -28,3 +32,4 @@ __all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
 __all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
+__all__ += ["UnitLength", "InBatchNegatives", "CosineLoss", "CoSENT", "TripletLoss"]

@@ -69,13 +69,13 @@ def failure_of(error: BaseException, *files: str, given: frozenset[str] = frozen
     if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # of which the check made its own
         error = error.__cause__
     frame, line = _place_of(error, files, given)
-    if frame is None:
-        return Failure(error, _message_of(error), help=help_with(error, "", {}))
-    file, variables = frame.f_code.co_filename, frame.f_locals
-    linecache.checkcache(file)
-    code = linecache.getline(file, line).strip()
-    shapes, help_ = visible_shapes(variables, code), help_with(error, code, variables)
-    return Failure(error, _message_of(error), line, code, shapes, file, help_)
+    failure, variables = Failure(error, _message_of(error)), dict[str, Any]()
+    if frame is not None:
+        file, variables = frame.f_code.co_filename, frame.f_locals
+        linecache.checkcache(file)
+        code = linecache.getline(file, line).strip()
+        failure = failure._replace(line=line, code=code, shapes=visible_shapes(variables, code), file=file)
+    return failure._replace(help=help_with(error, failure.said, variables))
 
 
 def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType | None, int]:

@@ -102,10 +102,10 @@ class Answers:
 def file_with(exercise: Exercise, cell: str) -> str:
     """The exercise's file with what the cell defines in place of its own. Its imports stand in one line, where the cell
     has %%exercise: so a line has the number that it has in the cell. (A cell may be a whole file, too.) Where it has
-    code, but nothing that is asked for, this stays missing."""
+    nothing that is asked for, this stays missing."""
     text, head, below = exercise.source(), [], []
     asked = [part.name for part in exercise.parts]
-    has_answer = any(_defines(cell, name) for name in asked) or not re.search(r"^\s*[^#\s]", cell, re.MULTILINE)
+    has_answer = any(_defines(cell, name) for name in asked)
     for node in ast.parse(text).body[1:] if "from __future__" not in cell else []:
         if not isinstance(node, ast.ClassDef | ast.FunctionDef):
             head.append(ast.unparse(node))

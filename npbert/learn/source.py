@@ -2,6 +2,8 @@
 
 import ast
 import inspect
+import itertools
+import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable
@@ -23,20 +25,14 @@ def exercise_file(number: int, title: str, chapter: str, text: str, things: Iter
 
     uses: names that a right answer may need besides.
     """
-    head = "\n\n".join(wrapped(part) for part in inspect.cleandoc(text).split("\n\n"))
     body = "\n\n\n".join(thing.strip("\n") for thing in things)
-    groups: dict[int, list[str]] = {0: [], 1: [], 2: []}
-    for line in sorted({"import numpy as np", *imports_of(body, uses)}, key=lambda line: (line[0] == "f", line)):
-        groups[_rank(line)].append(line)
-    imports = "\n\n".join("\n".join(group) for group in groups.values() if group)
+    lines = sorted(
+        {"import numpy as np", *imports_of(body, uses)}, key=lambda line: (_rank(line), line[0] == "f", line)
+    )
+    imports = "\n\n".join("\n".join(group) for _, group in itertools.groupby(lines, _rank))
     commands = _COMMANDS.format(number=number, chapter=chapter)
-    docstring = f'"""Exercise {number}: {title}\n\n{head}\n{commands}"""'
+    docstring = f'"""Exercise {number}: {title}\n\n{inspect.cleandoc(text)}\n{commands}"""'
     return f"{docstring}\n\nfrom __future__ import annotations\n\n{imports}\n\n\n{body}\n"
-
-
-def wrapped(text: str) -> str:
-    """A paragraph at most WIDTH wide; one with indented lines stays as it is."""
-    return text if "\n  " in f"\n{text}" else textwrap.fill(" ".join(text.split()), WIDTH, break_on_hyphens=False)
 
 
 def blanked(source: str, name: str, text: str, given: int | None, without: Collection[str] = ()) -> str:
@@ -57,10 +53,7 @@ def blanked(source: str, name: str, text: str, given: int | None, without: Colle
         elif node.name in without:
             first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             lines[first - 1 : node.end_lineno] = []
-            while lines[first - 2].strip() == "":
-                first -= 1
-                del lines[first - 1]
-    return "\n".join(lines) + "\n"
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
 def _blank(node: ast.FunctionDef, text: str, given: int | None, lines: list[str]) -> list[str]:

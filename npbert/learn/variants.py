@@ -11,9 +11,9 @@ import numpy as np
 from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
-from npbert.layers import Elementwise
+from npbert.layers import Gather, MeanSquaredError, SiLU
 from npbert.layers.checks import check_like
-from npbert.learn.exercise import Exercise, Part
+from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.layer import layer_part, normal, sample
 
@@ -36,14 +36,6 @@ class LinearOfColumns(Layer):
         return dy @ self.weight.value
 
 
-class SiLU(Elementwise):
-    """y = x s(x) with the sigmoid s(x) = 1 / (1 + e^(−x)).   x, y (N, D)"""
-
-    def value_and_slope(self, x: Array) -> tuple[Array, Array]:
-        s = 1 / (1 + np.exp(-x))
-        return x * s, s + x * s * (1 - s)
-
-
 class SoftmaxOfColumns(Layer):
     """pᵢ = e^(xᵢ) / Σₖ e^(xₖ) down each column: over the first axis.   x, p (N, D)"""
 
@@ -58,43 +50,6 @@ class SoftmaxOfColumns(Layer):
         p = tape.take(self)
         check_like(self, dp, p.shape, p.dtype, name="dp")
         return p * (dp - (dp * p).sum(axis=0))
-
-
-class SummedCrossEntropy(Layer):
-    """loss = −Σₙ log p[label] with p = softmax(logits): a sum over the rows.   logits (N, C)   labels (N,)"""
-
-    def forward(self, logits: Array, labels: Array, tape: Tape = NO_TAPE) -> Any:
-        e = np.exp(logits - logits.max(axis=1, keepdims=True))
-        p = e / e.sum(axis=1, keepdims=True)
-        tape.keep(self, p=p, labels=labels)
-        return -np.log(p[np.arange(len(labels)), labels]).sum()
-
-    def backward(self, dloss: float, tape: Tape) -> Array:
-        """dlogits = dloss · (p − onehot(label)): no division, as there is no mean."""
-        p, labels = tape.take(self)
-        dlogits = p.copy()
-        dlogits[np.arange(len(labels)), labels] -= 1
-        return dlogits * dloss
-
-
-class SumOfTwoWords(Layer):
-    """y = W[first] + W[second]: two rows of one table.   first, second (N,) integers   W (V, D)   y (N, D)"""
-
-    def __init__(self, num_embeddings: int, features: int, init: Init) -> None:
-        self.weight = init.normal(num_embeddings, features)
-
-    def forward(self, first: Array, second: Array, tape: Tape = NO_TAPE) -> Array:
-        tape.keep(self, first=first, second=second)
-        return self.weight.value[first] + self.weight.value[second]
-
-    def backward(self, dy: Array, tape: Tape) -> None:
-        """dW[v] = Σ dyₙ over all n, once for each time that row v was read."""
-        first, second = tape.take(self)
-        check_like(self, dy, (len(first), self.weight.value.shape[1]), self.weight.value.dtype)
-        dw = np.zeros_like(self.weight.value)
-        np.add.at(dw, first, dy)
-        np.add.at(dw, second, dy)
-        self.weight.add_grad(dw)
 
 
 class RMSNorm(Layer):
@@ -118,25 +73,30 @@ class RMSNorm(Layer):
         return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=-1, keepdims=True)) / r
 
 
-def summed(rows: int, classes: int) -> Setting:
-    """The loss of so many rows."""
-    return sample(
-        SummedCrossEntropy, lambda rng: (rng.standard_normal((rows, classes)), rng.integers(0, classes, rows))
-    )
+OF_SQUARES = """
+One number moves one square alone. How fast does a square grow, and what part of the mean is it?
+
+The slope of (prediction − target)² is 2 (prediction − target), and the mean divides by how many numbers there are.
+
+dprediction = dloss · 2 · difference / difference.size; the target is given, and has no gradient.
+"""
 
 
-def two_words(rows: int, words: int, features: int) -> Setting:
-    """Two rows of a table of so many words, for each of so many rows."""
-    return sample(SumOfTwoWords, lambda rng: tuple(rng.integers(0, words, (2, rows))), words, features)
+def _variant(number: int, title: str, text: str, *settings: Setting, hints: str = "", **data: Any) -> Exercise:
+    """The layer of these settings, asked in place of that of an exercise, with hints of its own or those of that."""
+    exercise, part = EXERCISES[number], layer_part(*settings, asked="What is asked for says the class above.", **data)
+    asked = replace(exercise, title=title, text=text, hints=hints or exercise.hints, parts=(part,))
+    return replace(asked, number=100 + number, slug=f"{exercise.slug}_again")
 
 
-def _variant(number: int, title: str, text: str, part: Part) -> Exercise:
-    """The part, asked in place of that of an exercise."""
-    exercise = EXERCISES[number]
-    return replace(exercise, number=100 + number, slug=f"{exercise.slug}_again", title=title, text=text, parts=(part,))
+def rows_read(rows: int, features: int, *read: int) -> Setting:
+    """Some rows of an x are read."""
+    return sample(Gather, lambda rng: (rng.standard_normal((rows, features)), np.array(read)))
 
 
-ASKED = "What is asked for says the class above."
+def two_arrays(*shape: int) -> Setting:
+    """A prediction and a target."""
+    return sample(MeanSquaredError, lambda rng: tuple(rng.standard_normal((2, *shape))))
 
 
 _ALL = (
@@ -144,43 +104,46 @@ _ALL = (
         2,
         "Linear, as PyTorch stores it",
         "The same sums as in exercise 2, with the weight the other way round. Which index is summed over in each?",
-        layer_part(
-            sample(LinearOfColumns, normal(7, 5), 5, 3), sample(LinearOfColumns, normal(4, 11), 11, 3), asked=ASKED
-        ),
+        sample(LinearOfColumns, normal(7, 5), 5, 3),
+        sample(LinearOfColumns, normal(4, 11), 11, 3),
     ),
     _variant(
         3,
         "SiLU",
-        "GELU's sister, with a sigmoid in the place of Φ. x stands in it twice, and s′ = s (1 − s).",
-        layer_part(
-            sample(SiLU, normal(7, 5)), sample(SiLU, normal(4, 11)), method="value_and_slope", given=1, asked=ASKED
-        ),
+        "GELU's sister, with a sigmoid in the place of Φ. x stands in it twice, and σ′ = σ (1 − σ).",
+        sample(SiLU, normal(7, 5)),
+        sample(SiLU, normal(4, 11)),
+        method="value_and_slope",
+        given=1,
     ),
     _variant(
         4,
         "softmax of columns",
         "Softmax down the columns. Which p does an x move, and so over which axis is the sum?",
-        layer_part(sample(SoftmaxOfColumns, normal(7, 5)), sample(SoftmaxOfColumns, normal(4, 11)), asked=ASKED),
+        sample(SoftmaxOfColumns, normal(7, 5)),
+        sample(SoftmaxOfColumns, normal(4, 11)),
     ),
     _variant(
         5,
-        "cross-entropy, summed",
-        "The loss as a sum over the rows, where it was a mean. What becomes of the gradient?",
-        layer_part(summed(7, 5), summed(4, 11), asked=ASKED),
+        "a mean of squares",
+        "Another loss that is a mean, now over all numbers. What does each of them bring back, and what is dloss for?",
+        two_arrays(7, 5),
+        two_arrays(4, 11),
+        hints=OF_SQUARES,
     ),
     _variant(
         6,
-        "the sum of two words",
-        "Each row of y is the sum of two rows of the table, which may be the same one. What does each row collect?",
-        layer_part(two_words(7, 11, 3), two_words(13, 5, 4), asked=ASKED),
+        "some rows of x",
+        "Rows of x are read by their number, some of them twice. What comes back to each row, and what to the others?",
+        rows_read(7, 3, 5, 0, 5, 2, 6),
+        rows_read(11, 4, 3, 10, 3, 3, 0, 8, 1),
     ),
     _variant(
         7,
         "RMSNorm",
         "LayerNorm without the mean: how many roads lead from an x to the y of its row, and what does each bring back?",
-        layer_part(
-            sample(RMSNorm, normal(7, 5), 5, eps=1e-2), sample(RMSNorm, normal(4, 11), 11, eps=1e-2), asked=ASKED
-        ),
+        sample(RMSNorm, normal(7, 5), 5, eps=1e-2),
+        sample(RMSNorm, normal(4, 11), 11, eps=1e-2),
     ),
 )
 

@@ -13,6 +13,7 @@ from npbert.models.parameters import ParameterRow, parameter_rows, parameter_tab
 from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
 from npbert.models.question_answering import BertForQuestionAnswering, QuestionAnsweringOutput
+from npbert.models.sentence_vectors import BertForSentenceVectors
 from npbert.models.task_model import TaskModel
 
 AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining = (
@@ -32,7 +33,7 @@ __all__ = ["BertConfig", "Architecture", "PRESETS", "load_config", "Reads", "Pac
 __all__ += ["BertModel", "BertOutput", "PreTrainedModel", "TaskModel"]
 __all__ += ["BertForMaskedLM", "BertForPreTraining", "PreTrainingOutput", "PreTrainingLosses"]
 __all__ += ["BertForSequenceClassification", "BertForMultipleChoice", "BertForTokenClassification"]
-__all__ += ["BertForQuestionAnswering", "QuestionAnsweringOutput"]
+__all__ += ["BertForQuestionAnswering", "BertForSentenceVectors", "QuestionAnsweringOutput"]
 __all__ += ["AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForPreTraining"]
 __all__ += ["AutoModelForSequenceClassification", "AutoModelForTokenClassification"]
 __all__ += ["AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"]

@@ -1,6 +1,6 @@
 """TaskModel: a BERT with a head and a loss."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class TaskModel(PreTrainedModel):
     """
 
     loss_function: Loss
+    needs_whole_batch: ClassVar[bool] = False
+    """True for a loss that compares the sequences of a batch with one another, and so is no mean over its parts."""
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class TaskModel(PreTrainedModel):
         Raises, before anything is computed: what PackedBatch and its `labels` raise.
         """
         packed = self.pack(batch)
-        labels = packed.labels
+        labels = self.targets(packed)
         logits = self(packed, tape)
         rows = logits.reshape(-1, logits.shape[-1])
         labels = labels.astype(rows.dtype) if packed.reads.labels_are_numbers else labels
@@ -79,6 +81,10 @@ class TaskModel(PreTrainedModel):
         shape = tape.take(self)
         dlogits = self.loss_function.backward(dloss, tape)
         self.backward(dlogits.reshape(shape), tape)
+
+    def targets(self, batch: AnyBatch) -> Array:
+        """What the loss compares with. Raises: as loss."""
+        return self.pack(batch).labels
 
     def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """What a head starts from: where the model reads the first tokens, the pooled vector of each sequence (B, D);

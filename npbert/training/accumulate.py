@@ -1,12 +1,13 @@
 """Gradients of a batch in parts: each part goes from ids to loss and back by itself, on a thread or a process."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.compute import neighbours, num_threads, run, training_parts
+from npbert.compute import bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data.batch import Batch
 from npbert.io.errors import InputWarning, Setting
@@ -15,6 +16,7 @@ from npbert.models import TaskModel
 from npbert.models.packed_batch import PackedBatch
 from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares, Sums, add_arrays, add_up
+from npbert.training.vectors_first import PartResult, vectors_first
 
 
 class StepLosses(NamedTuple):
@@ -76,16 +78,24 @@ def gradients_of(
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
     sums: Sums = {}
-    results: dict[int, tuple[tuple[float, ...], tuple[int, ...] | None]] = {}
+    results: dict[int, PartResult] = {}
+
+    def through_loss(number: int, tape: Tape) -> PartResult:
+        dlosses = [dloss * each for each in weights[number]]
+        one_or_each: Any = dlosses[0] if len(dlosses) == 1 else tuple(dlosses)
+        losses = model.loss(pieces[number], tape)
+        model.loss_backward(one_or_each, tape)
+        return losses.means, losses.counts_right
+
+    through: Callable[[int, Tape], PartResult] = through_loss
+    if model.needs_whole_batch and len(pieces) > 1:
+        through = vectors_first(model, pieces, communicator, partial(part_rng, seed), dloss)
 
     def work(number: int) -> None:
-        tape, dlosses = Tape(part_rng(seed, number)), [dloss * each for each in weights[number]]
-        one_or_each: Any = dlosses[0] if len(dlosses) == 1 else tuple(dlosses)
+        tape = Tape(part_rng(seed, number))
         with gradients_of_a_part() as found:
-            losses = model.loss(pieces[number], tape)
-            model.loss_backward(one_or_each, tape)
+            results[number] = through(number, tape)
         tape.check_empty()
-        results[number] = losses.means, losses.counts_right
         each = ((parameter.value, found.get(parameter)) for parameter in shares.all)
         sums[range(number, number + 1)] = [
             np.zeros_like(value) if gradient is None else np.asanyarray(gradient, order="C") for value, gradient in each
@@ -112,6 +122,8 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     """
     packed: PackedBatch = model.pack(batch)
     config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
+    if not parts and model.needs_whole_batch:
+        parts = bounded_parts(packed.sequences.num_rows, config.hidden_size)
     if not parts:
         numbers = sum(parameter.value.size for parameter in model.parameters())
         parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)

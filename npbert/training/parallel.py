@@ -7,7 +7,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -179,25 +179,3 @@ def share_cores(communicator: Communicator) -> None:
             "other: start fewer, or see how the launcher binds them (mpiexec --bind-to none)",
             stacklevel=3,
         )
-
-
-def shared_out(
-    communicator: Communicator,
-    items: Sequence[Item],
-    groups: Sequence[Sequence[int]],
-    compute: Callable[[Sequence[Item]], Iterable[Array]],
-) -> list[Array]:
-    """compute(items), an array for each item. With N processes, each computes every N-th group of them, and gets the
-    results of the others.
-
-    groups: the numbers of the items that `compute` takes together, as another batch may give other last bits.
-    """
-    if communicator.size == 1:
-        return list(compute(items))
-    found: dict[int, Array] = {}
-    for group in groups[communicator.rank :: communicator.size]:
-        results = compute([items[number] for number in group])
-        found.update(zip(group, results, strict=True))
-    for others in communicator.gather(found):
-        found.update(others)
-    return [found[number] for number in range(len(items))]

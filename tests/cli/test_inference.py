@@ -1,4 +1,4 @@
-"""fill-mask, embed, classify and answer: what they read and write."""
+"""fill-mask, embed, classify, tag and answer: what they read and write."""
 
 import io
 import json
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from npbert import Answer, BertForQuestionAnswering, BertForSequenceClassification, Classify, Embed, FillMask
+from npbert import Answer, BertForQuestionAnswering, BertForSequenceClassification, Classify, Embed, FillMask, Tag
 from npbert.cli.text import DIGITS, SHOWN_DIGITS, read_lines, rounded
 from tests.inference.checkpoints import LONGEST, write_checkpoint
 
@@ -24,73 +24,70 @@ LINES = {
 }
 
 
-def as_bytes(command):
-    return "".join(f"{line}\n" for line in LINES[command]).encode()
+LIBRARY = {
+    "fill-mask": lambda folder, lines, top_k=5: [
+        {"masks": masks} for masks in FillMask.from_pretrained(folder)(lines, top_k=top_k)
+    ],
+    "embed": lambda folder, lines: [{"vector": row} for row in Embed.from_pretrained(folder)(lines).tolist()],
+    "classify": lambda folder, lines: Classify.from_pretrained(folder)([*lines[:2], tuple(lines[2].split("\t"))]),
+    "tag": lambda folder, lines: [{"words": found.words} for found in Tag.from_pretrained(folder)(lines)],
+    "answer": lambda folder, lines, n_best=1: [
+        {"answers": spans}
+        for spans in Answer.from_pretrained(folder).n_best([QUESTION, "a cat?"], [PASSAGE, "café"], n_best)
+    ],
+}
 
 
-@pytest.mark.parametrize("command", LINES)
-def test_wherever_text_comes_from_and_goes_to(npbert, checkpoints, tmp_path, command):
+def with_names(found):
+    """What the library gives, with the names that JSON has for it."""
+    if hasattr(found, "_asdict"):
+        found = found._asdict()
+    if isinstance(found, dict):
+        return {name: with_names(value) for name, value in found.items()}
+    return list(map(with_names, found)) if isinstance(found, list | tuple) else found
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [*((command, {}) for command in LINES), ("fill-mask", {"top_k": 2}), ("answer", {"n_best": 3})],
+)
+def test_wherever_text_comes_from_and_goes_to(npbert, checkpoints, tmp_path, command, options):
+    """The numbers are those of the library, in nine digits; a terminal shows few."""
     folder, source, target = checkpoints[command], tmp_path / "in.txt", tmp_path / "out.jsonl"
-    source.write_bytes(as_bytes(command))
+    given = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    source.write_text("".join(f"{line}\n" for line in LINES[command]), encoding="utf-8")
     target.write_text("old " * 9999)
-    printed = npbert(command, folder, source)
+    printed, stdin = npbert(command, folder, source, *given), source.read_bytes()
     assert (printed.status, printed.err) == (0, "")
-    assert len(printed.rows) == len(LINES[command])
+    wanted = with_names(LIBRARY[command](folder, LINES[command], **options))
+    for row, of_library in zip(printed.rows, wanted, strict=True):
+        assert row | rounded(of_library, DIGITS) == row
+    shown = npbert(command, folder, *given, on_a_terminal=True, stdin=stdin).rows
+    assert shown == rounded(printed.rows, SHOWN_DIGITS) != printed.rows
     assert "café".encode() in printed.out
-    assert npbert(command, folder, "-", stdin=as_bytes(command)) == printed
-    assert npbert(command, folder, stdin=as_bytes(command)) == printed
-    assert npbert(command, folder, source, "--output", target) == (0, b"", "")
+    assert npbert(command, folder, "-", *given, stdin=stdin) == printed
+    assert npbert(command, folder, source, *given, "--output", target) == (0, b"", "")
     assert target.read_bytes() == printed.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.jsonl"]
 
 
-def test_fill_mask(npbert, checkpoints):
-    for options, top_k in (([], 5), (["--top-k", 2], 2)):
-        rows = npbert("fill-mask", checkpoints["fill-mask"], *options, stdin=as_bytes("fill-mask")).rows
-        wanted = FillMask.from_pretrained(checkpoints["fill-mask"])(LINES["fill-mask"], top_k=top_k)
-        assert [row["text"] for row in rows] == LINES["fill-mask"]
-        found = [[[[token["token"], token["score"]] for token in mask] for mask in row["masks"]] for row in rows]
-        assert found == rounded(wanted, DIGITS)
-
-
-def test_embed(npbert, checkpoints, tmp_path):
-    """JSON lines and the array hold the same numbers, a row a line, also for an empty line. A terminal shows few
-    digits. (The options: test_embed.py.)"""
-    folder, texts = checkpoints["embed"], ["the cat", "", "", "a café", ""]
-    stdin = "\n".join([*texts, ""]).encode()
-    wanted = Embed.from_pretrained(folder)(texts)
-    rows = npbert("embed", folder, stdin=stdin).rows
-    assert [row["text"] for row in rows] == texts
-    np.testing.assert_array_equal(np.float32([row["vector"] for row in rows]), wanted)
-    assert npbert("embed", folder, stdin=stdin, on_a_terminal=True).rows == rounded(rows, SHOWN_DIGITS) != rows
-    assert npbert("embed", folder, "--output", tmp_path / "out.npy", stdin=stdin) == (0, b"", "")
-    stored = np.load(tmp_path / "out.npy")
-    np.testing.assert_array_equal(stored, wanted)
+def test_vectors_in_an_array_a_score_and_a_question_about_a_whole_text(npbert, checkpoints, tmp_path):
+    """An array has a row a line, also for an empty one."""
+    texts, path = ["the cat", "", "", "a café", ""], tmp_path / "out.npy"
+    assert npbert("embed", checkpoints["embed"], "--output", path, stdin="\n".join([*texts, ""]).encode()).out == b""
+    stored = np.load(path)
+    np.testing.assert_array_equal(stored, Embed.from_pretrained(checkpoints["embed"])(texts))
     assert stored.dtype == np.float32
-
-
-def test_classify(npbert, checkpoints, tmp_path):
-    rows = npbert("classify", checkpoints["classify"], stdin=as_bytes("classify")).rows
-    wanted = Classify.from_pretrained(checkpoints["classify"])(["the cat sat", "", ("a dog", "a café")])
-    assert [row["text"] for row in rows] == ["the cat sat", "", ["a dog", "a café"]]
-    assert [[row["label"], row["score"], row["scores"]] for row in rows] == rounded(wanted, DIGITS)
+    rows = npbert("embed", checkpoints["embed"], stdin="\n".join([*texts, ""]).encode()).rows
+    np.testing.assert_array_equal(np.float32([row["vector"] for row in rows]), stored)
     folder = write_checkpoint(tmp_path, BertForSequenceClassification, num_labels=1)
     (score,) = Classify.from_pretrained(folder)([("the cat", "a dog")])
-    assert npbert("classify", folder, stdin=b"the cat\ta dog\n").rows == [
-        {"text": ["the cat", "a dog"], "score": rounded(score, DIGITS)}
-    ]
-
-
-def test_answer(npbert, checkpoints):
-    answer = Answer.from_pretrained(checkpoints["answer"])
-    for options, count in (([], 1), (["--n-best", 3], 3)):
-        rows = npbert("answer", checkpoints["answer"], *options, stdin=as_bytes("answer")).rows
-        wanted = answer.n_best([QUESTION, "a cat?"], [PASSAGE, "café"], count)
-        assert [row["question"] for row in rows] == [QUESTION, "a cat?"]
-        assert [[list(answer.values()) for answer in row["answers"]] for row in rows] == rounded(wanted, DIGITS)
+    (row,) = npbert("classify", folder, stdin=b"the cat\ta dog\n").rows
+    assert row == {"text": ["the cat", "a dog"], "score": rounded(score, DIGITS)}
     passage = "the cat sat\r\n\r\non the mat.\n"
+    found = Answer.from_pretrained(checkpoints["answer"])("a dog?", passage)
     (row,) = npbert("answer", checkpoints["answer"], "--question", "a dog?", stdin=passage.encode()).rows
-    assert row == {"question": "a dog?", "answers": [rounded(answer("a dog?", passage)._asdict(), DIGITS)]}
+    assert row == {"question": "a dog?", "answers": [rounded(found._asdict(), DIGITS)]}
 
 
 def test_a_real_process_reads_and_writes_utf_8_whatever_the_locale_and_says_its_warnings_in_lines(checkpoints):
@@ -108,15 +105,14 @@ def test_a_real_process_reads_and_writes_utf_8_whatever_the_locale_and_says_its_
 @pytest.mark.filterwarnings("error")
 def test_what_is_too_long_is_cut_and_said_so_in_a_line_under_any_filter(npbert, checkpoints, tmp_path):
     """As PYTHONWARNINGS=error is one."""
-    result = npbert("embed", checkpoints["embed"], stdin=b"cat\n" + b"cat " * 99 + b"\n")
-    assert (result.status, len(result.rows)) == (0, 2)
-    assert result.err == (
-        f"npbert: 1 of 2 texts is longer than the {LONGEST} tokens that the model takes, and was cut; it is text 2\n"
-    )
     folder = write_checkpoint(tmp_path, BertForQuestionAnswering, max_position_embeddings=200)
-    result = npbert("answer", folder, "--question", "cat " * 65, stdin=b"the mat")
-    assert (result.status, len(result.rows)) == (0, 1)
-    assert result.err == f"npbert: question cut to 64 tokens: '{'cat ' * 15}'…\n"
+    cut = f"1 of 2 texts is longer than the {LONGEST} tokens that the model takes, and was cut; it is text 2"
+    for words, stdin, said in (
+        (("embed", checkpoints["embed"]), b"cat\n" + b"cat " * 99 + b"\n", cut),
+        (("answer", folder, "--question", "cat " * 65), b"the mat", f"question cut to 64 tokens: '{'cat ' * 15}'…"),
+    ):
+        result = npbert(*words, stdin=stdin)
+        assert (result.status, result.err) == (0, f"npbert: {said}\n") and result.rows
 
 
 def test_a_pipe_is_written_to(npbert, checkpoints, tmp_path):
@@ -127,15 +123,17 @@ def test_a_pipe_is_written_to(npbert, checkpoints, tmp_path):
     os.close(reader)
 
 
-def test_lines(tmp_path, monkeypatch):
-    for content, lines in {
-        **dict.fromkeys(("a\nb\n", "a\nb", "a\r\nb\r\n", "a\r\nb"), ("a", "b")),
-        "\n\na\n\nb\n": ("", "", "a", "", "b"),
-        "a\r\n\r\n": ("a", ""),
-        " a \t b \n": (" a \t b ",),
-        "a\u2028b\x0bc\x85d\re\n": ("a\u2028b\x0bc\x85d\re",),
-        "\ufeff中\n": ("中",),
-    }.items():
-        (tmp_path / "in.txt").write_bytes(content.encode())
-        monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
-        assert read_lines(str(tmp_path / "in.txt")) == read_lines("-") == list(lines)
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        *((text, ["a", "b"]) for text in ("a\nb\n", "a\nb", "a\r\nb\r\n", "a\r\nb")),
+        ("\n\na\n\nb\n", ["", "", "a", "", "b"]),
+        (" a \t b \n", [" a \t b "]),
+        ("a\u2028b\x0bc\x85d\re\n", ["a\u2028b\x0bc\x85d\re"]),
+        ("\ufeff中\n", ["中"]),
+    ],
+)
+def test_lines(tmp_path, monkeypatch, content, lines):
+    (tmp_path / "in.txt").write_bytes(content.encode())
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
+    assert read_lines(str(tmp_path / "in.txt")) == read_lines("-") == lines

@@ -14,9 +14,8 @@ from npbert.models.hugging_face.config import write_config
 SMALL = BertConfig(20, 12, 2, 2, 10, num_labels=3)
 
 
-@pytest.mark.parametrize(("name", "total"), [("bert-base-uncased", "109,482,240"), ("bert-tiny", "4,385,920")])
-def test_of_a_size(npbert, name, total):
-    assert npbert("params", name).out.decode().splitlines()[-1].split() == ["total", total]
+def test_of_a_size(npbert):
+    assert npbert("params", "bert-tiny").out.decode().splitlines()[-1].split() == ["total", "4,385,920"]
 
 
 @pytest.mark.parametrize(
@@ -35,12 +34,9 @@ def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class):
     assert listed["model"] == type(model).__name__
     assert BertConfig(**listed["config"]) == SMALL
     assert [(row["name"], tuple(row["shape"]), row["count"]) for row in listed["parameters"]] == parameter_rows(model)
-    assert listed["total"] == sum(parameter.value.size for parameter in model.parameters())
-
-
-def test_of_a_checkpoint_that_names_no_head(npbert, tmp_path):
-    (tmp_path / "config.json").write_text(json.dumps({"hidden_size": 12, "num_attention_heads": 2, "vocab_size": 9}))
+    path.write_text(path.read_text(encoding="utf-8").replace("architectures", "others"), encoding="utf-8")
     assert json.loads(npbert("params", tmp_path, "--json").out)["model"] == "BertModel"
+    assert listed["total"] == sum(parameter.value.size for parameter in model.parameters())
 
 
 def test_the_table_of_sizes_counts_what_a_model_has():

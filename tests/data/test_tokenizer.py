@@ -188,7 +188,7 @@ def test_what_is_half_a_text_or_no_list_of_texts(tokenizer):
         tokenizer.encode("the cat")
 
 
-LONG = ["cat " * 20_000, "cat" * 20_000, f"{'x' * 150} dog " * 1000, "cat-" * 20_000, f"{' ' * 10**5}cat"]
+LONG = ["cat " * 5000, "cat" * 5000, f"{'x' * 150} dog " * 100, "cat-" * 5000, f"{' ' * 20_000}cat"]
 LONG.append(f"{' ' * (5 * CHARACTERS - 78)}{'cat' * 40}")  # half of this word has tokens, the whole is [UNK]
 
 
@@ -203,4 +203,4 @@ def test_of_a_very_long_text_only_the_beginning_is_read(text, max_length):
     assert encoding.ids == ([*whole.ids[: max_length - 1], tokenizer.sep_id] if is_cut else whole.ids)
     assert bool(encoding.overflowing) == is_cut
     assert pair.ids[3:-1] == (whole.ids[1 : max_length - 3] if is_cut else whole.ids[1:-1])
-    assert len(tokenizer._beginning("cat dog " * 10**5, max_length)) == CHARACTERS * max_length
+    assert len(tokenizer._beginning("cat dog " * 10**4, max_length)) == CHARACTERS * max_length

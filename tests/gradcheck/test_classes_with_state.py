@@ -6,7 +6,7 @@ import pytest
 from npbert.gradcheck import check_gradients
 from tests.gradcheck.state import LAYERS, MISTAKES, made
 
-WITHOUT_AN_EDIT = {"the diagonal alone"}  # half of the formula is missing
+WITHOUT_AN_EDIT = {"the diagonal alone", "gamma outside the sums"}  # half of the formula; and two places at once
 SLOW = {
     "both residuals lost",
     "dV from undropped weights",
@@ -16,28 +16,25 @@ SLOW = {
     "a mean for a sum",
     "key for query",
     "residual for the input",
+    "the mask is left out",
+    "the transposed recurrence",
 }
 """Found as well, each in some seconds: `MISTAKES` has them all."""
 
 
 @pytest.mark.parametrize("name", [name for name in MISTAKES if name not in WITHOUT_AN_EDIT | SLOW])
-def test_a_mistake_is_told_at_its_line_and_in_its_file(name, tmp_path):
+def test_a_mistake_is_told_at_its_line_and_in_its_file_and_the_program_is_left_as_it_was(name, tmp_path):
     layer, inputs, file, lines = made(name, tmp_path)
+    backward, names = type(layer).backward, set(type(layer).backward.__globals__)
+    code, drawn = backward.__code__, np.random.get_state()[1].copy()
     found = [finding for finding in check_gradients(layer, *inputs).diagnosis if finding.line]
     assert found
     assert {(finding.file, finding.line) for finding in found} <= {(file, line) for line in lines}
+    assert backward.__code__ is code and set(backward.__globals__) == names
+    assert (np.random.get_state()[1] == drawn).all()
 
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_the_classes_are_right_without_it(name, tmp_path):
     layer, inputs, *_ = made(name, tmp_path)
     assert check_gradients(layer, *inputs).ok
-
-
-def test_the_program_is_left_as_it_was(tmp_path):
-    layer, inputs, *_ = made("sign of dvar", tmp_path)
-    backward, names = type(layer).backward, set(type(layer).backward.__globals__)
-    code, drawn = backward.__code__, np.random.get_state()[1].copy()
-    assert check_gradients(layer, *inputs).diagnosis
-    assert backward.__code__ is code and set(backward.__globals__) == names
-    assert (np.random.get_state()[1] == drawn).all()

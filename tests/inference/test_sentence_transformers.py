@@ -54,10 +54,15 @@ NEWEST = {
 }
 
 
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return write_checkpoint(tmp_path_factory.mktemp("checkpoint"), BertModel)
+
+
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, checkpoint):
     """folder({file: content}) -> the folder of a model with these files, and else the usual ones; None: it has none."""
-    write_checkpoint(tmp_path, BertModel)
+    shutil.copytree(checkpoint, tmp_path, dirs_exist_ok=True)
 
     def make(files):
         for name, content in {**USUAL, **files}.items():

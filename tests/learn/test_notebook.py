@@ -3,7 +3,9 @@
 import re
 from unittest.mock import Mock
 
-from npbert.learn import check, exercise_of, load_ipython_extension, printing
+import pytest
+
+from npbert.learn import exercise_of, judge_file, load_ipython_extension, printing
 from npbert.learn.notebook import file_with
 
 LINEAR = exercise_of("2")
@@ -14,10 +16,16 @@ load_ipython_extension(SHELL := Mock())
 ((exercise, *_), _) = SHELL.register_magic_function.call_args
 
 
+@pytest.fixture(autouse=True)
+def in_this_process(monkeypatch):
+    """The checker without a process of its own."""
+    monkeypatch.setattr("npbert.learn.notebook.check", judge_file)
+
+
 def test_a_cell_gets_the_sentences_of_the_command_with_its_own_line_numbers(tmp_path):
     said_here, path = exercise("02", HEAD + ANSWER), tmp_path / LINEAR.file_name
     path.write_text(LINEAR.source().replace(BLANK, ANSWER))
-    said = printing.answer(LINEAR, check(LINEAR, path)).replace("npbert learn", "%exercise")
+    said = printing.answer(LINEAR, judge_file(LINEAR, path)).replace("npbert learn", "%exercise")
     said = said.replace("check 02 --mend", "hint 02 4")
     assert re.sub(r"\d+", "n", said_here) == re.sub(r"\d+", "n", said)
     line = 2 + (HEAD + ANSWER).splitlines().index(WRONG)  # the first is that of %%exercise
@@ -43,8 +51,8 @@ def test_the_task_comes_with_a_cell_for_the_answer():
 
 
 def test_a_cell_without_what_is_asked_for_is_told_so_as_a_cell():
-    assert "not begun" in str(exercise("02", "# later\n"))
-    for cell in ("x = 1", "def backward(self, dy, tape):\n    return dy"):
+    assert "not begun" in str(exercise("02", HEAD + BLANK))
+    for cell in ("# later", "x = 1", "def backward(self, dy, tape):\n    return dy"):
         said = str(exercise("02", cell))
         assert "no class Linear in your cell" in said and "file" not in said
     assert "  Your cell is not valid Python yet" in str(exercise("02", "class Linear"))

@@ -25,12 +25,12 @@ def values_in(model, kind, attribute):
 
 
 @each_class
-@pytest.mark.parametrize("kind", ["absolute", "sinusoidal"])
 @pytest.mark.parametrize(
-    ("activation", "heads", "eps"),
-    [("gelu", 1, 0.3), ("gelu_new", 3, 1e-3), ("gelu_pytorch_tanh", 2, 1), ("relu", 6, 0.1)],
-)
-def test_activation_heads_eps_and_the_kind_of_positions(cls, kind, activation, heads, eps):
+    ("activation", "heads", "eps", "kind"),
+    [("gelu", 1, 0.3, "absolute"), ("gelu_new", 3, 1e-3, "sinusoidal"), ("gelu_pytorch_tanh", 2, 1, "absolute"),
+     ("relu", 6, 0.1, "sinusoidal")],
+)  # fmt: skip
+def test_activation_heads_eps_and_the_kind_of_positions(cls, activation, heads, eps, kind):
     choices = {"hidden_act": activation, "num_attention_heads": heads, "layer_norm_eps": eps}
     model = random_model(cls, **choices, position_embedding_type=kind, num_labels=5)
     assert set(values_in(model, LayerNorm, "eps").values()) == {eps}

@@ -17,7 +17,6 @@ SIZES = {"vocab_size": 90, "num_hidden_layers": 4, "max_position_embeddings": 64
 SIZES |= {"hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 20}
 SPECIAL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
 DISTIL = {"dim": 24, "n_layers": 4, "n_heads": 3, "hidden_dim": 20}
-NOT_THERE = [("NomicBert", "ForQuestionAnswering"), ("NomicBert", "ForMultipleChoice")]
 FAMILIES = {
     "Roberta": SIZES | {"type_vocab_size": 1},
     "XLMRoberta": SIZES | {"type_vocab_size": 1},
@@ -32,7 +31,13 @@ FAMILIES = {
 }
 HEADS = ["Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification"]
 HEADS += ["ForQuestionAnswering", "ForMultipleChoice"]
-KINDS = [(family, head) for family in FAMILIES for head in HEADS if (family, head) not in NOT_THERE]
+ONLY = {  # all but the names of the classes is RoBERTa's; the mean is what a pooler takes; theirs has no other heads
+    "XLMRoberta": ["ForMaskedLM"],
+    "Camembert": ["ForMaskedLM"],
+    "ModernBert, mean": ["ForSequenceClassification", "ForMultipleChoice"],
+    "NomicBert": HEADS[:4],
+}
+KINDS = [(family, head) for family in FAMILIES for head in ONLY.get(family, HEADS)]
 IN_FLOAT32 = "ModernBert", "NomicBert"
 """Their rotary angles are float32 in transformers, and so are their sines."""
 IN_NOMIC = {"emb_ln": "embeddings.LayerNorm", "encoder.layers": "layers", "attn.out_proj": "self_attn.o_proj"}

@@ -64,7 +64,7 @@ class BesideTorch:
 
 
 def test_the_same_loss_curve(tmp_path, monkeypatch):
-    steps, same = 80, 1e-6
+    steps, same = 50, 1e-6
     books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]
     data = PretrainingData(Corpus(books), Tokenizer.train(books, vocab_size=2000), batch_size=6, max_length=40)
     monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
@@ -87,4 +87,4 @@ def test_the_same_loss_curve(tmp_path, monkeypatch):
     for name, error in zip(NUMBERS, worst / [1, 1, 1, 10], strict=True):
         assert error <= same, f"{name} differs from torch's by {error:.1e}, more than {same:.0e}"
     assert (ours[:, 3] > MAX_NORM).mean() > 0.2, "clipping should matter"
-    assert ours[-20:, 1].mean() < ours[:20, 1].mean() - 0.5, "it should learn: else there is little to compare"
+    assert ours[-10:, 1].mean() < ours[:10, 1].mean() - 0.5, "it should learn: else there is little to compare"

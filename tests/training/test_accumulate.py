@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, Tape, TapeError, global_norm
+from npbert import IGNORED, Batch, BertForMaskedLM, Tape, TapeError, global_norm
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import LossOf
 from npbert.models import Reads
@@ -18,6 +16,7 @@ from npbert.training.accumulate import StepLosses, accumulate, gradients_of, par
 from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares, add_up
 from tests.computing import in_pieces, on_threads
+from tests.training.tiny import TINY
 
 SAME = 1e-12
 MODELS = [name for name, setting in CATALOGUE.items() if isinstance(setting.make()[0], LossOf)]
@@ -52,9 +51,9 @@ def test_dropout_is_drawn_anew_for_each_part():
 
 
 @pytest.mark.parametrize("name", MODELS)
-@given(st.lists(st.integers(0, 2), max_size=4))
-def test_parts_add_up_to_the_whole(name, rows):
-    check_parts(*make(name, [*rows, 0]))
+def test_parts_add_up_to_the_whole(name):
+    for rows in ([2, 1, 1, 0], [0, 2]):
+        check_parts(*make(name, rows))
 
 
 def test_a_sequence_without_a_target_shares_a_part_with_one_that_has():
@@ -84,36 +83,34 @@ class Weighted(Batch):
 LENGTHS = [9, 2, 5, 3, 7, 1]
 
 
-@pytest.mark.parametrize("shape", [(6, 10), (6, 2, 10)], ids=["texts", "groups"])
-@pytest.mark.parametrize("parts", range(1, 9))
-def test_parts_are_neighbours_in_length_of_about_one_size_with_all_that_is_their_own(parts, shape):
-    number = np.arange(6)
-    mask = np.broadcast_to((np.arange(10) < np.array(LENGTHS)[:, None]).reshape(6, *[1] * (len(shape) - 2), 10), shape)
-    ids = np.broadcast_to(number.reshape(6, *[1] * (len(shape) - 1)), shape)
-    batch = Weighted(ids, mask * 1, mask * 1, labels=number * 0.5, weights=-number)
+@pytest.mark.parametrize("groups", [(), (2,)], ids=["texts", "groups"])
+def test_parts_are_neighbours_in_length_of_about_one_size_with_all_that_is_their_own(groups):
+    number, shape = np.arange(6), (6, *groups, 10)
+    column = number.reshape(6, *[1] * len(shape[1:]))
+    mask = np.broadcast_to(np.arange(10) < np.array(LENGTHS)[column], shape) * 1
+    batch = Weighted(np.broadcast_to(column, shape), mask, mask, labels=number * 0.5, weights=-number)
     model, _ = make("BertForSequenceClassification")
-    model.reads = Reads("first", "number", grouped=len(shape) == 3)
+    model.reads = Reads("first", "number", grouped=bool(groups))
     model.config = replace(model.config, vocab_size=6, max_position_embeddings=10)
-    pieces = [piece.batch for piece in parts_of(model, batch, parts)]
-    found = [piece.input_ids.reshape(len(piece.input_ids), -1)[:, 0].tolist() for piece in pieces]
-    assert sorted(itertools.chain(*found)) == number.tolist()
-    assert found == {1: [[*range(6)]], 2: [[1, 2, 3, 5], [0, 4]], 6: [[1, 5], [2, 3], [4], [0]]}.get(parts, found), (
-        "neighbors"
-    )
-    assert len(pieces) <= parts and (len(pieces) == parts or parts > 3)
-    for piece, mine in zip(pieces, found, strict=True):
-        assert type(piece) is Weighted and piece.input_ids.shape[1:] == shape[1:]
-        np.testing.assert_array_equal([piece.labels, piece.weights], [np.array(mine) * 0.5, -np.array(mine)])
-        assert piece.end_positions is None
+    known = {1: [[*range(6)]], 2: [[1, 2, 3, 5], [0, 4]], 6: [[1, 5], [2, 3], [4], [0]]}
+    for parts in range(1, 9):
+        pieces = [piece.batch for piece in parts_of(model, batch, parts)]
+        found = [piece.input_ids.reshape(len(piece.input_ids), -1)[:, 0].tolist() for piece in pieces]
+        assert sorted(itertools.chain(*found)) == number.tolist()
+        assert found == known.get(parts, found)
+        assert len(pieces) <= parts and (len(pieces) == parts or parts > 3)
+        for piece, mine in zip(pieces, found, strict=True):
+            assert type(piece) is Weighted and piece.input_ids.shape[1:] == shape[1:]
+            np.testing.assert_array_equal([piece.labels, piece.weights], [np.array(mine) * 0.5, -np.array(mine)])
+            assert piece.end_positions is None
 
 
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
-@pytest.mark.parametrize("parts", [1, 2, 3, 5])
-def test_any_number_of_threads_gives_the_same_bits_and_no_gradient_too_many(parts, dropout):
+@pytest.mark.parametrize("parts", [1, 3, 5])
+def test_any_number_of_threads_gives_the_same_bits_and_no_gradient_too_many(parts):
     model, batch = make("BertForPreTraining", [0, 1, 2, 1, 0, 2])
     assert model.bert.embeddings.dropout.p
     wanted = None
-    for threads in (1, 2, 3, 4, 7):
+    for threads in (1, 2, 4, 7):
         shares, held, at_once = Shares(model, ALONE), [], min(threads, parts)
 
         def watched(sums, everyone, add, held=held):
@@ -124,7 +121,7 @@ def test_any_number_of_threads_gives_the_same_bits_and_no_gradient_too_many(part
         shares.zero_grad()
         with on_threads(threads), in_pieces(50, 1), pytest.MonkeyPatch.context() as patch:
             patch.setattr(import_module("npbert.training.accumulate"), "add_up", watched)
-            losses, sums = gradients_of(model, batch, [3] if dropout else None, shares, parts=parts)
+            losses, sums = gradients_of(model, batch, [3], shares, parts=parts)
             norm = shares.add_up(sums)
         found = [losses, norm, *(parameter.grad.tobytes() for parameter in model.parameters())]
         wanted = wanted or found
@@ -134,17 +131,13 @@ def test_any_number_of_threads_gives_the_same_bits_and_no_gradient_too_many(part
     np.testing.assert_allclose(norm, global_norm(model.parameters()), rtol=1e-12)
 
 
-@pytest.mark.parametrize("hidden", [8, 1024])
-def test_one_part_has_the_same_bits_on_any_threads(hidden):
-    """Also where its products are large enough to be shared out."""
-    config, found = BertConfig(30, hidden, 1, 2, 4 * hidden, max_position_embeddings=11), set()
-    model, ids = (
-        BertForMaskedLM(config, rng=np.random.default_rng(0)),
-        np.random.default_rng(1).integers(0, 30, (2, 11)),
-    )
+def test_one_part_has_the_same_bits_on_any_threads():
+    """Also where its products are shared out."""
+    model, found = BertForMaskedLM(TINY, rng=np.random.default_rng(0)), set()
+    ids = np.random.default_rng(1).integers(0, 30, (2, 11))
     for threads in (1, 2, 3):
         model.zero_grad()
-        with on_threads(threads):
+        with on_threads(threads), in_pieces(50, 1):
             losses = accumulate(model, Batch(ids, labels=ids), [5])
         found.add((losses, b"".join(parameter.grad.tobytes() for parameter in model.parameters())))
     assert len(found) == 1

@@ -2,7 +2,6 @@
 asks, the second acts, and afterwards everything is as it was."""
 
 import contextlib
-import itertools
 import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -56,8 +55,9 @@ def wanted(tmp_path_factory):
     return results(folder)
 
 
-@pytest.mark.parametrize("step", range(1, STEPS + 1))
-@pytest.mark.parametrize("how", ["stopped", "killed"])
+@pytest.mark.parametrize(
+    ("how", "step"), [*(("stopped", step) for step in (1, 3, 5, 8)), *(("killed", step) for step in (2, 4, 6))]
+)
 def test_a_run_goes_on_where_it_was(wanted, tmp_path, how, step):
     trainer = make(tmp_path, step, how)
     train_and_stop(trainer)
@@ -89,7 +89,7 @@ def test_a_longer_run_is_the_same_however_often_it_is_stopped(tmp_path, begin, c
     wanted = results(tmp_path / "wanted")
     last = read_json_lines(tmp_path / "wanted" / METRICS_FILE)[-1]
     assert (last["step"], load_settings(TrainerSettings, tmp_path / "wanted" / SETTINGS_FILE).steps) == (12, 12)
-    for how, step in itertools.product(STOPS, (1, 4)):
+    for how, step in (("stopped", 1), ("killed", 4)):
         folder = shutil.copytree(tmp_path / "short", tmp_path / f"{how} {step}")
         train_and_stop(make(folder, step, how, **longer))
         make(folder, **longer).train()

@@ -130,8 +130,7 @@ def test_the_best_model_is_kept(tmp_path, scores, losses, more_is_better, best):
     assert logged == list(zip(judge.steps, [None if math.isnan(score) else score for score in scores], strict=True))
 
 
-@pytest.mark.parametrize("settings", [{}, {"evaluate_every": 5}, {"evaluate_every": 4, "patience": 1}])
-@pytest.mark.parametrize("numbers", [{}, {"score": 1.0}])
+@pytest.mark.parametrize(("numbers", "settings"), [({}, {}), ({"score": 1.0}, {"evaluate_every": 4, "patience": 1})])
 def test_without_a_goal_the_last_model_is_kept(tmp_path, settings, numbers):
     trainer = make_trainer(tmp_path, evaluate=numbers.copy if numbers else None, **settings)
     assert trainer.train() == numbers

@@ -4,7 +4,6 @@ NumPy computes with objects much as with floats. What it cannot do with them, or
 """
 
 import functools
-import operator
 from typing import Any
 
 import numpy as np
@@ -150,6 +149,7 @@ def _parts_of(x: Any) -> tuple[Any, Any, float, float]:
     return number.value, number.tangent, number.seen, number.error
 
 
+VALUE, TANGENT, SEEN, ERROR = range(4)
 _parts = np.frompyfunc(_parts_of, 1, 4)
 _joined = np.frompyfunc(Number, 4, 1)
 
@@ -179,12 +179,6 @@ def constants_like(array: Array) -> Any:
     return as_numbers(np.asarray(np.frompyfunc(as_number, 1, 1)(array), object))
 
 
-def parts_of_number(array: Any, part: str) -> Array:
-    """The values, tangents or errors of Numbers, as objects."""
-    return np.asarray(_taken[part](array), object)
-
-
-_taken = {
-    part: np.frompyfunc(lambda x, take=operator.attrgetter(part): take(x if type(x) is Number else as_number(x)), 1, 1)
-    for part in ("value", "tangent", "error")
-}
+def part_of_numbers(array: Any, part: int) -> Array:
+    """The values, tangents, floats or errors of Numbers, as objects."""
+    return np.asarray(_parts(array)[part], object)

@@ -21,13 +21,12 @@ from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
 from npbert.gradcheck.exact.run import Case, ExactRun, run_on_numbers
-from npbert.gradcheck.exact.world import World
 
 DIGITS = 50
 _NEAR = 1e-3
 
 
-class Digits(World):
+class Digits:
     """Decimal numbers of the precision that the context has.
 
     rng: unknowns are drawn from near what they are seen as, so that no γ is exactly 1; None takes them as they are.

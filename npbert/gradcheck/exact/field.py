@@ -17,7 +17,6 @@ import numpy as np
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.exact.world import World
 
 _PRIMES = 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61
 
@@ -28,7 +27,7 @@ _UNDERFLOW = -745.2  # e to this is 0 in floats
 _ROOT_OF_PI = pow(3, 10**9, P)  # nothing is known of π but that it is not a root of an equation, so any number will do
 
 
-class Field(World):
+class Field:
     """Integers modulo P. rng: where unknowns, tangents and the values of functions are drawn from.
 
     has_random_roots: True once a square root was taken: at another point, it may be in the field or not.
@@ -49,6 +48,10 @@ class Field(World):
             low, high = self._rng.integers(0, 2**64, (512, 2), np.uint64).astype(object).T
             self._drawn = list((low + high * 2**64) % P)
         return self._drawn.pop()
+
+    def draw_tangent(self) -> int:
+        """Any element of the field."""
+        return self.draw(0.0)
 
     def constant(self, x: float) -> int:
         """The element that stands for what a float stands for."""

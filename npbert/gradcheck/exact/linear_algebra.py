@@ -26,26 +26,14 @@ def _eliminated(a: Array, b: Array) -> tuple[Any, Array]:
     return determinant, b
 
 
-def _of_matrices(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of one matrix for a stack of them."""
-
-    def stacked(a: Any, *more: Any) -> Any:
-        a = np.asarray(a)
-        if a.ndim == 2:
-            return function(a, *more)
-        results = [stacked(a[k], *(each[k] for each in more)) for k in range(len(a))]
-        if isinstance(results[0], tuple):
-            return tuple(np.array(part) for part in zip(*results, strict=True))
-        return np.array(results)
-
-    return stacked
-
-
 def _inverse(a: Array) -> Any:
     return _eliminated(a, np.eye(len(a)))[1]
 
 
 def _solved(a: Array, b: Any) -> Any:
+    """Of a stack of matrices, one by one; b may be a vector."""
+    if np.ndim(a) > 2:
+        return np.array([_solved(*each) for each in zip(a, b, strict=True)])
     return _eliminated(a, b)[1]
 
 
@@ -81,12 +69,17 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
     return np.frompyfunc(at, 1, 1)(np.asarray(x, object))
 
 
+def _of_matrices(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
+    """A function of one matrix for a stack of them."""
+    return np.vectorize(function, otypes=[object] * (signature.count(")") - 1), signature=signature)
+
+
 ARRAY_FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    np.linalg.inv: _of_matrices(_inverse),
-    np.linalg.solve: _of_matrices(_solved),
-    np.linalg.det: _of_matrices(_determinant),
-    np.linalg.slogdet: _of_matrices(_log_determinant),
-    np.linalg.cholesky: _of_matrices(_cholesky),
+    np.linalg.inv: _of_matrices(_inverse, "(n,n)->(n,n)"),
+    np.linalg.solve: _solved,
+    np.linalg.det: _of_matrices(_determinant, "(n,n)->()"),
+    np.linalg.slogdet: _of_matrices(_log_determinant, "(n,n)->(),()"),
+    np.linalg.cholesky: _of_matrices(_cholesky, "(n,n)->(n,n)"),
     np.interp: _interpolated,
 }
 """By NumPy's own functions."""

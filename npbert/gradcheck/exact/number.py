@@ -19,14 +19,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from npbert.gradcheck.exact.world import World
-
 _LARGEST_ROOT = 100
 SMALL = 1e-6
 
 
 class NoRuleError(TypeError):
     """Exact numbers cannot do this: for example, a function without a known derivative."""
+
+
+def _by_floats(compare: Callable[[float, float], bool]) -> Any:
+    """A comparison, which the floats decide."""
+
+    def compared(number: Number, other: Any) -> bool:
+        seen = seen_of(other)
+        if seen == number.seen and math.isfinite(seen) and as_number(other).value != number.value:
+            Number.ties += 1
+        return compare(number.seen, seen)
+
+    return compared
 
 
 class Number:
@@ -42,7 +52,8 @@ class Number:
 
     __slots__ = ("error", "seen", "tangent", "terms", "value")
 
-    world: ClassVar[World]
+    world: ClassVar[Any]
+    """A Field, or Digits: where values are drawn, what a float stands for, 1/a and f(a), and what is taken modulo."""
     keeps_tangents: ClassVar[bool] = True
     """False in backward, which has no use for them: half the time."""
     ties: ClassVar[int] = 0
@@ -69,10 +80,7 @@ class Number:
     def __sub__(self, other: Any) -> Any:
         if type(other) is not Number:
             return _mixed(operator.sub, self, other)
-        modulus, a, b = Number.world.modulus, self.seen, other.seen
-        tangent = (self.tangent + -1 * other.tangent) % modulus if Number.keeps_tangents else 0
-        error = self.error + other.error + abs(a) + abs(b)
-        return Number((self.value - other.value) % modulus, tangent, a - b, error, (self, 1, other, -1))
+        return self + -other
 
     def __mul__(self, other: Any) -> Any:
         if type(other) is not Number:
@@ -134,31 +142,14 @@ class Number:
     def __floordiv__(self, other: Any) -> int:
         return math.floor(self.seen / seen_of(other))
 
-    def __lt__(self, other: Any) -> bool:
-        return self._compared(operator.lt, other)
-
-    def __le__(self, other: Any) -> bool:
-        return self._compared(operator.le, other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self._compared(operator.gt, other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self._compared(operator.ge, other)
-
-    def __eq__(self, other: object) -> bool:
-        return self._compared(operator.eq, other)
+    __lt__, __le__ = _by_floats(operator.lt), _by_floats(operator.le)
+    __gt__, __ge__ = _by_floats(operator.gt), _by_floats(operator.ge)
+    __eq__, __ne__ = _by_floats(operator.eq), _by_floats(operator.ne)
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _compared(self, compare: Callable[[float, float], bool], other: Any) -> bool:
-        seen = seen_of(other)
-        if seen == self.seen and math.isfinite(seen) and as_number(other).value != self.value:
-            Number.ties += 1
-        return compare(self.seen, seen)
-
     def __bool__(self) -> bool:
-        return self._compared(operator.ne, 0)
+        return bool(self != 0)
 
     def __abs__(self) -> Any:
         return -self if self < 0 else self

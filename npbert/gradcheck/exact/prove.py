@@ -125,20 +125,24 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
         right = floats.gradients if holds else right_gradients(part, floats.dy)
         parting = slope_parting(part, floats, run, right, seed)
     if parting:
-        return replace(proved, verdict=NOT_PROVED, reason=f"the code goes another way on exact numbers: {parting}")
+        return Proof(NOT_PROVED, part.size, reason=f"the code goes another way on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
     if parting:
-        arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
-        if wrong := [array for array in arrays if array.count]:
-            return Proof(REFUTED, part.size, wrong=tuple(wrong))
-        reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
-        return replace(proved, verdict=NOT_PROVED, reason=reason)
-    if holds and not run.ties:
-        return proved
-    wrong = witnesses(part, floats.dy_of_numbers, seed)
-    if has_roots and not wrong and _holds_at_another_point(part, floats, seed):
+        return _another_way_back(part, floats, parting)
+    is_proved = holds and not run.ties
+    wrong = [] if is_proved else witnesses(part, floats.dy_of_numbers, seed)
+    if is_proved or (has_roots and not wrong and _holds_at_another_point(part, floats, seed)):
         return proved
     return _not_proved(part, floats, run, wrong, seed)
+
+
+def _another_way_back(part: Case, floats: Floats, parting: str) -> Proof:
+    """The answer where backward does something else on exact numbers, or for another dy."""
+    arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
+    if wrong := [array for array in arrays if array.count]:
+        return Proof(REFUTED, part.size, wrong=tuple(wrong))
+    reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
+    return Proof(NOT_PROVED, part.size, reason=reason)
 
 
 def _holds_at_another_point(part: Case, floats: Floats, seed: int) -> bool:

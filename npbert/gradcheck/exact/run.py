@@ -3,7 +3,7 @@
 import copy
 import math
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +13,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError
-from npbert.gradcheck.exact.arrays import parts_of_number, seen, unknowns_like
+from npbert.gradcheck.exact.arrays import ERROR, TANGENT, VALUE, part_of_numbers, seen, unknowns_like
 from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.room import Swap, room_for_numbers, swaps_for
-from npbert.gradcheck.exact.world import World
 from npbert.gradcheck.gradients_by_name import gradients_by_name
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
 from npbert.gradcheck.report import GradientError
@@ -158,15 +157,6 @@ class Seen(NamedTuple):
     floats: Array
     error: Array
 
-    def first_apart(self, name: str, own: Array, floats: Floats, factor: float = 1.0) -> str:
-        """The first number that the same code makes another one of on floats, in words; or ""."""
-        exact, room = self.floats / factor, self.room(floats) / abs(factor)
-        apart = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)
-        if not np.any(apart):
-            return ""
-        at = tuple(map(int, np.argwhere(apart)[0]))
-        return f"{_at(name, at)} is {own[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
-
     def room(self, floats: Floats) -> Array:
         """How far these floats may be off."""
         return SLACK * floats.epsilon / 2 * self.error
@@ -177,14 +167,14 @@ class ExactRun:
     """One forward and one backward on Numbers.
 
     tangents: of the parameters and float inputs by name, arrays of the world's objects. growth: ⟨dy, ẏ⟩. gradients:
-    what backward says, values by name. seen_y, seen: the outputs, and the gradients by name, in floats. ties: the
+    what backward says, values by name. seen_y, seen: the outputs and the gradients by name, in floats. ties: the
     comparisons of different numbers that are equal in floats.
     """
 
     tangents: dict[str, Array]
     growth: Any
     gradients: dict[str, Array]
-    seen_y: list[Seen]
+    seen_y: dict[str, Seen]
     seen: dict[str, Seen]
     ties: int
 
@@ -195,31 +185,39 @@ class ExactRun:
 
     def parting(self, floats: Floats) -> str:
         """The first number of y that the same code makes another one of on floats, beyond rounding, in words; or ""."""
-        each = zip(self.seen_y, _names_of(floats.y), floats.y, strict=True)
-        return next(filter(None, (seen.first_apart(name, own, floats) for seen, name, own in each)), "")
+        return _first_apart(self.seen_y, dict(zip(names_of(floats.y), floats.y, strict=True)), floats)
 
     def backward_parting(self, floats: Floats) -> str:
         """The same of the gradients."""
-        each = ((self.seen[name], name, own) for name, own in floats.gradients.items())
-        return next(filter(None, (seen.first_apart(name, own, floats, floats.factor) for seen, name, own in each)), "")
+        return _first_apart(self.seen, floats.gradients, floats, floats.factor)
 
 
-def run_on_numbers(world: World, part: Case, dy: tuple[Any, ...], *, backward: bool = True) -> ExactRun:
+def _first_apart(seen: dict[str, Seen], own: dict[str, Any], floats: Floats, factor: float = 1.0) -> str:
+    for name, array in own.items():
+        exact, room = seen[name].floats / factor, seen[name].room(floats) / abs(factor)
+        apart = ~(np.abs(array - exact) <= room + np.finfo(array.dtype).tiny)
+        if np.any(apart):
+            at = tuple(map(int, np.argwhere(apart)[0]))
+            return f"{_at(name, at)} is {array[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
+    return ""
+
+
+def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: bool = True) -> ExactRun:
     """Run a layer once in this world. backward: False runs forward alone.
 
     Raises: GradientError when backward does not return one gradient for each float input; whatever the layer raises
     where exact numbers do not flow through it.
     """
     with inhabited(world), part.made(unknowns_like) as (given, variables):
-        tangents = {name: parts_of_number(value, "tangent") for name, value in variables.items()}
+        tangents = {name: part_of_numbers(value, TANGENT) for name, value in variables.items()}
         with room_for_numbers(part.swaps):
             tape = Tape(copy_of(part.rng))
             y = part.layer.forward(*given, tape=tape)
             ys = as_tuple(y)
-            seen_y = [_seen(name, each) for name, each in zip(_names_of(ys), ys, strict=True)]
+            seen_y = {name: _seen(name, each) for name, each in zip(names_of(ys), ys, strict=True)}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             growth: Any = sum(
-                _inner(parts_of_number(d, "value"), parts_of_number(each, "tangent"))
+                _inner(part_of_numbers(d, VALUE), part_of_numbers(each, TANGENT))
                 for d, each in zip(dys, ys, strict=True)
             )
             found: dict[str, Any] = {}
@@ -228,11 +226,11 @@ def run_on_numbers(world: World, part: Case, dy: tuple[Any, ...], *, backward: b
                 dx = part.layer.backward(dys if isinstance(y, tuple | list) else dys[0], tape)
                 found = gradients_by_name(part.parameters, list(part.float_inputs), dx, tape)
         seens = {name: _seen(f"the gradient of {name}", each) for name, each in found.items()}
-        gradients = {name: parts_of_number(each, "value") for name, each in found.items()}
+        gradients = {name: part_of_numbers(each, VALUE) for name, each in found.items()}
         return ExactRun(tangents, growth, gradients, seen_y, seens, Number.ties)
 
 
-def _names_of(ys: tuple[Any, ...]) -> list[str]:
+def names_of(ys: Sequence[Any]) -> list[str]:
     """`y`, or `y[0]` and so on."""
     return ["y"] if len(ys) == 1 else [f"y[{position}]" for position in range(len(ys))]
 
@@ -243,7 +241,7 @@ def _seen(name: str, array: Any) -> Seen:
     if not np.isfinite(floats).all():
         at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
         raise NoRuleError(f"{_at(name, at)} is {floats[at]}, where there is no derivative")
-    return Seen(floats, np.nan_to_num(np.asarray(parts_of_number(array, "error"), float), nan=0.0, posinf=0.0))
+    return Seen(floats, np.nan_to_num(np.asarray(part_of_numbers(array, ERROR), float), nan=0.0, posinf=0.0))
 
 
 def _at(name: str, at: tuple[int, ...]) -> str:
@@ -267,7 +265,7 @@ _one_at_a_time = threading.RLock()
 
 
 @contextmanager
-def inhabited(world: World) -> Iterator[None]:
+def inhabited(world: Any) -> Iterator[None]:
     """While it lasts, Numbers are of this world. Other threads wait for their turn."""
     with _one_at_a_time:
         Number.world, Number.keeps_tangents, Number.ties, Number.constants = world, True, 0, {}

@@ -13,8 +13,8 @@ from npbert.optim import Adam, AdamW
 
 TEXT = """
 Backward has found the gradients; the optimizer takes the step. Adam remembers two things for each number: m, the mean
-of its recent gradients, and v, the mean of their squares. A step is m̂ / (√v̂ + eps), times lr: large gradients and small
-ones take steps of about the same size.
+of its recent gradients, and v, the mean of their squares. A step is m̂ / (√v̂ + eps), times lr: large gradients and
+small ones take steps of about the same size.
 
 m and v start as 0, so after the first step they are far too small: m is (1 − β₁) g. Dividing by 1 − β₁ᵗ makes good for
 that: after the first step, m̂ is g. AdamW also shrinks the weights a little in each step.

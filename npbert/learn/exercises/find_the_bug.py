@@ -46,7 +46,7 @@ SUSPECTS = {
     "e": Suspect(Gather, "backward", "scatter_add(dx, rows, dy)", "dx[rows] += dy"),
     "f": Suspect(Dropout, "backward"),
     "g": Suspect(LayerNorm, "three_roads", "dot_rows(dx_hat, x_hat)", "dot_rows(dy, x_hat)"),
-    "h": Suspect(MeanPooling, "backward", "dy / lengths", "dy / len(lengths)"),
+    "h": Suspect(MeanPooling, "backward", "dy / divisor", "dy / len(divisor)"),
     "i": Suspect(DotProductAttention, "attend_backward", "(self.dropout.apply(da, mask), p)", "(da, p)"),
     "j": Suspect(FeedForward, "backward"),
     "k": Suspect(EncoderLayer, "backward", "return ds + dqueries, dz", "return dh + dqueries, dz"),
@@ -90,17 +90,14 @@ def lines_of(letter: str) -> list[str]:
     if suspect.before and source.count(suspect.before) != 1:
         raise ValueError(f"{suspect.before!r} is not in {suspect.right.__name__}.{suspect.method} once")
     docstring = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
-    lines = source.splitlines()
-    body = "\n".join(lines[docstring.end_lineno :])
-    changed = body.replace(suspect.before, suspect.after) if suspect.before else body
-    return ["\n".join(lines[: docstring.lineno - 1]), *filter(str.strip, changed.splitlines())]
+    lines = source.replace(suspect.before, suspect.after).splitlines()
+    return ["\n".join(lines[: docstring.lineno - 1]), *filter(str.strip, lines[docstring.end_lineno :])]
 
 
 def answer(letter: str) -> str:
     """The right answer for a layer: the name of the line that was changed, or "right"."""
     after = SUSPECTS[letter].after
-    numbers = [number for number, line in enumerate(lines_of(letter)) if after and after in line]
-    return f"{letter}{numbers[0]}" if numbers else FINE
+    return next((f"{letter}{number}" for number, line in enumerate(lines_of(letter)) if after and after in line), FINE)
 
 
 def class_text(letter: str) -> str:

@@ -39,7 +39,7 @@ random word, else the word stays.
 labels = [IGNORED] * len(input_ids); for place in chosen: labels[place] = input_ids[place]; draw = rng.random();
 masked[place] = mask_id if draw < 0.8, int(rng.choice(vocabulary.word_ids)) if draw < 0.9.
 """
-CALLS, SIGMAS = (1500, 500), 6
+CALLS, SIGMAS = (1000, 400), 6
 """So many calls, and so far a share of them may be off by chance."""
 
 OPTIONS = ((0.4, 9), (0.4, 20), (0.2, 20), (1.0, 99))

@@ -11,7 +11,7 @@ from npbert.io.messages import listed
 from npbert.layers import Softmax, SoftmaxCrossEntropy
 from npbert.training.log import short
 from npbert.training.metrics import accuracy
-from npbert.training.tasks.report_rows import surest
+from npbert.training.tasks.report_rows import row_of
 from npbert.training.tasks.table import is_number
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, targets_of
 
@@ -21,6 +21,8 @@ class OneOfMany(FinetuneTask):
 
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "loss")
     goal = "accuracy"
+    kind: ClassVar[str] = "labels"
+    """The kind of its rows in a report."""
 
     def scores(self, predictions: Array, labels: Array) -> dict[str, float]:
         """The metrics of the numbers of classes, (N,) each."""
@@ -38,11 +40,12 @@ class OneOfMany(FinetuneTask):
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
         stacked, labels = np.stack(logits), targets_of(examples)
         best, sureness = stacked.argmax(axis=1), Softmax()(stacked).max(axis=1)
-        worst = []
-        for number in surest(best != labels, sureness):
+
+        def describe(number: int) -> dict[str, object]:
             shown = self.describe(examples[number].given, int(labels[number]), int(best[number]))
-            worst.append({**shown, "probability": short(sureness[number])})
-        return {"examples": len(labels), "wrong": int((best != labels).sum()), "worst": worst}
+            return {**shown, "probability": short(sureness[number])}
+
+        return row_of(self.kind, best != labels, sureness, describe)
 
 
 def class_weights(chosen: Sequence[str], targets: Sequence[int], labels: Sequence[str]) -> Array:

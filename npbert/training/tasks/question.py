@@ -13,7 +13,7 @@ from npbert.data.tokenizer_files import Encoding
 from npbert.inference import Answer, AnswerSpan
 from npbert.training.log import short
 from npbert.training.span_metrics import exact_match, squad_scores
-from npbert.training.tasks.report_rows import cut, surest
+from npbert.training.tasks.report_rows import cut, row_of
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, TaskSettings
 
 _AROUND, _ANSWERS = 160, 5
@@ -77,9 +77,8 @@ class QuestionAnswering(FinetuneTask, Answer):
 
     def report_row(self, answered: Sequence[Answered], examples: Sequence[JudgedExample]) -> dict[str, object]:
         right = [exact_match(span.text, [gold.text for gold in question.answers]) for question, span, _ in answered]
-        wrong, scores = np.array(right) == 0, np.array([span.score for _, span, _ in answered])
-        worst = [_describe(answered[number].question, answered[number].span) for number in surest(wrong, scores)]
-        return {"kind": "answers", "examples": len(answered), "wrong": int(wrong.sum()), "worst": worst}
+        scores = np.array([span.score for _, span, _ in answered])
+        return row_of("answers", np.array(right) == 0, scores, lambda number: _describe(*answered[number]))
 
 
 def _loss(logits: Array, answer: tuple[int, int]) -> float:
@@ -101,7 +100,7 @@ def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
     return (inside[0], inside[-1]) if is_whole else (0, 0)
 
 
-def _describe(question: Question, span: AnswerSpan) -> dict[str, object]:
+def _describe(question: Question, span: AnswerSpan, _: object) -> dict[str, object]:
     """A question with what is right and what the model says, and the passage around the right answer: `true` and
     `predicted` are where the answers begin and end in it."""
     (text, start), passage = question.answers[0], question.passage

@@ -5,7 +5,7 @@ wrong ones that the model was surest of, at most `MOST`. The run adds `baselines
 by name, and `best_step`, the step of the model in model/.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -21,11 +21,11 @@ def cut(text: str, longest: int = _LONGEST) -> str:
     return f"{text[: longest * 2 // 3].rstrip()} … {text[-(longest // 3) :].lstrip()}"
 
 
-def surest(wrong: Array, sureness: Array) -> list[int]:
-    """The numbers of at most `MOST` wrong answers, those first that the model was surest of. (Both are (N,).)"""
+def row_of(kind: str, wrong: Array, sureness: Array, describe: Callable[[int], dict[str, object]]) -> dict[str, object]:
+    """A row about answers, of which some are `wrong`; `describe` shows the answer with a number. (Both are (N,).)"""
     numbers = np.flatnonzero(wrong)
-    found: list[int] = numbers[np.argsort(-sureness[numbers], kind="stable")][:MOST].tolist()
-    return found
+    surest = numbers[np.argsort(-sureness[numbers], kind="stable")][:MOST].tolist()
+    return {"kind": kind, "examples": len(wrong), "wrong": len(numbers), "worst": list(map(describe, surest))}
 
 
 def confusion(true: Array, predicted: Array, labels: Sequence[str]) -> dict[str, object]:

@@ -6,73 +6,84 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from npbert.data.tables import TableRow, read_table
-from npbert.io.errors import Place, Sentence, Setting
+from npbert.io.errors import InputWarning, Place, Sentence, Setting
 from npbert.io.files import FileError
-from npbert.io.messages import MOST_NAMES, listed
+from npbert.io.messages import MOST_NAMES, listed, warn
 from npbert.training.tasks.task import TaskSettings
-
-Columns = Sequence[tuple[str, str]]
-"""(setting, column) for each value that a row has."""
 
 _LONGEST_NAME = 40
 _USUAL_NAMES = {"label", "labels", "gold_label", "class", "category", "target", "score", "quality", "is_duplicate"}
 _TOO_MANY = 100
 
 
-def read_rows(path: str, settings: TaskSettings, columns: Columns) -> list[TableRow]:
-    """The rows of a table, without its header, whose first value is the label.
+class Table:
+    """The rows of a labelled table, without its header. The first value of each is the label.
+
+    columns: (setting, column) for each value of a row. label: the column of the label, where the settings have none.
+    may_have_header: the first row could name the columns, for all that the settings say.
 
     Raises: FileError for a file that cannot be read as a table, and when first_row is header, but the first row has a
     label as an example has; OSError.
     """
-    names = [column for _, column in columns]
-    rows = read_table(path, names, delimiter=settings.delimiter)
-    if settings.first_row != "header" or not all(map(str.isdigit, names)):
-        return rows
-    first, *others = rows
-    label = first.values[0]
-    if is_number(label) or label in {row.values[0] for row in others}:
-        but = f" is header, but this row is an example, with the label {label!r}"
-        raise FileError((Setting("first_row"), but), where=first.place)
-    if not others:
-        raise FileError(f"{path} is empty: it has no rows but the names of the columns")
-    return others
+
+    def __init__(self, path: str, settings: TaskSettings, *columns: tuple[str, str], label: str = "1") -> None:
+        self.columns = [("label", settings.label or label), ("text", settings.text), *columns]
+        names = [column for _, column in self.columns]
+        self.rows = read_table(path, names, delimiter=settings.delimiter)
+        self.labels = [row.values[0] for row in self.rows]
+        is_numbered = all(map(str.isdigit, names))
+        self.may_have_header = is_numbered and not settings.first_row
+        if not is_numbered or settings.first_row != "header":
+            return
+        first, *others = self.labels
+        if is_number(first) or first in others:
+            but = f" is header, but this row is an example, with the label {first!r}"
+            raise FileError((Setting("first_row"), but), where=self.rows[0].place)
+        if not others:
+            raise FileError(f"{path} is empty: it has no rows but the names of the columns")
+        del self.rows[0], self.labels[0]
+
+    def hint(self, row: TableRow) -> Sentence:
+        """The hint of an error about a row's label: what to give when the row names the columns, if it may do so, and
+        when it is an example."""
+        if not self.may_have_header or row is not self.rows[0]:
+            return ""
+        names: dict[str, list[str]] = {}
+        for (setting, _), value in zip(self.columns, row.values, strict=True):
+            names.setdefault(setting, []).append(value)
+        header, example = (Setting("first_row", (what,)) for what in ("header", "example"))
+        by_name: list[str | Setting] = []
+        if all(0 < len(value) <= _LONGEST_NAME for value in row.values):
+            by_name = [part for name, values in names.items() for part in (Setting(name, tuple(values)), " ")]
+            by_name[-1] = ", or "
+        return ("if this row names the columns, give ", *by_name, header, "; if it is an example, ", example)
+
+    def check_first_row(self, known: Sequence[str] | None) -> None:
+        """Raise FileError where the first row seems to name the columns, and warn where it may: its label is not like
+        those of all others. known: the labels, if they are."""
+        first, *others = self.labels
+        if not self.may_have_header:
+            return
+        is_unlike: bool | None = known is not None and first not in known and set(others) <= set(known)
+        if known is None:
+            is_unlike = _is_unlike(first, others)
+        says, place, hint = f"no other row has the label {first!r}", self.rows[0].place, self.hint(self.rows[0])
+        if is_unlike:
+            raise FileError(says, where=place, hint=hint)
+        if is_unlike is None:
+            warn(InputWarning(says, where=place, hint=hint))
 
 
-def may_be_header(index: int, settings: TaskSettings, columns: Columns) -> bool:
-    """True if the row with this number could name the columns, for all that the settings say."""
-    return index == 0 and not settings.first_row and all(column.isdigit() for _, column in columns)
-
-
-def header_hint(index: int, row: TableRow, settings: TaskSettings, columns: Columns) -> Sentence:
-    """The hint of an error about a row's label: what to give if the row names the columns, where it may do so."""
-    return settings_for_header(row, columns) if may_be_header(index, settings, columns) else ""
-
-
-def is_unlike_the_others(labels: Sequence[str]) -> bool | None:
+def _is_unlike(first: str, others: Sequence[str]) -> bool | None:
     """True if the first label is of another kind than all others: not a number, and in the first row alone, where the
     others are numbers, or come more than once each, or it is what such columns are usually called. None where nothing
     tells, as some others come once, too; a file in which no label comes twice says nothing."""
-    first, *others = labels
     if not others or first in others or is_number(first):
         return False
     counts = Counter(others)
     if first.lower() in _USUAL_NAMES or all(map(is_number, counts)) or min(counts.values()) > 1:
         return True
     return None if len(counts) < len(others) else False
-
-
-def settings_for_header(row: TableRow, columns: Columns) -> Sentence:
-    """What to give when `row` names the columns, and when it is an example."""
-    names: dict[str, list[str]] = {}
-    for (setting, _), value in zip(columns, row.values, strict=True):
-        names.setdefault(setting, []).append(value)
-    header, example = (Setting("first_row", (what,)) for what in ("header", "example"))
-    by_name: list[str | Setting] = []
-    if all(0 < len(value) <= _LONGEST_NAME for value in row.values):
-        by_name = [part for name, values in names.items() for part in (Setting(name, tuple(values)), " ")]
-        by_name[-1] = ", or "
-    return ("if this row names the columns, give ", *by_name, header, "; if it is an example, ", example)
 
 
 def is_number(text: str) -> bool:

@@ -15,7 +15,7 @@ from npbert.io.files import FileError
 from npbert.layers import SoftmaxCrossEntropy
 from npbert.training.metrics import accuracy
 from npbert.training.span_metrics import entity_scores
-from npbert.training.tasks.report_rows import confusion, cut, surest
+from npbert.training.tasks.report_rows import confusion, cut, row_of
 from npbert.training.tasks.table import find_labels, number_of
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings
 
@@ -86,13 +86,14 @@ class Tagging(FinetuneTask, Tag):
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
         predicted, gold = self._tags(logits, examples)
         wrong = np.array([ours != theirs for ours, theirs in zip(predicted, gold, strict=True)])
-        worst = []
-        for number in surest(wrong, np.array([-len(tags) for tags in gold])):
+
+        def describe(number: int) -> dict[str, object]:
             words = [cut(word, 60) for word in examples[number].given[:_WORDS]]
-            worst.append({"words": words, "true": gold[number][:_WORDS], "predicted": predicted[number][:_WORDS]})
+            return {"words": words, "true": gold[number][:_WORDS], "predicted": predicted[number][:_WORDS]}
+
         true, ours = self._numbers(gold, predicted)
-        counts = confusion(true, ours, self._names)
-        return {"kind": "tags", "examples": len(examples), "wrong": int(wrong.sum()), "worst": worst, **counts}
+        row = row_of("tags", wrong, np.array([-len(tags) for tags in gold]), describe)
+        return {**row, **confusion(true, ours, self._names)}
 
     def _tags(
         self, logits: Sequence[Array], examples: Sequence[JudgedExample]

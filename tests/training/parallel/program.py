@@ -1,11 +1,9 @@
 """A run that several processes share: `python -m tests.training.parallel.program FOLDER OPTIONS`.
 
-OPTIONS is JSON: settings of the Trainer, and "act": {rank: [step, what]}, what one process does before a step.
+OPTIONS is JSON: settings of the Trainer, and "fails": a step before which process 1 fails.
 """
 
 import json
-import os
-import signal
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -24,9 +22,6 @@ def fail():
     raise OSError(28, "No space left on device", "state.safetensors")
 
 
-ACTS = {"die": lambda: os.kill(os.getpid(), signal.SIGKILL), "fail": fail}
-
-
 def make(folder, communicator, *, step=0, act=None, batch=4, model=None, **settings):
     """A Trainer of a classifier, with dropout and a held-out set; before a step, `act` is called."""
     model, held_out = model or classifier(), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
@@ -41,8 +36,8 @@ if __name__ == "__main__":
     communicator = parallel.world()
     try:
         options = json.loads(sys.argv[2])
-        step, what = options.pop("act", {}).get(str(communicator.rank), (0, None))
-        trainer = make(sys.argv[1], communicator, step=step, act=ACTS.get(what), **options)
+        step = options.pop("fails", 0) * communicator.rank
+        trainer = make(sys.argv[1], communicator, step=step, act=fail, **options)
         trainer.train()
     except KeyboardInterrupt:
         sys.exit(130)

@@ -82,16 +82,11 @@ def test_processes_compute_the_same_bits_as_one(tmp_path):
     assert len(list((tmp_path / "mpi" / "tensorboard").iterdir())) == 1, "process 0 alone writes"
 
 
-@pytest.mark.parametrize(
-    ("act", "said"),
-    [({"0": [7, "die"]}, ""), ({"1": [7, "fail"]}, "OSError: [Errno 28] No space left on device: 'state.safetensors'")],
-    ids=["the writer is killed", "another one fails"],
-)
-def test_when_one_process_ends_all_do_and_the_run_goes_on(tmp_path, act, said):
-    status, out, err = run((2, *PROGRAM, tmp_path / "run", json.dumps({"act": act})))
+def test_when_one_process_fails_all_end_and_the_run_goes_on(tmp_path):
+    status, out, err = run((2, *PROGRAM, tmp_path / "run", json.dumps({"fails": 7})))
     assert status != 0
-    assert said in err
-    assert err.count("Traceback") == bool(said)
+    assert "OSError: [Errno 28] No space left on device: 'state.safetensors'" in err
+    assert err.count("Traceback") == 1
     assert "step 9" not in out
     assert saved_step(tmp_path / "run") == 6
     for folder in ("run", "whole"):

@@ -1,0 +1,35 @@
+"""UnitLength: every row on the unit sphere, where a dot product is a cosine."""
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.core.layer import Layer
+from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.checks import check_like
+
+
+class UnitLength(Layer):
+    """y = x / |x| for each row; a row of zeros stays as it is.
+
+    x (N, D)   y (N, D)
+
+    The dot product of two rows of y is the cosine of the angle between those of x.
+    """
+
+    def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
+        length = np.sqrt((x * x).sum(axis=1, keepdims=True))  # (N, 1)
+        length = np.where(length == 0, 1, length)
+        y: Array = x / length
+        tape.keep(self, y=y, length=length)
+        return y
+
+    def backward(self, dy: Array, tape: Tape) -> Array:
+        """dx = (dy − y (y·dy)) / |x|: the part of dy along y is lost, as a longer x gives the same y.
+
+        By the quotient rule, ∂yⱼ/∂xᵢ = (1 if i = j) / |x| − xⱼ (xᵢ / |x|) / |x|², since ∂|x|/∂xᵢ = xᵢ / |x|. With
+        y = x / |x| that is ((1 if i = j) − yᵢ yⱼ) / |x|, and dxᵢ = Σⱼ dyⱼ ∂yⱼ/∂xᵢ. A short x turns more easily than a
+        long one, so its gradient is larger.
+        """
+        y, length = tape.take(self)
+        check_like(self, dy, y.shape, y.dtype)
+        return (dy - y * (y * dy).sum(axis=1, keepdims=True)) / length

@@ -1,0 +1,103 @@
+"""BertForSentenceVectors: a vector for each text, learned from texts that belong together."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from npbert.blocks import MaxPooling, MeanPooling
+from npbert.compute import Array, DTypeLike
+from npbert.core import NO_TAPE, Layer, Tape
+from npbert.io.errors import one_of
+from npbert.layers import CoSENT, CosineLoss, Gather, InBatchNegatives, Loss, TripletLoss, UnitLength
+from npbert.models.config import BertConfig
+from npbert.models.packed_batch import AnyBatch, Reads
+from npbert.models.task_model import TaskLoss, TaskModel
+
+POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens")
+
+LOSSES: dict[str, Callable[[], Loss]] = {
+    "in-batch": InBatchNegatives,
+    "both-ways": partial(InBatchNegatives, both_ways=True),
+    "triplet": TripletLoss,
+    "cosent": CoSENT,
+    "cosine": CosineLoss,
+}
+"""The losses by name; the last two compare pairs that have a score."""
+
+
+class BertForSentenceVectors(TaskModel):
+    """vectors = pooling of BertModel(text), for each text by itself.
+
+    batch of (B, C, T) -> vectors (B, C, D), of the C texts of each group, whose tokens are read
+
+    pooling: what makes one vector of those of all tokens: their `mean`, that of [CLS] (`cls`), the largest value of
+    each feature (`max`), or their sum / √how many (`mean_sqrt_len_tokens`). normalize: makes vectors of length 1.
+    loss_function: InBatchNegatives, CosineLoss, CoSENT or TripletLoss. It compares what is in the labels of a batch:
+    a number for each text (B, C), or for the last three a score for each group (B,).
+    (Reimers & Gurevych 2019, "Sentence-BERT", section 3.)
+
+    Raises: InputError for another pooling.
+    """
+
+    needs_whole_batch: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        config: BertConfig,
+        *,
+        rng: np.random.Generator | None,
+        dtype: DTypeLike = np.float32,
+        pooling: str = "mean",
+        normalize: bool = False,
+        loss_function: Loss | None = None,
+    ) -> None:
+        one_of(POOLINGS).check("pooling", pooling)
+        super().__init__(config, rng=rng, dtype=dtype)
+        self.reads = Reads("first" if pooling == "cls" else "all", grouped=True)
+        self.pooling_name, self.pooling = pooling, pooling_layer(pooling)
+        self.gather = Gather()
+        self.unit = UnitLength() if normalize else None
+        self.loss_function = loss_function or InBatchNegatives()
+
+    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
+        packed = self.pack(batch)
+        h = self.bert.encode(packed, tape)
+        if self.pooling:
+            h = self.pooling(h, packed.sequences, tape)  # (B·C, D), sorted by length
+        x = self.gather(h, packed.unsorted if self.pooling else packed.first, tape)
+        vectors = self.unit(x, tape) if self.unit else x
+        return vectors.reshape(*packed.batch_shape, -1)
+
+    def backward(self, dvectors: Array, tape: Tape) -> None:
+        """Back through the pooling of each text, and on through BERT."""
+        dx = dvectors.reshape(-1, dvectors.shape[2])
+        dh = self.gather.backward(self.unit.backward(dx, tape) if self.unit else dx, tape)
+        self.bert.encode_backward(self.pooling.backward(dh, tape) if self.pooling else dh, tape)
+
+    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
+        """The loss of the texts of a batch. Raises: ValueError for a batch without labels, or of another shape."""
+        packed = self.pack(batch)
+        return TaskLoss(self.loss_function(self(packed, tape), self.targets(packed), tape), None)
+
+    def loss_backward(self, dloss: float, tape: Tape) -> None:
+        """From the loss back to every parameter."""
+        self.backward(self.loss_function.backward(dloss, tape), tape)
+
+    def targets(self, batch: AnyBatch) -> Array:
+        """What the loss compares the vectors with. Raises: ValueError for a batch without labels."""
+        labels = self.pack(batch).batch.labels
+        if labels is None:
+            raise ValueError("the loss needs labels, and the batch has none")
+        return labels
+
+    def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
+        """The number of groups."""
+        return (len(self.targets(batch)),)
+
+
+def pooling_layer(pooling: str) -> Layer | None:
+    """The layer of a pooling by its name; None for `cls`, which takes a row as it is."""
+    layers = {"mean": MeanPooling(), "max": MaxPooling(), "mean_sqrt_len_tokens": MeanPooling(0.5)}
+    return layers.get(pooling)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from npbert.cli.command import Command, Entry, argument, entries_of
 from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output, write_json_lines
@@ -14,8 +14,6 @@ from npbert.models import load_config
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, read_settings
 from npbert.training.tasks import TaskSettings
-
-Kind = TypeVar("Kind", bound=Settings)
 
 GROUPS = {
     "what to learn from": ("corpus", "document_per_file", "train", "model", "new_head", "vocabulary", "held_out"),
@@ -52,12 +50,13 @@ class SettingsCommand(Command):
             groups[title] = [known[name] for name in names if name in known]
         return groups
 
-    def read_settings(self, kind: type[Kind]) -> Kind:
+    def read_settings(self) -> Any:
         """The settings that the options say, over those of --settings, over the defaults.
 
         Raises: FileError for a file that is wrong; InputError for an option that is.
         """
-        return load_settings(kind, Path(self.settings), **self.given) if self.settings else kind(**self.given)
+        given = self.given
+        return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
 
 
 @dataclass

@@ -17,8 +17,26 @@ from npbert.training.tasks import TaskSettings
 
 GROUPS = {
     "what to learn from": ("corpus", "document_per_file", "train", "model", "new_head", "vocabulary", "held_out"),
-    "what the labelled files look like": ("task", "text", "text_pair", "choices", "label", "delimiter", "first_row"),
-    "how the text is used": ("objective", "mask_probability", "whole_words", "max_length", "batch_size"),
+    "what the labelled files look like": (
+        "task",
+        "text",
+        "text_pair",
+        "choices",
+        "negatives",
+        "label",
+        "delimiter",
+        "first_row",
+    ),
+    "how the text is used": (
+        "objective",
+        "mask_probability",
+        "whole_words",
+        "prompts",
+        "pooling",
+        "loss",
+        "max_length",
+        "batch_size",
+    ),
     "how long and how fast": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
     "what weighs more": ("class_weight",),
     "how it is judged": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),

@@ -23,11 +23,6 @@ from npbert.io.messages import print_any_letter
 DEMO = Path(__file__).parent.parent / "demo.py"
 
 
-def run(*arguments, **options):
-    command = [sys.executable, DEMO, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
-
-
 @pytest.fixture
 def demo(monkeypatch, capsys):
     """demo("--epochs", "1") -> what it prints; in this process, of which it does not change the memory."""
@@ -68,13 +63,6 @@ def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo, mon
     np.testing.assert_allclose(table[-1], table[:-1].mean(axis=0), rtol=1e-5)
 
 
-def test_options_and_the_same_numbers_twice(demo):
-    options = [("--optimizer", "adadelta")] * 2 + [("--optimizer", "adam", "--seed", 3)]
-    results = [demo("--dialogue", 6, "--epochs", 1, *some) for some in options]
-    one, same, other = (re.sub(r" +\d+ s, +\d+ s left", "", out) for out in results)
-    assert one == same != other
-
-
 def test_ctrl_c_ends_with_what_it_has_learned():
     command = [sys.executable, DEMO, "--dialogue", "6", "--epochs", "5000"]
     heeds = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # where a parent ignores it, too
@@ -92,42 +80,23 @@ def test_ctrl_c_ends_with_what_it_has_learned():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("options", "status", "said"),
     [
-        (["--learning-rate", "1e30", "--epochs", "2"], "try a smaller --learning-rate"),
-        (["--page", "none/page.html"], "none/page.html: No such file or directory"),
-        (["--page", "."], ".: Is a directory"),
+        (["--dialogue", "7"], 2, "--dialogue is 7, wanted 6 or 9"),
+        (["--epochs", "0"], 2, "--epochs is 0, wanted at least 1"),
+        (["--seed", "many"], 2, "--seed is 'many', wanted a whole number"),
+        (["--optimizer", "sgd"], 2, "--optimizer is 'sgd', wanted one of adam, adamw, adadelta"),
+        (["--page=page.html", "--size=small"], 2, "--size is 'small', wanted none with --page"),
+        (["--learning-rate", "inf"], 2, "--learning-rate is inf, wanted a positive number"),
+        (["--learning-rate", "1e30", "--epochs", "2"], 1, "try a smaller --learning-rate"),
+        (["--page", "none/page.html"], 1, "none/page.html: No such file or directory"),
     ],
 )
-def test_what_stops_it_is_said_in_a_line_and_what_is_asked_for_at_once(arguments, said, tmp_path):
-    result = run(*arguments, cwd=tmp_path)
-    assert (result.returncode, "Traceback" in result.stderr, "epoch" in result.stdout) == (1, False, False)
-    assert said in result.stderr
-
-
-def test_a_reader_that_has_gone():
-    reader, writer = os.pipe()
-    os.close(reader)
-    result = subprocess.run([sys.executable, DEMO, "--epochs", "1"], stdout=writer, stderr=subprocess.PIPE, check=False)
-    os.close(writer)
-    assert result.stderr == b""
-
-
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("--dialogue", "7", "--dialogue is 7, wanted 6 or 9"),
-        ("--epochs", "0", "--epochs is 0, wanted at least 1"),
-        ("--seed", "-1", "--seed is -1, wanted at least 0"),
-        ("--seed", "many", "--seed is 'many', wanted a whole number"),
-        ("--optimizer", "sgd", "--optimizer is 'sgd', wanted one of adam, adamw, adadelta"),
-        ("--page=page.html", "--size=small", "--size is 'small', wanted none with --page"),
-        ("--learning-rate", "inf", "--learning-rate is inf, wanted a positive number"),
-    ],
-)
-def test_wrong_arguments(option, value, message, demo, capsys):
-    assert main_of(sys.modules["demo"].DemoCommand, "python demo.py", [option, value]) == 2
-    assert f"python demo.py: error: {message}" in capsys.readouterr().err
+def test_what_stops_it_is_said_at_once(options, status, said, demo, capsys):
+    assert main_of(sys.modules["demo"].DemoCommand, "python demo.py", options) == status
+    printed = capsys.readouterr()
+    assert f"python demo.py: error: {said}" in printed.err or said in printed.err
+    assert "epoch" not in printed.out
 
 
 def type_at(arguments, lines):
@@ -177,24 +146,18 @@ def test_an_empty_line_ends_it_too(demo, monkeypatch):
     sys.modules["demo"].talk(None, None)
 
 
-def test_lines_that_come_by_a_pipe_are_answered():
-    out = run("--dialogue", "6", "--epochs", "1", input="Thanks you, [MASK]\n\nwhat is love\n").stdout
-    first, second = out.split("\n> ")[1:]
+def test_lines_that_come_by_a_pipe_are_answered(demo, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Thanks you, [MASK]\n\nwhat is love\n"))
+    first, second = demo("--dialogue", 6, "--epochs", 1).split("\n> ")[1:]
     assert first.startswith("Thanks you, [MASK]\n  [MASK] is ") and "not in the vocabulary" in second
 
 
-@pytest.mark.parametrize(
-    ("missing", "options", "said"),
-    [
-        ("safetensors", ["--save", "toy"], ".*safetensors.*pip install.*"),
-        ("numpy", [], "the demo needs NumPy: .*pip install.*uv run demo.py.*"),
-    ],
-)
-def test_it_says_at_once_what_it_needs(missing, options, said, tmp_path):
-    (tmp_path / f"{missing}.py").write_text("raise ModuleNotFoundError")
-    result = run(*options, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)})
+def test_without_numpy_it_says_what_it_needs(tmp_path):
+    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    result = subprocess.run([sys.executable, DEMO], capture_output=True, text=True, check=False, env=env)
     assert (result.returncode, result.stdout, "Traceback" in result.stderr) == (1, "", False)
-    assert re.search(said, result.stderr)
+    assert re.search("the demo needs NumPy: .*pip install.*uv run demo.py", result.stderr)
 
 
 def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):
@@ -218,9 +181,11 @@ def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):
     assert len(data["examples"][0]["input_ids"]) == 7, "five words, [CLS] and [SEP]"
 
 
-def test_the_command_is_the_same_program(demo, monkeypatch, capsys):
-    options = ["--dialogue", "6", "--epochs", "1"]
+def test_the_command_is_the_same_program_and_a_seed_gives_the_same_numbers(demo, monkeypatch, capsys):
+    options = ["--dialogue", "6", "--epochs", "1", "--optimizer", "adadelta"]
     assert main(["demo", *options]) == 0
-    assert re.sub(r" +\d+ s", "", capsys.readouterr().out) == re.sub(r" +\d+ s", "", demo(*options))
+    outputs = [capsys.readouterr().out, demo(*options), demo(*options, "--seed", 3)]
+    one, same, other = (re.sub(r" +\d+ s", "", out) for out in outputs)
+    assert one == same != other
     assert main(["demo", "--epochs", "0"]) == 2
     assert "npbert demo: error: --epochs is 0, wanted at least 1" in capsys.readouterr().err

@@ -222,7 +222,7 @@ WHOLES = {
 
 
 @pytest.mark.parametrize("name", PARTS)
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_part(name, data):
     check(*PARTS[name](d := Drawn(name, data)), rng=d.rng)

@@ -125,7 +125,7 @@ def print_table(
     """Print the numbers beside their baselines, at most 80 columns wide."""
     if not numbers:
         return
-    head = f"{'always the same answer' if task else 'knowing frequencies':>24}" if baselines else ""
+    head = f"{task.before if task else 'knowing frequencies':>24}" if baselines else ""
     names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]
     room = _WIDTH - 10 - len(head)
     title = title if len(title) < room else f"…{title[2 - room :]}"

@@ -63,7 +63,8 @@ class GradcheckCommand(Command):
         for name, case in self._chosen(shapes).items():
             layer, inputs, rng = case.make(seed=seed)
             report = check_gradients(layer, *inputs, rng=rng, seed=seed)
-            errors = [_error(report.worst.get(method)) for method in _METHODS]
+            worst = [report.worst.get(method) for method in _METHODS]
+            errors = [f"{each.relative_error:.1e}" if each else "–" for each in worst]
             proof = f"{1e3 * report.proof.seconds:.0f} ms" if report.proof else "no"
             print(f"{name:<42}{report.count:>11}{proof:>12}{errors[0]:>20}{errors[1]:>14}", flush=True)
             if not report.ok:
@@ -71,7 +72,3 @@ class GradcheckCommand(Command):
             reports.append(report)
         print()
         return reports
-
-
-def _error(comparison: Any) -> str:
-    return "–" if comparison is None else f"{comparison.relative_error:.1e}"

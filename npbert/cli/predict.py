@@ -12,7 +12,6 @@ from npbert.cli.text import name_of, read_all, read_lines, read_texts
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
 from npbert.data.tables import TABLE_ENDINGS, json_rows, read_table
-from npbert.data.tokenizer import Text
 from npbert.inference import Answer, AnswerSpan, Classify, FillMask, Tag
 from npbert.inference.classify import Label
 from npbert.io.errors import at_least
@@ -20,6 +19,7 @@ from npbert.io.settings import setting
 from npbert.training.tasks import TaskSettings
 
 _QUESTION = "question", "passage,context"
+_ONE_OR_TWO = "one, or two with a tab between them; for a file with more columns, --text says which one to take"
 Places = list[dict[str, int]]
 """The line of each text, or nothing to tell of its place."""
 
@@ -63,7 +63,11 @@ class ClassifyCommand(FilesCommand):
         """The labels."""
         run = self.run_settings()
         columns = self.columns_of(run, TABLE_ENDINGS)
-        places, texts = _lines(self.input) if columns is None else rows_of(self.input, columns)
+        if columns is not None:
+            places, texts = rows_of(self.input, columns)
+        else:
+            lines = read_texts(self.input, f"texts, wanted {_ONE_OR_TWO}")
+            places, texts = [{} for _ in lines], [tuple(parts) if len(parts) == 2 else parts[0] for parts in lines]
         results: Sequence[Label | float] = self.use(Classify, run)(texts)
         return [
             {**place, "text": text, **({"score": result} if isinstance(result, float) else result._asdict())}
@@ -71,19 +75,12 @@ class ClassifyCommand(FilesCommand):
         ]
 
 
-def _lines(path: str) -> tuple[Places, list[Text]]:
-    """A text from each line, or a pair."""
-    wanted = "one, or two with a tab between them; for a file with more columns, --text says which one to take"
-    rows = read_texts(path, f"texts, wanted {wanted}")
-    return [{} for _ in rows], [(parts[0], parts[1]) if len(parts) == 2 else parts[0] for parts in rows]
-
-
-def rows_of(path: str, settings: TaskSettings) -> tuple[Places, list[Text]]:
+def rows_of(path: str, settings: TaskSettings) -> tuple[Places, list[Any]]:
     """A text, or two, from the columns of each row, and in which line it ends."""
     names = [settings.text, *([settings.text_pair] if settings.text_pair else [])]
     header, text = settings.first_row == "header", read_all(path)
     rows = read_table(name_of(path), names, delimiter=settings.delimiter, header=header, text=text)
-    texts: list[Text] = [row.values[0] if len(names) == 1 else (row.values[0], row.values[1]) for row in rows]
+    texts = [tuple(row.values) if len(names) == 2 else row.values[0] for row in rows]
     return [{"line": row.place.line} for row in rows], texts
 
 

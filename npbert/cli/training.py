@@ -82,7 +82,8 @@ class TrainCommand(SettingsCommand):
             numbers = run.trainer.train(changed_data=self.changed_data)
         except KeyboardInterrupt:
             if communicator.is_first:
-                tell(f"\nstopped at step {run.trainer.step}; to go on: {self._again(communicator.size)}")
+                again = _again(self.name, self.folder, communicator.size)
+                tell(f"\nstopped at step {run.trainer.step}; to go on: {again}")
             return 130
         print_table(numbers, run.baselines, task=getattr(run, "task", None))
         print_advice((numbers, run.baselines))
@@ -98,7 +99,7 @@ class TrainCommand(SettingsCommand):
         megabytes = state.stat().st_size / 1e6
         if megabytes >= _WORTH_DROPPING and has_tensors(state):
             says = f"{state} ({megabytes:,.0f} MB) is needed only to make the run longer; to delete it:"
-            note(f"{says}\n  {self._again()} --no-keep-state")
+            note(f"{says}\n  {_again(self.name, self.folder)} --no-keep-state")
 
     def _settings_to_go_on_with(self) -> AnySettings:
         path = Path(self.folder) / SETTINGS_FILE
@@ -126,9 +127,6 @@ class TrainCommand(SettingsCommand):
         """Raise InputError for what does not fit together, before the texts are read."""
         if settings.model not in PRESETS and Path(settings.model).is_dir() and "max_length" in self.given:
             check_max_length(settings.max_length, load_config(settings.model))
-
-    def _again(self, processes: int = 1) -> str:
-        return _again(self.name, self.folder, processes)
 
 
 def _again(command: str, folder: str, processes: int = 1) -> str:

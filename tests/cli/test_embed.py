@@ -14,12 +14,12 @@ QUERIES = ["the cat sat", "-- a café?"]
 pytestmark = pytest.mark.filterwarnings("ignore:. of . texts? (are|is) longer")
 
 
-@pytest.fixture
-def folder(tmp_path):
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
     """A model that pools [CLS], normalizes, and reads 6 tokens."""
     from tests.inference.checkpoints import write_sentence_transformer  # skips where an extra is not installed
 
-    return write_sentence_transformer(tmp_path / "model", "cls", max_length=6)
+    return write_sentence_transformer(tmp_path_factory.mktemp("model"), "cls", max_length=6)
 
 
 @pytest.fixture

@@ -78,6 +78,8 @@ def test_vectors_in_an_array_a_score_and_a_question_about_a_whole_text(npbert, c
     stored = np.load(path)
     np.testing.assert_array_equal(stored, Embed.from_pretrained(checkpoints["embed"])(texts))
     assert stored.dtype == np.float32
+    rows = npbert("embed", checkpoints["embed"], stdin="\n".join([*texts, ""]).encode()).rows
+    np.testing.assert_array_equal(np.float32([row["vector"] for row in rows]), stored)
     folder = write_checkpoint(tmp_path, BertForSequenceClassification, num_labels=1)
     (score,) = Classify.from_pretrained(folder)([("the cat", "a dog")])
     (row,) = npbert("classify", folder, stdin=b"the cat\ta dog\n").rows

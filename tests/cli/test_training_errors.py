@@ -9,7 +9,6 @@ from npbert.cli import main
 from npbert.io.files import HOW_TO_DOWNLOAD
 from npbert.models import size_table
 from tests.cli.conftest import error_in
-from tests.training.tiny import write_checkpoint
 
 SMALL = "--max-length 20 --batch-size 4 --steps 4 --log-every 1"
 FILES = {
@@ -27,7 +26,6 @@ FINETUNE = f"finetune run --model checkpoint --train train.tsv --held-out dev.ts
 
 @pytest.fixture(autouse=True)
 def wrong_files(here):
-    write_checkpoint(Path("small"), max_position_embeddings=10)
     Path("folder").mkdir()
     for name, content in FILES.items():
         Path(name).write_text(content, encoding="utf-8")

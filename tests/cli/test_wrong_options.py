@@ -19,8 +19,8 @@ def all_of(kind):
 
 
 OPTIONS = {
-    f"{name} {flag(entry)}": ([*words, *all_of(kind)], entry, name)
-    for name, (words, kind) in LEAVES.items()
+    f"{name} {flag(entry)}": ([*name.split(), *all_of(kind)], entry, name)
+    for name, kind in LEAVES.items()
     for entry in kind.entries()
     if entry.type.startswith(("int", "float")) and "is_argument" not in entry.metadata
 }

@@ -82,18 +82,16 @@ def test_openblas_beside_numpy_is_found_where_a_name_is_looked_up_in_one_library
     assert (found.get(), found.set) == (5, np.negative)
 
 
-@pytest.mark.parametrize(("platform", "library"), [("darwin", object()), ("linux", object())], ids=["other", "musl"])
-def test_another_system_or_library_is_not_asked_to_keep_memory(platform, library, monkeypatch):
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: library)
-    monkeypatch.setattr(memory.sys, "platform", platform)
-    assert keep_freed_memory() is False
-
-
-@pytest.mark.skipif(memory.sys.platform != "linux", reason="another system's library has no mallopt")
-@pytest.mark.parametrize("refused", [None, -1, -4])
-def test_memory_is_kept_if_both_settings_of_malloc_h_are_taken(refused, monkeypatch):
+@pytest.mark.parametrize(
+    ("platform", "refused", "kept"),
+    [("linux", None, True), ("linux", -1, False), ("linux", -4, False), ("darwin", None, False)],
+)
+def test_memory_is_kept_if_both_settings_of_malloc_h_are_taken(platform, refused, kept, monkeypatch):
     asked = {}
     library = type("", (), {"mallopt": lambda name, value: asked.update({name: value}) or int(name != refused)})
     monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: library)
-    assert keep_freed_memory() is (refused is None)
+    monkeypatch.setattr(memory.sys, "platform", platform)
+    assert keep_freed_memory() is kept
     assert asked.items() <= {-1: 2**30, -4: 0}.items(), "M_TRIM_THRESHOLD and M_MMAP_MAX"
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
+    assert not keep_freed_memory(), "musl has no such function"

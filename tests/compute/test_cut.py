@@ -32,15 +32,9 @@ def test_neighbours_cover_all_in_parts_of_about_one_size(lengths, count, dtype):
     [
         (32 * 128, 4, 256, 11.3e6, 4),  # BERT-mini
         (8 * 128, 4, 256, 11.3e6, 2),
-        (2000, 4, 256, 11.3e6, 2),
-        (4 * 128, 4, 256, 3.7e6, 2),
-        (8 * 32, 4, 256, 3.7e6, 2),
         (1 * 128, 4, 256, 3.7e6, 1),
-        (8 * 128, 4, 256, 3.7e6, 2),
-        (8 * 256, 4, 256, 3.7e6, 4),
         (8 * 128, 12, 768, 110e6, 1),  # BERT-base: two gradients would take more than the layers keep
         (32 * 128, 12, 768, 110e6, 4),
-        (180, 12, 768, 85e6, 1),
         (24, 2, 8, 2e3, 1),  # as in the tests
         (10**6, 2, 8, 2e3, 4),
     ],
@@ -51,7 +45,7 @@ def test_parts_in_training(rows, layers, width, parameters, count):
 
 @pytest.mark.parametrize(
     ("rows", "width", "count"),
-    [(16, 384, 1), (300, 384, 2), (500, 384, 2), (2048, 384, 4), (1, 10**6, 3), (9000, 768, 18)],
+    [(16, 384, 1), (300, 384, 2), (2048, 384, 4), (9000, 768, 18)],
 )
 def test_parts_in_inference(rows, width, count):
     assert inference_parts(rows, width) == count

@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from npbert.compute import BLOCK, erf, in_blocks, rowwise
+from npbert.compute import erf, in_blocks, rowwise
 from tests.computing import in_pieces, nothing_is_nan, on_threads
 
-SHAPES = [(1, 8), (9, 1), (1, 40), (3, 9), (4, 2), (5, 2), (50, 3), (17, 1), (2, 3, 5), (3, 1, 2, 4), (0, 3)]
+SHAPES = [(1, 40), (9, 1), (3, 9), (4, 2), (50, 3), (3, 1, 2, 4), (0, 3)]
 
 
 def pair(x, z):
@@ -33,8 +33,8 @@ def test_rows_in_pieces(shape, threads):
 
 
 @pytest.mark.parametrize("order", "CF")
-@pytest.mark.parametrize("block", [7, BLOCK])
-@pytest.mark.parametrize("shape", [(), (1,), (13,), (14,), (15,), (2, 3, 5), (0,), (BLOCK + 1,)], ids=str)
+@pytest.mark.parametrize("block", [7, 100])
+@pytest.mark.parametrize("shape", [(), (13,), (14,), (2, 3, 5), (0,)], ids=str)
 def test_blocks_visit_every_element_once(shape, block, order):
     """What is not contiguous comes whole."""
     a, b = np.zeros(shape, order=order), np.arange(np.prod(shape)).reshape(shape)
@@ -47,7 +47,7 @@ def test_blocks_visit_every_element_once(shape, block, order):
 
 
 SPECIAL = [0.0, 5e-324, 1e-310, 1e-30, 1e-8, 4.05, 4.2, 5.9, np.nextafter(6, 7), 6.0, 50.0, 1e15, np.inf]
-X = np.concatenate([np.linspace(-7, 7, 20_001), SPECIAL, np.negative(SPECIAL)])
+X = np.concatenate([np.linspace(-7, 7, 5_001), SPECIAL, np.negative(SPECIAL)])
 
 
 @pytest.mark.parametrize("divisor", [1.0, math.sqrt(2), 0.3])
@@ -67,7 +67,7 @@ def test_erf_is_as_exact_as_it_says(divisor):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_number_alone_and_nothing(dtype):
     """How many terms a number takes does not depend on its neighbours, beyond rounding."""
-    x = X[::40].astype(dtype)
+    x = X[::10].astype(dtype)
     alone = np.concatenate([erf(number) for number in np.split(x, len(x))])
     np.testing.assert_allclose(alone, erf(x), rtol=1e-15 if dtype == np.float64 else 3e-7)
     assert np.isnan(erf(np.array([np.nan], dtype)))

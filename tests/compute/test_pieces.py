@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections import Counter
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -15,9 +16,9 @@ from tests.strategies import awkward, read_of, rows_of, sequences, sizes
 
 SIZES = [(1, 1, 1), (7, 3, 5), (5, 3, 7), (4, 3, 4), (1, 6, 9), (9, 6, 1), (20, 1, 3), (3, 1, 20), (61, 5, 4)]
 SIZES += [(0, 3, 4), (3, 0, 4), (3, 4, 0)]
-REAL = [(700, 300, 200), (200, 300, 700), (250, 256, 250), (251, 256, 250), (20, 20, 20)]
-FEW_ROWS = [(1, 64, 500), (2, 64, 500), (8, 32, 40), (8, 96, 300), (9, 96, 300), (8, 100, 300), (8, 384, 3906)]
-FEW_ROWS += [(8, 384, 3907), (25, 384, 1536), (32, 50, 160), (33, 50, 160)]
+REAL = [(700, 300, 200), (200, 300, 700), (251, 256, 250), (1, 64, 500), (8, 32, 40), (8, 96, 300), (9, 96, 300)]
+REAL += [(8, 100, 300), (8, 384, 3906), (8, 384, 3907), (32, 50, 160), (33, 50, 160)]
+CUTS = [*itertools.product(SIZES, (0, 2, 1000)), *((size, None) for size in REAL)]
 TOLERANCES = {np.float32: 1e-6, np.float64: 1e-14}
 
 
@@ -37,31 +38,20 @@ def orders(a):
 
 @pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("dtype", TOLERANCES)
-@pytest.mark.parametrize("pieces", [0, 1, 2, 1000])
-@pytest.mark.parametrize("size", SIZES, ids=str)
-def test_products_in_pieces(size, pieces, dtype, count):
-    """A product of so many pieces, as far as there are threads; with 0 it is a tiny one."""
+@pytest.mark.parametrize(
+    ("size", "pieces"), [*itertools.product(SIZES, (0, 2, 1000)), *((size, None) for size in REAL)]
+)
+def test_products_are_numpys(size, pieces, dtype, count):
+    """In so many pieces, as far as there are threads; with 0 it is a tiny one, with None it is cut as it really is."""
     a, b, plus = factors(*size, dtype)
-    multiplications = a.size * len(plus)
-    with on_threads(count), nothing_is_nan(), in_pieces(1, max(1, multiplications // pieces if pieces else 10**6)):
-        for left, right in itertools.product(orders(a), orders(b)):
-            assert_same_but_for_rounding(matmul(left, right, plus=plus), plainly(a, b, plus), TOLERANCES[dtype])
-        assert_same_but_for_rounding(matmul(a, b), plainly(a, b), TOLERANCES[dtype])
-        assert_same_but_for_rounding(sum_rows(a), plainly(np.ones((1, len(a)), dtype), a)[0], TOLERANCES[dtype])
-    for array, before in zip((a, b, plus), factors(*size, dtype), strict=True):
-        np.testing.assert_array_equal(array, before)
-
-
-@pytest.mark.parametrize("count", [1, 3])
-@pytest.mark.parametrize("dtype", TOLERANCES)
-@pytest.mark.parametrize("size", REAL + FEW_ROWS, ids=str)
-def test_products_at_their_real_size(size, dtype, count):
-    """In the orders in memory that forward and backward have, and in others."""
-    a, b, plus = factors(*size, dtype)
-    with on_threads(count), nothing_is_nan():
+    product = max(1, a.size * len(plus) // pieces) if pieces else 10**6
+    with on_threads(count), nothing_is_nan(), in_pieces(1, product) if pieces is not None else nullcontext():
         for left, right in zip(orders(a), orders(b), strict=True):
             assert_same_but_for_rounding(matmul(left, right, plus=plus), plainly(a, b, plus), 2 * TOLERANCES[dtype])
         assert_same_but_for_rounding(matmul(a.T, a), plainly(a.T, a), 2 * TOLERANCES[dtype])
+        assert_same_but_for_rounding(sum_rows(a), plainly(np.ones((1, len(a)), dtype), a)[0], 2 * TOLERANCES[dtype])
+    for array, before in zip((a, b, plus), factors(*size, dtype), strict=True):
+        np.testing.assert_array_equal(array, before)
 
 
 @pytest.mark.parametrize("small", [1, 10**6])

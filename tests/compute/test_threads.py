@@ -10,7 +10,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from npbert.compute import num_threads, run, set_num_threads, slices, threads
+from npbert.compute import num_threads, run, set_num_threads, threads
 from npbert.compute.blas import BlasThreads
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
@@ -76,22 +76,6 @@ def test_an_error_comes_out_when_all_have_stopped_and_leaves_things_usable(who_f
     test_every_item_once(2, 500)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3])
-def test_work_within_work_is_on_the_thread_that_has_the_piece(count):
-    done, seen = [], []
-
-    def work(i):
-        thread = threading.current_thread()
-        seen.append(num_threads())
-        run(lambda j: run(lambda k: done.append((i, j, k, thread is threading.current_thread())), range(3)), range(4))
-
-    with on_threads(count):
-        soon(lambda: run(work, range(5)))
-        assert num_threads() == count
-    assert sorted(done) == [(i, j, k, True) for i in range(5) for j in range(4) for k in range(3)]
-    assert seen == [1] * 5
-
-
 @pytest.mark.parametrize(("count", "items", "each"), [(4, 2, 2), (5, 2, 2), (6, 3, 2), (4, 3, 1), (4, 4, 1), (4, 1, 4)])
 def test_threads_that_have_no_item_work_within_those_of_others(count, items, each):
     """As many as are left for each, all at a time; and errors of work within work come out."""
@@ -152,24 +136,10 @@ def test_a_number_of_threads_is_a_whole_number_of_at_least_1(wrong, error, wante
 
 
 def test_the_number_can_change_at_any_time():
-    """Also in the work itself, and between the look at the number and the start of the threads."""
+    """Also in the work itself."""
     done = []
     soon(lambda: run(lambda item: set_num_threads(1 + item % 4) or done.append(item), range(100)))
     assert sorted(done) == list(range(100))
-    set_num_threads(1)
-    futures = []
-    threads._submit(lambda: done.append("late"), 1, futures)
-    for future in futures:
-        future.result(100)
-    assert done[-1] == "late"
-
-
-@pytest.mark.parametrize(("length", "count"), [(0, 0), (0, 1), (1, 1), (10, 3), (3, 3), (1000, 7)])
-def test_slices_cover_all_in_nearly_equal_parts(length, count):
-    parts = [range(length)[piece] for piece in slices(length, count)]
-    assert [number for part in parts for number in part] == list(range(length))
-    assert {len(part) for part in parts} <= {length // max(1, count), -(-length // max(1, count))}
-    assert len(parts) == count
 
 
 def test_the_last_of_several_gives_blas_its_threads_back(count_of_blas):

@@ -54,13 +54,9 @@ def computed():
 def test_the_environment_says_how_many_or_else_what_blas_has():
     assert python(ASK) == (f"{PROCESSORS}\n", "")
     assert python(ASK, NPBERT_NUM_THREADS=" 5 ", OPENBLAS_NUM_THREADS="2") == ("5\n", "")
-
-
-@pytest.mark.parametrize(("wrong", "of_blas"), [("0", "OPENBLAS_NUM_THREADS"), ("2.5", "OMP_NUM_THREADS")])
-def test_a_wrong_number_in_the_environment_is_warned_of_and_blas_says_how_many(wrong, of_blas):
-    printed, complained = python(ASK, **{"NPBERT_NUM_THREADS": wrong, of_blas: "1"})
+    printed, complained = python(ASK, NPBERT_NUM_THREADS="2.5", OMP_NUM_THREADS="1")
     assert printed == "1\n"
-    assert f"UserWarning: NPBERT_NUM_THREADS is {wrong!r}, wanted a whole number of at least 1" in complained
+    assert "UserWarning: NPBERT_NUM_THREADS is '2.5', wanted a whole number of at least 1" in complained
 
 
 def test_importing_starts_no_thread_and_work_goes_on_when_the_main_thread_has_ended():

@@ -151,10 +151,6 @@ def drawn(seed):
     return np.random.default_rng(seed).standard_normal((2, N, D))
 
 
-def with_heads(right, count, change):
-    return change(right.reshape(N, count, D // count)).reshape(N, D)
-
-
 def with_rows(right, rows, factor):
     wrong = right.copy()
     wrong[rows] *= factor
@@ -169,29 +165,22 @@ MISTAKES = {
     "twice": (lambda r: r * 2, "factor", "dx is 2.000 times too large, everywhere"),
     "root": (lambda r: r * np.sqrt(D), "factor", "that is √6, and 6 is D"),
     "root below": (lambda r: r / np.sqrt(D), "factor", "2.449 times too small, everywhere: that is √6, and 6 is D"),
-    "other rows": (lambda r: r * D / N, "factor", "that is 11/6, where 11 is N, and 6 is D"),
     "keeping": (lambda r: r * 0.7, "factor", "0.7 is 1 − p"),
     "nameless": (lambda r: r * 1.2344, "factor", "dx is 1.234 times too large, everywhere"),
     "huge": (lambda r: r * 1e12, "factor", "dx is 1e+12 times too large, everywhere"),
-    "turned": (lambda r: r.T.reshape(N, D), "order", "transposed and then reshaped"),
-    "turned back": (lambda r: r.reshape(D, N).T, "order", "reshaped and then transposed"),
-    "reversed": (lambda r: r[::-1], "order", "its rows are in another order"),
-    "columns": (lambda r: np.roll(r, 1, axis=1), "order", "its columns are in another order: place 0 has what"),
-    "joined": (lambda r: with_heads(r, 2, lambda h: h.swapaxes(0, 1)), "order", "in another order"),
     "one row": (lambda r: with_rows(r, 4, 2.0), "place", "right but for row 4 (counted from 0)"),
     "places": (lambda r: r * (1 + np.eye(N, D)), "place", "but for 6 of its 66 numbers, at [0, 0], [1, 1], [2, 2]"),
     "last row": (lambda r: with_rows(r, -1, 0.0), "place", "row 10 (counted from 0): it is 0 there"),
     "but for rounding": (lambda r: 1e-17 * r, "zero", "dx is 0 everywhere, though y moves with x"),
     "nothing": (lambda r: 0 * r, "zero", "dx is 0 everywhere, though y moves with x"),
     "infinite": (lambda r: np.where(np.arange(D) == 3, np.inf, r), "not finite", "has 11 of 66 numbers that are not"),
-    "float32": (lambda r: r.astype(np.float32).astype(float), "rounded", "its numbers are those of float32"),
     "other dtype": (lambda r: r.astype(np.float32), "dtype", "dx is float32, and x is float64"),
     "flat": (lambda r: r.sum(axis=0), "shape", "it is the right one, but summed over axis 0"),
     "shape": (lambda r: r.T, "shape", "dx has shape (6, 11), and x has shape (11, 6): transposed, it is right"),
     "stacked": (lambda r: np.stack([r / 2, r / 2]), "shape", "summed over axis 0, it is right"),
     "reshaped": (lambda r: r.reshape(D, N), "shape", "its numbers are right, and a reshape would do"),
 }
-WITHOUT_NOISE = ("zero", "not finite", "rounded", "dtype", "shape")
+WITHOUT_NOISE = ("zero", "not finite", "dtype", "shape")
 
 
 @pytest.mark.parametrize(("mistake", "kind", "says"), MISTAKES.values(), ids=MISTAKES)

@@ -20,11 +20,16 @@ def texts(svg):
     return [element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")]
 
 
-def test_text_is_text_and_no_formula():
+def test_any_text_is_text_and_no_formula():
+    """And nothing is said of letters that no font has."""
     figure = plot_confusion(HOSTILE, [[1] * len(HOSTILE)] * len(HOSTILE))
     names = [name for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis) for name in axis.get_ticklabels()]
     assert not any(name.get_parse_math() for name in names), "whoever saves it"
-    shown = texts(as_bytes(figure, "svg"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        files = {kind: as_bytes(figure, kind) for kind in BEGINNINGS}
+    assert [kind for kind, begin in BEGINNINGS.items() if not files[kind].startswith(begin)] == []
+    shown = texts(files["svg"])
     for text in HOSTILE[:-1]:
         assert shown.count(label(text)) == 2, "on both axes, in one piece"
         assert len(label(text)) <= 40
@@ -33,14 +38,9 @@ def test_text_is_text_and_no_formula():
 
 @pytest.mark.parametrize("kind", BEGINNINGS)
 def test_the_same_picture_is_the_same_file_whole_or_not_there(tmp_path, kind):
-    """Any text can be drawn, and nothing is said of letters that no font has."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert as_bytes(plot_confusion(HOSTILE, [[1] * len(HOSTILE)] * len(HOSTILE)), kind).startswith(BEGINNINGS[kind])
     path = tmp_path / f"a.{kind.upper()}"
-    save_figure(plot_curves(ROWS), path)
-    assert path.read_bytes().startswith(BEGINNINGS[kind])
-    assert path.read_bytes() == as_bytes(plot_curves(ROWS), kind)
+    save_figure(plot_curves(ROWS, ["loss"]), path)
+    assert path.read_bytes() == as_bytes(plot_curves(ROWS, ["loss"]), kind)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -52,8 +52,8 @@ def test_another_ending_is_refused(tmp_path):
 
 
 def test_a_number_of_a_run_may_be_called_anything():
-    shown = texts(as_bytes(plot_curves([{"step": 1, **dict.fromkeys(HOSTILE[:-1], 1.0)}]), "svg"))
-    assert all(label(name.replace("_", " "), 40) in shown for name in HOSTILE[:-1])
+    shown = texts(as_bytes(plot_curves([{"step": 1, **dict.fromkeys(HOSTILE[4:6], 1.0)}]), "svg"))
+    assert all(label(name.replace("_", " "), 40) in shown for name in HOSTILE[4:6])
 
 
 def test_shares_are_white_at_0_and_darker_where_there_is_more():

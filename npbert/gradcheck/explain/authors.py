@@ -1,4 +1,4 @@
-"""authored: the functions that somebody wrote and that a layer runs through, wherever they are; and how one is
+"""authors: the functions that somebody wrote and that a layer runs through, wherever they are; and how one is
 replaced for a while, whoever calls it and by whatever name.
 
 They are found by running the layer and looking at what is called. So methods, methods of parts, helpers and modules of
@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import gc
+import inspect
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
@@ -42,7 +43,6 @@ class Called:
     owner: Any
     given: list[Any]
     around: list[Called]
-    result: Any = None
 
     @property
     def is_from_outside(self) -> bool:
@@ -58,7 +58,7 @@ def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
     ended: list[Called] = []
     open_: list[Called] = []
 
-    def watch(frame: FrameType, event: str, result: Any) -> None:
+    def watch(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         if event not in ("call", "return") or not (code.co_filename == home or _is_theirs(code.co_filename)):
             return
@@ -70,7 +70,6 @@ def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
             open_.append(called)
             called.around = list(open_)
         elif open_:
-            open_[-1].result = copied(result)
             ended.append(open_.pop())
 
     before = sys.getprofile()
@@ -87,21 +86,27 @@ def _is_theirs(file: str) -> bool:
 
 
 def functions_of(calls: list[Called]) -> list[FunctionType]:
-    """The functions that are called, in this order; but for those that were made in the call itself."""
+    """The functions with a source that are called, in this order; but for those that were made in the call itself."""
     holders: dict[CodeType, list[FunctionType]] = {called.code: [] for called in calls}
     for each in gc.get_referrers(*holders) if holders else ():
         if isinstance(each, FunctionType) and each.__code__ in holders:
             holders[each.__code__].append(each)
-    return [found[0] for found in holders.values() if len(found) == 1]
+    return [found[0] for found in holders.values() if len(found) == 1 and _is_readable(found[0])]
 
 
-def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[list[Called]]:
-    """The calls of a backward, longer functions first: those in no part that is right by itself, and the others."""
+def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[list[FunctionType]]:
+    """The functions of a backward, longer ones first: those in no part that is right by itself, and the others."""
     known = {each.__code__: each for each in functions_of([*forwards, *backwards])}
-    right = {id(called.owner) for called in backwards if _is_right(called, forwards, known)}
-    ordered = sorted(backwards, key=lambda called: -len(called.code.co_code))
-    inside = [called for called in ordered if any(id(each.owner) in right for each in called.around)]
-    return [[called for called in ordered if called not in inside], inside]
+    parts = [called for called in backwards if len(called.around) > 1]  # the whole is wrong
+    right = {id(called.owner) for called in parts if _is_right(called, forwards, known)}
+    inside = [called for called in backwards if any(id(each.owner) in right for each in called.around)]
+    outside = [called for called in backwards if called not in inside]
+    return [sorted(functions_of(calls), key=_length, reverse=True) for calls in (outside, inside)]
+
+
+def _length(function: FunctionType) -> int:
+    """As it is written: its bytes are others in each version of Python."""
+    return len(inspect.getsource(function))
 
 
 def _is_right(backward: Called, forwards: list[Called], known: dict[CodeType, FunctionType]) -> bool:
@@ -132,7 +137,7 @@ def _is_right(backward: Called, forwards: list[Called], known: dict[CodeType, Fu
     return False
 
 
-def is_readable(function: FunctionType) -> bool:
+def _is_readable(function: FunctionType) -> bool:
     """False where there is no source: what was typed in a prompt, or a lambda."""
     try:
         return bool(Code.of(function).tree.body)

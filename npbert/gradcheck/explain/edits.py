@@ -6,7 +6,6 @@ import ast
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from npbert.gradcheck.explain.code import Code, Replacement, filled, text_of
 from npbert.gradcheck.explain.grammar import MIXED_UP, REDUCTIONS, Rule, rules_for
@@ -18,7 +17,6 @@ _AROUND = ("missing factor", "missing term", "sign of the whole")  # something i
 _AXES = ("None", "0", "1", "-1", "-2", "(0, 1)")
 _HANDED_ON = 1.0  # so much more costs an edit of a name that is only handed on
 _FORGOTTEN, _RETURNED = -0.7, 1.0  # so much less it costs to use what is never read; but where it is returned, more
-_MOVED = 0.9  # so much more costs it to move a factor than to leave it out
 _LEFT_OUT = ("U", "B")  # what is there, and never read or run through
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
 """Kinds that speak of numbers that are computed with, and say nothing of a range, an axis or an index."""
@@ -28,7 +26,7 @@ _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missi
 class Edit:
     """changes: new nodes, or statements, by the id of the old.   line: in the author's file.   more: what it costs more
 
-    old, new: the piece of the code that it is about, and what comes in its place. before: another edit that it takes.
+    old, new: the piece of the code that it is about, and what comes in its place.
     """
 
     kind: str
@@ -37,7 +35,6 @@ class Edit:
     old: ast.AST
     new: Replacement | None
     more: float = 0.0
-    before: Edit | None = None
 
     @property
     def rank(self) -> tuple[float, int, int]:
@@ -92,11 +89,7 @@ class PlaceEdits:
     def _made(self, rules: list[Rule]) -> Iterator[Edit]:
         place = self.place
         for letter in dict.fromkeys(rule.drawn for rule in rules):
-            more = (
-                _FORGOTTEN + _RETURNED * isinstance(place.statement, ast.Return)
-                if letter and letter in _LEFT_OUT
-                else 0.0
-            )
+            more = _FORGOTTEN + _RETURNED * isinstance(place.statement, ast.Return) if letter in _LEFT_OUT else 0.0
             alike = [(rule, rule.found_in(place.expr)) for rule in rules if rule.drawn == letter]
             for drawn in ([each] for each in self.vocabulary.drawn(letter, place)) if letter else [[]]:
                 for rule, found in alike:
@@ -135,26 +128,11 @@ def _of_axes(e: ast.Call, at: int) -> Iterator[tuple[str, ast.expr]]:
 
 
 def statement_edits(code: Code) -> Iterator[Edit]:
-    """Every small edit of a whole statement; and of two, where a factor of one is moved to another."""
-    yield from _moved_factors(list(_inside(code.entry)))
+    """Every small edit of a whole statement."""
     for statement in _inside(code.entry):
         for kind, news in _in_place_of(statement):
             placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
             yield Edit(kind, statement.lineno, {id(statement): placed}, statement, placed)
-
-
-def _moved_factors(statements: list[Any]) -> Iterator[Edit]:
-    """A factor that stands outside of what an earlier statement begins, and belongs inside."""
-    for number, later in enumerate(statements):
-        made = [each for each in statements[:number] if isinstance(each, ast.Assign)]
-        products = [e for e in ast.walk(later) if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult)]
-        for product, earlier in itertools.product(products, made):
-            for factor, rest in ((product.left, product.right), (product.right, product.left)):
-                if isinstance(factor, ast.Name | ast.Attribute):
-                    new = ast.copy_location(filled("a * b", a=earlier.value, b=factor), earlier.value)
-                    inner = Edit("missing factor", earlier.lineno, {id(earlier.value): new}, earlier.value, new)
-                    changes = {**inner.changes, id(product): rest}
-                    yield Edit("extra factor", product.lineno, changes, product, rest, _MOVED, inner)
 
 
 def _inside(holder: ast.stmt) -> Iterator[ast.stmt]:

@@ -42,11 +42,11 @@ brackets: a / f(b) * c → a / f(b * c); a / b ± c ± d → (a ± c ± d) / b; 
 brackets: a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c → a + b ** c; (a * b) ** c → a * b ** c
 brackets: a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b)
 brackets: f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b)
-brackets: f(a) / b → f(a / b); a * b → D; a / b → D; a / b * c → a / (b * c)
+brackets: f(a) / b → f(a / b); a / b * c → a / (b * c)
 comparison: {_COMPARISONS}; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b
-comparison: ~a → a; not a → a; a if b else c → c if b else a, a, c; np.where(a, b, c) → np.where(a, c, b); q → Q
+comparison: ~a → a; not a → a; a if b else c → c if b else a, a, c; np.where(a, b, c) → np.where(a, c, b)
 index: a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b]
-index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:], a[I:I + b]; i → i - 1, i + 1
+index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]; i → i - 1, i + 1
 constant: c → C
 too much: p → P
 size: n → N; c → N

@@ -3,8 +3,9 @@
 import contextlib
 import copy
 import inspect
+import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 
 from npbert.core import Tape
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.explain.authors import Called, by_suspicion, calls_in, functions_of, in_place_of, is_readable
+from npbert.gradcheck.explain.authors import Called, by_suspicion, calls_in, functions_of, in_place_of
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.mend import TRIES, EditStep, Mending
@@ -67,8 +68,8 @@ class LayerOracle:
     def _seen(self, sample: Sample, y: Any, given: Gradients, *, tries_promises: bool) -> Outlook:
         if not all(map(np.array_equal, as_tuple(y), sample.y)):
             return OTHER_VALUES
-        off, slopes = sample.judged(given)
-        wrong, arrays = set(map(d, off)), {d(name): each for name, each in slopes.items()}
+        arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
+        wrong = set(map(d, sample.wrong(given)))
         right = set(arrays) - wrong
         if tries_promises and not wrong:
             try:
@@ -85,40 +86,36 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
         if not samples:
             return []
         groups, forward, calls = _functions_of(samples[0].function)
-        best, left = _Best(), min(tries, _CALLS // max(calls, 1))
-        for theirs in groups:
-            left = _searched(samples, theirs, forward, left, best)
-    return [replace(_briefly(step), file=best.file) for step in best.steps]
+        searches = _searches(samples, groups, forward, min(tries, _CALLS // max(calls, 1)))
+    found = [each for each in searches if searches[each].steps]
+    if not found:
+        return []
+    best = min(found, key=lambda each: _rank(searches[each]))
+    return [replace(_briefly(step), file=_file_of(best)) for step in searches[best].steps]
 
 
-@dataclass
-class _Best:
-    """The edits so far that leave the fewest gradients wrong, and then cost the least. file: that they are in"""
-
-    steps: list[EditStep] = field(default_factory=list)
-    rank: tuple[float, float] = (np.inf, np.inf)
-    file: str = ""
+def _rank(search: Mending) -> tuple[int, float]:
+    """The smallest leaves the fewest gradients wrong, and then costs the least."""
+    return len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
 
 
-def _searched(
-    samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: int, best: _Best
-) -> int:
-    """The tries that are left. In all functions what stands there is changed before something new is written."""
+def _searches(
+    samples: list[Sample], groups: list[list[FunctionType]], forward: list[FunctionType], tries: int
+) -> dict[FunctionType, Mending]:
+    """Of each function, until one is mended. In all of a group what stands there is changed before something new is
+    written."""
     searches: dict[FunctionType, Mending] = {}
-    for most in (CHEAP, np.inf):
+    for theirs, most in itertools.product(groups, (CHEAP, np.inf)):
         for count, each in enumerate(theirs):
-            if tries <= 0 or best.rank[0] == 0:
-                return tries
             if each not in searches:
                 oracle = LayerOracle(samples, each, is_of_forward=each in forward)
                 searches[each] = Mending(Code.of(each), oracle, forward=_of_same_owner(each, forward))
             search, share = searches[each], tries // min(2, len(theirs) - count)
             search.run(share, most)
             tries -= share - search.trial.left
-            rank = len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
-            if search.steps and rank < best.rank:
-                best.steps, best.rank, best.file = search.steps, rank, _file_of(each)
-    return tries
+            if tries <= 0 or not search.left:
+                return searches
+    return searches
 
 
 def _briefly(step: EditStep) -> Finding:
@@ -133,15 +130,12 @@ def _functions_of(function: ScalarFunction) -> tuple[list[list[FunctionType]], l
     author's, those of forward. Then those of forward, and how many calls there are. Where nothing is the author's,
     npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
-    forwards, backwards = _calls_of(function, "")
-    if not (_readable(forwards) or _readable(backwards)):  # a namedtuple's __new__ has no source
-        forwards, backwards = _calls_of(function, own)
-    groups = by_suspicion(forwards, backwards) if _readable(backwards) else [forwards]
-    return list(map(_readable, groups)), _readable(forwards), len(forwards) + len(backwards)
-
-
-def _readable(calls: list[Called]) -> list[FunctionType]:
-    return [each for each in functions_of(calls) if is_readable(each)]
+    for home in ("", own):
+        forwards, backwards = _calls_of(function, home)
+        forward, groups = functions_of(forwards), by_suspicion(forwards, backwards)
+        if forward or any(groups):  # a namedtuple's __new__ has no source
+            break
+    return groups if any(groups) else [forward], forward, len(forwards) + len(backwards)
 
 
 def _calls_of(function: ScalarFunction, home: str) -> tuple[list[Called], list[Called]]:

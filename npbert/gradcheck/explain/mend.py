@@ -89,10 +89,9 @@ class Mending:
             while self._search and (best := self._search.best(most)):
                 edit, code, after = best
                 outputs = tuple(sorted(wrong_in(self._states[-1]) - wrong_in(after)))
-                for part in filter(None, (edit.before, edit)):
-                    finding = finding_of(part, self._search.code, ", ".join(outputs))
-                    self._made.append(EditStep(finding, outputs, self._search.code, code))
-                    self._states.append(after)
+                finding = finding_of(edit, self._search.code, ", ".join(outputs))
+                self._made.append(EditStep(finding, outputs, self._search.code, code))
+                self._states.append(after)
                 self._search = self._next(code)
         return self
 

@@ -12,7 +12,6 @@ from npbert.compute import Array
 from npbert.gradcheck.explain.finding import Finding, d
 
 _SAME = 1e-6  # what is left over, beside the largest error, by a statement that is true
-_ROUNDED = 1e-4  # the relative error below which no formula is wrong
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -65,11 +64,9 @@ def _statements(
         text, cause = _factor(factor, sizes, numbers) if factor else ("", "")
         if factor and _is_told(wrong, right, factor * right) and (cause or right.size > 1):
             yield "factor", f"{text}{cause}"
-        yield from _order(wrong, right)
         for other, array in known.items():
             if array.shape == wrong.shape and wrong.size > 1 and array.any() and _is_told(wrong, right, array):
                 yield "another", f"is just {other}"
-        yield from _rounded(wrong, right)
         yield from _place(wrong, right)
 
 
@@ -102,39 +99,7 @@ def _equalities(sizes: Mapping[str, int], numbers: Mapping[str, float]) -> Itera
         yield 1 - value, f"{1 - value:.4g} is 1 − {name}"
     for name, size in sizes.items():
         yield size, f"{size} is {name}"
-    for name, size in sizes.items():
-        if math.isqrt(size) ** 2 != size:
-            yield math.sqrt(size), f"that is √{size}, and {size} is {name}"
-    for (one, a), (other, b) in itertools.permutations(sizes.items(), 2):
-        if a > b:
-            yield a / b, f"that is {a}/{b}, where {a} is {one}, and {b} is {other}"
-
-
-def _order(wrong: Array, right: Array) -> Iterator[tuple[str, str]]:
-    """The right numbers, in another order."""
-    one, other = np.sort(wrong, axis=None), np.sort(right, axis=None)
-    if np.unique(right).size < 4 or np.abs(one - other).max() > _SAME * np.abs(wrong - right).max():
-        return
-    turned = right.T
-    guesses = {"transposed": turned} if turned.shape == right.shape else {}
-    guesses["transposed and then reshaped"] = turned.reshape(right.shape)
-    guesses["reshaped and then transposed"] = right.reshape(turned.shape).T
-    for axis, item in enumerate(("rows", "columns")[: right.ndim]):
-        lines, of_wrong = (np.moveaxis(each, axis, 0).reshape(right.shape[axis], -1) for each in (right, wrong))
-        order = np.abs(of_wrong[:, None] - lines[None]).max(axis=2).argmin(axis=1)
-        first = int(np.argmax(order != np.arange(len(order))))
-        text = f"its {item} are in another order: place {first} has what belongs in place {order[first]}"
-        guesses[text] = np.take(right, order, axis=axis)
-    text = next((text for text, guess in guesses.items() if _is_told(wrong, right, guess)), "in another order")
-    yield "order", f"has the right numbers, but {text}"
-
-
-def _rounded(wrong: Array, right: Array) -> Iterator[tuple[str, str]]:
-    relative = float(np.abs(wrong - right).max() / np.abs(right).max())
-    if relative < _ROUNDED and not wrong[right == 0].any():
-        is_float32 = np.array_equal(wrong.astype(np.float32), wrong)
-        how = ": its numbers are those of float32" if is_float32 else ""
-        yield "rounded", f"is right in about {-math.log10(relative):.0f} digits, and a formula is right in 15{how}"
+        yield math.sqrt(size), f"that is √{size}, and {size} is {name}"
 
 
 def _place(wrong: Array, right: Array) -> Iterator[tuple[str, str]]:

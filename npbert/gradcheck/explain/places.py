@@ -14,7 +14,7 @@ from npbert.gradcheck.explain.code import STEP, Code, filled, text_of
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.FunctionDef)
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue)
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-WRITTEN = "written"
+WRITTEN, RAISED = "written", "raised"
 
 
 @dataclass(eq=False)
@@ -63,21 +63,19 @@ class CodePlace:
         is_constant = isinstance(e, ast.Constant) and type(e.value) in (int, float)
         is_truth = isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
         is_open = self.is_float and not (self.is_index or self.hidden)
-        is_sum = isinstance(e, ast.BinOp) and isinstance(e.op, ast.Add | ast.Sub)
         is_computed = not isinstance(e, ast.Constant | ast.UnaryOp) and not isinstance(self.holder, ast.Compare)
         is_size = isinstance(value, int | np.integer) and not is_truth
         letters = {
             "x": is_open,
-            "r": is_open and (self.is_whole or self.is_one_of_several or is_sum),
+            "r": is_open and (self.is_whole or self.is_one_of_several),
             "s": (self.is_float or not self.seen) and is_computed,
             "m": (is_array and ndim == 2) or (not self.seen and is_name),
             "t": is_array and ndim > 2,
-            "q": is_truth,
             "n": is_size and not isinstance(e, ast.Constant) and not self.is_index,
             "i": is_size and self.in_brackets,
             "c": is_constant,
-            "v": is_name or isinstance(e, ast.Subscript),
             "p": self.is_whole and isinstance(e, ast.BinOp | ast.Call),
+            "v": is_name or isinstance(e, ast.Subscript),
         }
         return "".join(letter for letter, holds in letters.items() if holds)
 
@@ -120,11 +118,11 @@ class CodePlace:
         return None
 
     def valued(self, expression: Any) -> Any:
-        """The fingerprint of what an expression is, where the place was first reached; None where it cannot be told."""
+        """The fingerprint of what an expression is, where the place was first reached; RAISED where it is nothing."""
         try:
             return fingerprint(eval(expression, {**self.code.scope, **self.env}))
         except Exception:  # of the author's code, edited
-            return None
+            return RAISED
 
 
 def _is_python(function: Any) -> bool:

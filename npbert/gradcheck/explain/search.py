@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import HOOK, Code, filled, replaced, text_of
+from npbert.gradcheck.explain.code import HOOK, Code, filled
 from npbert.gradcheck.explain.edits import Edit, PlaceEdits, statement_edits
-from npbert.gradcheck.explain.places import WRITTEN, CodePlace, compiled_expression, fingerprint, places_in
+from npbert.gradcheck.explain.places import RAISED, WRITTEN, CodePlace, compiled_expression, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.gradcheck.explain.trace import Trace, Verdicts, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_near, is_worse, wrong_in
+from npbert.gradcheck.explain.trace import Trace, telling, watched
+from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_worse, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_SHARED = 0.7  # so much more costs an edit of a place on which right numbers hang, too
-_RIGHT = 1.0  # and of a line whose numbers are right
+_RIGHT = 1.0  # so much more costs an edit of a line whose numbers are right
 _UNKNOWN = 0.5  # so much less, to write something new where the numbers begin to be nobody's
 _MORE = 0.3  # so much more may an edit cost that mends more than the first that helps;
 _TO_RUN = 1.0  # and than the first with which the code runs at all
@@ -43,72 +42,71 @@ class Search:
         self.right = runs(self.first) if runs else None
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in self.everything if place.role != WRITTEN]
-        self._spoilt: dict[CodePlace, float] = {}
-        self._known: dict[CodePlace | None, set[Any]] = {}
+        self._blamed: list[CodePlace] = []
+        self._known: dict[CodePlace, set[Any]] = {}
         self._open: dict[CodePlace, Callable[..., Any]] = {}
         self._expression: Any = None
         self._waiting: list[tuple[Any, int, Edit | str, CodePlace | None]] = []
         self._number = itertools.count()
         self._fine, self._unknown = self._verdicts()
-        for edit in statement_edits(code):
-            self._push(edit.rank, edit, None)
-        for place in self.places:
-            self._push((0.0,), "", place)
 
     def best(self, most: float) -> Made | None:
         """The edit that helps most among the cheapest, up to a cost of `most`; None where there is none."""
+        if not next(self._number):
+            self._fill()
         found: list[Made] = []
         while not self.trial.is_over and self._waiting and self._waiting[0][0][0] <= most:
             (cost, *_), _, thing, place = heapq.heappop(self._waiting)
-            for edit in self._edits(cost, thing, place):
+            for edit in [thing] if isinstance(thing, Edit) else self._anew(cost, thing, place):
                 if made := self._made(edit, place):
                     found.append(made)
                     most = min(most, cost + (_TO_RUN if has_failed(self.now) else _MORE))
                     if not wrong_in(made[2]):
-                        most = 0.0
-                        break
-        if not found:
-            return None
-        best = min(found, key=lambda made: len(wrong_in(made[2])))
-        return next(filter(None, (self._made(edit, None) for edit in self._above(best[0]))), best)
+                        return made
+                if self.trial.is_over:
+                    break
+        return min(found, key=lambda made: len(wrong_in(made[2])), default=None)
+
+    def _fill(self) -> None:
+        """Put all that can be tried in line."""
+        for edit in statement_edits(self.code):
+            self._push(edit.rank, edit, None)
+        for place in self.places:
+            if self.trial.is_over or not self._is_blamed(place):
+                continue
+            self._blamed.append(place)
+            not_here = _OF_ONES_OWN if place.is_others else ()
+            edits = PlaceEdits(place, self.vocabulary)
+            more = _RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
+            for edit in edits.near():
+                if edit.kind not in not_here:
+                    edit = replace(edit, more=edit.more + more)
+                    self._push(edit.rank, edit, place)
+            if self._unknown and place.statement is self._unknown[0].statement:
+                more -= _UNKNOWN
+            for kind in edits.kinds:
+                if kind not in not_here:
+                    self._push((KINDS[kind].cost + more,), kind, place)
 
     def _push(self, rank: tuple[float, ...], thing: Edit | str, place: CodePlace | None) -> None:
         heapq.heappush(self._waiting, (rank, next(self._number), thing, place))
 
-    def _edits(self, cost: float, thing: Edit | str, place: CodePlace | None) -> Iterator[Edit]:
-        """What is to be tried now: an edit; or those that write something new in a place. Of a place of which nothing
-        is known yet, all that can be tried is put in line."""
-        if isinstance(thing, Edit):
-            yield thing
-        elif place and thing:
-            for edit in PlaceEdits(place, self.vocabulary).anew(thing):
-                if self.trial.is_over:
-                    return
-                yield replace(edit, more=edit.more + cost - KINDS[thing].cost)
-        elif place and self._spoils(place) < np.inf:
-            more = _SHARED * (self._spoils(place) > 0) + _RIGHT * (id(place.statement) in self._fine)
-            not_here = _OF_ONES_OWN if place.is_others else ()
-            edits = PlaceEdits(place, self.vocabulary)
-            for edit in edits.near():
-                edit = replace(edit, more=edit.more + more)
-                if edit.kind not in not_here:
-                    self._push(edit.rank, edit, place)
-            is_first = bool(self._unknown) and place.statement is self._unknown[0].statement
-            for kind in edits.kinds:
-                if kind not in not_here:
-                    self._push((KINDS[kind].cost + more - _UNKNOWN * is_first,), kind, place)
+    def _anew(self, cost: float, kind: str, place: CodePlace | None) -> Iterator[Edit]:
+        """The edits of a kind that write something new in a place."""
+        assert place
+        for edit in PlaceEdits(place, self.vocabulary).anew(kind):
+            yield replace(edit, more=edit.more + cost - KINDS[kind].cost)
 
     def _made(self, edit: Edit, place: CodePlace | None) -> Made | None:
-        """The code with the edit, if that helps. One that gives a place a value which is known not to help is not
-        tried."""
-        is_told = place and place.value is not None and not (place.hidden or place.looped)
-        known = self._known.setdefault(place, {fingerprint(place.value)} if place and is_told else set())
-        expression = compiled_expression(edit.new) if place else None
-        value = place.valued(expression) if place and is_told else None
-        if value is not None and value in known:
-            return None
+        """The code with the edit, if that helps. One that gives a place a value which is known not to help, or none, is
+        not tried."""
+        value = None
+        if place and place.value is not None and not (place.hidden or place.looped):
+            value = place.valued(compiled_expression(edit.new))
+            if value in self._values_of(place):
+                return None
         if place and not place.hidden:
-            function = self._with(place, expression)
+            function = self._with(place, compiled_expression(edit.new))
         else:
             function = self.trial.compiled(self.code.edited(edit.changes))
         now, then = self.now[self.first], self.trial.look(function, self.first)
@@ -117,9 +115,17 @@ class Search:
             after = self.trial.looks(code)
             if self._is_progress(after):
                 return edit, code, after
-        elif value is not None:
-            known.add(value)
+        elif place and value not in (None, RAISED):
+            self._known[place].add(value)
         return None
+
+    def _values_of(self, place: CodePlace) -> set[Any]:
+        """Those that are known not to help; RAISED among them, where the code can be computed once more at all."""
+        if place not in self._known:
+            value = fingerprint(place.value)
+            can_repeat = place.valued(compiled_expression(place.expr)) == value
+            self._known[place] = {value, RAISED} if can_repeat else {value}
+        return self._known[place]
 
     def _with(self, place: CodePlace, expression: Any) -> Callable[..., Any]:
         """The code with another expression in a place. It is computed where the old one stood: the rest is compiled
@@ -133,22 +139,6 @@ class Search:
     def _computed(self, env: Mapping[str, Any]) -> Any:
         return eval(self._expression, {**self.code.scope, **env})
 
-    def _above(self, edit: Edit) -> Iterator[Edit]:
-        """The same edit of what was assigned to the name, where another expression belongs in its place, or where the
-        name is only handed on: the line that made it is the one to look at."""
-        if not isinstance(edit.old, ast.Name) or not isinstance(edit.new, ast.expr):
-            return
-        nodes = list(ast.walk(self.code.entry))
-        handed_on = [
-            part for s in nodes if isinstance(s, ast.Return) for part in (s.value, *getattr(s.value, "elts", ()))
-        ]
-        if edit.kind == "expression" or edit.old in handed_on:
-            for s in reversed(nodes):
-                if isinstance(s, ast.Assign) and text_of(s.targets[0]) == edit.old.id:
-                    uses = [n for n in ast.walk(edit.new) if isinstance(n, ast.Name) and n.id == edit.old.id]
-                    new = replaced(edit.new, {id(node): s.value for node in uses})
-                    yield Edit(edit.kind, s.lineno, {id(s.value): new}, s.value, new, edit.more)
-
     def suspect(self) -> CodePlace | None:
         """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right."""
         for place in self._unknown:
@@ -156,11 +146,11 @@ class Search:
                 continue  # it is in a right run by another name
             computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
             here = computed[0] if place.role == WRITTEN and computed else place
-            if here.seen and not here.hidden and self._spoils(here) < np.inf:
+            if here.seen and not here.hidden and here in self._blamed:
                 return place
         return None
 
-    def _verdicts(self) -> Verdicts:
+    def _verdicts(self) -> tuple[set[ast.stmt], list[CodePlace]]:
         """Runs the code; what is to be said of the first sample beside a right code. Places that are not reached there
         are looked at in the others."""
         events = watched(self.trial, self.everything, self.first)
@@ -169,19 +159,14 @@ class Search:
                 watched(self.trial, self.everything, k)
         return self.right.verdicts(events) if self.right else (set(), [])
 
-    def _spoils(self, place: CodePlace) -> float:
-        """How many right numbers, but for zeros, move with the place. ∞ where an edit of it cannot help: where nothing
-        wrong moves, or an output that is right, or y."""
-        if place not in self._spoilt:
-            self._spoilt[place] = self._spoils_now(place)
-        return self._spoilt[place]
-
-    def _spoils_now(self, place: CodePlace) -> float:
+    def _is_blamed(self, place: CodePlace) -> bool:
+        """False where an edit of the place cannot help: where nothing wrong moves with it, or an output that is right,
+        or y."""
         now = self.now[self.first]
         if place.hidden or not place.seen:
-            return 0 if place.hidden or has_failed(self.now) else np.inf
+            return place.hidden or has_failed(self.now)
         if not place.is_float or RAISES in now.wrong:
-            return 0
+            return True
         rng = np.random.default_rng(0)
         shaken = self.code.edited({id(place.expr): filled(f"{HOOK}(e)", e=place.expr)})
 
@@ -189,14 +174,9 @@ class Search:
             return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
 
         then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
-        is_blamed = any(_has_moved(name, now, then) for name in now.wrong)
         is_shared = place.looped and self.trial.calls > 1  # what is right by one call may be wrong by another
         is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
-        if VALUES in then.wrong or not is_blamed or is_spoiled:
-            return np.inf
-        both = [name for name in now.wrong if name in now.arrays and name in then.arrays]
-        arrays = [(*now.arrays[name], then.arrays[name][0]) for name in both]
-        return sum(int((is_near(g, right) & (g != 0) & ~is_near(g, moved)).sum()) for g, right, moved in arrays)
+        return VALUES not in then.wrong and not is_spoiled and any(_has_moved(name, now, then) for name in now.wrong)
 
     def _is_progress(self, after: list[Outlook]) -> bool:
         """True if some output that was wrong is right at every sample now, and none is newly wrong, or worse."""

@@ -37,7 +37,7 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
         reached.add(number)
         if not place.seen:
             place.seen, place.value = True, copied(value)
-            place.env = {name: copied(each) for name, each in _in_reach(env) if not name.startswith("__")}
+            place.env = {name: copied(each) for name, each in sorted(_in_reach(env)) if not name.startswith("__")}
         if len(events) < _MOST_EVENTS and trial.calls <= calls:
             events.append((place, copied(value)))
         return value
@@ -62,11 +62,6 @@ def _in_reach(env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield f"self.{name}", value
 
 
-Verdicts = tuple[set[int], list[CodePlace]]
-"""The ids of statements that compute something, and all of it as in the right run; and in order the places of what is
-in no right run, or not by that name."""
-
-
 class Trace:
     """The numbers that come up in a run of a right code, to be laid beside others."""
 
@@ -87,22 +82,22 @@ class Trace:
         name = _name_of(place)
         return not self.has(array) or (name in self._names and (name, _size(array)) not in self._named)
 
-    def verdicts(self, events: list[Event]) -> Verdicts:
-        """The verdict on each statement of another run."""
-        results: dict[ast.stmt, list[tuple[CodePlace, Array]]] = {}
+    def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], list[CodePlace]]:
+        """Of another run: the statements whose numbers all came up in this one, as they are; and in order the places of
+        those that never did, or not by that name, one of each statement."""
+        results: dict[ast.stmt, list[Event]] = {}
         for place, value in events:
-            if is_result(place):
-                found = [(place, array) for array in telling(value)]
-                is_last = place.role == WRITTEN  # what is written into grows: it counts as it is in the end, and alone
-                results[place.statement] = found if is_last else results.get(place.statement, []) + found
-        unknown = [[place for place, array in found if self.lacks(place, array)] for found in results.values()]
-        fine = {
-            id(statement)
-            for statement, found in results.items()
-            if found and not isinstance(statement, ast.Return)
-            if all(self.has(array, exactly=True) and not self.lacks(place, array) for place, array in found)
-        }
-        return fine, [places[0] for places in unknown if places]
+            if is_result(place):  # what is written into grows: it counts as it is in the end, and alone
+                earlier = [] if place.role == WRITTEN else results.get(place.statement, [])
+                results[place.statement] = [*earlier, (place, value)]
+        fine, unknown = set[ast.stmt](), list[CodePlace]()
+        for statement, found in results.items():
+            arrays = [(place, array) for place, value in found for array in telling(value)]
+            lacking = [place for place, array in arrays if self.lacks(place, array)]
+            unknown += lacking[:1]
+            if arrays and not lacking and all(self.has(array, exactly=True) for _, array in arrays):
+                fine.add(statement)
+        return fine, unknown
 
     def first_of(self, events: list[Event], broken: Trace, outputs: list[tuple[Array, Array]]) -> CodePlace:
         """The first place whose numbers a broken run has and this one has not, or not by that name. Else the last that

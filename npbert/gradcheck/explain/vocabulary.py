@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled, parsed, replaced, text_of
+from npbert.gradcheck.explain.code import Code, filled, parsed, replaced
 from npbert.gradcheck.explain.grammar import same
 from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression, fingerprint
 
 _NUMBERS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
+_PARTS = (ast.Name, ast.BinOp, ast.Call)
 _PRODUCTS = ("a * b", "a @ b", "a @ b.T")
 _MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
 
@@ -22,27 +23,23 @@ class Vocabulary:
 
     def __init__(self, code: Code, forward: str = "") -> None:
         self.code = code
-        self._expressions = sorted([*_read_in(code.tree), *_of_forward(forward)], key=lambda e: len(ast.dump(e)))
-        self._compiled = [(e, compiled_expression(e)) for e in self._expressions]
-        calls = [each for each in self._expressions if isinstance(each, ast.Call) and each.args]
+        expressions = sorted([*_read_in(code.tree), *_of_forward(forward)], key=lambda e: len(ast.dump(e)))
+        calls = [each for each in expressions if isinstance(each, ast.Call) and each.args]
         different = {ast.dump(ast.Call(each.func, each.args[1:], each.keywords)): each for each in calls}
         self._calls = list(different.values())[:_MOST_CALLS]
-        self._attributes = [
-            n for n in ast.walk(code.entry) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Load)
-        ]
-        names = [node for node in ast.walk(code.entry) if isinstance(node, ast.Name)]
+        self._compiled = [(e, compiled_expression(e)) for e in expressions]
+        read = [n for n in ast.walk(code.entry) if isinstance(getattr(n, "ctx", None), ast.Load)]
+        self._attributes = [n for n in read if isinstance(n, ast.Attribute)]
+        names = [n for n in ast.walk(code.entry) if isinstance(n, ast.Name)]
         bound = {n.id for n in names if not isinstance(n.ctx, ast.Load)} | {a.arg for a in code.entry.args.args}
-        self._unused = sorted(bound - {n.id for n in names if isinstance(n.ctx, ast.Load)})
+        self._unused = sorted(bound - {n.id for n in read if isinstance(n, ast.Name)})
         self._drawn = {
             "B": self._parts_left_out,
             "C": self._near,
-            "D": self._distributed,
             "G": self._products,
-            "I": lambda place: (_name(name) for name, value in place.env.items() if type(value) is int),
             "K": lambda place: map(parsed, _NUMBERS),
             "N": lambda place: sizes(place.env),
             "P": lambda place: (each for each in ast.walk(place.expr) if isinstance(each, _PARTS)),
-            "Q": lambda place: [filled("~e" if isinstance(place.value, np.ndarray) else "not e", e=place.expr)],
             "S": self._steps,
             "U": self._forgotten,
             "V": self._names,
@@ -73,7 +70,7 @@ class Vocabulary:
 
     def _parts_left_out(self, place: CodePlace) -> Iterator[ast.expr]:
         """B: the place after the backward of a part that the code does not run through."""
-        called = {text_of(n) for n in self._attributes}
+        called = set(map(ast.unparse, self._attributes))
         for name, part in getattr(place.env.get("self"), "__dict__", {}).items():
             if hasattr(part, "backward") and f"self.{name}.backward" not in called:
                 yield filled(f"self.{name}.backward(e)", e=place.expr)
@@ -99,16 +96,6 @@ class Vocabulary:
         """S: the place after a call of the code or of forward."""
         return (ast.Call(call.func, [place.expr, *call.args[1:]], call.keywords) for call in self._calls)
 
-    def _distributed(self, place: CodePlace) -> Iterator[ast.expr]:
-        """D: a factor of the place moved in to a name that stands in another one more than once."""
-        for factor, holder in itertools.permutations(_factors(place.expr), 2):
-            names = [n for n in ast.walk(holder) if isinstance(n, ast.Name)]
-            for name in dict.fromkeys(n.id for n in names):
-                uses = [n for n in names if n.id == name]
-                if len(uses) > 1 and isinstance(factor, ast.Name | ast.Attribute):
-                    inner = {id(n): filled("a * b", a=n, b=factor) for n in uses}
-                    yield replaced(place.expr, inner | {id(factor): ast.Constant(1)})
-
     def _valued(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
         """Names, then expressions of the code and of forward, that are floats, truths or arrays of them; with their
         values, each value once."""
@@ -122,9 +109,6 @@ class Vocabulary:
             if is_number and np.asarray(value).dtype.kind in "fb":
                 found.setdefault(fingerprint(value), (e, value))
         return list(found.values())
-
-
-_PARTS = (ast.Name, ast.BinOp, ast.Call)
 
 
 def _name(name: str) -> ast.expr:
@@ -151,16 +135,6 @@ def _could_be(other: Any, value: Any) -> bool:
         return isinstance(other, np.ndarray) and other.dtype.kind == value.dtype.kind and other.ndim > 0
     is_number = isinstance(value, int | float | np.number)
     return isinstance(other, int | float | np.number) if is_number else type(other) is type(value)
-
-
-def _factors(e: ast.expr) -> Iterator[ast.expr]:
-    """What a product is made of."""
-    if isinstance(e, ast.BinOp) and isinstance(e.op, ast.Mult):
-        yield from (*_factors(e.left), *_factors(e.right))
-    elif isinstance(e, ast.BinOp) and isinstance(e.op, ast.Div):
-        yield from _factors(e.left)
-    else:
-        yield e
 
 
 def _read_in(tree: ast.AST) -> list[ast.expr]:

@@ -168,17 +168,18 @@ class ScalarFunction(MovableLayer):
         """The gradients beside estimates along random directions, in each of which all numbers move at once, each
         array in proportion to its spread. must_flow: False leaves the complex step out where complex numbers do not
         flow. rounding: how far each gradient may be off in floats."""
-        rng, steps = np.random.default_rng([seed, _STREAM, 1]), []
-        for _ in range(count):
-            step = {name: self.spread(name) * rng.standard_normal(each.shape) for name, each in analytic.items()}
-            length = math.sqrt(sum(each.size for each in step.values()))
-            steps.append({name: part / length for name, part in step.items()})
-        terms = [[gradient * step[name] for name, gradient in analytic.items()] for step in steps]
-        expected = np.array([sum(term.sum() for term in each) for each in terms])
-        # rounding is in proportion to what the sum would be if its terms had signs at random, even where they cancel
-        scale = np.sqrt([sum((term**2).sum() for term in each) for each in terms])
-        unsure = [[rounding[name] * step[name] for name in step] if rounding else [] for step in steps]
-        doubt = np.array([math.sqrt(sum((term**2).sum() for term in each)) for each in unsure])
+        rng, steps = np.random.default_rng([seed, _STREAM, 1]), list[Gradients]()
+        expected, scale, doubt = np.zeros((3, count))
+        for number in range(count):
+            drawn = {name: self.spread(name) * rng.standard_normal(each.shape) for name, each in analytic.items()}
+            length = math.sqrt(sum(each.size for each in drawn.values()))
+            step = {name: part / length for name, part in drawn.items()}
+            terms = [gradient * step[name] for name, gradient in analytic.items()]
+            expected[number] = sum(term.sum() for term in terms)
+            # rounding is as large as the sum would be if its terms had signs at random, even where they cancel
+            scale[number] = _length(terms)
+            doubt[number] = _length([rounding[name] * part for name, part in step.items()]) if rounding else 0.0
+            steps.append(step)
         along, scales = {"direction": expected}, {"direction": scale}
         report = Report.on(along)
         for method, tolerance in tolerances.items():
@@ -237,6 +238,10 @@ def _unit(shape: tuple[int, ...], index: tuple[int, ...]) -> Array:
     unit = np.zeros(shape)
     unit[index] = 1
     return unit
+
+
+def _length(terms: list[Array]) -> float:
+    return math.sqrt(sum((term**2).sum() for term in terms))
 
 
 def _inner(dy: tuple[Array, ...], y: Any) -> float:

@@ -64,6 +64,26 @@ def test_a_model_learns_from_its_batches_and_is_judged(read, name):
             assert found == pytest.approx(metrics, rel=0, abs=0, nan_ok=True)
 
 
+def test_each_process_judges_its_share_once_and_all_get_everything_in_order(read, monkeypatch):
+    task, examples = read(Classification, "".join(f"{text}\tl\n" for text in "abcdef"))
+    asked, groups = [], [[5, 1], [0], [2, 4], [3]]
+
+    def answer(batch):
+        asked.extend(batch.input_ids[:, 1].tolist())
+        return batch.input_ids[:, 1:2]
+
+    task.model.answer = answer
+    monkeypatch.setattr(Classification, "groups", lambda *_: groups)
+    wanted = [[example.encoding.ids[1]] for example in examples]
+
+    def predict(communicator):
+        return Classification(task.model, task.tokenizer, communicator=communicator).predict(examples)
+
+    for found in together(3, predict):
+        assert np.array(found).tolist() == wanted
+    assert sorted(asked) == sorted(number for (number,) in wanted)
+
+
 def test_tasks_by_name():
     for name, known in {**dict(zip(TASKS, TASKS, strict=True)), **NAMES, **ALIASES}.items():
         assert task_class(TaskSettings(task=name, choices=("2", "3"))) is TASKS[known]
@@ -178,19 +198,11 @@ def test_answers(tokenizer):
     assert near["answers"] == ["the right answer", "answer"]
 
 
-@pytest.mark.parametrize("name", ["classification", "tagging"])
-@pytest.mark.filterwarnings("ignore:.*texts are longer:UserWarning")
-def test_however_much_there_is_a_row_stays_small(read, tokenizer, name):
-    texts = [f"{'x' * 10_000} {'y ' * 100}".strip()] * 40
-    if name == "classification":
-        rows = (f"{text}\tl{number % 2}{'z' * 5000}\n" for number, text in enumerate(texts))
-        task, examples = read(Classification, "".join(rows))
-        said = np.eye(2)[[1 - example.target for example in examples]]
-    else:
-        content = "\n".join("".join(f"{word} O\n" for word in text.split()) for text in texts)
-        task, examples = read(Tagging, content + "\nAnn B-PER\n")
-        said = [np.eye(2)[[0] * sum(w is not None for w in dict.fromkeys(e.encoding.word_ids))] for e in examples]
-    shown = task.report_row(said, examples)
+@pytest.mark.filterwarnings("ignore:.*texts (are longer|differ):UserWarning")
+def test_however_much_there_is_a_row_stays_small(read):
+    text, label = f"{'x' * 10_000} {'y ' * 100}".strip(), "z" * 5000
+    task, examples = read(Classification, "".join(f"{text}\tl{number % 2}{label}\n" for number in range(80)))
+    shown = task.report_row(np.eye(2)[[1 - example.target for example in examples]], examples)
     assert len(shown["worst"]) == MOST
     assert len(json.dumps(shown)) < 60_000
 

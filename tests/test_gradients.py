@@ -81,6 +81,7 @@ STRATEGIES = {
     "lengths": st.lists(st.integers(1, 3), min_size=1, max_size=3),  # of sequences
     "features": st.sampled_from([1, 3, 4]),
     "outputs": st.integers(1, 4),
+    "width": st.sampled_from([2, 4]),  # of rows in pairs, which rotary positions turn
     "ids": st.lists(st.integers(0, 3), min_size=1, max_size=5).map(np.array),  # of rows, some of them twice
     "p": st.sampled_from([0.0, 0.2, 0.7]),  # the rate of dropout
     "activation": st.sampled_from(["gelu", "gelu_new"]),
@@ -120,8 +121,8 @@ class Drawn:
         return values(self.rng, sum(self.lengths) if count is None else count, self.features)
 
     def pairs(self):
-        """A row of an even number of features for each token, which rotary positions turn."""
-        return values(self.rng, sum(self.lengths), 2 * self.features)
+        """A row of an even number of features for each token."""
+        return values(self.rng, sum(self.lengths), self.width)
 
     def pre_norm(self):
         return blocks.PreNormEncoderLayer(self.features, 1, self.outputs, INIT, layer_norm_eps=EPS)
@@ -187,7 +188,7 @@ PARTS = {
         *(d.rows(), d.rows(), d.rows(), Sequences(d.lengths)),
     ),
     "RotaryAttention": lambda d: (
-        blocks.RotaryAttention(2 * d.features, 1, INIT, rotary=layers.Rotary(2, 10.0, np.float64)),
+        blocks.RotaryAttention(d.width, 1, INIT, rotary=layers.Rotary(2, 10.0, np.float64)),
         *(d.pairs(), d.pairs(), Sequences(d.lengths)),
     ),
     "GatedFeedForward": lambda d: (blocks.GatedFeedForward(d.features, d.outputs, INIT), d.rows()),

@@ -34,7 +34,8 @@ def rowwise(expression: Callable[..., Any], *arrays: Array) -> Any:
         for output, result in zip(outputs, _as_tuple(results), strict=True):
             output[block] = result
 
-    run(store, _cut(*arrays))
+    count, largest = len(arrays[0]), max(array.size for array in arrays)
+    run(store, slices(count, min(count, math.ceil(largest / BLOCK))))  # about BLOCK elements of the largest in each
     return outputs if isinstance(of_one_row, tuple) else outputs[0]
 
 
@@ -50,13 +51,6 @@ def in_blocks(*arrays: Array) -> Iterator[tuple[Array, ...]]:
     flat = [array.reshape(-1) for array in arrays]
     for start in range(0, flat[0].size, BLOCK):
         yield tuple(array[start : start + BLOCK] for array in flat)
-
-
-def _cut(*arrays: Array) -> list[slice]:
-    """Slices of the rows that together cover them, with about BLOCK elements of the largest array in each."""
-    count = len(arrays[0])
-    pieces = math.ceil(max(array.size for array in arrays) / BLOCK)
-    return slices(count, min(count, pieces))
 
 
 def _as_tuple(results: Any) -> tuple[Array, ...]:

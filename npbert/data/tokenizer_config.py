@@ -91,12 +91,6 @@ class TokenizerConfig:
         """False where the model gets no token types, so that all are 0."""
         return "token_type_ids" in (self.settings.get("model_input_names") or INPUTS)
 
-    @property
-    def normalizer(self) -> dict[str, Any]:
-        """The treatment of capital letters, accents and Chinese characters, as a tokenizer.json says it."""
-        values = {of_library: self.settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
-        return {"type": "BertNormalizer", "clean_text": True, **values}
-
     def added_tokens(self, stored: dict[str, Any]) -> list[dict[str, Any]]:
         """The tokens that are found in a text before it is cleaned, with their flags, in the order of their ids; then
         the special tokens that are not among them. stored: the object of the tokenizer.json."""

@@ -68,7 +68,7 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     if path.name == "vocab.txt":
         if not is_bert:
             raise FileError(f"{config.path}: {AS_IT_IS} needs a tokenizer.json, and there is none")
-        stored = _bert(_numbered(read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")))
+        stored = _bert(_numbered(read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")), {})
     else:
         stored = parse_json(read_text(path), str(path))
     kind = stored["model"].get("type", "WordPiece")
@@ -77,8 +77,7 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
         raise ValueError(f"its model is {kind}, wanted {' or '.join(wanted)}")
     added = config.added_tokens(stored)
     if is_bert:
-        rules = _bert(stored["model"]["vocab"], unk_token=config.special["unk_id"])
-        rules["normalizer"] = config.normalizer
+        rules = _bert(stored["model"]["vocab"], config.settings, unk_token=config.special["unk_id"])
         stored |= {name: rules[name] for name in ("model", "normalizer", "pre_tokenizer", "added_tokens")}
     tokenizer = tokenizer_from(stored, str(path))
     tokenizer.add_tokens([import_extra("tokenizers", extra="hf").AddedToken(**flags) for flags in added])
@@ -99,23 +98,25 @@ def bert_tokenizer(tokens: Sequence[str], *, lowercase: bool = True) -> Any:
 
     Raises: ValueError for a token that is there twice.
     """
-    rules = _bert(_numbered(tokens))
-    rules["normalizer"]["lowercase"] = lowercase
-    tokenizer = tokenizer_from(rules, "the vocabulary")
+    tokenizer = tokenizer_from(_bert(_numbered(tokens), {"do_lower_case": lowercase}), "the vocabulary")
     tokenizer.add_special_tokens([token for token in SPECIAL.values() if token in tokens])
     _put_special_tokens_around(tokenizer, SPECIAL)
     return tokenizer
 
 
-def _bert(vocabulary: Mapping[str, int], *, unk_token: str = SPECIAL["unk_id"]) -> dict[str, Any]:
-    """The object of a tokenizer.json with BERT's rules, as transformers makes it."""
+def _bert(
+    vocabulary: Mapping[str, int], settings: Mapping[str, Any], *, unk_token: str = SPECIAL["unk_id"]
+) -> dict[str, Any]:
+    """The object of a tokenizer.json with BERT's rules and the settings of a configuration, as transformers makes
+    it."""
+    normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
     model = {"type": "WordPiece", "unk_token": unk_token, "continuing_subword_prefix": "##"}
     return {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [],
-        "normalizer": {"type": "BertNormalizer", "clean_text": True, **dict(NORMALIZER.values())},
+        "normalizer": {"type": "BertNormalizer", "clean_text": True, **normalizer},
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "post_processor": None,
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
@@ -141,14 +142,13 @@ def _put_special_tokens_around(tokenizer: Any, special: Mapping[str, str], *, re
     wanted = [cls_id, sep_id], [cls_id, sep_id, sep_id], [0, 0, int(reads_types)]
     if (one.ids, two.ids, two.type_ids) == wanted:
         return
-    processors = import_extra("tokenizers.processors", extra="hf")
-    if reads_types:
-        tokenizer.post_processor = processors.BertProcessing((sep, sep_id), (cls, cls_id))
-    else:
-        template = {"single": f"{cls} $A {sep}", "pair": f"{cls} $A {sep} $B:0 {sep}:0"}
-        tokenizer.post_processor = processors.TemplateProcessing(
-            **template, special_tokens=[(cls, cls_id), (sep, sep_id)]
-        )
+    template = import_extra("tokenizers.processors", extra="hf").TemplateProcessing
+    second = int(reads_types)
+    tokenizer.post_processor = template(
+        single=f"{cls} $A {sep}",
+        pair=f"{cls} $A {sep} $B:{second} {sep}:{second}",
+        special_tokens=[(cls, cls_id), (sep, sep_id)],
+    )
 
 
 def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:

@@ -4,9 +4,8 @@ What checks, proves and explains a layer then serves what others wrote: see `fun
 """
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,33 +14,27 @@ from numpy.random.mtrand import get_bit_generator, set_bit_generator
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.exact.room import Variables, is_exact
+from npbert.gradcheck.exact.room import is_exact
 from npbert.gradcheck.inputs import is_float_array
 
 Function = Callable[..., Any]
 
 
 class Form(Layer):
-    """theirs: the author's functions by name: forward, and backward where it is another one.
+    """theirs: the author's forward, by that name.
 
-    run(f, inputs): y, and what backward will need.   back(b, dy, kept): what the author's backward says.
+    run(inputs): y, and what backward will need.   back(dy, kept): what the author's backward says.
     input_names: of what forward is given.   moved: the positions of those inputs that have a gradient; None for all
-    arrays of floats.   pick: which of the gradients that come back are theirs; None for all.   edited: functions that
-    stand in the place of the author's, by name; the helpers that these call have names, too.   note: for the report.
+    arrays of floats.   pick: which of the gradients that come back are theirs; None for all.   note: for the report.
     given: how many of the inputs are those of the author's forward.
     """
 
-    def __init__(
-        self, forward: Function, backward: Function | None, names: Sequence[str], run: Function, back: Function
-    ) -> None:
-        self.theirs = {"forward": forward} if backward is None else {"backward": backward, "forward": forward}
-        self.input_names, self._run, self._back = list(names), run, back
+    def __init__(self, forward: Function, names: Sequence[str], run: Function, back: Function) -> None:
+        self.theirs, self.input_names, self._run, self._back = {"forward": forward}, list(names), run, back
         self.moved: list[int] | None = None
         self.pick: list[Any] | None = None
         self.note, self.given = "", len(names)
-        self.edited: dict[str, Function] = {}
         self._draws, self._bits = 0, np.random.MT19937(0)
-        self.helpers = list(helpers_of(self.theirs.values()))
 
     def __deepcopy__(self, memo: Any) -> Any:
         return copy.copy(self)
@@ -65,79 +58,23 @@ class Form(Layer):
 
     def _ran(self, inputs: list[Any]) -> tuple[Any, Any]:
         with self._as_written(0):
-            return self._run(self.edited.get("forward", self.theirs["forward"]), inputs)
+            return self._run(inputs)
 
     def _returned(self, dy: Any, kept: Any) -> Any:
         self._draws += 1  # so that what backward draws is another one each time
         with self._as_written(self._draws):
-            return self._back(self.edited.get("backward", self.theirs.get("backward")), dy, kept)
+            return self._back(dy, kept)
 
     @contextmanager
     def _as_written(self, seed: int) -> Iterator[None]:
-        """The same draws from NumPy's global generator in each forward, and others in backward; and what was edited."""
-        theirs, edited = get_bit_generator(), [helper for helper in self.helpers if helper[0] in self.edited]
+        """The same draws from NumPy's global generator in each forward, and others in backward."""
+        theirs = get_bit_generator()
         set_bit_generator(self._bits)  # in a hundredth of the time of get_state and set_state
         np.random.seed(seed)
         try:
-            for name, _, (where, key) in edited:
-                where[key] = self.edited[name]
             yield
         finally:
             set_bit_generator(theirs)
-            for _, now, (where, key) in edited:
-                where[key] = now
-
-
-def function_of(value: Any) -> Any:
-    """The function itself; of a jax.custom_vjp, the one that it is made of."""
-    return getattr(value, "fun", value)
-
-
-class Methods(dict[str, Any]):
-    """The attributes of a class, as a namespace."""
-
-    def __init__(self, kind: type) -> None:
-        self._kind = kind
-        super().__init__(vars(kind))
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        setattr(self._kind, name, value)
-
-
-def helpers_of(
-    functions: Iterable[Any], kinds: Iterable[type] = ()
-) -> Iterator[tuple[str, Any, tuple[dict[str, Any], str]]]:
-    """The methods of these classes, the functions of the author's that they and these functions call, and what those
-    call: name, what it stands for, and where."""
-    waiting = [function for function in functions if isinstance(function, FunctionType)]
-    seen = set(map(id, waiting))
-    for kind in kinds:
-        for name, method in vars(kind).items():
-            if isinstance(method, FunctionType) and not name.startswith("__") and id(method) not in seen:
-                seen.add(id(method))
-                waiting.append(method)
-                yield f"{kind.__name__}.{name}", method, (Methods(kind), name)
-    top = set(map(_package, waiting))
-    while waiting:
-        for scope, name in _names_in(waiting.pop(0)):
-            helper = function_of(scope[name])
-            if isinstance(helper, FunctionType) and _package(helper) in top and id(helper) not in seen:
-                seen.add(id(helper))
-                waiting.append(helper)
-                yield name, scope[name], (scope, name)
-
-
-def _package(function: Any) -> str:
-    return str(function.__module__).partition(".")[0]
-
-
-def _names_in(function: Any) -> Iterator[tuple[dict[str, Any], str]]:
-    """What a function finds in its module, in modules there and in the function around it."""
-    code, scope = function.__code__, function.__globals__
-    modules = [vars(scope[name]) for name in code.co_names if isinstance(scope.get(name), ModuleType)]
-    yield from ((where, name) for where in (scope, *modules) for name in code.co_names if name in where)
-    variables = Variables(function)
-    yield from ((variables, name) for name in code.co_freevars if name in variables)
 
 
 def each(change: Function, value: Any) -> Any:

@@ -1,25 +1,27 @@
 """The forms that others write in, each as a Form: how its functions are called, and what they return."""
 
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.forms import Form, Function, each, function_of
+from npbert.gradcheck.exact.room import Variables
+from npbert.gradcheck.forms import Form, Function, each
 from npbert.gradcheck.inputs import asked
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:
     """`y = f(…)`, and backward(dy, …) with the same inputs; for several y a tuple dy, or as many."""
 
-    def back(b: Function, dy: Any, inputs: list[Any]) -> Any:
+    def back(dy: Any, inputs: list[Any]) -> Any:
         is_each = isinstance(dy, tuple) and len(asked(backward)) == len(dy) + len(inputs)
-        return b(*(dy if is_each else [dy]), *inputs)
+        return backward(*(dy if is_each else [dy]), *inputs)
 
-    return Form(f, backward, names, lambda f, inputs: (f(*inputs), inputs), back)
+    return Form(f, names, lambda inputs: (f(*inputs), inputs), back)
 
 
 def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form:
@@ -27,22 +29,22 @@ def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form
     What it asks for after the cache is what f was given under that name."""
     more = asked(backward)[outs + 1 :]
 
-    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+    def run(inputs: list[Any]) -> tuple[Any, Any]:
         *y, cache = f(*inputs)
         again = {name: value for name, value in zip(names, inputs, strict=True) if name in more}
         return (y[0] if outs == 1 else tuple(y[:outs])), (cache, again)
 
-    return Form(f, backward, names, run, lambda b, dy, kept: b(*_tuple(dy), kept[0], **kept[1]))
+    return Form(f, names, run, lambda dy, kept: backward(*_tuple(dy), kept[0], **kept[1]))
 
 
 def loss(f: Function, names: list[str]) -> Form:
     """CS231n's losses: `loss, dx = f(x, …)`, all in one call."""
 
-    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+    def run(inputs: list[Any]) -> tuple[Any, Any]:
         loss, *found = f(*inputs)
         return loss, found[0] if len(found) == 1 else tuple(found)
 
-    return Form(f, None, names, run, lambda _, dy, kept: each(lambda gradient: dy * gradient, kept))
+    return Form(f, names, run, lambda dy, kept: each(lambda gradient: dy * gradient, kept))
 
 
 def with_context(owner: Any, names: list[str]) -> Form:
@@ -55,14 +57,14 @@ def with_context(owner: Any, names: list[str]) -> Form:
         is_array = isinstance(value, np.ndarray | np.floating) and not isinstance(value, Numbers)
         return torch.from_numpy(np.array(value)) if is_torch and is_array else value
 
-    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+    def run(inputs: list[Any]) -> tuple[Any, Any]:
         given, ctx = each(tensor, inputs), _Context(needs_input_grad=(True,) * len(inputs))
-        y = f(*given) if setup else f(ctx, *given)
+        y = owner.forward(*given) if setup else owner.forward(ctx, *given)
         if setup:
             setup(ctx, given, y)
         return y, ctx
 
-    return Form(owner.forward, owner.backward, names, run, lambda b, dy, ctx: b(ctx, *_tuple(each(tensor, dy))))
+    return Form(owner.forward, names, run, lambda dy, ctx: owner.backward(ctx, *_tuple(each(tensor, dy))))
 
 
 class _Context(SimpleNamespace):
@@ -91,38 +93,47 @@ def applied(f: Function, owner: Any, names: list[str], given: Any) -> Form:
         made.data, made.requires_grad = value, True
         return made
 
-    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
+    def run(inputs: list[Any]) -> tuple[Any, Any]:
         tensors = list(map(held, inputs))
         y = f(*(tensors if given else inputs))
         takes_y = len(asked(owner)) == len(inputs) + 1
         return y, owner(*tensors, *map(held, _tuple(y) if takes_y else ()))
 
-    def back(b: Function, dy: Any, kept: Any) -> Any:
-        return b(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
+    def back(dy: Any, kept: Any) -> Any:
+        return owner.apply(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
 
-    return Form(f, owner.apply, names, run, back)
+    return Form(f, names, run, back)
 
 
 def residuals(owner: Any, names: list[str]) -> Form:
     """jax.custom_vjp: `y, residuals = fwd(…)` and bwd(residuals, dy)."""
     constant = [range(len(names))[position] for position in getattr(owner, "nondiff_argnums", ())]
+    scopes = [owner.fwd.__globals__, Variables(owner.fwd)]
+    called = [(scope, name) for scope in scopes for name, value in scope.items() if value is owner]
 
-    def in_64_bits() -> Any:
+    @contextmanager
+    def of_arrays() -> Iterator[None]:
+        """While it lasts, JAX computes in 64 bits, and what fwd calls by the name of the owner is its function."""
         jax: Any = sys.modules.get("jax")
-        return jax.enable_x64(True) if hasattr(jax, "enable_x64") else nullcontext()
+        try:
+            for scope, name in called:
+                scope[name] = owner.fun
+            with jax.enable_x64(True) if hasattr(jax, "enable_x64") else nullcontext():
+                yield
+        finally:
+            for scope, name in called:
+                scope[name] = owner
 
-    def run(f: Function, inputs: list[Any]) -> tuple[Any, Any]:
-        with in_64_bits():
-            y, residuals = f(*inputs)
+    def run(inputs: list[Any]) -> tuple[Any, Any]:
+        with of_arrays():
+            y, residuals = owner.fwd(*inputs)
         return y, (*(inputs[position] for position in constant), residuals)
 
-    def back(b: Function, dy: Any, kept: Any) -> Any:
-        with in_64_bits():
-            return b(*kept, dy)
+    def back(dy: Any, kept: Any) -> Any:
+        with of_arrays():
+            return owner.bwd(*kept, dy)
 
-    form = Form(owner.fwd, owner.bwd, names, run, back)
-    form.edited = {name: function_of(now) for name, now, _ in form.helpers if now is owner}
-    return form
+    return Form(owner.fwd, names, run, back)
 
 
 def _tuple(value: Any) -> tuple[Any, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import is_float_array
-from npbert.gradcheck.restoring import attributes_of, is_of_library
+from npbert.gradcheck.restoring import attributes_of
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
 
@@ -59,14 +59,6 @@ def is_number(value: Any) -> bool:
 def places_in(thing: Any, path: str = "") -> list[Place]:
     """Every place of an object, and of the objects in it, that holds a number, an array, a module or None."""
     return list(_walk(Place(path, "", path, thing), {}))
-
-
-def classes_in(thing: Any) -> list[type]:
-    """The classes of an object and of the objects in it, and those that they inherit from, but for libraries'."""
-    seen: dict[int, Any] = {}
-    list(_walk(Place("", "", "", thing), seen))
-    kinds = dict.fromkeys(kind for each in seen.values() for kind in type(each).__mro__)
-    return [kind for kind in kinds if not is_of_library(kind)]
 
 
 def _walk(place: Place, seen: dict[int, Any]) -> Iterator[Place]:

@@ -154,11 +154,7 @@ def _names_in(code: CodeType) -> Iterator[str]:
 
 def is_empty(cell: CellType) -> bool:
     """True for a variable that has no value yet."""
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return True
-    return False
+    return not gc.get_referents(cell)
 
 
 def _slots(thing: Any) -> dict[str, Any]:

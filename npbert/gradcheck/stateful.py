@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.forms import Form, Function, each, helpers_of, own
+from npbert.gradcheck.forms import Form, Function, each, own
 from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
 from npbert.gradcheck.places import (
@@ -26,7 +26,6 @@ from npbert.gradcheck.places import (
     Pair,
     Place,
     as_list,
-    classes_in,
     is_number,
     pairs_of,
     places_in,
@@ -89,10 +88,9 @@ class StatefulForm(Form):
         others = [name for name in asked(backward) if name not in self._again]
         self._asks = [name for name in asked(backward, required=True) if name in others] or others[:1]
         self._object, self.pairs = copy.deepcopy(given), list[Pair]()
-        back = None if backward is None else _function(backward)
-        super().__init__(_function(forward), back, list(self._given), self._forwarded, self._gradients)
+        self._forward, self._backward = _function(forward), None if backward is None else _function(backward)
+        super().__init__(self._forward, list(self._given), self._forwarded, self._gradients)
         constants = self._find(grads, wrt)
-        self.helpers = list(helpers_of(self.theirs.values(), classes_in(self._object)))
         self.input_names = [*self._given, *(pair.parameter.path for pair in self.pairs)]
         self.note = self._note(constants)
 
@@ -112,7 +110,7 @@ class StatefulForm(Form):
                 memo[id(place.value)] = own(place.value.astype(float) * (place.path not in gradients))
         return copy.deepcopy(self._object, memo | others)
 
-    def _forwarded(self, f: Function, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
+    def _forwarded(self, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
         """y, and what backward needs: the object, what it is given again, and the parameters' values."""
         arrays = [*self._given.values(), *(pair.parameter.value for pair in self.pairs)]
         others = dict(zip(map(id, arrays), inputs, strict=True))
@@ -121,10 +119,10 @@ class StatefulForm(Form):
         before = list(map(np.copy, inputs[len(self._given) :]))
         named = dict(zip(self._names, given, strict=True)) | dict.fromkeys(_RATES, 1.0)
         again = {name: value for name, value in named.items() if name in self._again}
-        y = f(made, *given)
+        y = self._forward(made, *given)
         if y is None:
             y = next((vars(made)[name] for name in _OUTPUTS if name in getattr(made, "__dict__", {})), None)
-        if "backward" not in self.theirs:
+        if self._backward is None:
             y, *gradients = y
             return y, (made, gradients, before)
         if isinstance(y, tuple) and self._asks:
@@ -133,21 +131,21 @@ class StatefulForm(Form):
             y = next((part for part in y if np.ndim(part) == 0), y)
         return y, (made, again, before)
 
-    def _undone(self, b: Function | None, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
+    def _undone(self, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
         """What backward returns, and all places after it, with those in what it returns."""
-        if b is None:
+        if self._backward is None:
             returned = again[0] if len(again) == 1 else tuple(again)
         else:
             given = dict(zip(self._asks, as_tuple(dy), strict=False))
-            returned = b(made, **given, **again)
+            returned = self._backward(made, **given, **again)
         if _is_one_for_each(returned, list(self._given.values())):
             returned = list(returned)
         return returned, [*places_in(made), *places_in(returned, "returned")]
 
-    def _gradients(self, b: Function | None, dy: Any, kept: Any) -> Any:
+    def _gradients(self, dy: Any, kept: Any) -> Any:
         """The gradients of the inputs that have one, and of the parameters."""
         made, again, before = kept
-        _, places = self._undone(b, dy, made, again)
+        _, places = self._undone(dy, made, again)
         there = {place.path: place.value for place in places}
         found = [there.get(path) for path in self._paths]
         for pair, value in zip(self.pairs, before, strict=True):
@@ -162,12 +160,11 @@ class StatefulForm(Form):
     def _find(self, grads: Grads, wrt: Sequence[str] | None) -> list[str]:
         """Run forward and backward once, and find the parameters, their gradients, and the inputs that have one. Gives
         the names of arrays that have none."""
-        f, b, drawn = self.theirs["forward"], self.theirs.get("backward"), np.random.default_rng(0)
-        inputs = list(self._given.values())
+        inputs, drawn = list(self._given.values()), np.random.default_rng(0)
 
         def forwarded(made: Any) -> tuple[Any, Any]:
             with self._as_written(0), told("forward"):
-                return self._forwarded(f, list(map(own, inputs)), made)
+                return self._forwarded(list(map(own, inputs)), made)
 
         check_written("forward", forwarded(self._object)[0])  # which may make the parameters
         self._places = places_in(self._object)
@@ -178,7 +175,7 @@ class StatefulForm(Form):
         between = _snapshot(made)
         with self._as_written(1), told("backward"):
             dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
-            returned, places = self._undone(b, dy, made, again)
+            returned, places = self._undone(dy, made, again)
         written = _changed(places, between)
         self._paths, self.moved = _of_inputs(returned, written, list(self._given), inputs, wrt)
         of_inputs = {id(place.value) for place in written if place.path in self._paths}

@@ -117,7 +117,7 @@ class Embed(Task):
         )
 
     @classmethod
-    def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
+    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
         """Only one pooling needs the pooler; the others read checkpoints without one, too."""
         return {"add_pooling_layer": options.get("pooling") == "pooler"}
 

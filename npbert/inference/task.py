@@ -62,14 +62,14 @@ class Task:
         vocabulary is of another size than the model's, or when the checkpoint lacks the head that is needed.
         """
         check_holds(folder, cls.model_class.__name__)
-        model = cls.model_class.from_pretrained(folder, new_head=False, **cls.model_options(options))
+        model = cls.model_class.from_pretrained(folder, new_head=False, **cls.model_options(folder, options))
         tokenizer = Tokenizer.from_pretrained(folder)
         check_vocabulary(folder, tokenizer, model.config)
         return cls(model, tokenizer, **options)
 
     @classmethod
-    def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
-        """Options for the model's constructor, when this task has those options."""
+    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
+        """Options for the constructor of the model in `folder`, when this task has those options."""
         return {}
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:

@@ -96,15 +96,13 @@ class Wanted(NamedTuple):
 
     def check(self, what: str, got: Any) -> None:
         """Raise InputError unless `got` is such a value, with the name that was probably meant."""
-        if not self._holds(got):
+        try:
+            is_right = self.holds(got)
+        except TypeError:  # a text in place of a number, say
+            is_right = False
+        if not is_right:
             meant = closest(str(got), self.names)
             raise InputError(what=what, got=got, wanted=self.words, hint=f"did you mean {meant}?" if meant else "")
-
-    def _holds(self, got: Any) -> bool:
-        try:
-            return self.holds(got)
-        except TypeError:  # a text in place of a number, say
-            return False
 
 
 def at_least(least: int) -> Wanted:

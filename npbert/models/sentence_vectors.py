@@ -1,5 +1,7 @@
 """BertForSentenceVectors: a vector for each text, learned from texts that belong together."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -8,12 +10,21 @@ from npbert.blocks import MaxPooling, MeanPooling
 from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.io.errors import one_of
-from npbert.layers import Gather, InBatchNegatives, Loss, UnitLength
+from npbert.layers import CoSENT, CosineLoss, Gather, InBatchNegatives, Loss, TripletLoss, UnitLength
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, Reads
 from npbert.models.task_model import TaskLoss, TaskModel
 
 POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens")
+
+LOSSES: dict[str, Callable[[], Loss]] = {
+    "in-batch": InBatchNegatives,
+    "both-ways": partial(InBatchNegatives, both_ways=True),
+    "triplet": TripletLoss,
+    "cosent": CoSENT,
+    "cosine": CosineLoss,
+}
+"""The losses by name; the last two compare pairs that have a score."""
 
 
 class BertForSentenceVectors(TaskModel):
@@ -45,7 +56,7 @@ class BertForSentenceVectors(TaskModel):
         one_of(POOLINGS).check("pooling", pooling)
         super().__init__(config, rng=rng, dtype=dtype)
         self.reads = Reads("first" if pooling == "cls" else "all", grouped=True)
-        self.pooling = pooling_layer(pooling)
+        self.pooling_name, self.pooling = pooling, pooling_layer(pooling)
         self.gather = Gather()
         self.unit = UnitLength() if normalize else None
         self.loss_function = loss_function or InBatchNegatives()

@@ -85,6 +85,7 @@ def _fitting(settings: FinetuneSettings) -> FinetuneSettings:
 class Finetuning(ShownRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
 
+    baselines: the metrics of knowing next to nothing on the held-out file, or of the model before it learns.
     Warns: when rows of the held-out file are in the training file, too.
 
     Raises: FileError that gives file and line for a bad row, or a file in which all labels are the same; ValueError for
@@ -112,7 +113,10 @@ class Finetuning(ShownRun):
         warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
         model_class: Any = kind.model_class  # a task of your own has a model of your own
         self.model = model_class.from_pretrained(
-            settings.model, rng=rng, new_head=settings.new_head or None, **kind.config(labels)
+            settings.model,
+            rng=rng,
+            new_head=settings.new_head or None,
+            **{**kind.config(labels), **kind.model_options(settings.model, {"settings": settings})},
         )
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
         if settings.class_weight:
@@ -123,6 +127,7 @@ class Finetuning(ShownRun):
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out_rows, settings.held_out)
         self.tokenizer.max_length = settings.max_length  # it is saved with the model
+        self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
         self._labels, self._num_held_out = labels, len(held_out_rows)
         self.cost = self._num_held_out / settings.batch_size / STEP_IN_FORWARDS
@@ -168,10 +173,8 @@ class Finetuning(ShownRun):
         lines.append(f"{counted(settings.steps, 'step')} of {counted(self.settings.batch_size, 'example')}")
         return "\n".join(lines)
 
-    @property
-    def baselines(self) -> dict[str, float]:
-        """The metrics of always giving the same answer, on the held-out file."""
-        return self.task.baselines(self.held_out) if self.held_out else {}
+    def save(self, folder: Path) -> None:
+        self.task.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:
         """The task's metrics for the model on the held-out file."""

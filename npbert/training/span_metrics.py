@@ -66,11 +66,7 @@ def normalize_answer(text: str) -> str:
 
 
 def exact_match(prediction: str, answers: Sequence[str]) -> float:
-    """1 if the prediction is one of the gold answers after normalize_answer, else 0.
-
-    Raises: ValueError for no answer; TypeError for one string in place of a list.
-    """
-    _check_answers(answers)
+    """1 if the prediction is one of the gold answers after normalize_answer, else 0."""
     return float(normalize_answer(prediction) in map(normalize_answer, answers))
 
 
@@ -79,10 +75,7 @@ def token_f1(prediction: str, answers: Sequence[str]) -> float:
 
     F1 = 2 · shared / (words of the prediction + words of the answer), after normalize_answer. A word that comes twice
     in both is shared twice. Two texts without words have F1 0, though their exact match is 1. (SQuAD v2.0 gives F1 1.)
-
-    Raises: ValueError for no answer; TypeError for one string in place of a list.
     """
-    _check_answers(answers)
     return max(_f1(normalize_answer(prediction).split(), normalize_answer(answer).split()) for answer in answers)
 
 
@@ -97,7 +90,10 @@ def squad_scores(predictions: Mapping[str, str], answers: Mapping[str, Sequence[
     if not answers:
         raise ValueError("answers is empty, wanted at least one question")
     for question, golds in answers.items():
-        _check_answers(golds, name=f"answers[{question!r}]")
+        if isinstance(golds, str):
+            raise TypeError(f"answers[{question!r}] is the string {golds!r}, wanted a list of gold answers")
+        if not golds:
+            raise ValueError(f"answers[{question!r}] is empty, wanted at least one gold answer")
     answered = [(predictions[question], golds) for question, golds in answers.items() if question in predictions]
     total_exact = sum(exact_match(*pair) for pair in answered)
     total_f1 = sum(token_f1(*pair) for pair in answered)
@@ -107,10 +103,3 @@ def squad_scores(predictions: Mapping[str, str], answers: Mapping[str, Sequence[
 def _f1(predicted: list[str], gold: list[str]) -> float:
     shared = Counter(predicted) & Counter(gold)
     return f1_from_counts(shared.total(), len(predicted), len(gold))
-
-
-def _check_answers(answers: Sequence[str], name: str = "answers") -> None:
-    if isinstance(answers, str):
-        raise TypeError(f"{name} is the string {answers!r}, wanted a list of gold answers")
-    if not answers:
-        raise ValueError(f"{name} is empty, wanted at least one gold answer")

@@ -104,6 +104,7 @@ def test_names_by_number_as_transformers_has_them_are_put_in_order_and_counted(n
     config = BertConfig(id2label={number(2): "c", number(0): "a", number(1): "b"})
     assert (config.num_labels, config.id2label, config.label_names) == (3, ("a", "b", "c"), ("a", "b", "c"))
     assert config == BertConfig(num_labels=3, id2label=config.id2label) == dataclasses.replace(config)
+    assert config.label2id == {"a": 0, "b": 1, "c": 2}
     assert BertConfig(id2label={number(0): "LABEL_0", number(1): "LABEL_1"}) == BertConfig()
 
 
@@ -121,12 +122,3 @@ def test_numbers_of_numpy_and_a_list_of_names_are_taken_and_nothing_changes_late
     assert config.id2label == config.label_names == ("no", "yes")
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.hidden_size = 5
-
-
-def test_a_configuration_is_read_from_a_folder_and_names_are_looked_up(tmp_path):
-    (tmp_path / "config.json").write_text('{"model_type": "bert", "id2label": {"0": "neg", "1": "pos", "2": "both"}}')
-    config = BertConfig.from_pretrained(tmp_path)
-    assert (config, config.label2id) == (
-        BertConfig(id2label={0: "neg", 1: "pos", 2: "both"}),
-        {"neg": 0, "pos": 1, "both": 2},
-    )

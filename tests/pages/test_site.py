@@ -37,8 +37,8 @@ x = tape.take(self)
 LINEAR = "npbert/layers/linear.html"
 
 
-def write_site(folder, chapter=CHAPTER):
-    """A site of a chapter, three layers, and the page of a model that has learned nothing."""
+def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise")):
+    """A site of a chapter, some layers, and the page of a model that has learned nothing."""
     root = folder.with_suffix(".root")
     (root / "docs").mkdir(parents=True)
     (root / "docs" / "1.md").write_text(chapter, encoding="utf-8")
@@ -46,9 +46,8 @@ def write_site(folder, chapter=CHAPTER):
     (root / "tests" / "planted").symlink_to(ROOT / "tests" / "planted")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "SHOWN", ("layers",))
-        patch.setattr(sources, "REFERENCE", ("plots",))
-        files = [f"npbert/layers/{name}.py" for name in ("linear", "gelu", "elementwise")]
-        patch.setattr(sources, "files_of", lambda room: files)
+        patch.setattr(sources, "REFERENCE", ("plots",) if files else ())
+        patch.setattr(sources, "files_of", lambda room: [f"npbert/layers/{name}.py" for name in files])
         number = export(small_model(), EXAMPLES, VOCABULARY)
         return build_site(folder, root=root, proofs=PROOFS, number=number)
 
@@ -109,7 +108,7 @@ def test_a_chapter_has_the_words_that_are_searched_for(words):
 
 def test_a_link_that_leads_nowhere_stops_the_build_and_is_named(tmp_path):
     with pytest.raises(FileError, match=r"docs/1\.md:3: WARNING: .*nowhere\.md"):
-        write_site(tmp_path / "site", "# 1. One\n\n[two](nowhere.md)\n")
+        write_site(tmp_path / "site", "# 1. One\n\n[two](nowhere.md)\n", files=())
     assert list((tmp_path / "site").iterdir()) == []
 
 

@@ -53,7 +53,7 @@ def pipeline(task, folder, **options):
 @pytest.mark.filterwarnings("ignore:.* texts? (are|is) longer than the 20 tokens")
 def test_text_classification():
     write_labelled(Path("labelled.tsv"), rows=200)
-    command("finetune", "classifier", *TRAIN, "--train", "labelled.tsv", "--epochs", 12, "--learning-rate", 0.005)
+    command("finetune", "classifier", *TRAIN, "--train", "labelled.tsv", "--epochs", 8, "--learning-rate", 0.005)
     rows = rows_of("labels.jsonl", "classify", "classifier", "texts.txt")
     wanted = pipeline("text-classification", "classifier/model")([row["text"] for row in rows], truncation=True)
     assert [row["label"] for row in rows] == [row["label"] for row in wanted]

@@ -19,7 +19,7 @@ from tests.strategies import rngs
 pytestmark = pytest.mark.torch
 
 SHAPES = ((3, 4), (4,), (2, 3, 2), (1, 5), (6,))
-STEPS, STEP_BY_STEP = 50, 1e-12
+STEPS, STEP_BY_STEP = 25, 1e-12
 BETAS = {"betas": st.sampled_from([(0.9, 0.999), (0.5, 0.9), (0.0, 0.99)]), "eps": st.sampled_from([1e-8, 1e-3])}
 OPTIONS = {
     "Adam": st.fixed_dictionaries(BETAS),

@@ -1,9 +1,7 @@
 """finetune, of lists: as from a file; and what is wrong is said of lists, before anything is read or written."""
 
 import pickle
-import shutil
 import warnings
-from dataclasses import fields
 
 import pytest
 
@@ -14,9 +12,10 @@ from npbert.training.finetune import FinetuneSettings, Finetuning
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
 
-@pytest.fixture
-def options(tmp_path):
-    return {"model": write_checkpoint(tmp_path / "checkpoint"), "steps": 1, "max_length": 20, "batch_size": 4}
+@pytest.fixture(scope="module")
+def options(tmp_path_factory):
+    checkpoint = write_checkpoint(tmp_path_factory.mktemp("models") / "checkpoint")
+    return {"model": checkpoint, "steps": 1, "max_length": 20, "batch_size": 4}
 
 
 @pytest.mark.filterwarnings("ignore:.* has .* rows of")
@@ -24,18 +23,17 @@ def test_as_from_a_file(tmp_path, options):
     """Pairs and numbers, too. A run goes on, and takes no other examples."""
     rows = write_labelled(tmp_path / "train.tsv")
     texts, labels = zip(*(line.split("\t") for line in rows.read_text().splitlines()), strict=True)
-    classify = npbert.finetune(texts, labels, folder=tmp_path / "of" / "lists", held_out=(texts, labels), **options)
+    held_out, folder = (texts, labels), tmp_path / "of" / "lists"
+    classify = npbert.finetune(iter(texts), iter(labels), folder=folder, held_out=held_out, **options)
     run = Finetuning(FinetuneSettings(train=rows, held_out=rows, **options), tmp_path / "file")
     run.trainer.train()
     assert_same(values(classify.model), values(npbert.Classify.from_pretrained(tmp_path / "file").model))
     assert classify(texts[0]).label in ("no", "yes")
     with pytest.raises(FileError, match=r"train.jsonl has other examples: a new run needs another folder"):
-        npbert.finetune(texts[1:], labels[1:], folder=tmp_path / "of" / "lists", **options)
-    again = {"folder": tmp_path / "of" / "lists", "overwrite": True, "held_out": 0.25, **options}
+        npbert.finetune(texts[1:], labels[1:], folder=folder, **options)
+    again = {"folder": folder, "overwrite": True, "held_out": 0.25, **options}
     npbert.finetune(texts[1:], labels[1:], **again)
-    counts = [
-        len((tmp_path / "of" / "lists" / name).read_text().splitlines()) for name in ("train.jsonl", "held_out.jsonl")
-    ]
+    counts = [len((folder / name).read_text().splitlines()) for name in ("train.jsonl", "held_out.jsonl")]
     assert counts == [17, 6]
     for share in (0.0, 1.0, float("nan"), "x"):
         with pytest.raises(InputError, match=f"held_out is .*{share}.*, wanted a share of the 24 texts"):
@@ -87,26 +85,12 @@ def test_it_speaks_of_lists_and_leaves_nothing(tmp_path, options, texts, labels,
     assert not any(word in message for word in ("--", "jsonl", "line ")) or LABEL[:20] in message
     assert str(pickle.loads(pickle.dumps(stopped.value))) == message
     if isinstance(stopped.value, InputError):
-        assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
-        held_out = {"held_out": None} if "held_out" in changes else {}
-        npbert.finetune(iter(TEXTS), iter(YES), folder=tmp_path / "a" / "run", **{**options, **held_out})
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_what_is_wrong_with_a_checkpoint_is_said_of_it(tmp_path, options):
-    shutil.rmtree(options["model"])
-    with pytest.raises(FileNotFoundError, match="checkpoint is not a checkpoint: there is no such folder"):
-        npbert.finetune(TEXTS, YES, folder=tmp_path / "run", **options)
-
-
-NUMBERS = [entry for entry in fields(FinetuneSettings) if entry.type in ("int", "float")]
-
-
-@pytest.mark.parametrize("entry", NUMBERS, ids=lambda entry: entry.name)
-def test_a_wrong_number_is_said_before_anything_is_read(tmp_path, entry):
-    for value in (-2 if entry.type == "int" else -2.0, "x"):
-        with pytest.raises((InputError, TypeError), match=f"^{entry.name} is {value!r}, wanted "):
-            npbert.finetune(TEXTS, YES, model="gone", folder=tmp_path / "run", **{entry.name: value})
-    assert not list(tmp_path.iterdir())
+    with pytest.raises(FileNotFoundError, match="gone is not a checkpoint: there is no such folder"):
+        npbert.finetune(TEXTS, YES, folder=tmp_path / "run", **{**options, "model": "gone"})
 
 
 @pytest.mark.parametrize(("weight", "wanted"), [("balanced", [2 / 3, 2]), ({"yes": 3}, [1, 3]), (None, None)])

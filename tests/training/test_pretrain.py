@@ -159,8 +159,7 @@ def sentences(tokenizer, path, text=None, **options):
     return MaskedSentences(Corpus([path]), tokenizer, **{"max_length": 64, "seed": 3, **options})
 
 
-@pytest.mark.parametrize("model_class", [BertForMaskedLM, BertForPreTraining])
-def test_what_is_shown_is_what_the_model_says(tmp_path, tokenizer, model_class):
+def test_what_is_shown_is_what_the_model_says(tmp_path, tokenizer):
     lines = write_corpus(tmp_path / "a.txt", documents=12).read_text(encoding="utf-8").split("\n")
     text = "\n".join(line.rsplit(" ", number % 4)[0] for number, line in enumerate(lines))
     chosen = sentences(tokenizer, tmp_path / "a.txt", text)
@@ -170,15 +169,14 @@ def test_what_is_shown_is_what_the_model_says(tmp_path, tokenizer, model_class):
     assert chosen.labels != sentences(tokenizer, tmp_path / "a.txt", seed=4).labels
 
     config = replace(SMALL, vocab_size=len(tokenizer))
-    model = model_class(config, rng=np.random.default_rng(0), dtype=np.float64)
+    model = BertForPreTraining(config, rng=np.random.default_rng(0), dtype=np.float64)
     randomize(model, np.random.default_rng(1))  # of small weights, one would hardly see padding that is read
     shown = chosen.show(model)
     assert shown == chosen.show(model), "there is no dropout"
     assert shown["kind"] == "masked"
     for ids, labels, row in zip(chosen.input_ids, chosen.labels, shown["sentences"], strict=True):
         assert row["tokens"] == tokenizer.decode(ids)
-        output = model(Batch(np.array([ids])))
-        logits = getattr(output, "prediction_logits", output)[0]
+        logits = model(Batch(np.array([ids]))).prediction_logits[0]
         p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
         assert [one["place"] for one in row["hidden"]] == [i for i, label in enumerate(labels) if label != IGNORED]
         for one in row["hidden"]:

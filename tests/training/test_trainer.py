@@ -56,22 +56,6 @@ def test_the_same_as_by_hand(tmp_path, decay, limit, highest, warmup):
     np.testing.assert_allclose([[row[name] for name in columns] for row in rows(tmp_path)], logged, rtol=1e-9)
 
 
-def test_parts_and_gradient_checkpointing_change_nothing_but_memory(tmp_path):
-    def train(name, dropout, **settings):
-        model = classifier(np.float64, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
-        make_trainer(tmp_path / name, model=model, **settings).train()
-        assert model.bert.encoder.gradient_checkpointing == ("gradient_checkpointing" in settings)
-        return values(model)
-
-    whole = train("whole", 0.0)
-    for parts in (3, 9):  # 9 is more than a batch of 4 has sequences: then each is a part
-        in_parts = train(str(parts), 0.0, parts=parts)
-        for ours, theirs in zip(in_parts, whole, strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
-        assert any((ours != theirs).any() for ours, theirs in zip(in_parts, whole, strict=True)), "split at all?"
-    assert_same(train("again", 0.1, gradient_checkpointing=True), train("once", 0.1))
-
-
 def test_rows_of_the_log_are_means_since_the_row_before(tmp_path):
     make_trainer(tmp_path / "1").train()
     make_trainer(tmp_path / "5", log_every=5).train()

@@ -44,7 +44,7 @@ def slope_parting(part: Case, floats: Floats, run: ExactRun, right: Mapping[str,
         terms = [gradient * (ahead[name] - here[name]) for name, gradient in right.items()]
     expected = sum(float(term.sum()) for term in terms)
     scale = max(abs(expected), *(float(np.abs(term).max(initial=0)) for term in terms))
-    room = sum((np.abs(dy) * seen.room(floats)).sum() for dy, seen in zip(floats.dy, run.seen_y, strict=True))
+    room = sum((np.abs(dy) * seen.room(floats)).sum() for dy, seen in zip(floats.dy, run.seen_y.values(), strict=True))
     room += floats.epsilon * sum(np.abs(gradient * here[name]).sum() for name, gradient in right.items())  # of moved x
 
     def slope(step: float) -> float:

@@ -157,15 +157,6 @@ class Seen(NamedTuple):
     floats: Array
     error: Array
 
-    def first_apart(self, name: str, own: Array, floats: Floats, factor: float = 1.0) -> str:
-        """The first number that the same code makes another one of on floats, in words; or ""."""
-        exact, room = self.floats / factor, self.room(floats) / abs(factor)
-        apart = ~(np.abs(own - exact) <= room + np.finfo(own.dtype).tiny)
-        if not np.any(apart):
-            return ""
-        at = tuple(map(int, np.argwhere(apart)[0]))
-        return f"{_at(name, at)} is {own[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
-
     def room(self, floats: Floats) -> Array:
         """How far these floats may be off."""
         return SLACK * floats.epsilon / 2 * self.error
@@ -176,14 +167,14 @@ class ExactRun:
     """One forward and one backward on Numbers.
 
     tangents: of the parameters and float inputs by name, arrays of the world's objects. growth: ⟨dy, ẏ⟩. gradients:
-    what backward says, values by name. seen_y, seen: the outputs, and the gradients by name, in floats. ties: the
+    what backward says, values by name. seen_y, seen: the outputs and the gradients by name, in floats. ties: the
     comparisons of different numbers that are equal in floats.
     """
 
     tangents: dict[str, Array]
     growth: Any
     gradients: dict[str, Array]
-    seen_y: list[Seen]
+    seen_y: dict[str, Seen]
     seen: dict[str, Seen]
     ties: int
 
@@ -194,13 +185,21 @@ class ExactRun:
 
     def parting(self, floats: Floats) -> str:
         """The first number of y that the same code makes another one of on floats, beyond rounding, in words; or ""."""
-        each = zip(self.seen_y, names_of(floats.y), floats.y, strict=True)
-        return next(filter(None, (seen.first_apart(name, own, floats) for seen, name, own in each)), "")
+        return _first_apart(self.seen_y, dict(zip(names_of(floats.y), floats.y, strict=True)), floats)
 
     def backward_parting(self, floats: Floats) -> str:
         """The same of the gradients."""
-        each = ((self.seen[name], name, own) for name, own in floats.gradients.items())
-        return next(filter(None, (seen.first_apart(name, own, floats, floats.factor) for seen, name, own in each)), "")
+        return _first_apart(self.seen, floats.gradients, floats, floats.factor)
+
+
+def _first_apart(seen: dict[str, Seen], own: dict[str, Any], floats: Floats, factor: float = 1.0) -> str:
+    for name, array in own.items():
+        exact, room = seen[name].floats / factor, seen[name].room(floats) / abs(factor)
+        apart = ~(np.abs(array - exact) <= room + np.finfo(array.dtype).tiny)
+        if np.any(apart):
+            at = tuple(map(int, np.argwhere(apart)[0]))
+            return f"{_at(name, at)} is {array[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
+    return ""
 
 
 def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: bool = True) -> ExactRun:
@@ -215,7 +214,7 @@ def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: boo
             tape = Tape(copy_of(part.rng))
             y = part.layer.forward(*given, tape=tape)
             ys = as_tuple(y)
-            seen_y = [_seen(name, each) for name, each in zip(names_of(ys), ys, strict=True)]
+            seen_y = {name: _seen(name, each) for name, each in zip(names_of(ys), ys, strict=True)}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             growth: Any = sum(
                 _inner(part_of_numbers(d, VALUE), part_of_numbers(each, TANGENT))

@@ -7,6 +7,7 @@ from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, labels_of
 from npbert.training.tasks.text import TextClassification, TextRegression, TextTask
+from npbert.training.tasks.vectors import SentenceVectors
 
 TASKS: dict[str, type[FinetuneTask]] = {
     "classification": TextClassification,
@@ -15,6 +16,7 @@ TASKS: dict[str, type[FinetuneTask]] = {
     "tagging": Tagging,
     "pos": PartOfSpeech,
     "squad": QuestionAnswering,
+    "vectors": SentenceVectors,
 }
 
 _USUAL = {
@@ -24,6 +26,7 @@ _USUAL = {
     "tagging": "ner token-classification",
     "pos": "part-of-speech",
     "squad": "qa question-answering",
+    "vectors": "embeddings sentence-embeddings retrieval",
 }
 ALIASES = {alias: name for name, aliases in _USUAL.items() for alias in aliases.split()}
 """Other names that people have for the tasks."""
@@ -38,7 +41,7 @@ def task_named(name: str) -> type[FinetuneTask]:
 
 def task_class(settings: TaskSettings) -> type[FinetuneTask]:
     """The task that the settings name. Raises: InputError when there is none, or for settings that it cannot have."""
-    kind = task_named(settings.task)
+    kind = task_named(settings.task).for_settings(settings)
     kind.check(settings)
     return kind
 
@@ -61,4 +64,5 @@ __all__ = [
     "Tagging",
     "PartOfSpeech",
     "QuestionAnswering",
+    "SentenceVectors",
 ]

@@ -19,15 +19,15 @@ _TOO_MANY = 100
 class Table:
     """The rows of a labelled table, without its header. The first value of each is the label.
 
-    columns: (setting, column) for each value of a row; that of the label may be "", for the second.
+    columns: (setting, column) for each value of a row. label: the column of the label, where the settings have none.
     may_have_header: the first row could name the columns, for all that the settings say.
 
     Raises: FileError for a file that cannot be read as a table, and when first_row is header, but the first row has a
     label as an example has; OSError.
     """
 
-    def __init__(self, path: str, settings: TaskSettings, *columns: tuple[str, str]) -> None:
-        self.columns = [("label", settings.label or "1"), ("text", settings.text), *columns]
+    def __init__(self, path: str, settings: TaskSettings, *columns: tuple[str, str], label: str = "1") -> None:
+        self.columns = [("label", settings.label or label), ("text", settings.text), *columns]
         names = [column for _, column in self.columns]
         self.rows = read_table(path, names, delimiter=settings.delimiter)
         self.labels = [row.values[0] for row in self.rows]

@@ -16,6 +16,7 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.inference import Task, batches_by_length
 from npbert.io.errors import InputError, at_least, one_of
 from npbert.models import BertConfig
+from npbert.models.sentence_vectors import LOSSES, POOLINGS
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import Settings, setting
@@ -30,8 +31,8 @@ class TaskSettings(Settings):
 
     task: str = setting(
         "classification",
-        "the kind of task: classification, regression, multiple-choice, tagging, pos or squad; usual names such "
-        "as ner, sts or qa are understood, too",
+        "the kind of task: classification, regression, multiple-choice, tagging, pos, squad or vectors; usual names "
+        "such as ner, sts or qa are understood, too",
         value="TASK",
     )
     text: str = setting(
@@ -40,7 +41,28 @@ class TaskSettings(Settings):
         "with commas between them, as in sentence,content",
         value="COLUMN",
     )
-    text_pair: str = setting("", "the column of the second text, where examples are pairs", value="COLUMN")
+    text_pair: str = setting(
+        "", "the column of the second text, where examples are pairs; for vectors by default 1", value="COLUMN"
+    )
+    negatives: tuple[str, ...] = setting(
+        (), "for vectors: the columns of texts that do not belong to the first", value="COLUMN"
+    )
+    prompts: tuple[str, ...] = setting(
+        (), "for vectors: what to put before the first text, and before the others, as in 'query: ' 'passage: '"
+    )
+    pooling: str = setting(
+        "",
+        "for vectors: how the vectors of all tokens become one; by default as the model's folder says, or mean",
+        value="HOW",
+        wanted=one_of(("", *POOLINGS)),
+    )
+    loss: str = setting(
+        "",
+        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (each text has to find the "
+        "first, too) or triplet; with a label that is a score, cosent or cosine",
+        value="LOSS",
+        wanted=one_of(("", *LOSSES)),
+    )
     choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
     label: str = setting(
         "", "the column of the label (by default 1), or for tagging of the tag (by default the last)", value="COLUMN"
@@ -99,6 +121,8 @@ class FinetuneTask(Task):
     """The names that `judge` gives; `loss` is that of training, without dropout."""
     goal: ClassVar[str]
     """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
+    before: ClassVar[str] = "always the same answer"
+    """What `known_before` gives the metrics of."""
     has_positive: ClassVar[bool] = False
     """True if one of the labels may be the positive one."""
 
@@ -112,6 +136,11 @@ class FinetuneTask(Task):
     ) -> None:
         self.settings, self.communicator = settings or TaskSettings(), communicator
         super().__init__(model, tokenizer, max_length=settings.max_length if settings else None)
+
+    @classmethod
+    def for_settings(cls, settings: TaskSettings) -> type[FinetuneTask]:
+        """The task that the settings mean, of those that share a name."""
+        return cls
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
@@ -184,6 +213,10 @@ class FinetuneTask(Task):
     def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         """The metrics of a model that gives every example the same answer; none where that is not an answer at all."""
         return {}
+
+    def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
+        """What a run has to be better than: the baselines, or the metrics of the model before it learns anything."""
+        return self.baselines(examples)
 
     def class_scores(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
         """The scores of each label, for what `predict` gave; none where there are no labels."""

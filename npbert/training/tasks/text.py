@@ -1,6 +1,7 @@
 """Classification and regression of texts and of pairs of texts."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ class TextRegression(TextTask):
         return {"num_labels": 1}
 
     @classmethod
-    def model_options(cls, options: dict[str, Any]) -> dict[str, Any]:
+    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
         return cls.config(None)
 
     @classmethod
@@ -138,19 +139,23 @@ class TextRegression(TextTask):
         return {**metrics, "loss": float(MeanSquaredError()(predictions, targets))}
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        """Instead of wrong answers those that are furthest from the truth; and pairs of both, to be drawn."""
-        predictions, targets = np.stack(logits)[:, 0].astype(float), targets_of(examples)
-        furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
-        pairs = [[short(number) for number in pair] for pair in zip(targets, predictions, strict=True)]
-        worst = [
-            {"texts": _texts(examples[number].given), "true": pairs[number][0], "predicted": pairs[number][1]}
-            for number in furthest
-        ]
-        drawn = pairs[:: -(-len(examples) // _POINTS)]
-        return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
+        return numbers_row(np.stack(logits)[:, 0].astype(float), examples)
 
     def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
         return {"loss": float(np.var(targets_of(examples)))}
+
+
+def numbers_row(predictions: Array, examples: Sequence[JudgedExample]) -> dict[str, object]:
+    """A row for shown.jsonl of numbers: those that are furthest from the truth, and pairs of both, to be drawn."""
+    targets = targets_of(examples)
+    furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
+    pairs = [[short(number) for number in pair] for pair in zip(targets, predictions, strict=True)]
+    worst = [
+        {"texts": _texts(examples[number].given), "true": pairs[number][0], "predicted": pairs[number][1]}
+        for number in furthest
+    ]
+    drawn = pairs[:: -(-len(examples) // _POINTS)]
+    return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
 
 
 def _texts(text: Text) -> list[str]:

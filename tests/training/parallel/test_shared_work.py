@@ -137,15 +137,6 @@ def test_what_no_backward_reaches_has_the_gradient_0(size):
     np.testing.assert_allclose(norms, [10 * size * 6**0.5] * size, rtol=1e-15)
 
 
-@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
-def test_parts_may_be_done_in_any_order(order):
-    model = Two()
-    shares = Shares(model, ALONE)
-    sums = {range(part, part + 1): [np.full(each.value.shape, 10.0**part) for each in shares.all] for part in order}
-    assert shares.add_up(sums) == pytest.approx(111 * 10**0.5, rel=1e-15)
-    assert all((parameter.grad == 111).all() for parameter in model.parameters())
-
-
 def test_what_is_not_wanted_any_more_is_freed():
     """So a process holds the sum of one step at a time."""
 

@@ -11,12 +11,13 @@ from tests.small_tokenizer import small_tokenizer
 
 WORDS = "ann bob sings plays play ##ing ##s well not in rome bad good a b c d e f . ?"
 ANSWER = {"id": "1", "question": "who?", "answers": [{"text": "ann", "answer_start": 0}]}
-FILES = {  # by the name of the task: its settings, a file, and the loss of a model that knows nothing
+FILES = {  # by the name of the task: its settings, a file, and the loss of a model that knows nothing, if known
     "classification": ({}, "ann sings well\tgood\nbob\tbad\n", np.log(2)),
     "regression": ({}, "ann sings well\t3\nbob\t0\n", 3**2 / 2),
     "multiple-choice": ({"choices": ("2", "3")}, "ann sings\t0\ta b\tc\nbob\t1\td\te f\n", np.log(2)),
     "tagging": ({}, "Ann B-PER\nplaying O\n. O\n\nBob B-PER\nsings O\n", np.log(2)),
     "pos": ({}, "Ann NNP\nplaying VBG\n. .\n\nBob NNP\nsings VBZ\n", np.log(4)),
+    "vectors": ({}, "ann sings\tbob plays\nbob plays\tann sings well\n", None),
     "squad": ({}, json.dumps({"data": [{"paragraphs": [{"context": "ann sings", "qas": [ANSWER]}]}]}), np.log(7)),
 }
 

@@ -1,0 +1,177 @@
+"""Vectors of texts: learned from pairs that belong together, or from pairs with a score."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.data.batch import Batch
+from npbert.data.tokenizer import Text
+from npbert.inference import Embed
+from npbert.inference.sentence_transformers import read_sentence_settings
+from npbert.io.errors import InputError, Place, Sentence, Setting
+from npbert.io.files import FileError, model_folder
+from npbert.io.messages import listed
+from npbert.layers import CosineLoss
+from npbert.models import BertForSentenceVectors
+from npbert.models.sentence_vectors import LOSSES
+from npbert.training.log import short
+from npbert.training.metrics import METRICS
+from npbert.training.retrieval import RETRIEVAL_METRICS, Library, retrieval_scores
+from npbert.training.tasks.grouped import GroupedTask
+from npbert.training.tasks.report_rows import MOST, cut
+from npbert.training.tasks.table import Table, is_number
+from npbert.training.tasks.task import JudgedExample, Labelled, TaskSettings, targets_of
+from npbert.training.tasks.text import numbers_row
+
+_OF_SCORES = ("cosent", "cosine")
+_SHOWN = 3  # texts that a report shows for a query
+
+
+class SentenceVectors(GroupedTask):
+    """Vectors with which a query finds the text that belongs to it among all others.
+
+    What is given are a query, its text, and texts that do not belong to it; each of them is read by itself. The model
+    is judged by a search for each query of the file through all texts of the file.
+    """
+
+    model_class = BertForSentenceVectors
+    model: BertForSentenceVectors
+    metrics: ClassVar[tuple[str, ...]] = (*RETRIEVAL_METRICS, "loss")
+    goal = "mrr_at_10"
+    before = "before training"
+    usual_loss: ClassVar[str] = "in-batch"
+
+    @classmethod
+    def for_settings(cls, settings: TaskSettings) -> type[SentenceVectors]:
+        return ScoredVectors if settings.label else SentenceVectors
+
+    @classmethod
+    def check(cls, settings: TaskSettings) -> None:
+        super().check(settings)
+        fitting = [name for name in LOSSES if (name in _OF_SCORES) == bool(settings.label)]
+        if settings.loss and settings.loss not in fitting:
+            hint = Setting("label"), " names the column of a score; without it, texts belong together or not"
+            raise InputError(what="loss", got=settings.loss, wanted=" or ".join(fitting), hint=hint)
+        if settings.label and settings.negatives:
+            raise InputError(what="negatives", got=list(settings.negatives), wanted="none beside a score")
+        if settings.loss == "triplet" and len(settings.negatives) != 1:
+            raise InputError(what="negatives", got=list(settings.negatives), wanted="one column for triplets")
+        if not settings.label and not settings.negatives and settings.batch_size < 2:
+            wanted = "at least 2: the texts of other pairs are the wrong answers"
+            raise InputError(what="batch_size", got=settings.batch_size, wanted=wanted)
+
+    @classmethod
+    def read(
+        cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
+    ) -> tuple[list[Labelled], None]:
+        columns = [("text_pair", settings.text_pair or "1"), *[("negatives", name) for name in settings.negatives]]
+        table = Table(path, settings, *columns, label=settings.text)
+        found = []
+        for row in table.rows:
+            label, *texts = row.values
+            for (name, _), text in zip(table.columns[1:], texts, strict=True):
+                if not text.strip():
+                    raise FileError((Setting(name), " is empty"), wanted="a text", where=row.place)
+            target = _score(label, settings, row.place, table.hint(row)) if settings.label else 0.0
+            found.append(Labelled(tuple(texts), target))
+        return found, None
+
+    @classmethod
+    def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
+        """The pooling, that of the folder's own if it has one, and the loss."""
+        settings, stored = options["settings"], read_sentence_settings(model_folder(folder))
+        pooling = settings.pooling or (stored.pooling if stored else None) or "mean"
+        loss = LOSSES[settings.loss or cls.usual_loss]()
+        return {"pooling": pooling, "normalize": bool(stored and stored.normalize), "loss_function": loss}
+
+    def sequences_of(self, given: Sequence[str]) -> list[Text]:
+        prompts = (*self.settings.prompts, "", "")[:2]
+        return [prompts[min(column, 1)] + text for column, text in enumerate(given)]
+
+    def collate(self, examples: Sequence[JudgedExample]) -> Batch:
+        batch = self.batch([example.encoding for example in examples])
+        batch.labels = self.targets(examples)
+        return batch
+
+    def targets(self, examples: Sequence[JudgedExample]) -> Array:
+        """A number for each text (B, C), the same for the same text, so that no text is a wrong answer of its own."""
+        numbers: dict[str, int] = {}
+        return np.array([[numbers.setdefault(text, len(numbers)) for text in example.given] for example in examples])
+
+    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
+        library = Library([example.given for example in examples])
+        found = [[number for number, _ in hits] for hits in library.search(logits)]
+        return {**retrieval_scores(found, library.relevant), "loss": self.loss(logits, examples)}
+
+    def loss(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> float:
+        """The mean of the losses of batches, as in training."""
+        size, total = self.settings.batch_size, 0.0
+        for start in range(0, len(examples), size):
+            batch = examples[start : start + size]
+            vectors = np.stack(logits[start : start + size])
+            total += len(batch) * float(self.model.loss_function(vectors, self.targets(batch)))
+        return total / len(examples)
+
+    def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
+        return self.evaluate(examples)
+
+    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
+        """A few queries, with the first texts that are found for each."""
+        library = Library([example.given for example in examples])
+        texts, shown = list(library.texts), []
+        queries = zip(library.queries, library.search(logits, top_k=_SHOWN), library.relevant, strict=True)
+        for query, hits, relevant in itertools.islice(queries, MOST):
+            found = [
+                {"text": cut(texts[number]), "score": short(score), "right": number in relevant}
+                for number, score in hits
+            ]
+            shown.append({"text": cut(query), "found": found})
+        return {"kind": "search", "examples": len(examples), "queries": shown}
+
+    def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write a folder of sentence-transformers, which `npbert search` reads."""
+        self.embed().save_pretrained(folder, overwrite=overwrite)
+
+    def embed(self) -> Embed:
+        """What makes vectors with the model."""
+        options: dict[str, Any] = {"pooling": self.model.pooling_name, "normalize": self.model.unit is not None}
+        return Embed(self.model.bert, self.tokenizer, max_length=self.max_length, **options)
+
+
+class ScoredVectors(SentenceVectors):
+    """Vectors whose cosine is as large as a pair of texts is similar: each pair has a score. (STS-B, section 4.1 of
+    Reimers & Gurevych 2019.)"""
+
+    metrics = ("spearman", "pearson", "loss")
+    goal = "spearman"
+    usual_loss = "cosent"
+
+    def targets(self, examples: Sequence[JudgedExample]) -> Array:
+        return targets_of(examples)
+
+    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
+        cosines, scores = self._cosines(logits), targets_of(examples)
+        found = {name: METRICS[name](cosines, scores) for name in ("spearman", "pearson")}
+        return {**found, "loss": self.loss(logits, examples)}
+
+    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
+        return numbers_row(self._cosines(logits).astype(float), examples)
+
+    def _cosines(self, logits: Sequence[Array]) -> Array:
+        return CosineLoss().cosines(np.stack(logits), np.zeros(len(logits)))
+
+
+def _score(text: str, settings: TaskSettings, place: Place, hint: Sentence) -> float:
+    """The number that a score is. Raises: FileError for another text, or one that is no cosine for the loss of that."""
+    if not is_number(text):
+        raise FileError(f"the score {listed([text])} is not a number", where=place, hint=hint)
+    if settings.loss == "cosine" and abs(float(text)) > 1:
+        hint = Setting("loss", ("cosent",)), " learns scores of any size"
+        raise FileError(f"the score is {text}", wanted="a cosine, between -1 and 1", where=place, hint=hint)
+    return float(text)

@@ -2,13 +2,24 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from npbert.core import IGNORED, Layer, Tape, named_parts
-from npbert.data import Dialogue, Example, collate, draw_pairs, join_pair, load_dialogue, mask_each_word, mask_words
+from npbert.data import (
+    Dialogue,
+    Example,
+    collate,
+    draw_pairs,
+    join_lines,
+    join_pair,
+    load_dialogue,
+    mask_each_word,
+    mask_words,
+)
 from npbert.io.files import read_text
 from npbert.learn.attempt import Failure, load
 from npbert.learn.exercise import Exercise
@@ -17,15 +28,6 @@ from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 
 STEPS, BATCH, LINE_EVERY = 600, 16, 60
 SLOW = 120  # seconds, from which on a learner is told why
-CONFIG = {
-    "hidden_size": 48,
-    "num_hidden_layers": 1,
-    "num_attention_heads": 2,
-    "intermediate_size": 96,
-    "max_position_embeddings": 30,
-    "hidden_dropout_prob": 0.0,
-    "attention_probs_dropout_prob": 0.0,
-}
 OTHERS = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
 """The parts of the training that are not layers, by name."""
 
@@ -64,7 +66,16 @@ class Own:
 
 def make_model(dialogue: Dialogue, rng: np.random.Generator) -> BertForPreTraining:
     """A BERT with one layer. In float64, so that a NumPy scalar in somebody's backward does no harm."""
-    config = BertConfig(vocab_size=len(dialogue.vocabulary), **CONFIG)  # type: ignore[arg-type]
+    config = BertConfig(
+        vocab_size=len(dialogue.vocabulary),
+        hidden_size=48,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=96,
+        max_position_embeddings=30,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
     return BertForPreTraining(config, rng=rng, dtype=np.float64)
 
 
@@ -107,10 +118,9 @@ def train(
 
 def _examples(dialogue: Dialogue, mask: Any, rng: np.random.Generator) -> Iterator[Example]:
     for pair in draw_pairs(len(dialogue.lines), BATCH, rng):
-        lines = dialogue.lines[pair.first], dialogue.lines[pair.second]
-        input_ids, token_type_ids = join_pair(*lines, dialogue.vocabulary)
-        masked, labels = mask(input_ids, dialogue.vocabulary, rng)
-        yield Example(masked, token_type_ids, labels, pair.next_sentence_label)
+        example = join_lines(dialogue, pair)
+        masked, labels = mask(example.input_ids, dialogue.vocabulary, rng)
+        yield replace(example, input_ids=masked, labels=labels)
 
 
 def judged(model: Any) -> tuple[int, int, list[str]]:

@@ -3,6 +3,7 @@
 To be asked again after a while is what makes one remember. (Roediger & Karpicke 2006, "Test-Enhanced Learning".)
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +16,7 @@ from npbert.layers import Gather, MeanSquaredError, SiLU
 from npbert.layers.checks import check_like
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.layer import layer_part, normal, sample
+from npbert.learn.layer import Inputs, layer_part, normal, sample
 
 
 class LinearOfColumns(Layer):
@@ -89,14 +90,9 @@ def _variant(number: int, title: str, text: str, *settings: Setting, hints: str 
     return replace(asked, number=100 + number, slug=f"{exercise.slug}_again")
 
 
-def rows_read(rows: int, features: int, *read: int) -> Setting:
-    """Some rows of an x are read."""
-    return sample(Gather, lambda rng: (rng.standard_normal((rows, features)), np.array(read)))
-
-
-def two_arrays(*shape: int) -> Setting:
-    """A prediction and a target."""
-    return sample(MeanSquaredError, lambda rng: tuple(rng.standard_normal((2, *shape))))
+def drawn(*shape: int, read: Sequence[int] = ()) -> Inputs:
+    """An array of random numbers, and the rows to read; or two arrays."""
+    return lambda rng: (rng.standard_normal(shape), np.array(read) if read else rng.standard_normal(shape))
 
 
 _ALL = (
@@ -127,16 +123,16 @@ _ALL = (
         5,
         "a mean of squares",
         "Another loss that is a mean, now over all numbers. What does each of them bring back, and what is dloss for?",
-        two_arrays(7, 5),
-        two_arrays(4, 11),
+        sample(MeanSquaredError, drawn(7, 5)),
+        sample(MeanSquaredError, drawn(4, 11)),
         hints=OF_SQUARES,
     ),
     _variant(
         6,
         "some rows of x",
         "Rows of x are read by their number, some of them twice. What comes back to each row, and what to the others?",
-        rows_read(7, 3, 5, 0, 5, 2, 6),
-        rows_read(11, 4, 3, 10, 3, 3, 0, 8, 1),
+        sample(Gather, drawn(7, 3, read=(5, 0, 5, 2, 6))),
+        sample(Gather, drawn(11, 4, read=(3, 10, 3, 3, 0, 8, 1))),
     ),
     _variant(
         7,

@@ -22,7 +22,7 @@ from npbert.learn.exercise import CHAPTERS, Exercise, Part
 from npbert.learn.judge import judge
 from npbert.learn.layer import layer_part
 from npbert.learn.source import with_helpers
-from npbert.learn.verdict import Verdict, paragraphs
+from npbert.learn.verdict import Verdict
 
 UNKNOWN, FINE = "?", "right"
 
@@ -117,48 +117,39 @@ class AnswersPart(Part):
 
     def sources(self) -> list[str]:
         """The classes, and answers that are still to be found."""
-        answers = "\n".join(
-            f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items()
-        )
-        helpers = [
-            text
-            for letter, each in SUSPECTS.items()
-            for text in with_helpers(class_text(letter), inspect.getmodule(each.right))[1:]
-        ]
-        return [*helpers, *map(class_text, SUSPECTS), f"ANSWERS = {{\n{answers}\n}}\n"]
+        lines = [f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items()]
+        texts, helpers = list(map(class_text, SUSPECTS)), []
+        for text, each in zip(texts, SUSPECTS.values(), strict=True):
+            helpers += with_helpers(text, inspect.getmodule(each.right))[1:]
+        answers = "\n".join(lines)
+        return [*helpers, *texts, f"ANSWERS = {{\n{answers}\n}}\n"]
 
 
 def judge_answers(thing: Any) -> Verdict | None:
     """The first answer that is wrong, without the right one."""
     if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
         return Verdict(f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
-    given = {letter: str(each).strip().lower() for letter, each in thing.items()}
+    given = {letter: str(thing[letter]).strip().lower() for letter in SUSPECTS}
     left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
     wrong = [letter for letter in SUSPECTS if given[letter] not in (answer(letter), UNKNOWN)]
-    count = len(SUSPECTS) - len(wrong) - len(left)
     if wrong:
-        letter = wrong[0]
-        numbers = _what_is_wrong(letter) if given[letter] == FINE else ""
-        so_far = f"{count} of the {len(SUSPECTS)} answers are right so far." if count else ""
-        return Verdict(_told(letter, given[letter], answer(letter)), paragraphs(numbers, so_far))
-    if left:
-        return Verdict(
-            f"{', '.join(left)} still {'has' if len(left) == 1 else 'have'} no answer; the others are right."
-        )
-    return None
+        count = len(SUSPECTS) - len(wrong) - len(left)
+        told = _told(wrong[0], given[wrong[0]])
+        return told.because_of(f"{count} of the {len(SUSPECTS)} answers are right so far.")
+    return Verdict(f"The answers for {', '.join(left)} are left; the others are right.") if left else None
 
 
-def _told(letter: str, given: str, right: str) -> str:
-    """Judge one answer, without giving the right one away."""
-    name = SUSPECTS[letter].right.__name__
-    names = [f"{letter}{number}" for number in range(1, len(lines_of(letter)))]
-    if given not in (FINE, *names):
-        return f'{letter}, {name}: "{given}" is no answer; wanted "{FINE}", or a line from {names[0]} to {names[-1]}.'
+def _told(letter: str, given: str) -> Verdict:
+    """Judge one wrong answer, without giving the right one away."""
+    name, right = f"{letter}, {SUSPECTS[letter].right.__name__}", answer(letter)
+    lines = [f"{letter}{number}" for number in range(1, len(lines_of(letter)))]
+    if given not in (FINE, *lines):
+        return Verdict(f'{name}: "{given}" is no answer; wanted "{FINE}", or a line from {lines[0]} to {lines[-1]}.')
     if right == FINE:
-        return f"{letter}, {name}: line {given} is as it should be, and so are all others."
+        return Verdict(f"{name}: line {given} is as it should be, and so are all others.")
     if given != FINE:
-        return f"{letter}, {name}: something is wrong there, but line {given} is as it should be."
-    return f"{letter}, {name}: one of its lines is wrong."
+        return Verdict(f"{name}: something is wrong there, but line {given} is as it should be.")
+    return Verdict(f"{name}: one of its lines is wrong.", _what_is_wrong(letter))
 
 
 def _what_is_wrong(letter: str) -> str:
@@ -174,11 +165,13 @@ def show() -> str:
     """The lines that were changed, and as they are in the library."""
     shown = []
     for letter, suspect in SUSPECTS.items():
-        line, name = answer(letter), suspect.right.__name__
-        changed = "" if line == FINE else lines_of(letter)[int(line[1:])].strip()
+        told, line = f"{letter}, {suspect.right.__name__}", answer(letter)
+        if line == FINE:
+            shown.append(f"{told}: {FINE}")
+            continue
+        changed = lines_of(letter)[int(line[1:])].strip()
         library = changed.replace(suspect.after, suspect.before)
-        told = f", line {line}:\n    {changed}\n  should be\n    {library}" if changed else f": {FINE}"
-        shown.append(f"{letter}, {name}{told}")
+        shown.append(f"{told}, line {line}:\n    {changed}\n  should be\n    {library}")
     return "\n\n".join(shown)
 
 

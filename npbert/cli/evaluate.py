@@ -51,10 +51,8 @@ class EvaluateCommand(SettingsCommand):
         if not path.is_file():
             self._print(evaluate_files(self.folder, self.files, self._settings_of_checkpoint()))
         elif self.settings:
-            raise InputError(
-                (Setting("settings"), f" is for a checkpoint: for the run in {self.folder}, its own settings hold"),
-                what="settings",
-            )
+            says = f" is for a checkpoint: for the run in {self.folder}, its own settings hold"
+            raise InputError((Setting("settings"), says))
         elif command_of(path.parent) == "pretrain":
             self._evaluate_pretraining(path)
         else:
@@ -63,7 +61,7 @@ class EvaluateCommand(SettingsCommand):
         return 0
 
     def _settings_of_checkpoint(self) -> TaskSettings:
-        settings = self.read_settings(TaskSettings)
+        settings: TaskSettings = self.read_settings()
         task_class(settings)
         load_config(self.folder)  # it says what is wrong with the folder
         if "max_length" in self.given or self.settings:
@@ -72,9 +70,10 @@ class EvaluateCommand(SettingsCommand):
         return replace(settings, max_length=length or settings.max_length)
 
     def _evaluate_pretraining(self, path: Path) -> None:
-        for name in sorted(self.given.keys() - {entry.name for entry in fields(PretrainSettings)}):
-            says = (Setting(name), f" is for a labelled file, and {self.folder} holds a pre-trained model")
-            raise InputError(says, what=name)
+        unknown = sorted(self.given.keys() - {entry.name for entry in fields(PretrainSettings)})
+        if unknown:
+            says = f" is for a labelled file, and {self.folder} holds a pre-trained model"
+            raise InputError((Setting(unknown[0]), says))
         of_run = {"model": str(path.parent / MODEL_FOLDER), "held_out": self.files}
         settings = load_settings(PretrainSettings, path, **self.given, **of_run)
         check_places(settings, path, ("corpus", "vocabulary"))
@@ -104,9 +103,8 @@ def _row(judged: Judged) -> dict[str, Any]:
 
 def print_advice(*judged: tuple[Numbers, Numbers]) -> None:
     """Print once what to do about a model that gives all examples of a file the same label."""
-    if any(
-        numbers.get("matthews") == 0 and numbers.get("accuracy") == known.get("accuracy") for numbers, known in judged
-    ):
+    accuracies = [(each["accuracy"], known.get("accuracy")) for each, known in judged if each.get("matthews") == 0]
+    if any(own == known for own, known in accuracies):
         print("the model gives every example the same label: train it longer, or with a higher --learning-rate")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from npbert.cli.command import Command, Entry, argument, entries_of
 from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output, write_json_lines
@@ -15,12 +15,28 @@ from npbert.training.finetune import FinetuneSettings
 from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, read_settings
 from npbert.training.tasks import TaskSettings
 
-Kind = TypeVar("Kind", bound=Settings)
-
 GROUPS = {
     "what to learn from": ("corpus", "document_per_file", "train", "model", "new_head", "vocabulary", "held_out"),
-    "what the labelled files look like": ("task", "text", "text_pair", "choices", "label", "delimiter", "first_row"),
-    "how the text is used": ("objective", "mask_probability", "whole_words", "max_length", "batch_size"),
+    "what the labelled files look like": (
+        "task",
+        "text",
+        "text_pair",
+        "choices",
+        "negatives",
+        "label",
+        "delimiter",
+        "first_row",
+    ),
+    "how the text is used": (
+        "objective",
+        "mask_probability",
+        "whole_words",
+        "prompts",
+        "pooling",
+        "loss",
+        "max_length",
+        "batch_size",
+    ),
     "how long and how fast": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
     "what weighs more": ("class_weight",),
     "how it is judged": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
@@ -52,12 +68,13 @@ class SettingsCommand(Command):
             groups[title] = [known[name] for name in names if name in known]
         return groups
 
-    def read_settings(self, kind: type[Kind]) -> Kind:
+    def read_settings(self) -> Any:
         """The settings that the options say, over those of --settings, over the defaults.
 
         Raises: FileError for a file that is wrong; InputError for an option that is.
         """
-        return load_settings(kind, Path(self.settings), **self.given) if self.settings else kind(**self.given)
+        given = self.given
+        return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
 
 
 @dataclass

@@ -58,7 +58,7 @@ class TrainCommand(SettingsCommand):
         path = Path(self.folder)
         if not self.resume and (path / STATE_FILE).exists():
             raise FileError(f"{self.folder} already holds a run: continue it with --resume, or choose another folder")
-        settings: AnySettings = self._settings_to_go_on_with() if self.resume else self.read_settings(self.kind)
+        settings: AnySettings = self._settings_to_go_on_with() if self.resume else self.read_settings()
         communicator = world()
         try:
             with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
@@ -106,13 +106,11 @@ class TrainCommand(SettingsCommand):
         if not path.is_file():
             raise FileError(f"there is no run in {self.folder} to go on with: it has no {SETTINGS_FILE}")
         changed = [name for name in self.given if name not in (*FREE, *LENGTH)]
-        if changed or self.settings:
+        changed += ["settings"] * bool(self.settings)
+        if changed:
             only = "only how long the run is may change, by --steps, --epochs or --patience"
-            wrong = changed[0] if changed else "settings"
-            raise InputError(
-                (Setting("resume"), f" goes on with the settings in the folder: {only}; not by ", Setting(wrong)),
-                what=wrong,
-            )
+            says = f" goes on with the settings in the folder: {only}; not by "
+            raise InputError((Setting("resume"), says, Setting(changed[0])))
         given = self.given
         if "epochs" in given:
             given = {"steps": 0, **given}  # a count of steps that was given before is over

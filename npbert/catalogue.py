@@ -104,10 +104,11 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     D, H, F, V = shapes.D, shapes.H, shapes.F, shapes.V
     (B, T), lengths, read = shapes.mask.shape, shapes.sequences, shapes.read
     config = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
-    rows, wide, few = (shapes.N, D), (shapes.N, 2 * D), (len(read), D)
+    rows, wide, few, wide_few = (shapes.N, D), (shapes.N, 2 * D), (len(read), D), (len(read), 2 * D)
     x, sequences = _drawn(rows), _drawn(rows, rows, also=(lengths,))
     some_look = _drawn(few, rows, also=(lengths.only(read),))
     some_read = _drawn(rows, also=(lengths, read))
+    of_three = _drawn(few, rows, rows, also=(lengths.only(read),))
     embeddings = partial(_sized, V, D, max_position_embeddings=T, dropout=0.2, layer_norm_eps=_EPS)
     attention = _sized(D, H, dropout=0.3)
     layer = partial(_sized, D, H, F, layer_norm_eps=_EPS, dropout=0.2, attention_dropout=0.3)
@@ -133,13 +134,13 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def vectors(layer_class: Any, init: Init, **options: Any) -> Any:
         return layer_class(config, rng=init.rng, dtype=init.dtype, **options)
 
+    def batch(**targets: Any) -> Inputs:
+        return lambda rng: (shapes.batch(**targets),)
+
     def of_model(*, config: dict[str, Any] | None = None, **targets: Any) -> Any:
         """A model's loss on a batch with these targets."""
         changes = config or {}
-        return lambda cls, init: LossOf(model(cls, init, **changes)), lambda rng: (shapes.batch(**targets),)
-
-    def batch(rng: np.random.Generator) -> tuple[Any, ...]:
-        return (shapes.batch(),)
+        return lambda cls, init: LossOf(model(cls, init, **changes)), batch(**targets)
 
     def grouped(count: int, labels: Array) -> Inputs:
         """A batch of groups of so many sequences, each as the one of the batch before."""
@@ -178,17 +179,11 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "CosineLoss": (_made(), _drawn((B, 2, D), also=(np.linspace(-1, 1, B),))),
         "CoSENT": (_made(3.0), _drawn((B, 2, D), also=(np.arange(B) % 3,))),
         "TripletLoss": (_made(0.5), triples),
-        "DotProductAttention": (_made(H, 0.3), _drawn(few, rows, rows, also=(lengths.only(read),))),
-        "Rotary": (
-            lambda cls, init: cls(2 * D // H, 10.0, init.dtype),
-            _drawn(wide, also=(lengths.positions,)),
-        ),
+        "DotProductAttention": (_made(H, 0.3), of_three),
+        "Rotary": (lambda cls, init: cls(2 * D // H, 10.0, init.dtype), _drawn(wide, also=(lengths.positions,))),
         "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
         "DistanceAttention, bias": (distance_attention(), _drawn(rows, rows, rows, also=(lengths,))),
-        "DistanceAttention, bias within reach, some rows look": (
-            distance_attention(reach=1),
-            _drawn(few, rows, rows, also=(lengths.only(read),)),
-        ),
+        "DistanceAttention, bias within reach, some rows look": (distance_attention(reach=1), of_three),
         "FeedForward, gelu": (_sized(D, F), x),
         "FeedForward, gelu_new": (_sized(D, F, activation="gelu_new"), x),
         "FeedForward, relu": (_sized(D, F, activation="relu"), x),
@@ -198,10 +193,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             x,
         ),
         "RotaryAttention": (rotary_attention, _drawn(wide, wide, also=(lengths,))),
-        "RotaryAttention, some rows look": (
-            rotary_attention,
-            _drawn((len(read), 2 * D), wide, also=(lengths.only(read),)),
-        ),
+        "RotaryAttention, some rows look": (rotary_attention, _drawn(wide_few, wide, also=(lengths.only(read),))),
         "MultiHeadAttention": (attention, sequences),
         "MultiHeadAttention, some rows look": (attention, some_look),
         "MultiHeadAttention, one sequence": (attention, _drawn(rows, rows)),
@@ -223,18 +215,15 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "MaxPooling": (_made(), _drawn(rows, also=(lengths,))),
         "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
         "NextSentenceHead": (_sized(D), x),
-        "BertModel": (model, batch),
+        "BertModel": (model, batch()),
         "BertForPreTraining": of_model(**words),
         "BertForPreTraining, sinusoidal, gelu_new": of_model(
             config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}, **words
         ),
-        "BertForPreTraining, logits of all": (model, batch),
+        "BertForPreTraining, logits of all": (model, batch()),
         "BertForMaskedLM": of_model(labels=one_without),
-        "BertForMaskedLM, logits of all": (model, batch),
-        "BertForPreTraining, a batch in 3 parts": (
-            lambda cls, init: LossInParts(model(cls, init), 3),
-            lambda rng: (shapes.batch(**words),),
-        ),
+        "BertForMaskedLM, logits of all": (model, batch()),
+        "BertForPreTraining, a batch in 3 parts": (lambda cls, init: LossInParts(model(cls, init), 3), batch(**words)),
         "BertForSequenceClassification": of_model(config={"num_labels": 5}, labels=shapes.class_labels),
         "BertForSequenceClassification, regression": of_model(
             config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]

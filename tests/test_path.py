@@ -6,12 +6,14 @@ import runpy
 import shutil
 from urllib.parse import unquote_plus
 
+import pytest
+
 import npbert
 from npbert import BertConfig
 from npbert.learn.exercise import CHAPTERS as KNOWN_CHAPTERS
 from npbert.learn.exercises import EXERCISES
 from npbert.pages.number.network import network
-from tests.test_docs import BLOCK, CHAPTERS, DOCS, LINK, NEEDS, PACKAGE, PAGES, chapters, read, there
+from tests.test_docs import BLOCK, CHAPTERS, DOCS, LINK, NEEDS, PACKAGE, PAGES, ROOT, chapters, read, there
 
 TOURS = PACKAGE / "pages" / "number" / "tours.html"
 PAGE = "dialogue.html"
@@ -135,3 +137,20 @@ def test_each_letter_has_one_meaning_and_is_in_the_table():
             assert letter in used, f"{page.name} uses {letter}, which is not in symbols.md"
             used[letter].append(str(number))
     assert {letter: ", ".join(numbers) for letter, numbers in used.items()} == dict(rows)
+
+
+TEXTS = [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("notebooks/*.ipynb")]
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+def test_each_link_leads_to_a_file_and_a_heading_of_the_clone(page):
+    """Without a network; the page of a small BERT is written by a command."""
+    for link in re.findall(r"\]\(([^)\s]+)\)", read(page)):
+        name, _, heading = link.partition("#")
+        if link.startswith("https://") or name == PAGE:
+            continue
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), f"{page.name}: {link}"
+        if heading and target.suffix == ".md":
+            titles = re.findall(r"^#+ (.*)$", read(target), re.MULTILINE)
+            assert heading in [re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles], link

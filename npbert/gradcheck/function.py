@@ -34,7 +34,8 @@ _SLACK = 4.0
 _CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
 _RIGHT = {0: -11 / 6, 1: 3.0, 2: -1.5, 3: 1 / 3}  # right to O(h³), on one side of a kink
 _LEFT = {-multiple: -weight for multiple, weight in _RIGHT.items()}
-_SURE = 1e-5  # a difference counts that changes by no more than this with a tenth of the step, relative to the largest
+# a difference counts that changes by no more than this with a tenth of the step, relative to the largest
+_SURE = {IN_FLOAT32: 1e-2, FINITE_DIFFERENCES: 1e-5}
 _MOST_LOOKED_AT = 200  # wrong numbers of an array, near each of which a kink is looked for
 _WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
 
@@ -77,8 +78,11 @@ class ScalarFunction(MovableLayer):
         """Each method, its derivatives, and how far they may be off: finite differences, and the complex step where it
         agrees with them, as complex numbers may make something else of a mask or a maximum."""
         numeric, doubts = self._differences(analytic)
-        yield self.differences, numeric, doubts
-        if COMPLEX_STEP in tolerances and self.differences == FINITE_DIFFERENCES:
+        if self.differences == IN_FLOAT32:
+            yield IN_FLOAT32, numeric, {}
+            return
+        yield FINITE_DIFFERENCES, numeric, doubts
+        if COMPLEX_STEP in tolerances:
             with contextlib.suppress(TypeError):
                 by_complex_step = self.by_complex_step()
                 if Report.compare(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts).ok:
@@ -103,7 +107,8 @@ class ScalarFunction(MovableLayer):
     def _look_again(self, name: str, said: Array, numeric: Array, doubts: Array) -> None:
         """Put the closest of the believable differences where one is not what backward says."""
         largest = max(float(np.abs(each).max(initial=0)) for each in (numeric, said)) or 1.0
-        doubts[doubts > _SURE * largest] = 0.0
+        sure = _SURE[self.differences]
+        doubts[doubts > sure * largest] = 0.0
         off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
         if not off.any():
             return
@@ -111,7 +116,7 @@ class ScalarFunction(MovableLayer):
         with self.movable(np.float64) as variables:
             for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
                 tried = self._around(variables, name, index)
-                believed = _believable(tried, said[index], largest)
+                believed = _believable(tried, said[index], largest, sure)
                 if believed is None and exact:  # no step is small enough
                     believed = exact[name][index], 0.0
                 if believed is None:  # floats tell no more than this
@@ -133,7 +138,7 @@ class ScalarFunction(MovableLayer):
         rounding = self._rounding(variables, step) / _SCALES
         values = np.array([self._difference(variables, step, scale, stencil) for scale in _SCALES[:_COARSE]])
         value, doubt, best = steadiest(values, rounding[:_COARSE])
-        if doubt > _SURE * abs(value):
+        if doubt > _SURE[self.differences] * abs(value):
             finer = [self._difference(variables, step, scale, stencil) for scale in _SCALES[_COARSE:]]
             value, doubt, best = steadiest(np.array([*values, *finer]), rounding)
         return value, doubt, _SCALES[best]
@@ -216,11 +221,13 @@ class ScalarFunction(MovableLayer):
         return _inner(self.dy, [part.imag / _TINY for part in y])
 
 
-def _believable(tried: list[tuple[float, float]], said: float, largest: float) -> tuple[float, float] | None:
+def _believable(
+    tried: list[tuple[float, float]], said: float, largest: float, most: float
+) -> tuple[float, float] | None:
     """Of differences that are sure enough the value that is closest to what backward says, and its doubt; or None. At a
     kink, what lies between the slopes of both sides is a subgradient."""
     here = max(largest, *(abs(value) for value, _ in tried))
-    sure = [(value, doubt) for value, doubt in tried if doubt <= _SURE * here]
+    sure = [(value, doubt) for value, doubt in tried if doubt <= most * here]
     if not sure:
         return None
     values = [value for value, _ in sure]

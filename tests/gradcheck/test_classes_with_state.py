@@ -17,6 +17,8 @@ SLOW = {
     "key for query",
     "residual for the input",
     "the mask is left out",
+    "dK is not transposed back",
+    "the state of now",
     "the transposed recurrence",
 }
 """Found as well, each in some seconds: `MISTAKES` has them all."""
@@ -34,7 +36,7 @@ def test_a_mistake_is_told_at_its_line_and_in_its_file_and_the_program_is_left_a
     assert (np.random.get_state()[1] == drawn).all()
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("name", [name for name in LAYERS if name != "block"])  # it has an attention, an ffn and a norm
 def test_the_classes_are_right_without_it(name, tmp_path):
     layer, inputs, *_ = made(name, tmp_path)
     assert check_gradients(layer, *inputs).ok

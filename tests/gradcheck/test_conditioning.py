@@ -18,11 +18,11 @@ def test_each_estimate_is_doubted_as_far_as_it_may_be_off(tolerances, sees):
 OFTEN = {"tan": (np.tan, lambda x: 1 / np.cos(x) ** 2), "sin²": (lambda x: np.sin(x) ** 2, lambda x: np.sin(2 * x))}
 
 
-@pytest.mark.parametrize("scale", [1e6, 1e8, 1e10])
+@pytest.mark.parametrize("scale", [1e6, 1e10])
 @pytest.mark.parametrize("name", OFTEN)
 def test_what_turns_often_beside_how_large_x_is_is_told_right_and_a_wrong_sign_wrong(name, scale):
     f, slope = OFTEN[name]
-    x = scale * np.random.default_rng(0).standard_normal((5, 4))
+    x = scale * np.random.default_rng(0).standard_normal((2, 3))
     for sign in (1, -1):
         assert check_gradients(f, lambda dy, x, sign=sign: sign * dy * slope(x), x).ok == (sign == 1)
         layer = unprovable(f, lambda x, sign=sign: sign * slope(x), of=np.real)

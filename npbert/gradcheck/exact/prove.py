@@ -155,14 +155,17 @@ def _not_proved(part: Case, floats: Floats, run: ExactRun, wrong: list[Compariso
     if not wrong:
         return Proof(NOT_PROVED, part.size, reason=_TIE if run.ties else _NO_LAW)
     if dropped := _without_small_constants(part, floats, seed):
-        return Proof(NOT_PROVED, part.size, reason=_but_for(dropped), dropped=dropped)
-    parts, _ = judged(parts_of(part), lambda each: holds_for(each, seed))
+        constants = " and ".join(map(repr, dropped))
+        reason = (
+            f"right but for {constants}, which forward has and backward leaves out: with 0 in its place it is proved"
+        )
+        return Proof(NOT_PROVED, part.size, reason=reason, dropped=dropped)
+
+    def holds(each: Case) -> bool:
+        return run_in_field(each, each.run_on_floats(_drawn(seed)), seed)[1]
+
+    parts, _ = judged(parts_of(part), holds)
     return Proof(REFUTED, part.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
-
-
-def holds_for(part: Case, seed: int) -> bool:
-    """True if the equality holds for this part of a layer."""
-    return run_in_field(part, part.run_on_floats(_drawn(seed)), seed)[1]
 
 
 def _drawn(seed: int) -> np.random.Generator:
@@ -178,11 +181,6 @@ def _without_small_constants(part: Case, floats: Floats, seed: int) -> tuple[flo
     finally:
         Number.dropped = None
     return tuple(sorted(dropped)) if holds else ()
-
-
-def _but_for(dropped: tuple[float, ...]) -> str:
-    constants = " and ".join(map(repr, dropped))
-    return f"right but for {constants}, which forward has and backward leaves out: with 0 in its place it is proved"
 
 
 def parts_of(whole: Case) -> list[Case]:

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -149,6 +150,10 @@ class Exercise:
 
     def source(self) -> str:
         """The text of the file, as it is written for the learner."""
+        return self._source
+
+    @cached_property
+    def _source(self) -> str:
         things = dict.fromkeys(thing for part in self.parts for thing in part.sources())
         return exercise_file(self.number, self.title, str(self.chapter), self.text, things, self.uses)
 

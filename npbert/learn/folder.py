@@ -1,6 +1,7 @@
 """The folder with the learner's files: what is missing or due again is written, what is there is never touched."""
 
 import datetime
+import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -36,9 +37,13 @@ def write_missing(folder: Path) -> list[Exercise]:
     folder.mkdir(parents=True, exist_ok=True)
     missing = [exercise for exercise in EXERCISES.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
-        with atomic_write(folder / exercise.file_name) as path:
-            path.write_text(exercise.source(), encoding="utf-8")
+        _write(exercise, folder / exercise.file_name)
     return missing
+
+
+def _write(exercise: Exercise, path: Path) -> None:
+    with atomic_write(path) as unfinished:
+        unfinished.write_text(exercise.source(), encoding="utf-8")
 
 
 def exercise_of(name: str) -> Exercise:
@@ -110,22 +115,19 @@ def ask(
         wait = datetime.timedelta(days=DAYS[min(len(rounds), len(DAYS) - 1)])
         day = datetime.datetime.fromtimestamp(last.stat().st_mtime, now.tzinfo) + wait
         if day <= now:
-            path = folder / file_name(variant, len(rounds) + 1)
-            with atomic_write(path) as unfinished:
-                unfinished.write_text(variant.source(), encoding="utf-8")
+            path = _file(folder, variant, len(rounds) + 1)
+            _write(variant, path)
             return Asked(variant, path, is_new=True)
         due.append(day.date())
     return min(due, default=None)
 
 
-def file_name(variant: Exercise, number: int) -> str:
+def _file(folder: Path, variant: Exercise, number: int) -> Path:
     """`107_layer_norm_again.py`, and with _2 the second time."""
-    return variant.file_name if number == 1 else variant.file_name.replace(".py", f"_{number}.py")
+    return folder / variant.file_name.replace(".py", f"_{number}.py" if number > 1 else ".py")
 
 
 def rounds_of(folder: Path, variant: Exercise) -> list[Path]:
     """The files of a variant, the first first."""
-    found: list[Path] = []
-    while (path := folder / file_name(variant, len(found) + 1)).is_file():
-        found.append(path)
-    return found
+    numbers = itertools.takewhile(lambda number: _file(folder, variant, number).is_file(), itertools.count(1))
+    return [_file(folder, variant, number) for number in numbers]

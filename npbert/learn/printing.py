@@ -66,8 +66,7 @@ def _printed(text: str) -> str:
 def _commands(exercise: Exercise, option: str, program: str, *, is_mended: bool) -> str:
     """What to do next, a line each."""
     lines = [f"To read:     docs/{exercise.chapter.file}", f"A hint:      {program} hint {exercise.code}{option}"]
-    mend = f"check {exercise.code} --mend{option}" if program == PROGRAM else f"hint {exercise.code} 4"
-    lines += [f"The change:  {program} {mend}"] if is_mended else []
+    lines += [f"The change:  {program} hint {exercise.code} 4{option}"] if is_mended else []
     return "\n".join(f"  {line}" for line in lines)
 
 

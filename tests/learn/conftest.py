@@ -5,21 +5,7 @@ import pytest
 from npbert.cli import learn as learn_command
 from npbert.cli import learn_watch, main
 from npbert.learn import judge_file
-from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
-
-MADE, made_anew = {}, Exercise.source
-
-
-def source(exercise):
-    """The same text, made once: a learner's process asks for it once, the tests ask 2,000 times."""
-    key = exercise.number, exercise.title
-    if key not in MADE:
-        MADE[key] = made_anew(exercise)
-    return MADE[key]
-
-
-Exercise.source = source
 
 
 @pytest.fixture

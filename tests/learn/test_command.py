@@ -65,7 +65,7 @@ def test_check_of_one_in_its_states(learn, folder):
     assert "With this change" not in out and "x.T @ dy / len(x)" in out
     assert "1. With these changes dW is right:\n" in learn("check 2 --mend")[1]
     assert "With this change dW is right:\n" in learn("hint 2 4")[1]
-    assert out.endswith("\n  A hint:      npbert learn hint 02\n  The change:  npbert learn check 02 --mend\n")
+    assert out.endswith("\n  A hint:      npbert learn hint 02\n  The change:  npbert learn hint 02 4\n")
     assert f"\n\n  To read:     docs/{EXERCISES[2].chapter.file}\n" in out
     assert max(map(len, out.splitlines()[:-3])) <= 80
     write(2, folder)

@@ -42,7 +42,7 @@ def test_no_known_wrong_answer_is_accepted(exercise, tmp_path):
         path.write_text(answer.text, encoding="utf-8")
         thing = getattr(load(path, answer.text), answer.part)
         parts = parts_named(exercise, answer.part).parts
-        at_one_seed = [replace(part, seeds=part.seeds[:1]) for part in parts]
+        at_one_seed = [replace(part, seeds=part.seeds[1:3][-1:]) for part in parts]  # quick: no promise is tried there
         if not any(judged(part, thing, mends=False) for part in [*at_one_seed, *parts]):  # where one is not enough
             accepted.append(answer.name)
     assert accepted == []

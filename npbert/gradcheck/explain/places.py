@@ -202,12 +202,8 @@ def is_idle(node: ast.AST) -> bool:
 
 def compiled_expression(node: Any) -> Any:
     """The code of an expression; where it is none, code that fails."""
-    expression = ast.Expression(node)
     with contextlib.suppress(SyntaxError, ValueError, TypeError):
-        try:
-            return compile(expression, "<candidate>", "eval")
-        except TypeError:  # it has no line number yet
-            return compile(ast.fix_missing_locations(ast.copy_location(expression, node)), "<candidate>", "eval")
+        return compile(ast.fix_missing_locations(ast.Expression(node)), "<candidate>", "eval")
     return compile("[][0]", "<candidate>", "eval")
 
 

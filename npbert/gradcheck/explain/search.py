@@ -100,13 +100,13 @@ class Search:
     def _made(self, edit: Edit, place: CodePlace | None) -> Made | None:
         """The code with the edit, if that helps. One that gives a place a value which is known not to help, or none, is
         not tried."""
-        value = None
+        value, expression = None, compiled_expression(edit.new) if place else None
         if place and place.value is not None and not (place.hidden or place.looped):
-            value = place.valued(compiled_expression(edit.new))
+            value = place.valued(expression)
             if value in self._values_of(place):
                 return None
         if place and not place.hidden:
-            function = self._with(place, compiled_expression(edit.new))
+            function = self._with(place, expression)
         else:
             function = self.trial.compiled(self.code.edited(edit.changes))
         now, then = self.now[self.first], self.trial.look(function, self.first)

@@ -220,7 +220,9 @@ def head(model: Any, h: Array) -> list[Array]:
     if hasattr(model, "predictions"):
         words = masked_lm_head(model.predictions, h, model.config.hidden_act)
         return [words, *([] if pooled is None else [linear(model.seq_relationship, pooled)[0]])]
-    return [linear(model.qa_outputs, h)] if hasattr(model, "qa_outputs") else [h, pooled[0]]
+    if hasattr(model, "qa_outputs"):
+        return [linear(model.qa_outputs, h)]
+    return [h.mean(axis=0)] if pooled is None else [h, pooled[0]]
 
 
 def outputs(model: Any, batch: Batch) -> list[Array]:

@@ -22,7 +22,9 @@ from npbert.cli.text import (
     write_json_lines,
 )
 from npbert.data.tables import TABLE_ENDINGS
-from npbert.inference import POOLINGS, Embed
+from npbert.inference import POOLINGS, Classify, Embed
+from npbert.inference.rerank import RERANKED, rerank
+from npbert.inference.search import PRECISIONS, at_precision
 from npbert.io.errors import at_least, one_of
 from npbert.io.files import FileError
 from npbert.io.messages import printable
@@ -77,6 +79,13 @@ class EmbedCommand(VectorOptions, FilesCommand):
       echo "A cat sat on the mat." | npbert embed folder --pooling cls
     To find the texts that are most similar to another: npbert search --help"""
 
+    precision: str = setting(
+        "float32",
+        "for --output NAME.npy: float32, float16 (half the size), or int8 (a quarter; for cosines only)",
+        value="TYPE",
+        wanted=one_of(PRECISIONS),
+    )
+
     columns: ClassVar = COLUMNS
     endings: ClassVar = (".npy", *JSON_LINES)
 
@@ -90,7 +99,7 @@ class EmbedCommand(VectorOptions, FilesCommand):
         texts = read_lines(self.input) if columns is None else rows_of(self.input, columns)[1]
         vectors = embed(texts, batch_size=self.batch_size)
         if self.output.endswith(".npy"):
-            write_array(vectors, self.output)
+            write_array(at_precision(vectors, self.precision), self.output)
         else:
             rows = ({"text": text, "vector": vector.tolist()} for text, vector in zip(texts, vectors, strict=True))
             write_json_lines(rows, self.output)
@@ -120,6 +129,12 @@ class SearchCommand(VectorOptions, Command):
         "the vectors of the lines, as npbert embed --output NAME.npy writes them (default: they are made anew)",
         value="FILE",
     )
+    rerank: str = setting(
+        "",
+        "the folder of a model that scores pairs of texts, with one label; it puts the lines that are found first in "
+        "its order",
+        value="FOLDER",
+    )
     top_k: int = setting(5, "how many lines to find for each query", wanted=at_least(1))
     output: str = setting("", "where to write; without it, to standard output", value="FILE")
     json: bool = switch("print a line of JSON for each query on a terminal, too")
@@ -133,6 +148,7 @@ class SearchCommand(VectorOptions, Command):
                 "the lines and the queries cannot both come from standard input: wanted a file, or a query"
             )
         embed = self.embed(self.folder)  # what is wrong with the folder is said before anybody types a query
+        judge = Classify.from_pretrained(self.rerank) if self.rerank else None
         lines = read_lines(self.corpus)
         queries = read_lines(STANDARD_INPUT) if are_from_standard_input else self.queries
         if not all(query.strip() for query in queries):
@@ -142,10 +158,14 @@ class SearchCommand(VectorOptions, Command):
             vectors = self._read_vectors(embed, len(lines))[numbers]
         else:
             vectors = embed([lines[number] for number in numbers], batch_size=self.batch_size)
-        found = embed.semantic_search(embed(queries, batch_size=self.batch_size), vectors, top_k=self.top_k)
+        count = max(RERANKED, self.top_k) if judge else self.top_k
+        found = embed.semantic_search(embed(queries, batch_size=self.batch_size), vectors, top_k=count)
         rows = []
         for query, hits in zip(queries, found, strict=True):
             known = [(numbers[hit.corpus_id], hit.score) for hit in hits]
+            if judge:
+                order = rerank(judge, query, [lines[number] for number, _ in known])
+                known = [(known[hit.corpus_id][0], hit.score) for hit in order[: self.top_k]]
             shown = [{"line": number + 1, "text": lines[number], "score": score} for number, score in known]
             rows.append({"query": query, "hits": shown})
         if self.output or self.json or not sys.stdout.isatty():
@@ -159,6 +179,8 @@ class SearchCommand(VectorOptions, Command):
         if vectors.shape != shape:
             wanted = f"wanted {shape}, one for each line of {name_of(self.corpus)}"
             raise FileError(f"{self.vectors} has vectors {vectors.shape}, {wanted}")
+        if vectors.dtype.kind == "i" and embed.similarity_fn_name != "cosine":
+            raise FileError(f"{self.vectors} has vectors without lengths", wanted="float16: the folder compares by dot")
         return vectors
 
 

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Tape
 from npbert.gradcheck.exact.bridge import steadiest
-from npbert.gradcheck.forms import Form
-from npbert.gradcheck.inputs import as_tuple
 from npbert.gradcheck.movable import MovableLayer
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
@@ -37,7 +34,6 @@ _LEFT = {-multiple: -weight for multiple, weight in _RIGHT.items()}
 # a difference counts that changes by no more than this with a tenth of the step, relative to the largest
 _SURE = {IN_FLOAT32: 1e-2, FINITE_DIFFERENCES: 1e-5}
 _MOST_LOOKED_AT = 200  # wrong numbers of an array, near each of which a kink is looked for
-_WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
 
 
 class ScalarFunction(MovableLayer):
@@ -50,27 +46,6 @@ class ScalarFunction(MovableLayer):
         if exact:
             return exact, _EXACT
         return self._differences()[0], ROUGHLY.get(self.differences, _ESTIMATED)
-
-    @functools.cached_property
-    def differences(self) -> str:
-        """The finite differences that fit: those of float32 where what others wrote casts to it, on the way there or
-        back, which shows as steps where float64 is smooth."""
-        if not isinstance(self.layer, Form):
-            return FINITE_DIFFERENCES
-
-        def values(t: float) -> list[Array]:
-            moved = [x * (1 + t) if p in self.float_inputs.values() else x for p, x in enumerate(self.inputs)]
-            y = self.layer.forward(*moved, tape=(tape := Tape()))
-            dy = self.dy if isinstance(y, tuple) else self.dy[0]
-            return [*as_tuple(y), *self.layer.backward(dy, tape)]
-
-        with contextlib.suppress(Exception):  # the author's own
-            for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
-                changes = here != far
-                has_steps = changes.any() and np.mean((here == near)[changes]) > 1 / 2
-                if has_steps and not self.exact():  # which casts nothing
-                    return IN_FLOAT32
-        return FINITE_DIFFERENCES
 
     def estimated(
         self, analytic: Gradients, tolerances: dict[str, float]

@@ -1,5 +1,7 @@
 """MovableLayer: a layer whose parameters and float inputs can be moved, and the derivatives that its forward shows."""
 
+import contextlib
+import functools
 import itertools
 import warnings
 from collections.abc import Iterator, Sequence
@@ -9,19 +11,21 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import named_parts
+from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.bridge import spread
+from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.digits import right_gradients
-from npbert.gradcheck.exact.run import Case
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import (
+    as_tuple,
     attributes_kept,
     copied,
     names_of_inputs,
 )
-from npbert.gradcheck.report import GradientError, Gradients
+from npbert.gradcheck.report import FINITE_DIFFERENCES, IN_FLOAT32, GradientError, Gradients
 
 _STREAM = 20220  # dy may not be what the caller drew from the same seed: it would hide mistakes
+_WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
 
 
 class MovableLayer(Case):
@@ -73,6 +77,27 @@ class MovableLayer(Case):
             return right_gradients(self, self.dy)
         except Exception:  # of what exact numbers do not flow through
             return {}
+
+    @functools.cached_property
+    def differences(self) -> str:
+        """The finite differences that fit: those of float32 where what others wrote casts to it, on the way there or
+        back, which shows as steps where float64 is smooth."""
+        if not isinstance(self.layer, Form):
+            return FINITE_DIFFERENCES
+
+        def values(t: float) -> list[Array]:
+            moved = [x * (1 + t) if p in self.float_inputs.values() else x for p, x in enumerate(self.inputs)]
+            y = self.layer.forward(*moved, tape=(tape := Tape()))
+            dy = self.dy if isinstance(y, tuple) else self.dy[0]
+            return [*as_tuple(y), *self.layer.backward(dy, tape)]
+
+        with contextlib.suppress(Exception):  # the author's own
+            for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
+                changes = here != far
+                has_steps = changes.any() and np.mean((here == near)[changes]) > 1 / 2
+                if has_steps and not self.exact():  # which casts nothing
+                    return IN_FLOAT32
+        return FINITE_DIFFERENCES
 
     def scales(self) -> dict[str, float]:
         """How large a derivative by each array is that moves y by as much as it is."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import is_float_array
 from npbert.gradcheck.restoring import attributes_of
@@ -79,6 +80,32 @@ def _members(path: str, thing: Any) -> list[tuple[str, Any, Any]]:
     if isinstance(thing, list | tuple):
         return [(f"{path}[{number}]", number, value) for number, value in enumerate(thing)]
     return [(f"{path}.{name}".lstrip("."), name, value) for name, value in attributes_of(thing).items()]
+
+
+def snapshot(thing: Any) -> dict[str, tuple[Any, Any]]:
+    """By path, each number and array, and a copy of it."""
+    return {place.path: (place.value, np.copy(place.value)) for place in places_in(thing) if is_number(place.value)}
+
+
+def changed(places: list[Place], before: dict[str, tuple[Any, Any]]) -> list[Place]:
+    """The numbers and arrays that are not what they were."""
+
+    def is_as_before(place: Place) -> bool:
+        value, copied = before.get(place.path, (None, None))
+        return value is place.value and np.array_equal(value, copied, equal_nan=True)
+
+    return [place for place in places if is_number(place.value) and not is_as_before(place)]
+
+
+def arrays_given(names: list[str], inputs: Sequence[Any]) -> dict[str, Array]:
+    """The arrays that forward is given by name: those of a list one by one, and one that is given twice once."""
+    found = dict[int, tuple[str, Array]]()
+    for name, value in zip(names, inputs, strict=True):
+        parts = enumerate(value) if isinstance(value, list) else [(None, value)]
+        for number, part in parts:
+            if isinstance(part, np.ndarray):
+                found.setdefault(id(part), (name if number is None else f"{name}[{number}]", part))
+    return dict(found.values())
 
 
 def as_list(returned: Any) -> list[Any]:

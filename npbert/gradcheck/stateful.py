@@ -25,10 +25,12 @@ from npbert.gradcheck.places import (
     Grads,
     Pair,
     Place,
+    arrays_given,
     as_list,
-    is_number,
+    changed,
     pairs_of,
     places_in,
+    snapshot,
     whose,
 )
 from npbert.gradcheck.report import GradientError
@@ -59,17 +61,6 @@ def _method(given: Any, names: Sequence[str]) -> Any:
 def _function(method: Any) -> Function:
     """The function that is called with the object first."""
     return method.__func__ if isinstance(method, MethodType) else lambda made, *given, **named: method(*given, **named)
-
-
-def arrays_given(names: list[str], inputs: Sequence[Any]) -> dict[str, Array]:
-    """The arrays that forward is given by name: those of a list one by one, and one that is given twice once."""
-    found = dict[int, tuple[str, Array]]()
-    for name, value in zip(names, inputs, strict=True):
-        parts = enumerate(value) if isinstance(value, list) else [(None, value)]
-        for number, part in parts:
-            if isinstance(part, np.ndarray):
-                found.setdefault(id(part), (name if number is None else f"{name}[{number}]", part))
-    return dict(found.values())
 
 
 class StatefulForm(Form):
@@ -169,14 +160,14 @@ class StatefulForm(Form):
         check_written("forward", forwarded(self._object)[0])  # which may make the parameters
         self._places = places_in(self._object)
         made = self._copied({})
-        start = _snapshot(made)
+        start = snapshot(made)
         y, (_, again, _) = forwarded(made)
-        cached = {place.path for place in _changed(places_in(made), start)}
-        between = _snapshot(made)
+        cached = {place.path for place in changed(places_in(made), start)}
+        between = snapshot(made)
         with self._as_written(1), told("backward"):
             dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
             returned, places = self._undone(dy, made, again)
-        written = _changed(places, between)
+        written = changed(places, between)
         self._paths, self.moved = _of_inputs(returned, written, list(self._given), inputs, wrt)
         of_inputs = {id(place.value) for place in written if place.path in self._paths}
         written = [place for place in written if id(place.value) not in of_inputs]
@@ -241,21 +232,6 @@ def _is_one_for_each(returned: Any, inputs: list[Any]) -> bool:
     """True for an array that holds a gradient for each of several inputs."""
     is_array = isinstance(returned, np.ndarray) and len(inputs) > 1
     return is_array and returned.shape == (len(inputs), *np.shape(inputs[0]))
-
-
-def _snapshot(thing: Any) -> dict[str, tuple[Any, Any]]:
-    """By path, each number and array, and a copy of it."""
-    return {place.path: (place.value, np.copy(place.value)) for place in places_in(thing) if is_number(place.value)}
-
-
-def _changed(places: list[Place], before: dict[str, tuple[Any, Any]]) -> list[Place]:
-    """The numbers and arrays that are not what they were."""
-
-    def is_as_before(place: Place) -> bool:
-        value, copied = before.get(place.path, (None, None))
-        return value is place.value and np.array_equal(value, copied, equal_nan=True)
-
-    return [place for place in places if is_number(place.value) and not is_as_before(place)]
 
 
 def _moved(array: Array) -> Array:

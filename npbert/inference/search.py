@@ -11,6 +11,8 @@ from npbert.io.errors import at_least, one_of
 
 SIMILARITIES = ("cosine", "dot")
 
+PRECISIONS = ("float32", "float16", "int8")
+
 _MOST_QUERIES = 20
 
 SCORES_AT_ONCE = 4_000_000
@@ -85,6 +87,7 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
     not finite or so long that a product would not be.
     """
     a, b = same_kind(a, b, ("a", "b"))
+    b = b.astype(a.dtype, copy=False)
     return matmul(for_products(a, similarity_fn_name, "a"), for_products(b, similarity_fn_name, "b").T)
 
 
@@ -92,6 +95,17 @@ def unit_vectors(x: Array) -> Array:
     """x / |x| for every row of x (N, D); a row of zeros stays as it is."""
     lengths = _lengths(x)[:, None]
     return (x / np.where(lengths == 0, 1, lengths)).astype(x.dtype)
+
+
+def at_precision(vectors: Array, precision: str) -> Array:
+    """The vectors (N, D) in less memory: as `float16`, or as `int8`, where the largest number of each is ±127. As int8
+    a vector loses its length, so a search in such vectors has to compare cosines. Raises: InputError for another
+    precision."""
+    one_of(PRECISIONS).check("precision", precision)
+    if precision != "int8":
+        return vectors.astype(precision, copy=False)
+    largest = np.abs(vectors).max(axis=1, keepdims=True, initial=0)
+    return np.rint(vectors * (127 / np.where(largest == 0, 1, largest))).astype(np.int8)
 
 
 def semantic_search(
@@ -111,9 +125,8 @@ def semantic_search(
     queries = for_products(queries, similarity_fn_name, "query_embeddings")
     best = [_Best(np.empty(0, queries.dtype), np.empty(0, int))] * len(queries)
     for start in range(0, len(corpus), LARGEST_PIECE):
-        vectors = for_products(
-            corpus[start : start + LARGEST_PIECE], similarity_fn_name, "corpus_embeddings", first=start
-        )
+        piece = corpus[start : start + LARGEST_PIECE].astype(queries.dtype, copy=False)
+        vectors = for_products(piece, similarity_fn_name, "corpus_embeddings", first=start)
         at_once = max(1, SCORES_AT_ONCE // len(vectors))
         for first in range(0, len(queries), at_once):
             scores = matmul(queries[first : first + at_once], vectors.T)
@@ -123,7 +136,8 @@ def semantic_search(
 
 
 def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:
-    """Both as arrays (N, D) and (M, D) of one type, at least float32.
+    """Both as arrays (N, D) and (M, D), the first of the type to compute in, at least float32. The second stays as it
+    is: it may be far larger, and kept in half the memory.
 
     Raises: ValueError that calls them by the names, for what are not such arrays.
     """
@@ -134,8 +148,7 @@ def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:
         )
     features = first.shape[1] if len(first) else second.shape[1]
     dtype = np.result_type(first, second, np.float32)
-    first, second = (x.astype(dtype, copy=False).reshape(len(x), features) for x in (first, second))
-    return first, second
+    return first.astype(dtype, copy=False).reshape(len(first), features), second.reshape(len(second), features)
 
 
 def for_products(x: Array, similarity_fn_name: str, name: str, *, first: int = 0) -> Array:

@@ -130,7 +130,6 @@ class Finetuning(ShownRun):
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
         self._labels, self._num_held_out = labels, len(held_out_rows)
-        self.cost = self._num_held_out / settings.batch_size / STEP_IN_FORWARDS
         self.trainer = Trainer(
             self.model,
             self.data,
@@ -142,7 +141,7 @@ class Finetuning(ShownRun):
                 Goal(metric),
                 show=self.show if self.held_out else None,
                 example=example_of([example.encoding for example in self.held_out], self.tokenizer),
-                cost=self.cost,
+                cost=self._num_held_out / settings.batch_size / STEP_IN_FORWARDS,
                 reads=self._reads(),
             ),
             save_model=self.save,
@@ -165,7 +164,8 @@ class Finetuning(ShownRun):
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
         lines = [f"{self.settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
-            count, when = counted(self._num_held_out, "example"), when_judged(settings, self.cost)
+            count = counted(self._num_held_out, "example")
+            when = when_judged(settings, self.trainer.evaluation.cost)
             lines.append(f"{self.settings.held_out}: {count}, to judge the model by {when}")
         lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
         if self._labels:

@@ -11,32 +11,36 @@ from typing import Any
 import numpy as np
 
 from npbert.data.tokenizer import Text
-from npbert.inference import Classify
+from npbert.inference import Classify, Embed
 from npbert.io.errors import Fields, InputError, Place, Setting
 from npbert.io.files import FileError, atomic_write
 from npbert.io.messages import did_you_mean, warn
 from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.tasks import TextTask, task_named
+from npbert.training.tasks import SentenceVectors, TextTask, task_named
 
 __all__ = ["finetune"]
 
+_Examples = tuple[Sequence[Text], Sequence[object] | None]
+_COLUMNS = ("text", "text_pair", "negative_")
 _OF_FILES = ("model", "train", "held_out", "text", "label")
 """The settings that are none here: finetune has arguments for them, or writes the file itself."""
 
 
 def finetune(
     texts: Sequence[Text],
-    labels: Sequence[object],
+    labels: Sequence[object] | None = None,
     *,
     model: str | Path,
     folder: str | Path,
-    held_out: tuple[Sequence[Text], Sequence[object]] | float | None = None,
+    held_out: _Examples | float | None = None,
     overwrite: bool = False,
     **settings: Any,
-) -> Classify:
+) -> Classify | Embed:
     """Teach the BERT in the folder `model` to give these texts these labels; return the best model, ready for texts.
 
-    texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. held_out:
+    texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. With
+    task="vectors" the model learns vectors, and texts are pairs that belong together, or tuples of a query, its text
+    and texts that do not belong to it; labels are scores of pairs, or None. held_out:
     other texts with their labels, to judge the model by, or the share of these to be kept for that, as 0.2. overwrite:
     begin anew, in place of a run in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`;
     class_weight may be "balanced", or a dict of weights by label.
@@ -53,31 +57,39 @@ def finetune(
     for name, given in (("texts", texts), ("labels", labels)):
         if isinstance(given, str):
             raise TypeError(f"{name} is one string, wanted a list of them: [{given!r:.40}]")
-    texts, labels = list(texts), list(labels)
+    kind = task_named(str(settings.get("task", "classification")))
+    is_of_vectors = issubclass(kind, SentenceVectors)
+    if labels is None and not is_of_vectors:
+        raise TypeError("labels are missing, wanted one for each text")
+    texts = list(texts)
+    labels = None if labels is None else list(labels)
     examples = _split(texts, labels, held_out, settings.get("seed", 0))
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     with _said_of_lists(files):
         lines = {files[name]: _lines(files[name], *lists) for name, lists in examples.items()}
-        if any(isinstance(text, tuple | list) for text in texts):
-            settings.setdefault("text_pair", "text_pair")
-        if all(isinstance(label, float) for label in labels):
+        columns = len(texts[0]) if isinstance(texts[0], tuple | list) else 1
+        if columns > 1:
+            settings.setdefault("text_pair", _COLUMNS[1])
+        if columns > 2:
+            settings.setdefault("negatives", tuple(f"{_COLUMNS[2]}{number}" for number in range(2, columns)))
+        if labels is not None and all(isinstance(label, float) for label in labels):
             settings.setdefault("task", "regression")
         weight = settings.get("class_weight", ())
         if isinstance(weight, str):
             settings["class_weight"] = (weight,)
         elif isinstance(weight, dict):
             settings["class_weight"] = tuple(f"{label}={each}" for label, each in weight.items())
-        task = settings.get("task", "classification")
-        if not issubclass(task_named(str(task)), TextTask):
-            raise InputError(what="task", got=task, wanted="classification or regression")
-        chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": "label"})
+        if not issubclass(kind, TextTask | SentenceVectors):
+            raise InputError(what="task", got=settings["task"], wanted="classification, regression or vectors")
+        label = "" if labels is None else "label"
+        chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": label})
         with ExitStack() as undone:
             for path, text in lines.items():
                 _write(path, text, undone, overwrite=overwrite)
             run = Finetuning(chosen, folder)
             undone.pop_all()
     run.trainer.train(overwrite=overwrite)
-    return Classify.from_pretrained(folder)
+    return (Embed if is_of_vectors else Classify).from_pretrained(folder)
 
 
 @contextmanager
@@ -106,38 +118,43 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
         warn(said, warning.category)
 
 
-def _lines(path: Path, texts: Sequence[Text], labels: Sequence[object]) -> str:
+def _lines(path: Path, texts: Sequence[Text], labels: Sequence[object] | None) -> str:
     """A line of JSON for each text and its label, as they are in the file. Raises: InputError."""
-    texts, labels = list(texts), list(labels)
+    texts = list(texts)
+    labels = [""] * len(texts) if labels is None else list(labels)
     if len(texts) != len(labels) or not texts:
         says = f"{len(texts)} texts and {len(labels)} labels"
         raise InputError(says, wanted="one for each, and at least one", where=Place(str(path)))
-    lines, is_pair = [], isinstance(texts[0], tuple | list)
+    lines, count = [], len(texts[0]) if isinstance(texts[0], tuple | list) else 1
+    columns = (*_COLUMNS[:2], *(f"{_COLUMNS[2]}{number}" for number in range(2, count)))
+    like_the_first = {1: "a text", 2: "a pair of texts"}.get(count, f"{count} texts")
     for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
         parts = tuple(text) if isinstance(text, tuple | list) else (text,)
-        if len(parts) != 1 + is_pair or not all(isinstance(part, str) for part in parts):
-            wanted = "a pair of texts, as the first is" if is_pair else f"a text{', as the first is' * (number > 1)}"
+        if len(parts) != count or not all(isinstance(part, str) for part in parts):
+            wanted = like_the_first + ", as the first is" * (number > 1 or count > 1)
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
         if label is None or label != label:  # as pandas says that there is none
             raise InputError(f"the label is {label}", wanted="one for each text", where=Place(str(path), number))
-        named = dict(zip(("text", "text_pair"), parts, strict=False))
+        named = dict(zip(columns, parts, strict=False))
         lines.append(json.dumps({**named, "label": str(label)}) + "\n")
     return "".join(lines)
 
 
 def _split(
-    texts: list[Text], labels: list[object], held_out: tuple[Sequence[Text], Sequence[object]] | float | None, seed: Any
-) -> dict[str, tuple[Sequence[Text], Sequence[object]]]:
+    texts: list[Text], labels: list[object] | None, held_out: _Examples | float | None, seed: Any
+) -> dict[str, _Examples]:
     """The lists to learn from, "train", and to judge by, "held_out", by name; of a share, examples drawn at random."""
     if held_out is None or isinstance(held_out, tuple | list):
         return {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
     count = round(held_out * len(texts)) if isinstance(held_out, float) and 0 < held_out < 1 else 0
-    if not 0 < count < len(texts) or len(texts) != len(labels):
+    if not 0 < count < len(texts) or (labels is not None and len(texts) != len(labels)):
         wanted = f"a share of the {len(texts)} texts that leaves some for both, as 0.2, or texts with their labels"
         raise InputError(what="held_out", got=held_out, wanted=wanted)
     order = np.random.default_rng(seed).permutation(len(texts)).tolist()
     chosen = {"train": sorted(order[count:]), "held_out": sorted(order[:count])}
-    return {name: ([texts[n] for n in numbers], [labels[n] for n in numbers]) for name, numbers in chosen.items()}
+    return {
+        name: ([texts[n] for n in numbers], labels and [labels[n] for n in numbers]) for name, numbers in chosen.items()
+    }
 
 
 def _write(path: Path, text: str, undone: ExitStack, *, overwrite: bool) -> None:

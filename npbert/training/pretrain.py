@@ -114,7 +114,6 @@ class Pretraining(ShownRun):
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         text = held_out if settings.held_out else corpus
         self.sentences = MaskedSentences(text, self.tokenizer, max_length=settings.max_length, seed=settings.seed)
-        self.cost = len(self.held_out) / STEP_IN_FORWARDS
         self.trainer = Trainer(
             self.model,
             self.data,
@@ -126,7 +125,7 @@ class Pretraining(ShownRun):
                 Goal("loss"),
                 show=self.show,
                 example=self.sentences.example,
-                cost=self.cost,
+                cost=len(self.held_out) / STEP_IN_FORWARDS,
                 kinds=self.kinds,
                 reads={**reads, "vocabulary": vocabulary(self.tokenizer)},
             ),
@@ -138,7 +137,7 @@ class Pretraining(ShownRun):
         """A few lines about the run: its text, the beginning of it as the model sees it, and how long it will be."""
         settings, corpus = self.settings, self.data.corpus
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
-        judged = when_judged(self.trainer.settings, self.cost)
+        judged = when_judged(self.trainer.settings, self.trainer.evaluation.cost)
         start = "random numbers" if settings.model in PRESETS else settings.model
         begins = "goes on from its state" if self.trainer.state_file.is_file() else f"starts from {start}"
         lines = [

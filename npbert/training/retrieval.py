@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from math import log2
 
 from npbert.compute import Array
-from npbert.inference.search import semantic_search
+from npbert.inference.search import Hits, semantic_search
 
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
@@ -64,8 +64,7 @@ class Library:
                     self._first["texts"].append((number, column))
             self.relevant[self.queries[query]].add(self.texts[texts[0]])
 
-    def search(self, vectors: Sequence[Array], *, top_k: int = 10) -> list[list[tuple[int, float]]]:
-        """For each query the texts that are most similar to it, as (number, cosine). vectors: of each group (C, D)."""
+    def search(self, vectors: Sequence[Array], *, top_k: int = 10) -> Hits:
+        """For each query the texts that are most similar to it, by the cosine. vectors: of each group (C, D)."""
         queries, texts = ([vectors[n][column] for n, column in self._first[what]] for what in ("queries", "texts"))
-        hits = semantic_search(queries, texts, top_k=top_k)
-        return [[(hit.corpus_id, hit.score) for hit in of_query] for of_query in hits]
+        return semantic_search(queries, texts, top_k=top_k)

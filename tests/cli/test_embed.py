@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from npbert import Embed
+from npbert import BertForSequenceClassification, Classify, Embed
+from npbert.inference.rerank import rerank
 
 LINES = ["the cat sat on the mat", "a dog ran", "", "the unaffable café", "a dog ran on the road", "the cat sat"]
 QUERIES = ["the cat sat", "-- a café?"]
@@ -122,3 +123,22 @@ def test_of_a_table_the_column_that_is_said_is_embedded(npbert, folder, tmp_path
     )
     (row,) = npbert("embed", folder, table, "--text", "text").rows
     assert row["text"] == "the cat, sat"
+
+
+def test_search_in_vectors_of_less_memory_and_in_the_order_of_another_model(npbert, folder, corpus, tmp_path):
+    from tests.inference.checkpoints import write_checkpoint
+
+    judge = write_checkpoint(tmp_path / "judge", BertForSequenceClassification, num_labels=1)
+    vectors = tmp_path / "vectors.npy"
+    plain = npbert("search", folder, corpus, "the cat sat").rows[0]["hits"]
+    for precision in ("float16", "int8"):
+        npbert("embed", folder, corpus, "--output", vectors, "--precision", precision)
+        assert np.load(vectors).dtype == precision
+        found = npbert("search", folder, corpus, "the cat sat", "--vectors", vectors).rows[0]["hits"]
+        assert [hit["line"] for hit in found[:1]] == [hit["line"] for hit in plain[:1]]
+    hits = npbert("search", folder, corpus, "a dog", "--rerank", judge, "--top-k", 2).rows[0]["hits"]
+    lines = [line for line in LINES if line]
+    best = rerank(Classify.from_pretrained(judge), "a dog", lines)[:2]
+    assert [(hit["text"], hit["score"]) for hit in hits] == [
+        (lines[hit.corpus_id], pytest.approx(hit.score, rel=1e-5)) for hit in best
+    ]

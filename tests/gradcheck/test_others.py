@@ -121,6 +121,8 @@ def test_whose_the_gradients_are():
     assert assert_proved(f, lambda d, cache: d * cache[0], n(3), n(3), wrt=["b"]).sizes == {"b": 3}
     with pytest.raises(GradientError, match=r"returns 1 gradient, for inputs \['a', 'b'\]"):
         assert_proved(f, lambda d, cache: d * cache[1], n(3), n(3))
+    with pytest.raises(GradientError, match=r"returns 2 gradients, for inputs \['w'\]"):  # whole numbers have none
+        assert_proved(lambda ids, w: w[ids], lambda d, ids, w: (d, d), np.arange(3), n(3))
     with pytest.raises(ValueError, match="wrt names c, and the inputs are a, b"):
         assert_proved(f, lambda d, cache: d, n(3), n(3), wrt=["c"])
     with pytest.raises(ValueError, match=r"none of the inputs has that are left: say whose they are, as wrt=\('x',\)"):

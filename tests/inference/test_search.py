@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert.inference import Hit, semantic_search, similarity
+from npbert.inference.search import at_precision
 
 RNG = np.random.default_rng(0)
 A, B = RNG.standard_normal((5, 7)).astype(np.float32), RNG.standard_normal((9, 7)).astype(np.float32)
@@ -97,3 +98,28 @@ def test_no_vectors_and_no_hits():
     assert (similarity([], B).shape, similarity(A, np.empty((0, 3))).shape) == ((0, 9), (5, 0))
     with pytest.raises(ValueError, match="top_k is 0, wanted at least 1"):
         semantic_search(A, B, top_k=0)
+
+
+def test_vectors_in_less_memory_are_found_in_the_same_order():
+    vectors = np.random.default_rng(1).standard_normal((40, 16)).astype(np.float32)
+    vectors[7] = 0
+    wanted = similarity(vectors, vectors)
+    for precision, dtype, error in (("float32", np.float32, 0), ("float16", np.float16, 1e-3), ("int8", np.int8, 1e-2)):
+        small = at_precision(vectors, precision)
+        assert small.dtype == dtype
+        np.testing.assert_allclose(similarity(vectors, small), wanted, rtol=0, atol=error)
+        assert [hits[0].corpus_id for n, hits in enumerate(semantic_search(vectors, small)) if n != 7] == [
+            n for n in range(40) if n != 7
+        ]
+    assert np.abs(at_precision(vectors, "int8")).max(axis=1).tolist() == [127] * 7 + [0] + [127] * 32
+    with pytest.raises(ValueError, match="precision is 'int4', wanted one of float32, float16, int8"):
+        at_precision(vectors, "int4")
+
+
+def test_a_corpus_of_half_the_size_is_never_made_larger_as_a_whole():
+    corpus = np.ones((200_000, 64), np.float16)
+    tracemalloc.start()
+    semantic_search(corpus[:1], corpus)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < corpus.nbytes

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import npbert
-from npbert import Batch, BertForMultipleChoice, DotProductAttention, Dropout, LayerNorm, Tape
+from npbert import Batch, BertForMultipleChoice, BertForSentenceVectors, DotProductAttention, Dropout, LayerNorm, Tape
 from npbert.core import named_parts
 from tests import textbook
 from tests.models.small import assert_all_close, each_class, fixed_batch, random_model, small_config
@@ -15,7 +15,7 @@ from tests.models.small import assert_all_close, each_class, fixed_batch, random
 
 def batch_for(cls):
     """Two sequences, or a pair of them."""
-    return fixed_batch().grouped(2) if cls is BertForMultipleChoice else fixed_batch()
+    return fixed_batch().grouped(2) if cls in (BertForMultipleChoice, BertForSentenceVectors) else fixed_batch()
 
 
 def values_in(model, kind, attribute):

@@ -66,7 +66,7 @@ SAID = [
     ([float("nan"), "a"], ["no", "yes"], {}, "the training list, row 0: nan, wanted a text"),
     (["a", "b \ud83d"], ["no", "yes"], {}, "the training list, row 1: not valid JSON: half of a character, '\\ud83d'"),
     (TEXTS, YES, {"positive": "x"}, "positive is 'x', wanted one of the labels: 'no', 'yes'"),
-    (TEXTS, YES, {"task": "ner"}, "task is 'ner', wanted classification or regression"),
+    (TEXTS, YES, {"task": "ner"}, "task is 'ner', wanted classification, regression or vectors"),
     (TEXTS, YES, {"metric": "f2"}, "metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss"),
     (TEXTS, YES, {"max_length": 99}, "max_length is 99, wanted at most 32 for this model"),
     ([" ".join(["cat"] * 40), *TEXTS], ["no", *YES], {}, "the training list: 1 of 13 texts is longer than the 20 *"),
@@ -107,3 +107,21 @@ def test_a_label_that_is_rare_may_count_more(tmp_path, options, monkeypatch, wei
     ):
         with pytest.raises(InputError, match=f"class_weight is {said}"):
             npbert.finetune(TEXTS, labels, folder=tmp_path / "wrong", class_weight=wrong, **options)
+
+
+def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):
+    pairs = [(f"the {animal} .", f"a {animal} .") for animal in ("cat", "dog", "cow", "bird")]
+    of_vectors = {"task": "vectors", **options}
+    given = {"pairs": (pairs, None), "scores": (pairs, [0.1, 0.5, 0.9, 0.3])}
+    given["negatives"] = [(*pair, "a fish .", "a goat .") for pair in pairs], None
+    for name, (texts, scores) in given.items():
+        embed = npbert.finetune(texts, scores, folder=tmp_path / name, held_out=0.5, **of_vectors)
+        assert embed("a dog .").shape == (8,)
+    with pytest.raises(TypeError, match="labels are missing, wanted one for each text"):
+        npbert.finetune(pairs, folder=tmp_path / "none", **options)
+    with pytest.raises(InputError, match=r"the training list, row 1: .*, wanted a pair of texts, as the first is"):
+        npbert.finetune([pairs[0], (*pairs[1], "c")], folder=tmp_path / "odd", **of_vectors)
+    with pytest.raises(InputError, match="the training list, row 0: text_pair is empty, wanted a text"):
+        npbert.finetune([("a", " "), *pairs], folder=tmp_path / "empty", **of_vectors)
+    with pytest.raises(InputError, match="task is 'tagging', wanted classification, regression or vectors"):
+        npbert.finetune(["a"], ["b"], folder=tmp_path / "tags", **{**options, "task": "tagging"})

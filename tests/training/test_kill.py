@@ -81,12 +81,13 @@ def stopped_at(folder, step):
 
 
 def test_killed_or_asked_to_stop_again_and_again(tmp_path, run):
-    """In the middle of a file: before there is a state, of a model, and of a state after others."""
+    """In the middle of a file: of a state after another, and of a model."""
     (arguments, wanted), folder = run, tmp_path / "run"
-    with running(folder, ("state", 1), *arguments) as process:
+    with running(folder, ("state", 2), *arguments) as process:
         assert leftovers(folder) == ["state"]
         process.kill()
         assert process.wait() == -signal.SIGKILL, "it should be killed before it is done"
+    stopped_at(folder, 2)
     with running(folder, ("model", 1), "--resume") as process:
         os.kill(process.pid, signal.SIGHUP)
         out, err = process.communicate("go on\n", timeout=300)
@@ -104,9 +105,6 @@ def test_killed_or_asked_to_stop_again_and_again(tmp_path, run):
     assert status == 130, said
     closed = "npbert: standard output is closed (Broken pipe), so the run stops"
     assert said[-3:] == [closed, "", stopped_at(folder, 8)], "the step in progress is finished, and saved"
-    with running(folder, ("state", 1), "--resume") as process:
-        assert leftovers(folder) == ["state"]
-        process.kill()
     assert main(["pretrain", str(folder), "--resume"]) == 0
     assert results(folder) == wanted
     assert leftovers(folder) == []

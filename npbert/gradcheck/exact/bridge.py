@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
-from npbert.gradcheck.exact.run import Case, ExactRun, Floats, run_on_numbers
+from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 
 _STEP, _STEPS = 1e-4, 10.0 ** -np.arange(2, 14)
 _SLOPE = 1e-5  # the relative error of a slope by a difference, beside what rounding explains

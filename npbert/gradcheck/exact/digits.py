@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.exact.run import Case, ExactRun, run_on_numbers
+from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 
 DIGITS = 50
 _NEAR = 1e-3

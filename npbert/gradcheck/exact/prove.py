@@ -43,10 +43,11 @@ import numpy as np
 
 from npbert.core import Tape, TapeError, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_parting
+from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.room import place_of
-from npbert.gradcheck.exact.run import Case, ExactRun, Floats
+from npbert.gradcheck.exact.run import ExactRun
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.inputs import copied, copy_of
 from npbert.gradcheck.layer_of import as_layer

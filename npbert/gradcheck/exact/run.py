@@ -1,153 +1,23 @@
-"""A layer, run forward and backward: on the user's own floats, and on Numbers instead of them."""
+"""A layer, run forward and backward on Numbers in the place of floats."""
 
-import copy
-import math
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Parameter, Tape, TapeError
+from npbert.core import Tape
 from npbert.gradcheck.exact.arrays import ERROR, TANGENT, VALUE, part_of_numbers, seen, unknowns_like
+from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.number import NoRuleError, Number
-from npbert.gradcheck.exact.room import Swap, room_for_numbers, swaps_for
+from npbert.gradcheck.exact.room import room_for_numbers
 from npbert.gradcheck.gradients_by_name import gradients_by_name
-from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
-from npbert.gradcheck.report import GradientError
-from npbert.gradcheck.restoring import reachable
+from npbert.gradcheck.inputs import as_tuple, copy_of
 
 SLACK = 4.0  # times the bound on rounding, which is of the first order
-_DECADES, _LARGE = 3, 1e4
-
-
-@dataclass(frozen=True)
-class Floats:
-    """One forward and one backward on the user's own floats.
-
-    y, dy: what forward gave, and what backward was given. gradients: by name. epsilon: of the coarsest dtype.
-    """
-
-    y: tuple[Any, ...]
-    dy: tuple[Any, ...]
-    gradients: dict[str, Array]
-    epsilon: float
-
-    @property
-    def factor(self) -> float:
-        """The exact numbers are given this times dy, and so their gradients are this times those of floats: −1, as some
-        functions treat negative numbers otherwise. The dy of a loss becomes a short fraction: its backward may compute
-        with it in floats, and what they make of it has to be known exactly."""
-        if len(self.dy) > 1 or np.ndim(self.dy[0]):
-            return -1.0
-        return float(-(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0])
-
-    @property
-    def dy_of_numbers(self) -> tuple[Any, ...]:
-        """What backward is given on exact numbers."""
-        return tuple(each * self.factor for each in self.dy)
-
-
-class Case:
-    """A layer with what its forward is given, and its dotted name, if it is a part of another one.
-
-    rng: for dropout. things: all that the layer holds, where that is known. parameters: by name. float_inputs: the
-    positions of the inputs that have a gradient, by name. swaps: see `room_for_numbers`.
-    """
-
-    def __init__(
-        self,
-        layer: Any,
-        inputs: Iterable[Any],
-        rng: np.random.Generator | None,
-        name: str = "",
-        things: Iterable[Any] | None = None,
-    ) -> None:
-        self.layer, self.inputs, self.rng, self.name, self._things = layer, list(inputs), rng, name, things
-
-    @cached_property
-    def things(self) -> list[Any]:
-        """All that the layer holds."""
-        return list(reachable([self.layer]) if self._things is None else self._things)
-
-    @cached_property
-    def parameters(self) -> dict[str, Parameter]:
-        """Those of the layer by name, and those that it hides."""
-        return parameters_of(self.layer, self.things)
-
-    @cached_property
-    def float_inputs(self) -> dict[str, int]:
-        """The positions of the inputs that have a gradient, by name."""
-        return float_inputs_of(self.layer, self.inputs, self.parameters)
-
-    @cached_property
-    def swaps(self) -> list[Swap]:
-        """What means something else on exact numbers."""
-        return swaps_for(self.things)
-
-    @property
-    def variables(self) -> dict[str, Array]:
-        """All that can be moved: the parameters' values and the float inputs, by name."""
-        values = {name: parameter.value for name, parameter in self.parameters.items()}
-        return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
-
-    @property
-    def size(self) -> int:
-        """The count of all numbers that can be moved."""
-        return sum(array.size for array in self.variables.values())
-
-    def leave_out(self, names: set[str]) -> None:
-        """Take these inputs for constants, as backward returns None for them."""
-        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
-
-    def made(self, make: Callable[[Array], Any]) -> Any:
-        """A context: see `replaced`."""
-        return replaced(self.parameters, self.inputs, self.float_inputs, make)
-
-    @contextmanager
-    def moved(self, make: Callable[[Array], Any]) -> "Iterator[Case]":
-        """While it lasts, parameters are others; gives the case with other inputs, too."""
-        with self.made(make) as (given, _):
-            there = copy.copy(self)
-            there.inputs = list(map(copied, given))
-            yield there
-
-    def outputs(self) -> tuple[Array, ...]:
-        """y, each time with the same dropout."""
-        y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng)))
-        return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which is moved again
-
-    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> Floats:
-        """What the layer does with floats. Inputs for which backward returns None are constants from then on. dy: as it
-        is, or where it is drawn from. Raises: what forward raises; GradientError when backward raises, or does not
-        return one gradient for each float input."""
-        with self.made(np.copy) as (given, variables):
-            tape = Tape(copy_of(self.rng))
-            y = self.layer.forward(*map(copied, given), tape=tape)
-            ys = tuple(np.copy(part) for part in as_tuple(y))
-            if isinstance(dy, np.random.Generator):
-                dy = tuple(_drawn_like(part, dy) for part in ys)
-            try:
-                dx = self.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape)
-            except TapeError:
-                raise
-            except Exception as error:
-                raise GradientError(f"backward raises {type(error).__name__}: {error}") from error
-            found = gradients_by_name(self.parameters, list(self.float_inputs), dx, tape)
-            for name in found.keys() & self.float_inputs.keys():
-                if np.shape(found[name]) != variables[name].shape:
-                    shapes = f"has shape {np.shape(found[name])}, and {name} {variables[name].shape}"
-                    raise GradientError(f"the gradient of {name} {shapes}")
-            gradients = {name: np.copy(gradient) for name, gradient in found.items()}
-            values = (parameter.value for parameter in self.parameters.values())
-            dtypes = {array.dtype for array in (*ys, *gradients.values(), *values, *given) if is_float_array(array)}
-        epsilon = max((float(np.finfo(dtype).eps) for dtype in dtypes), default=2.0**-52)
-        self.leave_out(self.float_inputs.keys() - gradients.keys())
-        return Floats(ys, dy, gradients, epsilon)
 
 
 class Seen(NamedTuple):
@@ -251,14 +121,6 @@ def _at(name: str, at: tuple[int, ...]) -> str:
 def _inner(a: Array, b: Array) -> Any:
     """Σ a b."""
     return (np.ravel(a) * np.ravel(b)).sum()
-
-
-def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:
-    """A dy for this part of y, of all sizes and signs, so that a function that treats some otherwise is seen."""
-    sizes = 10.0 ** drawn.uniform(-_DECADES, _DECADES, np.shape(part))
-    if not np.ndim(part):
-        return float(sizes * _LARGE)
-    return (sizes * drawn.standard_normal(np.shape(part))).astype(part.dtype)
 
 
 _one_at_a_time = threading.RLock()

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.constants import simplest
 from npbert.gradcheck.exact.digits import DIGITS, gradients_with_digits
 from npbert.gradcheck.exact.rules import HALF_EPSILON
-from npbert.gradcheck.exact.run import Case
 from npbert.gradcheck.report import EXACT, Comparison
 
 _MOST_DIGITS = 800

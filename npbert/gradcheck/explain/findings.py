@@ -15,9 +15,9 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
+from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.prove import judged, parts_of, prove
 from npbert.gradcheck.exact.room import place_of
-from npbert.gradcheck.exact.run import Case
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.mend import TRIES

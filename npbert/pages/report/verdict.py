@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from npbert.pages.report.run import RunFiles
-from npbert.training.tasks import task_named
+from npbert.training.tasks import FinetuneTask, TaskSettings, task_named
 
 _LEARNED = ((0.0, "it has learned nothing yet"), (0.1, "it has barely learned"), (0.5, "it has begun to learn"))
 """What is said up to each share of the way from the baseline to 1."""
@@ -21,7 +21,9 @@ def verdict(run: RunFiles) -> str:
         return f"{said}."
     share = (value - baseline) / max(1 - baseline, 1e-9)
     learned = next((words for most, words in _LEARNED if share <= most), "it has learned")
-    return f"{said}; the baseline that always gives the commonest answer gets {_told(goal, baseline)}: {learned}."
+    is_before = _task(run).before == "before training"
+    baseline_is = "the model before training" if is_before else "the baseline that always gives the commonest answer"
+    return f"{said}; {baseline_is} gets {_told(goal, baseline)}: {learned}."
 
 
 def to_look_at(run: RunFiles) -> Iterator[str]:
@@ -43,8 +45,13 @@ def _goal(run: RunFiles) -> tuple[str, str]:
     if "corpus" in run.settings:
         is_alone = not any("mlm_loss" in row for row in run.metrics)
         return "accuracy" if is_alone else "mlm_accuracy", "masked words"
-    task = task_named(run.settings.get("task", "classification"))
+    task = _task(run)
     return run.settings.get("metric") or task.goal, "examples"
+
+
+def _task(run: RunFiles) -> type[FinetuneTask]:
+    label = run.settings.get("label", "")
+    return task_named(run.settings.get("task", "classification")).for_settings(TaskSettings(label=label))
 
 
 def _told(goal: str, value: float, what: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,17 +19,15 @@ from npbert.io.messages import listed
 from npbert.layers import CosineLoss
 from npbert.models import BertForSentenceVectors
 from npbert.models.sentence_vectors import LOSSES
-from npbert.training.log import short
 from npbert.training.metrics import METRICS
 from npbert.training.retrieval import RETRIEVAL_METRICS, Library, retrieval_scores
 from npbert.training.tasks.grouped import GroupedTask
-from npbert.training.tasks.report_rows import MOST, cut
+from npbert.training.tasks.report_rows import cut, row_of
 from npbert.training.tasks.table import Table, is_number
 from npbert.training.tasks.task import JudgedExample, Labelled, TaskSettings, targets_of
 from npbert.training.tasks.text import numbers_row
 
 _OF_SCORES = ("cosent", "cosine")
-_SHOWN = 3  # texts that a report shows for a query
 
 
 class SentenceVectors(GroupedTask):
@@ -46,6 +43,7 @@ class SentenceVectors(GroupedTask):
     goal = "mrr_at_10"
     before = "before training"
     usual_loss: ClassVar[str] = "in-batch"
+    _before: Sequence[int] = ()
 
     @classmethod
     def for_settings(cls, settings: TaskSettings) -> type[SentenceVectors]:
@@ -106,7 +104,7 @@ class SentenceVectors(GroupedTask):
 
     def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         library = Library([example.given for example in examples])
-        found = [[number for number, _ in hits] for hits in library.search(logits)]
+        found = [[hit.corpus_id for hit in hits] for hits in library.search(logits)]
         return {**retrieval_scores(found, library.relevant), "loss": self.loss(logits, examples)}
 
     def loss(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> float:
@@ -119,20 +117,27 @@ class SentenceVectors(GroupedTask):
         return total / len(examples)
 
     def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
-        return self.evaluate(examples)
+        vectors = self.predict(examples)
+        self._before = self.searched(vectors, examples)
+        return self.judge(vectors, examples)
+
+    def searched(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> list[int]:
+        """The number of the text that is found first for each query."""
+        found = Library([example.given for example in examples]).search(logits, top_k=1)
+        return [hits[0].corpus_id for hits in found]
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        """A few queries, with the first texts that are found for each."""
+        """The queries for which another text is found first, and what was found before training."""
         library = Library([example.given for example in examples])
-        texts, shown = list(library.texts), []
-        queries = zip(library.queries, library.search(logits, top_k=_SHOWN), library.relevant, strict=True)
-        for query, hits, relevant in itertools.islice(queries, MOST):
-            found = [
-                {"text": cut(texts[number]), "score": short(score), "right": number in relevant}
-                for number, score in hits
-            ]
-            shown.append({"text": cut(query), "found": found})
-        return {"kind": "search", "examples": len(examples), "queries": shown}
+        queries, texts, found = list(library.queries), list(library.texts), library.search(logits, top_k=1)
+
+        def describe(number: int) -> dict[str, object]:
+            own, first = min(library.relevant[number]), found[number][0].corpus_id
+            told = {"true": own, "predicted": first, "before": self._before[number] if self._before else first}
+            return {"text": cut(queries[number]), **{name: cut(texts[each]) for name, each in told.items()}}
+
+        wrong = [hits[0].corpus_id not in known for hits, known in zip(found, library.relevant, strict=True)]
+        return row_of("search", np.array(wrong), np.array([hits[0].score for hits in found]), describe)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a folder of sentence-transformers, which `npbert search` reads."""
@@ -154,6 +159,9 @@ class ScoredVectors(SentenceVectors):
 
     def targets(self, examples: Sequence[JudgedExample]) -> Array:
         return targets_of(examples)
+
+    def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
+        return self.evaluate(examples)
 
     def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         cosines, scores = self._cosines(logits), targets_of(examples)

@@ -10,7 +10,7 @@ import contextlib
 import numpy as np
 
 from npbert import Tape
-from npbert.gradcheck.exact.run import Case
+from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.layer_of import as_layer
 

@@ -68,7 +68,7 @@ def run(*programs, cwd=None):
 def test_processes_compute_the_same_bits_as_one(tmp_path):
     """In float32, where another order of a sum soon shows; with five parts, of which one process has two
     whose sums wait for those of others."""
-    options = {"parts": 5, "batch": 7, "save_every": 12, "evaluate_every": 4, "log_every": 5}
+    options = {"parts": 5, "batch": 7, "steps": 6, "save_every": 6, "evaluate_every": 2, "log_every": 4}
     status, out, err = run((3, *PROGRAM, tmp_path / "mpi", json.dumps(options)))
     assert status == 0 and not err, err
     assert out.count("held out") == 3, "process 0 alone speaks"

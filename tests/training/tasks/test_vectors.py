@@ -117,9 +117,24 @@ def test_it_learns_what_belongs_together_and_saves_what_a_search_reads(settings,
     assert [hit[0].corpus_id for hit in hits] == [0, 1, 2, 3]
     assert (embed.pooling, embed.normalize, embed.max_length) == ("mean", False, 16)
     (*_, shown) = read_json_lines(tmp_path / "run" / SHOWN_FILE)
-    assert shown["kind"] == "search"
-    assert shown["baselines"] == before
-    assert [query["found"][0]["right"] for query in shown["queries"]] == [True] * 4
+    assert (shown["kind"], shown["examples"], shown["wrong"], shown["baselines"]) == ("search", 4, 0, before)
+
+
+def test_a_report_shows_what_is_found_first_before_and_after(settings, tmp_path):
+    with pytest.warns(UserWarning, match="4 of 4 rows"):
+        run = Finetuning(replace(settings, held_out=settings.train), tmp_path / "run")
+    right = np.eye(12)[[0, 1, 2, 3]]
+    wrong = right[[1, 0, 2, 3]]
+    examples, vectors = run.held_out, np.stack([right, wrong], axis=1)
+    row = run.task.report_row(list(vectors), examples)
+    given = [example.given for example in examples]
+    assert (row["kind"], row["examples"], row["wrong"]) == ("search", 4, 2)
+    first = run.task.searched(run.task.predict(examples), examples)
+    shown = [
+        {"text": given[n][0], "true": given[n][1], "predicted": given[1 - n][1], "before": given[first[n]][1]}
+        for n in (0, 1)
+    ]
+    assert row["worst"] == shown
 
 
 def test_the_pooling_is_the_folders_own_unless_another_is_asked_for(settings, tmp_path):
@@ -162,7 +177,7 @@ def test_a_text_that_is_there_twice_is_searched_once():
     e = np.eye(4)
     vectors = [np.array([e[0], e[0], e[1]]), np.array([e[2], e[2], e[0]]), np.array([e[0], e[0] + e[1], e[1]])]
     found = library.search(vectors)
-    assert [[number for number, _ in hits] for hits in found] == [[0, 3, 1, 2], [2, 0, 1, 3]]
+    assert [[hit.corpus_id for hit in hits] for hits in found] == [[0, 3, 1, 2], [2, 0, 1, 3]]
 
 
 def test_the_weights_alone_are_berts(settings, tmp_path):

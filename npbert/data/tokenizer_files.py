@@ -142,13 +142,14 @@ def _put_special_tokens_around(tokenizer: Any, special: Mapping[str, str], *, re
     wanted = [cls_id, sep_id], [cls_id, sep_id, sep_id], [0, 0, int(reads_types)]
     if (one.ids, two.ids, two.type_ids) == wanted:
         return
-    template = import_extra("tokenizers.processors", extra="hf").TemplateProcessing
-    second = int(reads_types)
-    tokenizer.post_processor = template(
-        single=f"{cls} $A {sep}",
-        pair=f"{cls} $A {sep} $B:{second} {sep}:{second}",
-        special_tokens=[(cls, cls_id), (sep, sep_id)],
-    )
+    processors = import_extra("tokenizers.processors", extra="hf")
+    if reads_types:
+        tokenizer.post_processor = processors.BertProcessing((sep, sep_id), (cls, cls_id))
+    else:
+        template = {"single": f"{cls} $A {sep}", "pair": f"{cls} $A {sep} $B:0 {sep}:0"}
+        tokenizer.post_processor = processors.TemplateProcessing(
+            **template, special_tokens=[(cls, cls_id), (sep, sep_id)]
+        )
 
 
 def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:

@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.blocks import MeanPooling
 from npbert.compute import Array
-from npbert.core import Sequences
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text, Tokenizer
 from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similarity, unit_vectors
@@ -21,6 +19,7 @@ from npbert.io.files import FileError, model_folder
 from npbert.io.messages import warn
 from npbert.models import BertModel
 from npbert.models.packed_batch import PackedBatch, Reads
+from npbert.models.sentence_vectors import pooling_layer
 
 POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens", "pooler")
 
@@ -68,7 +67,6 @@ class Embed(Task):
             raise InputError(what="layer", got=layer, wanted="-1: the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
-        self.mean = MeanPooling()
 
     @classmethod
     def from_pretrained(cls, folder: str | Path, **options: Any) -> Embed:
@@ -183,17 +181,9 @@ class Embed(Task):
         h = self.model.encode(packed) if self._is_last else self.model.hidden_rows(packed, {self._number})[self._number]
         if self.pooling == "pooler":
             return self.model.pool(h, packed)
-        if self.pooling == "cls":
+        pooling = pooling_layer(self.pooling)
+        if pooling is None:
             return h[packed.first]
         vectors = np.empty((len(packed.order), h.shape[1]), h.dtype)
-        vectors[packed.order] = self._pool_rows(h, packed.sequences)
+        vectors[packed.order] = pooling(h, packed.sequences)
         return vectors
-
-    def _pool_rows(self, h: Array, sequences: Sequences) -> Array:
-        """One vector of the rows of each sequence, (N, D) -> (B, D)."""
-        if self.pooling == "max":
-            return np.maximum.reduceat(h, sequences.offsets[:-1], axis=0)
-        mean = self.mean(h, sequences)
-        if self.pooling == "mean":
-            return mean
-        return mean * np.sqrt(sequences.lengths, dtype=h.dtype)[:, None]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -24,6 +24,33 @@ _Examples = tuple[Sequence[Text], Sequence[object] | None]
 _COLUMNS = ("text", "text_pair", "negative_")
 _OF_FILES = ("model", "train", "held_out", "text", "label")
 """The settings that are none here: finetune has arguments for them, or writes the file itself."""
+
+
+@overload
+def finetune(
+    texts: Sequence[Text],
+    labels: Sequence[object],
+    *,
+    model: str | Path,
+    folder: str | Path,
+    held_out: _Examples | float | None = None,
+    overwrite: bool = False,
+    **settings: Any,
+) -> Classify: ...
+
+
+@overload
+def finetune(
+    texts: Sequence[Text],
+    labels: Sequence[object] | None = None,
+    *,
+    task: Literal["vectors"],
+    model: str | Path,
+    folder: str | Path,
+    held_out: _Examples | float | None = None,
+    overwrite: bool = False,
+    **settings: Any,
+) -> Embed: ...
 
 
 def finetune(

@@ -47,7 +47,8 @@ def differences(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, 
 @cache
 def _code() -> str:
     root = Path(npbert.__file__).parent
-    return _sum("".join(f"{file.relative_to(root)} {_file(file)}\n" for file in sorted(root.rglob("*.py"))))
+    files = sorted([*root.rglob("*.py"), *root.rglob("*.json")])
+    return _sum("".join(f"{file.relative_to(root)} {_file(file)}\n" for file in files))
 
 
 def _sum(text: str) -> str:

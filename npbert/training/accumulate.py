@@ -88,8 +88,10 @@ def gradients_of(
         return losses.means, losses.counts_right
 
     through: Callable[[int, Tape], PartResult] = through_loss
-    if model.needs_whole_batch and len(pieces) > 1:
-        through = vectors_first(model, pieces, communicator, partial(part_rng, seed), dloss)
+    if model.needs_whole_batch:
+        width = model.config.hidden_size
+        cut = [parts_of(model, piece.batch, bounded_parts(piece.sequences.num_rows, width)) for piece in pieces]
+        through = vectors_first(model, cut, communicator, partial(part_rng, seed), dloss)
 
     def work(number: int) -> None:
         tape = Tape(part_rng(seed, number))
@@ -122,8 +124,6 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     """
     packed: PackedBatch = model.pack(batch)
     config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
-    if not parts and model.needs_whole_batch:
-        parts = bounded_parts(packed.sequences.num_rows, config.hidden_size)
     if not parts:
         numbers = sum(parameter.value.size for parameter in model.parameters())
         parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)

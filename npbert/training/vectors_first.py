@@ -25,33 +25,42 @@ PartResult = tuple[tuple[float, ...], tuple[int, ...] | None]
 
 def vectors_first(
     model: TaskModel,
-    pieces: Sequence[PackedBatch],
+    parts: Sequence[Sequence[PackedBatch]],
     communicator: Communicator,
     rng_of: Callable[[int], np.random.Generator | None],
     dloss: float,
 ) -> Callable[[int, Tape], PartResult]:
-    """Compute the loss of a batch in these parts; return what takes a part, by its number, forward on a tape and back.
+    """Compute the loss of a batch; return what takes a part, by its number, forward on a tape and back.
 
+    parts: of the batch, each in pieces that go through the model one after another. Where no part has several, nothing
+    goes forward twice: what fits beside all others is kept.
     rng_of: the generator that draws the dropout of a part, the same each time. Of several processes each computes the
     vectors of its own parts; all of them compute the loss.
     """
-    own = communicator.own(range(len(pieces)))
-    found: dict[int, Array] = {}
+    own = communicator.own(range(len(parts)))
+    keeps = max(map(len, parts)) == 1
+    tapes: dict[int, Tape] = {}
+    found: dict[int, list[Array]] = {}
 
     def work(number: int) -> None:
-        found[number] = model(pieces[number], Tape(rng_of(number), keeps=False))
+        tapes[number] = Tape(rng_of(number), keeps=keeps)
+        found[number] = [model(piece, tapes[number]) for piece in parts[number]]
 
     for first in range(0, len(own), num_threads()):
-        run(work, own[first : first + num_threads()], of=len(pieces))
+        run(work, own[first : first + num_threads()], of=len(parts))
     vectors = list(itertools.chain(*communicator.gather([found[number] for number in own])))
-    tape, targets = Tape(), np.concatenate([model.targets(piece) for piece in pieces])
-    loss = model.loss_function(np.concatenate(vectors), targets, tape)
-    ends = itertools.accumulate(map(len, vectors))
-    dvectors = np.split(model.loss_function.backward(dloss, tape), list(ends)[:-1])
+    targets = np.concatenate([model.targets(piece) for pieces in parts for piece in pieces])
+    tape, in_a_row = Tape(), list(itertools.chain(*vectors))
+    loss = model.loss_function(np.concatenate(in_a_row), targets, tape)
+    ends = list(itertools.accumulate(map(len, in_a_row)))
+    dvectors = iter(np.split(model.loss_function.backward(dloss, tape), ends[:-1]))
+    of_parts = [[next(dvectors) for _ in pieces] for pieces in vectors]
 
     def through(number: int, tape: Tape) -> PartResult:
-        model(pieces[number], tape)
-        model.backward(dvectors[number], tape)
+        for piece, of_piece in zip(parts[number], of_parts[number], strict=True):
+            if not keeps:
+                model(piece, tape)
+            model.backward(of_piece, tapes.pop(number) if keeps else tape)
         return (loss,), None
 
     return through

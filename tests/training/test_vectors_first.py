@@ -5,7 +5,7 @@ import pytest
 
 from npbert import Batch, BertConfig, BertForSentenceVectors, Tape
 from npbert.layers import CoSENT, InBatchNegatives
-from npbert.training.accumulate import accumulate, parts_of
+from npbert.training.accumulate import accumulate
 from tests.computing import on_threads
 
 CONFIG = BertConfig(30, 8, 2, 2, 12, max_position_embeddings=9)
@@ -43,25 +43,37 @@ def test_any_parts_have_the_gradient_of_the_whole(loss, labels):
             np.testing.assert_allclose(parameter.grad, gradient, rtol=0, atol=1e-13 * scale)
 
 
-def test_both_passes_have_the_same_dropout():
-    """The second forward of each part gives the vectors that the loss has seen."""
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Pieces of about ten tokens."""
+    monkeypatch.setattr("npbert.compute.cut.LARGEST", 10 * CONFIG.hidden_size)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_part_in_pieces_has_the_gradient_of_the_whole():
+    test_any_parts_have_the_gradient_of_the_whole(InBatchNegatives(), NUMBERS)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_both_passes_have_the_same_dropout_and_nothing_else_is_kept():
+    """The second forward of each piece gives the vectors that the loss has seen."""
     model, batch = make(dropout=0.4), batch_of(NUMBERS)
     seen, again = [], []
-    model.loss_function.forward = lambda vectors, texts, tape: seen.append(vectors) or 0.0
-    model.loss_function.backward = lambda dloss, tape: np.zeros_like(seen[0])
-    forward = model.forward
+    forward, loss = model.forward, model.loss_function.forward
+    model.loss_function.forward = lambda vectors, *rest, **tape: seen.append(vectors) or loss(vectors, *rest, **tape)
     model.forward = lambda packed, tape: again.append((forward(packed, tape), tape.keeps)) or again[-1][0]
-    accumulate(model, batch, [3, 4], parts=3)
+    accumulate(model, batch, [3, 4], parts=2)
     first, second = ([vectors for vectors, keeps in again if keeps is kept] for kept in (False, True))
-    assert len(first) == len(second) == 3
+    assert len(first) == len(second) > 2
     for one, other in zip(first, second, strict=True):
         np.testing.assert_array_equal(one, other)
-    assert not np.array_equal(seen[0], make()(batch))
+    np.testing.assert_array_equal(np.concatenate(first), seen[0])
+    assert not np.allclose(np.sort(seen[0], axis=None), np.sort(make()(batch), axis=None))
 
 
-def test_parts_stay_small_however_large_the_batch_is():
-    model = BertForSentenceVectors(BertConfig(9, 256, 1, 2, 8), rng=None)
-    batch = Batch(np.ones((60, 2, 200), int), labels=np.arange(120).reshape(60, 2))
-    rows = [part.sequences.num_rows for part in parts_of(model, batch, 0)]
-    assert sum(rows) == 24_000
-    assert max(rows) * 256 <= 2 * 400_000
+def test_a_batch_that_fits_goes_forward_once():
+    model, batch, keeps = make(), batch_of(NUMBERS), []
+    forward = model.forward
+    model.forward = lambda packed, tape: keeps.append(tape.keeps) or forward(packed, tape)
+    accumulate(model, batch, None, parts=3)
+    assert keeps == [True] * 3

@@ -93,7 +93,7 @@ def _run_sphinx(source: Path, made: Path) -> None:
 def _as_lines(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
     """A docstring of ours keeps its lines, and has no markup but backticks. Those of others are left out."""
     is_ours = getattr(thing, "__module__", "npbert").startswith("npbert")
-    text = "\n".join(lines).replace("*", r"\*").replace("   ", " \u2003 ")
+    text = "\n".join(lines).replace("*", r"\*").replace("|", r"\|").replace("   ", " \u2003 ")
     text = re.sub("`[^`]+`", lambda code: code[0].replace("\n", " "), text)
     lines[:] = [f"| {line}" for line in text.split("\n")] if is_ours else []
 

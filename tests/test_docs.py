@@ -8,6 +8,7 @@ import traceback
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import npbert
@@ -34,6 +35,13 @@ def there(name):
 
 
 chapters = pytest.mark.parametrize("page", CHAPTERS, ids=lambda page: page.stem)
+
+
+@pytest.fixture(autouse=True)
+def print_options():
+    """What a page sets for printing ends with its test."""
+    with np.printoptions():
+        yield
 
 
 def read(page):

@@ -120,6 +120,12 @@ RIGHT_PARTS = "right by themselves: intermediate, activation, output; look at wh
     ("block", "backward", "kind", "says"),
     [
         ("SoftmaxCrossEntropy", "5 * {right}", "factor", "5 is the number of labels that are not ignored"),
+        (
+            "DotProductAttention",
+            "tuple(3 * dx for dx in {right})",
+            "factor",
+            "3 is the number of columns of q / num_h",
+        ),
         ("FeedForward, gelu", "np.exp({right})", "right parts", RIGHT_PARTS),
     ],
 )

@@ -167,18 +167,22 @@ def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Array)
     arrays |= {key: parameter.value for key, parameter in function.parameters.items()}
     known = {"dy": function.dy[0]} if len(function.dy) == 1 else {}
     numbers = {"dy": function.dy[0].item()} if [each.size for each in function.dy] == [1] else {}
+    counts: dict[str, int] = {}
     for _, part in named_parts(function.layer):  # such as p, eps and num_heads
         attributes = getattr(part, "__dict__", {}).items()
         numbers |= {key: each for key, each in attributes if type(each) is float and math.isfinite(each) and each}
-    sizes = dict(_sizes(arrays))
+        counts |= {key: each for key, each in attributes if type(each) is int and each > 1}
+    sizes = dict(_sizes(arrays, counts))
     return explain(wrong, right, name=name, sizes=sizes, numbers=numbers, known=known)
 
 
-def _sizes(arrays: dict[str, Any]) -> Iterator[tuple[str, int]]:
-    """The sizes of the arrays in words, but for 1."""
+def _sizes(arrays: dict[str, Any], counts: dict[str, int]) -> Iterator[tuple[str, int]]:
+    """The sizes of the arrays in words, but for 1; and of the parts into which columns are cut."""
     for name, array in arrays.items():
         axes = ("rows", "columns") if array.ndim == 2 else [f"numbers along axis {axis}" for axis in range(array.ndim)]
         sizes = {f"the number of {axis} of {name}": size for axis, size in zip(axes, array.shape, strict=True)}
+        for key, count in counts.items() if array.ndim == 2 else ():
+            sizes |= {f"the number of columns of {name} / {key}": array.shape[1] // count}
         sizes[f"the number of elements of {name}"] = array.size
         if array.dtype.kind == "i":
             sizes[f"the number of {name} that are not ignored"] = int((array >= 0).sum())

@@ -30,6 +30,7 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
     order of the run."""
     events: list[Event] = []
     reached: set[int] = set()
+    order = _order_of_names(places[0].code.entry)
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
@@ -37,7 +38,8 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
         reached.add(number)
         if not place.seen:
             place.seen, place.value = True, copied(value)
-            place.env = {name: copied(each) for name, each in sorted(_in_reach(env)) if not name.startswith("__")}
+            there = {name: copied(each) for name, each in _in_reach(env) if not name.startswith("__")}
+            place.env = dict(sorted(there.items(), key=lambda item: order.get(item[0], len(order))))
         if len(events) < _MOST_EVENTS and trial.calls <= calls:
             events.append((place, copied(value)))
         return value
@@ -52,6 +54,15 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
             changes[id(place.expr)] = lambda e, seen=seen: filled(seen, e=e)
     trial.look(trial.compiled(places[0].code.edited(changes), see), k)
     return events
+
+
+def _order_of_names(function: ast.FunctionDef) -> dict[str, int]:
+    """Arguments, and then what is assigned, as they come in the code: locals() is in another order in each version of
+    Python."""
+    names = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+    stored = [n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    names += [n.id for n in stored]
+    return {name: number for number, name in reversed(list(enumerate(names)))}
 
 
 def _in_reach(env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -31,10 +31,9 @@ STYLES = ("page", "stage", "panels", "guide", "fit")
 TITLE = "Follow one number back"
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _PART = re.compile(r"<!-- (\w+\.html) -->")
-_CHAPTER = re.compile(r'href="(docs/[\w-]+)\.md"')
+_CHAPTER = re.compile(r'<a\s+href="docs/([\w-]+)\.md">([^<]*)</a>')
 FOOT = "<!-- the site -->"
 TO_THE_SITE = ' <a href="{}index.html">Its source and chapters, to read</a>.'
-REPOSITORY = "https://github.com/npbert/npbert/blob/main/"
 _IMPORTED = re.compile(r'^import [^;]*from "(.*)";$', re.MULTILINE)
 MASK = SPECIAL["mask_id"]
 LENGTH = 5
@@ -66,20 +65,26 @@ def write_number_page(
 
 def write_page(data: dict[str, Any], path: str | Path) -> None:
     """Write the page of what `export` gives. Raises: OSError when the file cannot be written."""
-    text = number_page(data)
+    folder = Path(path).resolve().parent
+    near = [each for each in ("docs/", "") if (folder / each / "01-derivative-of-a-batch.md").is_file()]
+    text = number_page(data, f'<a href="{near[0]}\\1.md">\\2</a>' if near else r"\2")
     with write_where_asked(Path(path)) as file:
         file.write_text(text, encoding="utf-8")
 
 
-def number_page(data: dict[str, Any]) -> str:
-    """The page as HTML. data: what `export` gives; in a page of the site also `site`, where from it the site begins."""
+def number_page(data: dict[str, Any], chapter: str = r"\2") -> str:
+    """The page as HTML. data: what `export` gives; in a page of the site also `site`, where from it the site begins.
+
+    chapter: what becomes of a link to a chapter: its file is \\1, its words are \\2. Without docs/ only words are left.
+    """
     body = _PART.sub(lambda part: resource(f"{FOLDER}/{part[1]}"), resource(f"{FOLDER}/page.html"))
-    root, end = (escape(data["site"]), "html") if "site" in data else (REPOSITORY, "md")
     if "site" in data:
+        root = escape(data["site"])
         body = body.replace(FOOT, TO_THE_SITE.format(root))
+        chapter = rf'<a href="{root}docs/\1.html">\2</a>'
     return page(
         data["title"],
-        _CHAPTER.sub(rf'href="{root}\1.{end}"', body),
+        _CHAPTER.sub(chapter, body),
         description=DESCRIPTION,
         style="\n".join(resource(f"{FOLDER}/css/{name}.css") for name in STYLES),
         scripts=json_script("data", data) + "\n" + module_script(modules()),

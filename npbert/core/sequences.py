@@ -41,13 +41,24 @@ class Sequences:
             raise ValueError("the rows to read are not in ascending order")
         return Sequences(self.lengths, np.diff(np.searchsorted(read, self.offsets)), self.positions[read])
 
+    def reversed(self) -> Sequences:
+        """The same sequences, the last one first."""
+        positions = self._query_positions
+        if positions is not None:
+            positions = np.concatenate(np.split(positions, np.cumsum(self.query_lengths)[:-1])[::-1])
+        return Sequences(self.lengths[::-1], self.query_lengths[::-1], positions)
+
     @cached_property
     def positions(self) -> Array:
         return _places(self.lengths)
 
     @cached_property
     def query_positions(self) -> Array:
-        return _places(self.query_lengths) if self._query_positions is None else self._query_positions
+        if self._query_positions is not None:
+            return self._query_positions
+        if (self.query_lengths > self.lengths).any():
+            raise ValueError(f"query_lengths are {self.query_lengths}, wanted at most lengths: {self.lengths}")
+        return _places(self.query_lengths)
 
     def __repr__(self) -> str:
         return f"Sequences(lengths={self.lengths.tolist()})"

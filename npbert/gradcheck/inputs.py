@@ -88,7 +88,7 @@ def different(value: Any) -> Any:
         return np.asarray(moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
 
     if isinstance(value, Sequences):
-        return Sequences(value.lengths[::-1], value.query_lengths[::-1])
+        return value.reversed()
     return _with_arrays(value, change)
 
 

@@ -21,7 +21,6 @@ from npbert.training.tasks import SentenceVectors, TextTask, task_named
 __all__ = ["finetune"]
 
 _Examples = tuple[Sequence[Text], Sequence[object] | None]
-_COLUMNS = ("text", "text_pair", "negative_")
 _OF_FILES = ("model", "train", "held_out", "text", "label")
 """The settings that are none here: finetune has arguments for them, or writes the file itself."""
 
@@ -94,22 +93,9 @@ def finetune(
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     with _said_of_lists(files):
         lines = {files[name]: _lines(files[name], *lists) for name, lists in examples.items()}
-        columns = len(texts[0]) if isinstance(texts[0], tuple | list) else 1
-        if columns > 1:
-            settings.setdefault("text_pair", _COLUMNS[1])
-        if columns > 2:
-            settings.setdefault("negatives", tuple(f"{_COLUMNS[2]}{number}" for number in range(2, columns)))
-        if labels is not None and all(isinstance(label, float) for label in labels):
-            settings.setdefault("task", "regression")
-        weight = settings.get("class_weight", ())
-        if isinstance(weight, str):
-            settings["class_weight"] = (weight,)
-        elif isinstance(weight, dict):
-            settings["class_weight"] = tuple(f"{label}={each}" for label, each in weight.items())
         if not issubclass(kind, TextTask | SentenceVectors):
             raise InputError(what="task", got=settings["task"], wanted="classification, regression or vectors")
-        label = "" if labels is None else "label"
-        chosen = FinetuneSettings(**{**settings, **files, "model": model, "text": "text", "label": label})
+        chosen = FinetuneSettings(**{**_as_settings(texts, labels, settings), **files, "model": model})
         with ExitStack() as undone:
             for path, text in lines.items():
                 _write(path, text, undone, overwrite=overwrite)
@@ -117,6 +103,25 @@ def finetune(
             undone.pop_all()
     run.trainer.train(overwrite=overwrite)
     return (Embed if is_of_vectors else Classify).from_pretrained(folder)
+
+
+def _columns(text: Text) -> tuple[str, ...]:
+    """The names of the columns for what a text has: one text, a pair, or a pair and texts that do not belong to it."""
+    count = len(text) if isinstance(text, tuple | list) else 1
+    return "text", *(["text_pair"] if count > 1 else []), *(f"negative_{number}" for number in range(2, count))
+
+
+def _as_settings(texts: list[Text], labels: list[object] | None, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings as those of a file with these texts and labels."""
+    text, *others = _columns(texts[0])
+    known: dict[str, Any] = {"text_pair": others[0], "negatives": tuple(others[1:])} if others else {}
+    if labels is not None and all(isinstance(label, float) for label in labels):
+        known["task"] = "regression"
+    weight = settings.get("class_weight", ())
+    if isinstance(weight, dict):
+        weight = tuple(f"{label}={each}" for label, each in weight.items())
+    weights = (weight,) if isinstance(weight, str) else weight
+    return {**known, **settings, "class_weight": weights, "text": text, "label": "" if labels is None else "label"}
 
 
 @contextmanager
@@ -152,13 +157,12 @@ def _lines(path: Path, texts: Sequence[Text], labels: Sequence[object] | None) -
     if len(texts) != len(labels) or not texts:
         says = f"{len(texts)} texts and {len(labels)} labels"
         raise InputError(says, wanted="one for each, and at least one", where=Place(str(path)))
-    lines, count = [], len(texts[0]) if isinstance(texts[0], tuple | list) else 1
-    columns = (*_COLUMNS[:2], *(f"{_COLUMNS[2]}{number}" for number in range(2, count)))
-    like_the_first = {1: "a text", 2: "a pair of texts"}.get(count, f"{count} texts")
+    lines, columns = [], _columns(texts[0])
+    like_the_first = {1: "a text", 2: "a pair of texts"}.get(len(columns), f"{len(columns)} texts")
     for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
         parts = tuple(text) if isinstance(text, tuple | list) else (text,)
-        if len(parts) != count or not all(isinstance(part, str) for part in parts):
-            wanted = like_the_first + ", as the first is" * (number > 1 or count > 1)
+        if len(parts) != len(columns) or not all(isinstance(part, str) for part in parts):
+            wanted = like_the_first + ", as the first is" * (number > 1 or len(columns) > 1)
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
         if label is None or label != label:  # as pandas says that there is none
             raise InputError(f"the label is {label}", wanted="one for each text", where=Place(str(path), number))

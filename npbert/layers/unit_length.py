@@ -5,19 +5,20 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core.layer import Layer
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.layers.checks import check_like
+from npbert.layers.checks import check_floats, check_like
 
 
 class UnitLength(Layer):
     """y = x / |x| for each row; a row of zeros stays as it is.
 
-    x (N, D)   y (N, D)
+    x (N, D), or any other shape whose last axis is D   y the same
 
     The dot product of two rows of y is the cosine of the angle between those of x.
     """
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
-        length = np.sqrt((x * x).sum(axis=1, keepdims=True))  # (N, 1)
+        check_floats(self, x)
+        length = np.sqrt((x * x).sum(axis=-1, keepdims=True))  # (N, 1)
         length = np.where(length == 0, 1, length)
         y: Array = x / length
         tape.keep(self, y=y, length=length)
@@ -32,4 +33,4 @@ class UnitLength(Layer):
         """
         y, length = tape.take(self)
         check_like(self, dy, y.shape, y.dtype)
-        return (dy - y * (y * dy).sum(axis=1, keepdims=True)) / length
+        return (dy - y * (y * dy).sum(axis=-1, keepdims=True)) / length

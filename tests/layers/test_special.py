@@ -102,7 +102,8 @@ WRONG = {
 }
 BLOCKS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 WITH_ROWS = [name for name in BLOCKS if np.ndim((made := CATALOGUE[name].make())[0](*made[1])) > 1]
-ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.Dropout, npbert.Gather, Unpack, npbert.MeanPooling, npbert.Rotary
+ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.UnitLength, npbert.Dropout, npbert.Gather, Unpack, npbert.Rotary
+ANY_WIDTH = *ANY_WIDTH, npbert.MeanPooling, npbert.MaxPooling
 OF_IDS = npbert.Embedding, npbert.BertEmbeddings
 WITH_WIDTH = [name for name in WITH_ROWS if not issubclass(CATALOGUE[name].layer_class, (*ANY_WIDTH, *OF_IDS))]
 
@@ -133,7 +134,7 @@ def test_an_x_that_does_not_fit(name, wrong):
 @pytest.mark.parametrize(
     "x", [[[1.0, 2.0]], np.ones((2, 3), int), np.ones((2, 3), bool), np.full((2, 3), "a")], ids=str
 )
-@pytest.mark.parametrize("name", ["Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "Dropout"])
+@pytest.mark.parametrize("name", ["Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "Dropout", "UnitLength"])
 def test_numbers_that_are_no_floats(name, x):
     """NumPy would make float64 of them, and a model would go on in it without a word."""
     layer, _, _ = CATALOGUE[name].make()

@@ -100,6 +100,7 @@ const WRITE_AFTER = 400; // milliseconds: browsers refuse an address that is wri
 const MOST_SAID = 200;
 const isEmbedded = new URLSearchParams(location.search).has("embed");
 let lasting = null; // the address that was written last, without what is passing
+let known = null; // the address that was read or written last
 let writing = null;
 
 // Go where the address says; from then on it follows the state. `?embed`: for a frame in another page.
@@ -110,7 +111,7 @@ export function showAddress() {
   addEventListener("hashchange", goToHash);
   goToHash();
   watch(["trace", "step", "chosen", "view", "moving", "allWords", "tour", "quiz"], () => {
-    writing ??= setTimeout(write, WRITE_AFTER);
+    writing ??= setTimeout(writeUnlessLeft, WRITE_AFTER);
   });
 }
 
@@ -136,7 +137,8 @@ function addressOf(now, leftOut = []) {
 
 // Show what the address says. What this page does not have of it is said, and left out.
 function goToHash() {
-  const hash = location.hash.slice(1);
+  known = location.hash;
+  const hash = known.slice(1);
   const isPlain = byId(hash) !== null; // a link to a place within the page
   if (isPlain && state.trace) {
     return;
@@ -178,6 +180,14 @@ function goToHash() {
   tell(...(list ? [`Left out of the address, as this page has no such thing: ${list.slice(0, MOST_SAID)}`] : []));
 }
 
+// Not over the address of a link that was followed just now: the browser is about to go there.
+function writeUnlessLeft() {
+  writing = null;
+  if (location.hash === known) {
+    write();
+  }
+}
+
 // A lasting change is a new entry of the browser's history; any other is written into the last one.
 function write() {
   clearTimeout(writing);
@@ -191,6 +201,7 @@ function write() {
   } else if (location.hash !== address) {
     history.replaceState(null, "", address);
   }
+  known = location.hash;
   byId("whole").href = `${location.href.split(/[?#]/)[0]}${address}`;
 }
 

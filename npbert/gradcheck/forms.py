@@ -14,7 +14,7 @@ from numpy.random.mtrand import get_bit_generator, set_bit_generator
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.exact.room import is_exact
+from npbert.gradcheck.exact.number_modules import is_exact
 from npbert.gradcheck.inputs import is_float_array
 
 Function = Callable[..., Any]

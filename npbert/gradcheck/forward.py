@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.exact.room import place_of
+from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import names_of
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.inputs import as_tuple, is_float_array

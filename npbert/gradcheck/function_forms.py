@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.exact.room import Variables
+from npbert.gradcheck.exact.number_modules import Variables
 from npbert.gradcheck.forms import Form, Function, each
 from npbert.gradcheck.inputs import asked
 

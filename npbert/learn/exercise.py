@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck import GradientError
-from npbert.gradcheck.explain import MANNERS
+from npbert.gradcheck.explain import VARIATIONS
 from npbert.learn.source import blanked, exercise_file, with_helpers
 from npbert.learn.verdict import Verdict
 
@@ -66,7 +66,7 @@ class Part:
     without: methods that the file leaves out.
 
     run(thing, seed): the numbers that `thing` computes, step by step, by names that a learner understands; seeds: for
-    each of `MANNERS` two, which differ in all sizes. fixed: the numbers that are right until something given is
+    each of `VARIATIONS` two, which differ in all sizes. fixed: the numbers that are right until something given is
     changed. tolerance: relative to the largest number of an array.
 
     plain: a right answer in small steps, as source. reasons: why the right formula is as it is, by what it gives.
@@ -81,7 +81,7 @@ class Part:
     given: int | None = 0
     without: tuple[str, ...] = ()
     run: Callable[[Any, int], Iterator[Numbers]] = lambda thing, seed: iter(())
-    seeds: Sequence[int] = range(2 * len(MANNERS))
+    seeds: Sequence[int] = range(2 * len(VARIATIONS))
     fixed: tuple[str, ...] = ()
     tolerance: float = 1e-9
     plain: str = ""

@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck import PromiseError, explain
-from npbert.gradcheck.explain import MANNERS, Finding, describe, describe_place
+from npbert.gradcheck.explain import VARIATIONS, Finding, describe, describe_place
 from npbert.learn.answer import Answer, is_number
 from npbert.learn.attempt import sentence
 from npbert.learn.exception_help import advised
@@ -18,7 +18,7 @@ from npbert.learn.mending import UNKNOWN, findings_of
 from npbert.learn.verdict import Verdict, numbered, paragraphs
 
 _OF_ANY, MOST_NAMES = ("factor", "order", "not finite"), 6
-_SITUATIONS = (*(f"where {words}" for words, _ in MANNERS), "when nothing is dropped")
+_SITUATIONS = (*(f"where {words}" for words, _ in VARIATIONS), "when nothing is dropped")
 _DAMAGED = Verdict(
     "forward does not give the right numbers: it was finished when the file was made.",
     "Something in it, or in what it calls, was changed. Put that right first: backward is compared with the derivative "

@@ -19,7 +19,7 @@ from npbert.gradcheck import (
     check_gradients,
     promised_gradients,
 )
-from npbert.gradcheck.explain import MANNERS, in_manner
+from npbert.gradcheck.explain import VARIATIONS, in_manner
 from npbert.learn.attempt import Failure, attempt, file_of, sentence
 from npbert.learn.exercise import Numbers, Part
 from npbert.learn.verdict import Verdict
@@ -63,7 +63,7 @@ def layer_part(
         right=settings[0].layer_class,
         method=method,
         run=run,
-        seeds=range(2 * (len(MANNERS) + drops)),
+        seeds=range(2 * (len(VARIATIONS) + drops)),
         fixed=(y,) if "backward" in method else (),
         **{"given": None, "prove": partial(prove, settings), "remarks": partial(another_dtype, settings[0]), **data},
     )
@@ -93,7 +93,7 @@ def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction
     layer, inputs, rng = setting.make(layer_class, seed=seed)
     is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
     inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
-    return ScalarFunction(layer, inputs, rng if seed // 2 < len(MANNERS) else None, seed)
+    return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed)
 
 
 def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str, str], y: str) -> Iterator[Numbers]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.blocks import BertEmbeddings, MeanPooling
 from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
-from npbert.compute.lent import Lending
+from npbert.compute.blas_threads import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.display import shown_in_short
 from npbert.io.errors import InputIndexError
@@ -89,7 +89,7 @@ class BertModel(PreTrainedModel):
 
         No sequence knows of another, so in inference threads take parts of a large batch through all layers. (In
         training they take whole parts, with the loss: `npbert.training.accumulate`.) What is too little to be shared is
-        left to BLAS's threads (compute/lent.py).
+        left to BLAS's threads (compute/blas_threads.py).
         """
         if tape is None:
             raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")

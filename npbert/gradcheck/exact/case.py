@@ -12,7 +12,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError
-from npbert.gradcheck.exact.room import Swap, swaps_for
+from npbert.gradcheck.exact.number_modules import Swap, swaps_for
 from npbert.gradcheck.gradients_by_name import gradients_by_name
 from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
 from npbert.gradcheck.report import GradientError

@@ -46,7 +46,7 @@ from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sid
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.number import NonFinite, Number
-from npbert.gradcheck.exact.room import place_of
+from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import ExactRun
 from npbert.gradcheck.exact.witness import witnesses
 from npbert.gradcheck.inputs import copied, copy_of

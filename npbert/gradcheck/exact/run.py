@@ -13,7 +13,7 @@ from npbert.core import Tape
 from npbert.gradcheck.exact.arrays import ERROR, TANGENT, VALUE, part_of_numbers, seen, unknowns_like
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.number import NoRuleError, Number
-from npbert.gradcheck.exact.room import room_for_numbers
+from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.gradients_by_name import gradients_by_name
 from npbert.gradcheck.inputs import as_tuple, copy_of
 

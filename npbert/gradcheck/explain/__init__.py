@@ -2,7 +2,7 @@
 
 What other rooms use is here, and `numbers.explain`: a `Code`, `Mending` it under the eyes of an `Oracle` that gives an
 `Outlook` (or FAILED) for each sample, and the `Finding`s that come of it, told by `describe`, `describe_edit` and
-`describe_place`; `KINDS` of edits by what they cost, those below `CHEAP` change what stands there; and the `MANNERS`
+`describe_place`; `KINDS` of edits by what they cost, those below `CHEAP` change what stands there; and the `VARIATIONS`
 that numbers may have. All else is free to change.
 
 Read it in this order: `grammar` (what may stand in the place of what, as data), `vocabulary` (what there is to write),
@@ -12,16 +12,16 @@ layer, `authors` (whose functions run, and how one is replaced), `samples` (what
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, describe, describe_edit, describe_place
-from npbert.gradcheck.explain.manners import MANNERS, in_manner
-from npbert.gradcheck.explain.mend import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
+from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook
+from npbert.gradcheck.explain.variations import VARIATIONS, in_manner
 
 __all__ = [
     "CHEAP",
     "FAILED",
     "KINDS",
-    "MANNERS",
+    "VARIATIONS",
     "TRIES",
     "Code",
     "Finding",

@@ -16,12 +16,12 @@ from npbert.compute import Array
 from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.exact.case import Case
+from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.prove import judged, parts_of, prove
-from npbert.gradcheck.exact.room import place_of
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
-from npbert.gradcheck.explain.mend import TRIES
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
+from npbert.gradcheck.explain.repair import TRIES
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import arrays_held_by

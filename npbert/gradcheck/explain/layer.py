@@ -17,8 +17,8 @@ from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.authors import Called, by_suspicion, calls_in, functions_of, in_place_of
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
-from npbert.gradcheck.explain.mend import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
+from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.samples import Sample, samples_of
 from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form

@@ -11,7 +11,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import named_parameters
 from npbert.gradcheck.contract import Call
-from npbert.gradcheck.explain.manners import in_manner, resized
+from npbert.gradcheck.explain.variations import in_manner, resized
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import Gradients
 

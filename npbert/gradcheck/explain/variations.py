@@ -1,4 +1,4 @@
-"""MANNERS, and resized: what floats, and sizes, may be like, so that nothing is right for some of them alone."""
+"""VARIATIONS, and resized: what floats, and sizes, may be like, so that nothing is right for some of them alone."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from npbert.compute import Array
 
-MANNERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+VARIATIONS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("", np.copy),
     ("arrays are not in one piece of memory, as x[:, ::2] is not", lambda array: np.repeat(array.T, 2, axis=0)[::2].T),
     ("some numbers are 0, and some are equal", np.round),
@@ -18,7 +18,7 @@ MANNERS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
 
 def in_manner(array: Array, number: int) -> Array:
     """A copy of the array in one of the manners. One without axes is as it was."""
-    return MANNERS[number % len(MANNERS) if array.ndim else 0][1](array)
+    return VARIATIONS[number % len(VARIATIONS) if array.ndim else 0][1](array)
 
 
 def resized(inputs: Sequence[Any], more: int) -> Iterator[list[Any]]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from npbert import Batch, BertConfig, BertModel
-from npbert.compute import lent, num_threads, run, threads
-from npbert.compute.lent import PATIENCE, Lending
+from npbert.compute import blas_threads, num_threads, run, threads
+from npbert.compute.blas_threads import PATIENCE, Lending
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
 
@@ -57,8 +57,8 @@ class Machine:
 
     def __init__(self, monkeypatch):
         self.now, self.without, self.with_threads, self.is_lent, self.log = 0.0, 10.0, 6.0, False, ""
-        monkeypatch.setattr(lent, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(lent, "lend_to_blas", self.lend)
+        monkeypatch.setattr(blas_threads, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(blas_threads, "lend_to_blas", self.lend)
 
     @contextlib.contextmanager
     def lend(self):

@@ -149,7 +149,7 @@ def test_each_link_leads_to_a_file_and_a_heading_of_the_clone(page):
         name, _, heading = link.partition("#")
         if link.startswith("https://") or name == PAGE:
             continue
-        target = (page.parent / name).resolve() if name else page
+        target = there(page.parent / name) if name else page
         assert target.exists(), f"{page.name}: {link}"
         if heading and target.suffix == ".md":
             titles = re.findall(r"^#+ (.*)$", read(target), re.MULTILINE)

@@ -54,11 +54,7 @@ class Sequences:
 
     @cached_property
     def query_positions(self) -> Array:
-        if self._query_positions is not None:
-            return self._query_positions
-        if (self.query_lengths > self.lengths).any():
-            raise ValueError(f"query_lengths are {self.query_lengths}, wanted at most lengths: {self.lengths}")
-        return _places(self.query_lengths)
+        return _places(self.query_lengths) if self._query_positions is None else self._query_positions
 
     def __repr__(self) -> str:
         return f"Sequences(lengths={self.lengths.tolist()})"

@@ -36,6 +36,8 @@ class DistanceAttention(DotProductAttention):
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         sequences = self._sequences(q, k, v, sequences)
         lengths, at = sequences.lengths, sequences.query_positions
+        if (at >= np.repeat(lengths, sequences.query_lengths)).any():
+            raise ValueError(f"query_positions are {at}, wanted each below the length of its sequence: {lengths}")
         pieces = attention_pieces(
             sequences.query_lengths, lengths, self.num_heads, reach=self.reach, query_positions=at
         )

@@ -61,3 +61,12 @@ def test_buckets_of_mpnet():
     distances = np.array([0, -1, 1, -7, -8, -15, -16, -31, -32, -64, -127, -128, -5000, 8, 5000])
     wanted = [0, 1, 17, 7, 8, 9, 10, 11, 12, 14, 15, 15, 15, 24, 31]
     assert bias.buckets(distances).tolist() == wanted
+
+
+def test_a_query_beyond_its_sequence_is_refused():
+    """No band would reach it, and its row would be whatever was in memory."""
+    q, k = np.ones((4, 4)), np.ones((3, 4))
+    with pytest.raises(
+        ValueError, match=r"query_positions are \[0 1 2 3\], wanted each below the length of its sequen"
+    ):
+        DistanceAttention(2, reach=1)(q, k, k, Sequences([3], np.array([4])))

@@ -17,13 +17,8 @@ from npbert.gradcheck.exact.number import Number
 
 _ABSENT = object()
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag of classes made at run time
+_CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _TRANSPARENT = (
-    dict,
-    list,
-    tuple,
-    set,
-    frozenset,
-    collections.deque,
     CellType,
     MethodType,
     functools.partial,
@@ -97,6 +92,8 @@ def reachable(roots: Any) -> Iterator[Any]:
 def _held_by(thing: Any) -> Iterable[Any]:
     if isinstance(thing, np.ndarray):
         return thing.flat if thing.dtype == object else ()
+    if isinstance(thing, _CONTAINERS):  # not by the collector: for it, an object holds what is in its __dict__
+        return _items(thing)
     if isinstance(thing, _TRANSPARENT):
         return gc.get_referents(thing)
     if isinstance(thing, FunctionType | type):

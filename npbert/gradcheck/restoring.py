@@ -92,10 +92,8 @@ def reachable(roots: Any) -> Iterator[Any]:
 def _held_by(thing: Any) -> Iterable[Any]:
     if isinstance(thing, np.ndarray):
         return thing.flat if thing.dtype == object else ()
-    if isinstance(thing, _CONTAINERS):  # not by the collector: for it, an object holds what is in its __dict__
-        return _items(thing)
-    if isinstance(thing, _TRANSPARENT):
-        return gc.get_referents(thing)
+    if isinstance(thing, (*_CONTAINERS, *_TRANSPARENT)):  # for the collector an object holds what is in its __dict__
+        return _items(thing) if isinstance(thing, _CONTAINERS) else gc.get_referents(thing)
     if isinstance(thing, FunctionType | type):
         return () if _is_ours(thing) else _named_by(thing)
     if hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):

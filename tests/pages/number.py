@@ -68,3 +68,19 @@ def choose(page, name, row, column):
 def plant(page, bug):
     page.click("#tab-break")
     page.check(f"input[value='{bug}']")
+
+
+QUERY = f"{LAYER}.attention.query"
+CHOSEN = "npbert.state.chosen"
+FOCUS = "Object.values(document.activeElement.dataset).map(Number)"
+SCORES = "s.phase === 'backward' && s.kind === 'Softmax'"
+FORK = "s.phase === 'backward' && s.kind === 'Fork'"
+LOSS = "s.kind === 'CrossEntropy'"
+
+
+def cell(name, row, column):
+    return f'#stage table[data-array="{name}"] td[data-row="{row}"][data-column="{column}"]'
+
+
+def value(page, name, row, column):
+    return page.evaluate(f"{TRACE}.arrays.get('{name}').at({row}, {column})")

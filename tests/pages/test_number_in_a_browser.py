@@ -8,31 +8,23 @@ import pytest
 
 from tests.pages.models import loss_and_gradients
 from tests.pages.number import (
+    CHOSEN,
     EXAMPLES,
+    FOCUS,
+    FORK,
     LAYER,
+    QUERY,
+    SCORES,
     STEP,
     TABLE,
     TRACE,
+    cell,
     choose,
     go_to,
     number,
     small_model,
+    value,
 )
-
-QUERY = f"{LAYER}.attention.query"
-CHOSEN = "npbert.state.chosen"
-FOCUS = "Object.values(document.activeElement.dataset).map(Number)"
-SCORES = "s.phase === 'backward' && s.kind === 'Softmax'"
-FORK = "s.phase === 'backward' && s.kind === 'Fork'"
-LOSS = "s.kind === 'CrossEntropy'"
-
-
-def cell(name, row, column):
-    return f'#stage table[data-array="{name}"] td[data-row="{row}"][data-column="{column}"]'
-
-
-def value(page, name, row, column):
-    return page.evaluate(f"{TRACE}.arrays.get('{name}').at({row}, {column})")
 
 
 def test_keys_buttons_and_the_map_step(page):

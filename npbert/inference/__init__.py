@@ -2,6 +2,7 @@
 
 from npbert.inference.answer import Answer, AnswerSpan, Span, best_spans
 from npbert.inference.checkpoint_kind import check_holds
+from npbert.inference.class_centers import ClassCenters
 from npbert.inference.classify import Classify, Label
 from npbert.inference.dialogue import replies, save_dialogue_model
 from npbert.inference.embed import POOLINGS, Embed
@@ -12,6 +13,6 @@ from npbert.inference.task import Task, batches_by_length, check_max_length, che
 
 __all__ = ["Task", "batches_by_length", "check_max_length", "check_vocabulary", "check_holds"]
 __all__ += ["FillMask", "Prediction", "Classify", "Label", "Answer", "AnswerSpan", "Span", "best_spans"]
-__all__ += ["Embed", "POOLINGS", "similarity", "SIMILARITIES", "semantic_search", "Hit", "Hits"]
+__all__ += ["Embed", "POOLINGS", "ClassCenters", "similarity", "SIMILARITIES", "semantic_search", "Hit", "Hits"]
 __all__ += ["Tag", "TaggedText", "TaggedWord", "NamedEntity", "first_tokens", "Entity", "find_entities"]
 __all__ += ["replies", "save_dialogue_model"]

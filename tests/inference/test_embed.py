@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from npbert import BertModel, Embed
-from npbert.inference import POOLINGS, semantic_search, similarity
+from npbert.inference import POOLINGS, ClassCenters, semantic_search, similarity
 from npbert.io.files import FileError
 from tests.inference.checkpoints import small_model, write_checkpoint, write_vocabulary
 
@@ -110,3 +110,17 @@ def test_texts_are_compared_as_their_vectors_are(folder, fn):
     assert (embed.similarity([], TEXTS).shape, embed.semantic_search("ran", [])) == ((0, 5), [[]])
     with pytest.raises(TypeError, match="text 1 is 5, wanted a string or a pair of strings"):
         embed.similarity(["cat", 5], TEXTS)
+
+
+def test_a_classifier_by_examples_takes_the_label_of_the_nearest_center(folder):
+    embed = Embed.from_pretrained(folder)
+    texts, labels = ["the cat sat", "a cat sat on the mat.", "a dog ran"], ["cat", "cat", "dog"]
+    classify = ClassCenters(embed, texts, labels)
+    unit = embed(texts) / np.linalg.norm(embed(texts), axis=1, keepdims=True)
+    centers = {"cat": unit[:2].mean(axis=0), "dog": unit[2]}
+    for text, found in zip(TEXTS[:1] + TEXTS[4:], classify(TEXTS[:1] + TEXTS[4:]), strict=True):
+        scores = {label: float(similarity(embed(text), center)[0, 0]) for label, center in centers.items()}
+        assert found.scores == pytest.approx(scores, rel=1e-5)
+        assert found[:2] == (max(scores, key=scores.get), pytest.approx(max(scores.values()), rel=1e-5))
+    with pytest.raises(ValueError, match="3 texts and 2 labels, wanted one for each"):
+        ClassCenters(embed, texts, labels[:2])

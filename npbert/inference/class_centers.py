@@ -1,0 +1,37 @@
+"""ClassCenters: a classifier by a few examples of each label, without training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from npbert.inference.classify import Label
+from npbert.inference.embed import Embed
+from npbert.inference.search import similarity, unit_vectors
+from npbert.io.errors import InputError
+
+
+class ClassCenters:
+    """classify(texts) -> a Label for each: that of the center which is most similar, with the cosine to each center.
+
+    The center of a label is the mean of the vectors, of length 1, of its examples. (Snell et al. 2017, "Prototypical
+    networks for few-shot learning", section 2.2.)
+
+    texts, labels: the examples, a few of each label. Raises: InputError for lists of different lengths, or none.
+    """
+
+    def __init__(self, embed: Embed, texts: Sequence[str], labels: Sequence[str]) -> None:
+        if len(texts) != len(labels) or not len(texts):
+            raise InputError(f"{len(texts)} texts and {len(labels)} labels", wanted="one for each, and at least one")
+        self.embed, self.labels = embed, sorted(set(labels))
+        vectors, of_each = unit_vectors(embed(texts)), np.array(labels)
+        self.centers = np.stack([vectors[of_each == label].mean(axis=0) for label in self.labels])
+
+    def __call__(self, texts: Iterable[str]) -> list[Label]:
+        found = []
+        for row in similarity(self.embed(texts), self.centers).tolist():
+            scores = dict(zip(self.labels, row, strict=True))
+            best = max(scores, key=scores.__getitem__)
+            found.append(Label(best, scores[best], scores))
+        return found

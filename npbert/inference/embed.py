@@ -15,8 +15,7 @@ from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similar
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
 from npbert.io.errors import InputError, one_of
-from npbert.io.files import FileError, model_folder
-from npbert.io.messages import warn
+from npbert.io.files import model_folder
 from npbert.models import BertModel
 from npbert.models.packed_batch import PackedBatch, Reads
 from npbert.models.sentence_vectors import pooling_layer
@@ -80,11 +79,7 @@ class Embed(Task):
         stored = read_sentence_settings(folder := model_folder(folder))
         if stored is None:
             return super().from_pretrained(folder, **options)
-        if stored.missing:
-            what = "; ".join(stored.missing)
-            if "pooling" not in options:
-                raise FileError(f"{what}. With a pooling of your choice the model is used without that")
-            warn(f"{what}. The model is used without that")
+        stored.check_complete(is_chosen="pooling" in options)
         usual = {"pooling": stored.pooling, "normalize": stored.normalize}
         embed = super().from_pretrained(stored.folder, **{**usual, **options})
         if stored.max_length is not None and "max_length" not in options:

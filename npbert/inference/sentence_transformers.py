@@ -43,6 +43,14 @@ class SentenceSettings(NamedTuple):
     similarity_fn_name: str
     missing: list[str]
 
+    def check_complete(self, *, is_chosen: bool) -> None:
+        """Raise FileError for what the folder says and npbert does not do; warn of it where a pooling is chosen."""
+        what = "; ".join(self.missing)
+        if what and not is_chosen:
+            raise FileError(f"{what}. With a pooling of your choice the model is used without that")
+        if what:
+            warn(f"{what}. The model is used without that")
+
 
 def read_sentence_settings(folder: Path) -> SentenceSettings | None:
     """The settings in the files of `folder`, or None for a folder without a modules.json.

@@ -123,6 +123,8 @@ class FinetuneTask(Task):
     """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
     before: ClassVar[str] = "always the same answer"
     """What `known_before` gives the metrics of."""
+    has_vectors: ClassVar[bool] = False
+    """True for a task that learns vectors of texts."""
     has_positive: ClassVar[bool] = False
     """True if one of the labels may be the positive one."""
 
@@ -147,6 +149,9 @@ class FinetuneTask(Task):
         """Raise InputError for settings that the task cannot have, before anything is read."""
         if settings.positive and not cls.has_positive:
             raise InputError(what="positive", got=settings.positive, wanted="none: only a classification has one")
+        for name in () if cls.has_vectors else ("negatives", "prompts", "pooling", "loss"):
+            if given := getattr(settings, name):
+                raise InputError(what=name, got=given, wanted="none: only the task vectors has it")
 
     @classmethod
     def read(

@@ -41,6 +41,7 @@ class SentenceVectors(GroupedTask):
     model: BertForSentenceVectors
     metrics: ClassVar[tuple[str, ...]] = (*RETRIEVAL_METRICS, "loss")
     goal = "mrr_at_10"
+    has_vectors = True
     before = "before training"
     usual_loss: ClassVar[str] = "in-batch"
     _before: Sequence[int] = ()
@@ -56,6 +57,9 @@ class SentenceVectors(GroupedTask):
         if settings.loss and settings.loss not in fitting:
             hint = Setting("label"), " names the column of a score; without it, texts belong together or not"
             raise InputError(what="loss", got=settings.loss, wanted=" or ".join(fitting), hint=hint)
+        if len(settings.prompts) > 2:
+            wanted = "at most 2: for the first text, and for the others"
+            raise InputError(what="prompts", got=list(settings.prompts), wanted=wanted)
         if settings.label and settings.negatives:
             raise InputError(what="negatives", got=list(settings.negatives), wanted="none beside a score")
         if settings.loss == "triplet" and len(settings.negatives) != 1:
@@ -84,6 +88,8 @@ class SentenceVectors(GroupedTask):
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
         """The pooling, that of the folder's own if it has one, and the loss."""
         settings, stored = options["settings"], read_sentence_settings(model_folder(folder))
+        if stored:
+            stored.check_complete(is_chosen=bool(settings.pooling))
         pooling = settings.pooling or (stored.pooling if stored else None) or "mean"
         loss = LOSSES[settings.loss or cls.usual_loss]()
         return {"pooling": pooling, "normalize": bool(stored and stored.normalize), "loss_function": loss}

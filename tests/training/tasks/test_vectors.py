@@ -1,5 +1,6 @@
 """Vectors of texts: what is read, what is learned, how it is judged, and what comes out."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -64,12 +65,33 @@ def test_a_file_that_is_none_is_refused_with_its_line(settings, tmp_path, conten
         ({"label": "2", "negatives": ("3",)}, "negatives is .*, wanted none beside a score"),
         ({"loss": "triplet"}, "negatives is .*, wanted one column for triplets"),
         ({"batch_size": 1}, "batch_size is 1, wanted at least 2: the texts of other pairs are the wrong answers"),
+        ({"prompts": ("a", "b", "c")}, "prompts is .*, wanted at most 2: for the first text, and for the others"),
         ({"pooling": "median"}, "pooling is 'median', wanted one of mean, cls, max"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused_before_a_file_is_read(changes, error):
     with pytest.raises(InputError, match=error):
         task_class(TaskSettings(task="vectors", **changes))
+
+
+def test_a_folder_that_does_more_than_npbert_is_refused_unless_a_pooling_is_chosen(settings, tmp_path):
+    Embed.from_pretrained(settings.model).save_pretrained(tmp_path / "theirs")
+    modules = tmp_path / "theirs" / "modules.json"
+    entries = json.loads(modules.read_text(encoding="utf-8"))
+    entries.append({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
+    modules.write_text(json.dumps(entries), encoding="utf-8")
+    theirs = replace(settings, model=str(tmp_path / "theirs"))
+    with pytest.raises(FileError, match="npbert has no module Dense"):
+        Finetuning(theirs, tmp_path / "run")
+    with pytest.warns(UserWarning, match="The model is used without that"):
+        Finetuning(replace(theirs, pooling="mean"), tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["negatives", "prompts", "pooling", "loss"])
+def test_what_only_vectors_have_is_refused_elsewhere(name):
+    value = {"pooling": "mean", "loss": "cosine"}.get(name, ("2",))
+    with pytest.raises(InputError, match=f"{name} is .*, wanted none: only the task vectors has it"):
+        task_class(TaskSettings(**{name: value}))
 
 
 def test_equal_texts_have_one_number_and_prompts_come_first(settings, tmp_path):

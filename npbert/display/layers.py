@@ -37,8 +37,8 @@ class Entry(NamedTuple):
 
     @property
     def kept(self) -> str:
-        """`x (5, 8)`; a value that is None is nothing kept."""
-        return ", ".join(f"{name} {_describe(value)}" for name, value in self.values.items() if value is not None)
+        """`x (5, 8)`"""
+        return ", ".join(f"{name} {_describe(value)}" for name, value in self.values.items())
 
 
 def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[tuple[str, Any]]]) -> str:

@@ -41,7 +41,7 @@ class SoftmaxCrossEntropy(Loss):
             weights = weights[is_target]
             log_p = weights * log_p
         tape.keep(
-            self, is_target=is_target, targets=targets, scores=scores, weights=weights, largest=largest, total=total
+            self, is_target=is_target, targets=targets, scores=scores, largest=largest, total=total, weights=weights
         )
         return -log_p.mean()
 
@@ -54,7 +54,7 @@ class SoftmaxCrossEntropy(Loss):
         step against the gradient raises the label's logit by what its probability lacks to 1, and lowers every other by
         its own probability. A target that counts w times has w times the gradient.
         """
-        is_target, targets, scores, weights, largest, total = tape.take(self)
+        is_target, targets, scores, largest, total, weights = tape.take(self)
         share = float(dloss) / len(targets)
         dscores: Array = rowwise(lambda s, m, total: np.exp(s - m) * (share / total), scores, largest, total)
         dscores[np.arange(len(targets)), targets] -= share

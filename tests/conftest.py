@@ -1,4 +1,5 @@
-"""Hypothesis profiles, and the count of the checks that ran against torch. In CI no test may be skipped."""
+"""Hypothesis profiles, whole tables of cases with --thorough, and the count of the checks that ran against torch. In CI
+no test may be skipped."""
 
 import os
 from collections import Counter
@@ -27,6 +28,23 @@ def count_of_blas() -> Iterator[Callable[[], int]]:
     set_(BLAS_THREADS)
     yield get
     set_(before)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="try all cases of each table, not one of each kind")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--thorough"):
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+@pytest.fixture(scope="session")
+def thorough(pytestconfig: pytest.Config) -> bool:
+    """True if all cases are wanted, of a test that goes through a table by itself."""
+    return bool(pytestconfig.getoption("--thorough"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -14,11 +14,6 @@ from tests.computing import BLAS_THREADS
 
 IN_CI = os.environ.get("CI") == "true"
 
-common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
-settings.register_profile("local", max_examples=10, **common)
-settings.register_profile("ci", max_examples=10, derandomize=True, **common)
-settings.load_profile("ci" if IN_CI else "local")
-
 
 @pytest.fixture
 def count_of_blas() -> Iterator[Callable[[], int]]:
@@ -32,6 +27,18 @@ def count_of_blas() -> Iterator[Callable[[], int]]:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--thorough", action="store_true", help="try all cases of each table, not one of each kind")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.register_profile(
+        "npbert",
+        max_examples=40 if config.getoption("--thorough") else 10,
+        derandomize=IN_CI,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        print_blob=True,
+    )
+    settings.load_profile("npbert")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

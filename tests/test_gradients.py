@@ -11,7 +11,7 @@ import inspect
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, note, settings
+from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from npbert import IGNORED, Batch, BertConfig, Init, Sequences, Tape, blocks, layers, models
@@ -230,14 +230,13 @@ WHOLES = {
 
 
 @pytest.mark.parametrize("name", PARTS)
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_part(name, data):
     check(*PARTS[name](d := Drawn(name, data)), rng=d.rng)
 
 
 @pytest.mark.parametrize("name", WHOLES)
-@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=4)
 @given(data=st.data())
 def test_a_whole(name, data):
     layer, *inputs = WHOLES[name](d := Drawn(name, data))

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert.compute import attention_pieces, dot_rows, matmul, row_maxima, row_sums, scatter_add, sum_rows
@@ -112,7 +112,6 @@ def vector(row, head):
     return tuple(row * 1000 + feature for feature in range(head * D, (head + 1) * D))
 
 
-@settings(max_examples=40)
 @given(st.data(), sequences(), st.integers(1, 3), st.sampled_from([1, 5, 30, 10**6]), st.booleans())
 def test_pieces_are_every_pair_of_a_sequence_once(data, some, num_heads, block, all_are_read):
     read = np.arange(some.num_rows) if all_are_read else data.draw(read_of(some))

@@ -53,7 +53,7 @@ def checked(block, layer, inputs, rng):
     return check_gradients(layer, *inputs, rng=rng, tolerances={COMPLEX_STEP: 1e-12})
 
 
-@pytest.mark.parametrize(("bug", "block"), one_of_each(lambda case: case[0].name, WRONG), ids=name_of)
+@pytest.mark.parametrize(("bug", "block"), one_of_each(lambda case: case[0].owner, WRONG), ids=name_of)
 def test_a_wrong_derivative_is_refuted_and_its_part_named(bug, block, no_edits):
     layer, inputs, rng = build(bug, block)
     report = checked(block, layer, inputs, rng)

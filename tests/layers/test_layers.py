@@ -72,6 +72,7 @@ def test_forward_is_the_formula_in_whatever_pieces(name, data, x, rng, block, th
     assert (np.abs(y - wanted) <= 1e-13 * (np.abs(wanted) + terms)).all()
 
 
+@pytest.mark.thorough  # tests/test_gradients.py has them all, at ordinary numbers
 @every_layer
 @as_it_fails
 @given(st.data(), SOME, rngs)

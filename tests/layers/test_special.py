@@ -102,6 +102,7 @@ WRONG = {
     "float32": (lambda a: a.astype(np.float32), TypeError),
     "a list": (lambda a: a.tolist(), TypeError),
 }
+OF_ROWS = "one row", "a row more", "a list"
 BLOCKS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 WITH_ROWS = [name for name in BLOCKS if np.ndim((made := CATALOGUE[name].make())[0](*made[1])) > 1]
 ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.UnitLength, npbert.Dropout, npbert.Gather, Unpack, npbert.Rotary

@@ -117,6 +117,7 @@ def npbert(folder, arguments, *more):
     return "-c", IMPATIENT, "pretrain", folder, *arguments, "--log-every", "1000", *more
 
 
+@pytest.mark.thorough
 def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path):
     (arguments, folder), of_run = text, tmp_path / "run"
     with launched(
@@ -134,6 +135,7 @@ def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path)
     assert out.count("shared by 2 processes, with 1 thread each") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("folders", "corpora", "message"),
     [

@@ -38,6 +38,7 @@ def test_a_right_answer_that_makes_float64_of_float32_is_told_so(wide, judge):
     assert (verdict.status, "backward returns float64" in verdict.because) == (RIGHT, wide)
 
 
+@pytest.mark.thorough
 def test_a_search_that_is_ended_is_told_so(tmp_path, monkeypatch):
     path = tmp_path / "02_linear.py"
     path.write_text(answered(2, "return np.exp(dy @ self.weight.value.T)"), encoding="utf-8")

@@ -72,7 +72,7 @@ def test_a_wrong_derivative_is_refuted_and_its_part_named(bug, block):
     assert not part or proof.parts == (part,)
 
 
-@pytest.mark.parametrize("name", one_in(3, SAID))
+@pytest.mark.parametrize("name", one_in(5, SAID))
 def test_the_mistake_is_told_at_its_line(name):
     (bug,) = (bug for bug in BUGS if bug.name == name)
     block, kind, subject = SAID[name]

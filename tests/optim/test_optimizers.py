@@ -109,6 +109,7 @@ def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
         (lambda p: Adam([]), "there are no parameters to optimise"),
         (lambda p: Adam(p, lr=-1), "lr is -1, wanted from 0"),
         (lambda p: Adam(p, lr="1e-3"), "lr is '1e-3', wanted from 0"),
+        (lambda p: Adam(p, lr=None), "lr is None, wanted from 0"),
         (lambda p: Adam(p, lr=float("nan")), "lr is nan"),
         (lambda p: Adam(p, betas=(1.0, 0.9)), "beta1 is 1.0, wanted from 0 up to, but not including, 1"),
         (lambda p: Adam(p, betas=(0.9, -0.1)), "beta2 is -0.1"),

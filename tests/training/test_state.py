@@ -65,10 +65,10 @@ WRONG = {  # what cannot be in the head of a state
     "steps": [HUGE, -1, "1", 1.5],
     "reads": [[1], 1, "x"],
     "progress": [[], 1, {}],
-    **dict.fromkeys(("progress epoch", "progress epoch_seed", "progress best_step"), [HUGE, "x"]),
+    **dict.fromkeys(("progress epoch", "progress epoch_seed", "progress best_step"), (HUGE, "x")),
     "progress place": [[HUGE, 0], [0, -1], "x"],
-    **dict.fromkeys(("progress rng", "progress settings"), ["x", [1]]),
-    **dict.fromkeys(("progress evaluation", "progress best_evaluation"), [[1], {"a": "b"}]),
+    **dict.fromkeys(("progress rng", "progress settings"), ("x", [1])),
+    **dict.fromkeys(("progress evaluation", "progress best_evaluation"), ([1], {"a": "b"})),
     "progress averages": [{"sums": {"a": 1}, "counts": {"a": 0}}, {"sums": {"a": HUGE}, "counts": {"a": 1}}],
 }
 HEADS = [(keys, value, DAMAGED) for keys, values in WRONG.items() for value in values] + [

@@ -16,7 +16,8 @@ from npbert.training.log import Log
 from npbert.training.plot import Pictures, draw_curves
 from npbert.training.progress import Watcher
 from npbert.training.settings import save_settings, when_judged
-from npbert.training.state import Run, has_tensors
+from npbert.training.state import Run
+from npbert.training.state_file import has_tensors
 
 
 @contextmanager

@@ -129,7 +129,7 @@ SETTINGS += [("class_weight", ("balanced",)), ("warmup", 0.5), ("positive", "no"
 @pytest.mark.parametrize(("name", "value"), SETTINGS)
 def test_another_setting_is_noticed(name, value):
     run = "pretrained" if hasattr(PretrainSettings, name) else "tuned"
-    assert_noticed(run, f"other settings, {name} = ", **{name: value})
+    assert_noticed(run, f"other settings, {name} was ", **{name: value})
 
 
 def test_another_npbert_is_noticed(monkeypatch):

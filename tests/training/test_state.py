@@ -75,7 +75,7 @@ HEADS = [(keys, value, DAMAGED) for keys, values in WRONG.items() for value in v
     ("progress mood", 1, f"{DAMAGED}.*: .* 'mood'"),
     ("reads", {"vocabulary": "x"}, "vocabulary was x and is missing"),
     ("reads", {"vocabulary": 1}, "vocabulary was 1 and is missing"),
-    ("progress settings", {"seed": 0, "learning_rate": 1}, "other settings, learning_rate = 1 and not 0.01"),
+    ("progress settings", {"seed": 0, "learning_rate": 1}, "other settings, learning_rate was 1 and is 0.01"),
 ]
 TENSORS = {  # what is done to the tensors, how another model differs, and why it is refused
     "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing there, and F32 \(8, 2\) here"),

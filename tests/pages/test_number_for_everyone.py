@@ -39,13 +39,12 @@ def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom(open_page, path, wi
     sheet = box(page, "#follow")
     assert (sheet["left"], sheet["right"], sheet["bottom"]) == (0, width, 700)
     assert 0.5 * 700 <= box(page, "#stage td.chosen")["bottom"] <= sheet["top"]
-    page.click("#sheet-larger")
     page.click("#followed button.factor >> nth=0")
     assert (
         box(page, "#follow")["top"] <= sheet["top"]
         and box(page, "#followed-title")["top"] >= box(page, "#follow")["top"]
     )
-    page.click("#sheet-close")
+    page.click("#follow .leave")
     assert page.is_hidden("#followed")
 
 
@@ -120,4 +119,4 @@ def test_on_paper_and_in_forced_colors_the_numbers_are_written(page, media):
     cell = page.locator("#stage td[data-row]").first
     assert cell.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)") > 8
     if "media" in media:
-        assert page.locator(".tools:visible, #bar:visible, input[type=range]:visible").count() == 0
+        assert page.locator("#tools:visible, #bar:visible, input[type=range]:visible").count() == 0

@@ -154,6 +154,7 @@ def test_a_planted_bug_turns_the_check_red_where_it_is_and_is_told_from_what_the
 
 
 def test_with_the_bug_the_loss_still_falls(page):
+    page.evaluate("npbert.state.data.examples.length = 1")  # a small batch takes less time
     page.click("#tab-break")
     assert page.is_disabled("#race")
     page.check("input[value='softmax-shares']")

@@ -85,15 +85,14 @@ def test_axe_finds_nothing(page):
         violations = axe.run(page, options=options).response["violations"]
         return [(one["id"], one["nodes"][0]["html"]) for one in violations]
 
-    for view in ("step", "break", "train"):
+    for view in ("break", "train", "step"):
         page.click(f"#tab-{view}")
-        if view == "step":
-            go_to(page, "s.kind === 'CrossEntropy'")
-            page.locator("#stage td[data-row]").last.click()
-        page.emulate_media(color_scheme="light")
-        assert found() == [], view
-        page.emulate_media(color_scheme="dark")
-        assert found(runOnly=["color-contrast"]) == [], view
+    go_to(page, "s.kind === 'CrossEntropy'")
+    page.locator("#stage td[data-row]").last.click()
+    page.evaluate("document.querySelectorAll('[role=tabpanel]').forEach(view => { view.hidden = false; })")
+    assert found() == []
+    page.emulate_media(color_scheme="dark")
+    assert found(runOnly=["color-contrast"]) == []
 
 
 def test_fingers_are_told_of_no_keys_and_hit_what_they_want(page):

@@ -26,7 +26,6 @@ from tests.pages.number import (
     value,
 )
 
-
 TEXTS = "all => all.map(e => [0, 2].map(n => e.children[n].innerText))"
 
 
@@ -139,10 +138,11 @@ def test_the_paths_of_a_number_are_bars_and_roads_have_sizes(page):
     page.click("#paths summary")
     flows = dict(page.locator("#paths-drawn .bar").evaluate_all(TEXTS))
     total = number(page.inner_text("#paths-total"))
-    assert number(flows["as it comes in"]) + number(flows["as an answer, on to r"]) == pytest.approx(total, rel=1e-3)
+    both = [number(flows[road]) for road in ("as it comes in", "as an answer, on to logits")]
+    assert sum(both) == pytest.approx(total, rel=1e-3)
     page.click("#paths-drawn button >> nth=0")
     assert page.evaluate(f"{TRACE}.steps[{STEP}].part") == f"{LAYER}.attention"
-    past, *_ = (page.evaluate(f"[...{TRACE}.arrays.get('d({LAYER}.x) {road}').values]") for road in ("past attention",))
+    past = page.evaluate(f"[...{TRACE}.arrays.get('d({LAYER}.x) past attention').values]")
     bars = dict(page.locator("#roads .bar").evaluate_all(TEXTS))
     assert number(bars["past attention"].split()[0]) == pytest.approx(np.linalg.norm(past), rel=1e-2)
 

@@ -104,10 +104,11 @@ def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
     for name, largest in LARGEST.items():
         if getattr(model.config, name) > largest:
             raise ValueError(f"{name} is {getattr(model.config, name)}, too large for the page: at most {largest}")
-    count = sum(value.size for value in [*parameters_of(model).values(), *_constants(model).values()])
+    numbers = parameters_of(model) | _constants(model)
+    count = sum(value.size for value in numbers.values())
     if count > MOST_NUMBERS:
         raise ValueError(f"the model has {count:,} numbers, too many for the page: at most {MOST_NUMBERS:,}")
-    for name, value in parameters_of(model).items():
+    for name, value in numbers.items():
         if not np.isfinite(value).all():
             raise ValueError(f"{name} holds numbers that are not finite")
 

@@ -166,7 +166,7 @@ function aboutArray(world, step, {target, terms}) {
     return {...known, symbol, shape: [known.rows, known.columns].map((axis) => sizeOf(world, axis))};
   }
   const local = target.local.replace(/\d+$/, "");
-  const [symbol, meaning = ""] = step.said[local]?.split(" | ") ?? [target.local];
+  const [symbol, meaning = ""] = step.said[local]?.split(" | ") ?? [local];
   const [, head] = target.local.match(/(\d+)$/) ?? [];
   const [rows, columns = {kind: "one", size: 1}] = target.index.map(({letter}) => axisOf(world, terms, letter));
   return {

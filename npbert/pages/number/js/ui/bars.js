@@ -9,13 +9,12 @@ import {titleOf} from "./labels.js";
 const MOST_BARS = 9;
 
 // A bar for each term; the small ones of many are folded away. total: null where the terms are no sum.
-export function barsOf({terms, total, roads}) {
+export function barsOf({terms, total}) {
   const largest = Math.max(...terms.map(({value}) => Math.abs(value)), Number.MIN_VALUE);
   const bySize = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const shown = terms.length > MOST_BARS ? bySize.slice(0, MOST_BARS - 1) : terms;
   const folded = bySize.slice(shown.length);
-  const listOf = (some) =>
-    make("ol", {class: roads ? "bars plain roads" : "bars plain"}, ...some.map((term) => bar(term, largest)));
+  const listOf = (some) => make("ol", {class: "bars plain"}, ...some.map((term) => bar(term, largest)));
   const parts = [listOf(shown)];
   if (folded.length) {
     const rest = folded.reduce((sum, {value}) => sum + value, 0);

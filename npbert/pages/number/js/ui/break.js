@@ -92,7 +92,7 @@ function wrongRow({name, place, says, right}) {
   const go = makeButton("follow it", () => followFrom(place), {"aria-label": `follow ${titleOf(place)}`});
   const title = make("strong", {}, ` ${titleOf(place)}, ${partInWords(part)}: `);
   const text = `backward says ${signedNumber(says)}, right is ${signedNumber(right)}: ${faultInWords(says, right)}`;
-  return make("p", {class: "wrong-row"}, go, title, text);
+  return make("div", {class: "wrong-row"}, go, title, text);
 }
 
 // How a derivative is wrong, beside the one that is right.

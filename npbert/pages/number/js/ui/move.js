@@ -43,8 +43,8 @@ function begin() {
   const slope = trace.arrays.get(`d(${place.name})`)?.at(place.row, place.column) ?? null;
   now = {place, value, low, high, slope};
   byId("move-keep").hidden = !array.parameter;
-  const [min, max] = [low, high].map((end) => Math.round(100 * (end - value)) / 100);
-  Object.assign(byId("move-slider"), {min, max});
+  const [min, max] = [Math.floor(100 * (low - value)), Math.ceil(100 * (high - value))];
+  Object.assign(byId("move-slider"), {min: min / 100, max: max / 100});
   drawMoved();
 }
 

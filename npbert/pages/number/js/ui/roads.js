@@ -37,7 +37,7 @@ function roadsBox(symbol, values, roads) {
   );
 }
 
-// Bars of sizes, which have no sign, each with its share of them all.
+// Bars of sizes, each with its share of them all.
 function sizes(roads) {
   const all = roads.reduce((sum, {size}) => sum + size, 0);
   const terms = roads.map(({road, size}) => ({
@@ -47,9 +47,7 @@ function sizes(roads) {
     factors: [],
     goes: null,
   }));
-  const bars = barsOf({terms, total: null});
-  bars.classList.add("sizes");
-  return bars;
+  return barsOf({terms, total: null});
 }
 
 // All paths of the followed number, while they are unfolded: the stops on the way, and the roads between them.

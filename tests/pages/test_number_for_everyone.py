@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.pages.number import STEP, box, go_to
+from tests.pages.number import SCORES, STEP, box, go_to
 
-SCORES = "s.phase === 'backward' && s.kind === 'Softmax'"
 CONTRASTS = """() => {
   const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
   const luminanceOf = (color) => {

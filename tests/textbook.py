@@ -75,6 +75,10 @@ def cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
     return np.float64(math.fsum(surprises) / len(surprises))
 
 
+def binary_cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
+    return cross_entropy(None, np.stack([0 * logits, logits], axis=-1).reshape(-1, 2), labels.reshape(-1))
+
+
 def bucket(layer: Any, distance: int) -> int:
     """The bucket of a distance, in words: near ones have their own, far ones share by their logarithm."""
     half = len(layer.weight.value) // 2
@@ -265,6 +269,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "Gather": lambda layer, x, rows: np.array([x[int(row)] for row in rows]).reshape(-1, x.shape[1]),
     "Unpack": unpack,
     "SoftmaxCrossEntropy": cross_entropy,
+    "BinaryCrossEntropy": binary_cross_entropy,
     "MeanSquaredError": lambda layer, y, target: np.float64(math.fsum(((y - target) ** 2).flat) / y.size),
     "DotProductAttention": dot_product,
     "DistanceAttention": dot_product,
@@ -296,5 +301,8 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "TripletLoss": triplet_loss,
     "MaskedLMHead": masked_lm_head,
     "NextSentenceHead": linear,
+    "ReplacedTokenHead": lambda layer, x: linear(
+        layer.dense_prediction, each(ACTIVATIONS["gelu"], None, linear(layer.dense, x))
+    ),
 }
 """By the names of the catalogue, or the part of them before a comma."""

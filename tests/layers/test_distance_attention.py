@@ -30,7 +30,6 @@ def test_bands_of_any_width_are_the_formula_and_so_is_their_backward(
             check_directions(layer, q, k, v, some, rng=None).raise_if_wrong()
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.data(), sequences(longest=9), rngs, st.integers(1, 4), st.integers(1, 3), st.booleans())
 def test_bands_of_long_sequences_are_the_formula_and_so_is_their_backward(data, some, rng, band, threads, has_bias):
     """With all keys each, and in DotProductAttention with probabilities that are computed again."""

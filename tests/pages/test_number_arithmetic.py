@@ -55,9 +55,10 @@ CASES = [(model, example) for model in MODELS for example in range(len(models.EX
 
 
 @pytest.fixture(scope="module")
-def answers():
+def answers(thorough):
     """All that the tests ask JavaScript, by name, in one run of node for all processes."""
     questions = {
+        "each": 1 if thorough else 5,
         "models": [
             export(one, models.EXAMPLES, models.VOCABULARY, optimizer={**OPTIMIZER, "max_grad_norm": most})
             for one, most in zip(models.make_models(), MOST, strict=True)
@@ -117,7 +118,7 @@ def test_the_difference_of_two_guesses_and_its_gradients_are_those_of_npbert(ans
 @pytest.mark.parametrize("model", MODELS)
 def test_every_number_is_the_sum_that_its_explanation_says(answers, model):
     found = answers["models"][model]["explained"]
-    assert found["count"] > 1000 and found["wrong"] == []
+    assert found["count"] > 200 and found["wrong"] == []
 
 
 def test_a_formula_says_what_a_number_is_made_of(answers):

@@ -17,7 +17,7 @@ const asked = JSON.parse(readFileSync(questions));
 const numbersOf = (arrays) =>
   Object.fromEntries(arrays.map(({name, shape, values}) => [name, {shape, values: [...values]}]));
 
-// explain for every number of these arrays: how many there are, and what is wrong with them
+// explain for one in asked.each numbers of these arrays: how many these are, and what is wrong with them
 function explained(trace, arrays) {
   const wrong = [];
   let count = 0;
@@ -27,7 +27,7 @@ function explained(trace, arrays) {
     values,
     isHidden,
   } of arrays) {
-    for (let at = 0; !isHidden && at < values.length; at++, count++) {
+    for (let at = 0; !isHidden && at < values.length; at += asked.each, count++) {
       const found = explain(trace, name, Math.floor(at / columns), at % columns);
       const fault = faultOf(found, trace);
       if (fault) wrong.push(`${name} ${at}: ${fault}`);

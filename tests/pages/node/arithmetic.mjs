@@ -108,7 +108,10 @@ function answered(data) {
     rival: {
       loss: rival.loss,
       arrays: numbersOf([...rival.arrays.values()]),
-      explained: explained(rival, rival.arrays.values()),
+      explained: explained(
+        rival,
+        [...rival.arrays.values()].filter(({name}) => /logits|difference/.test(name)),
+      ),
     },
     chains: chains(second),
     roads: Object.fromEntries([...second.arrays.keys()].map((name) => [name, roadsOf(second, name)])),
@@ -134,7 +137,7 @@ function broken(data, id) {
   const isOther = ({name, values, isHidden}) =>
     !isHidden && values.some((value, at) => Math.abs(value - wrong.arrays.get(name).values[at]) > 1e-9);
   const others = [...right.arrays.values()].filter(isOther).toSorted((a, b) => a.madeBy - b.madeBy);
-  return {first: others[0].name, losses: losses(data, id), explained: explained(wrong, wrong.arrays.values()).wrong};
+  return {first: others[0].name, losses: losses(data, id), explained: explained(wrong, [wrong.arrays.get(others[0].name)]).wrong};
 }
 
 const [first] = asked.models;

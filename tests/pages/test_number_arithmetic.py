@@ -59,6 +59,7 @@ def answers(thorough):
     """All that the tests ask JavaScript, by name, in one run of node for all processes."""
     questions = {
         "each": 1 if thorough else 5,
+        "bugs": 1 if thorough else 4,
         "models": [
             export(one, models.EXAMPLES, models.VOCABULARY, optimizer={**OPTIMIZER, "max_grad_norm": most})
             for one, most in zip(models.make_models(), MOST, strict=True)
@@ -126,9 +127,11 @@ def test_a_formula_says_what_a_number_is_made_of(answers):
     assert answers["formulas"] == FORMULAS
 
 
-def test_a_planted_bug_is_where_it_is_its_sums_say_so_and_the_loss_still_falls(answers):
-    assert {bug: found["first"] for bug, found in answers["broken"].items()} == FIRST_WRONG
+def test_a_planted_bug_is_where_it_is_its_sums_say_so_and_the_loss_still_falls(answers, thorough):
+    """Of every bug; without --thorough, of one in four."""
+    assert len(answers["broken"]) == len(FIRST_WRONG) // (1 if thorough else 4)
     for bug, found in answers["broken"].items():
+        assert found["first"] == FIRST_WRONG[bug]
         first, *_, last = found["losses"]
         assert last < 0.8 * first
         assert any("is not" in line for line in found["explained"]), bug

@@ -11,15 +11,16 @@ def one_of_each(kind: Callable[[Any], Hashable], cases: Iterable[Any]) -> list[A
     known: set[Hashable] = set()
     parameters = []
     for case in cases:
-        marks = [pytest.mark.thorough] if kind(case) in known else []
+        parameters.append(_parameter(case, is_tried=kind(case) not in known))
         known.add(kind(case))
-        parameters.append(pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=marks))
     return parameters
 
 
 def one_in(count: int, cases: Iterable[Any]) -> list[Any]:
     """The cases as parameters, of which the first of every `count` is tried always."""
-    places = {}
-    for place, case in enumerate(cases):
-        places[case] = place // count
-    return one_of_each(places.__getitem__, places)
+    return [_parameter(case, is_tried=place % count == 0) for place, case in enumerate(cases)]
+
+
+def _parameter(case: Any, is_tried: bool) -> Any:
+    values = case if isinstance(case, tuple) else (case,)
+    return pytest.param(*values, marks=[] if is_tried else [pytest.mark.thorough])

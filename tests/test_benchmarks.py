@@ -90,7 +90,6 @@ def test_a_workload_runs_and_what_is_missing_is_said_and_left_out(tmp_path):
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     assert [(row["round"], row["tokens"], len(row["seconds"])) for row in rows] == [(0, 128, 5)]
     assert all(row["median"] > 0 and 50 < row["peak_mib"] < 2000 for row in rows)
-    assert "there is no workload 'x', wanted a, a2, b, c" in speed("x").stderr
 
 
 def test_the_products_are_those_of_bert():

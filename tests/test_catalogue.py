@@ -15,13 +15,15 @@ from npbert.core import named_parts
 from npbert.gradcheck import check_directions
 from tests import textbook
 from tests.computing import in_pieces, nothing_is_nan, on_threads
+from tests.tables import one_in
 
 NO_MODELS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize("name", one_in(3, CATALOGUE))
 def test_every_derivative_is_right(name):
-    """Along two directions, in both ways. (tests/test_gradients.py has each derivative by itself.)"""
+    """Along two directions, in both ways. (tests/test_gradients.py has each derivative by itself, and
+    tests/gradcheck/test_prove.py proves all of them.)"""
     layer, inputs, rng = CATALOGUE[name].make()
     check_directions(layer, *inputs, rng=rng, directions=2).raise_if_wrong()
 

@@ -46,8 +46,8 @@ def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo, mon
     folder = tmp_path / "new" / "toy"
     seconds = itertools.count(0, 500)  # by a clock that goes on by 500 s each time that it is read
     monkeypatch.setattr(sys.modules["demo"], "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
-    out = demo("--dialogue", 6, "--epochs", 18, "--save", folder)
-    assert re.findall(r"(\d+) s, +(\d+) s left", out) == [("500", "400"), ("1000", "0")]
+    out = demo("--dialogue", 6, "--epochs", 12, "--save", folder)
+    assert re.findall(r"(\d+) s, +(\d+) s left", out) == [("500", "100"), ("1000", "0")]
     losses = [float(loss) for loss in re.findall(r"MLM (\d\.\d+) ", out)]
     assert len(losses) == 2, "a line every 10 epochs, and one at the end"
     assert 0 < losses[1] < losses[0] < 3.367

@@ -82,6 +82,7 @@ def test_processes_compute_the_same_bits_as_one(tmp_path):
     assert len(list((tmp_path / "mpi" / "tensorboard").iterdir())) == 1, "process 0 alone writes"
 
 
+@pytest.mark.thorough
 def test_when_one_process_fails_all_end_and_the_run_goes_on(tmp_path):
     status, out, err = run((2, *PROGRAM, tmp_path / "run", json.dumps({"fails": 7})))
     assert status != 0

@@ -1,5 +1,6 @@
 """One equation a file: its forward, its backward, and why. `__all__` is the order to read them in."""
 
+from npbert.layers.binary_cross_entropy import BinaryCrossEntropy
 from npbert.layers.cosine_loss import CoSENT, CosineLoss
 from npbert.layers.cross_entropy import SoftmaxCrossEntropy
 from npbert.layers.distance_attention import DistanceAttention
@@ -26,10 +27,12 @@ from npbert.layers.tanh_gelu import TanhGELU
 from npbert.layers.triplet_loss import TripletLoss
 from npbert.layers.unit_length import UnitLength
 from npbert.layers.unpack import Unpack
+from npbert.layers.weighted_cross_entropy import WeightedCrossEntropy
 
 __all__ = ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
-__all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
+__all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "WeightedCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
 __all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
+__all__ += ["BinaryCrossEntropy"]
 __all__ += ["UnitLength", "InBatchNegatives", "CosineLoss", "CoSENT", "TripletLoss"]

@@ -11,7 +11,7 @@ import numpy as np
 import npbert
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError
-from npbert.io.messages import counted, in_words
+from npbert.io.messages import counted
 from npbert.models.hugging_face.checkpoint import find_weights
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.pages.report.run import RunFiles
@@ -79,7 +79,7 @@ def _parameters(folder: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, FileError) as error:
-        return in_words(error)
+        return str(error)
     return f"{sum(int(np.prod(shape)) for shape in shapes.values()):,} in {counted(len(shapes), 'tensor')}"
 
 

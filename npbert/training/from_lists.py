@@ -46,7 +46,7 @@ def finetune(
     task: Literal["vectors"],
     model: str | Path,
     folder: str | Path,
-    held_out: _Examples | float | None = None,
+    held_out: _Examples | list[Text] | float | None = None,
     overwrite: bool = False,
     **settings: Any,
 ) -> Embed: ...
@@ -58,7 +58,7 @@ def finetune(
     *,
     model: str | Path,
     folder: str | Path,
-    held_out: _Examples | float | None = None,
+    held_out: _Examples | list[Text] | float | None = None,
     overwrite: bool = False,
     **settings: Any,
 ) -> Classify | Embed:
@@ -66,8 +66,8 @@ def finetune(
 
     texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. With
     task="vectors" the model learns vectors, and texts are pairs that belong together, or tuples of a query, its text
-    and texts that do not belong to it; labels are scores of pairs, or None. held_out:
-    other texts with their labels, to judge the model by, or the share of these to be kept for that, as 0.2. overwrite:
+    and texts that do not belong to it; labels are scores of pairs, or None. held_out: other texts with their labels,
+    or a list of pairs without, to judge the model by; or the share of these to be kept for that, as 0.2. overwrite:
     begin anew, in place of a run in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`;
     class_weight may be "balanced", or a dict of weights by label.
     The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
@@ -88,6 +88,9 @@ def finetune(
     if labels is None and not is_of_vectors:
         raise TypeError("labels are missing, wanted one for each text")
     texts = list(texts)
+    if is_of_vectors and texts and len(_columns(texts[0])) == 1:
+        wanted = "a pair: a query, and the text that belongs to it"
+        raise InputError(f"the training list, row 0: {texts[0]!r:.60}", wanted=wanted)
     labels = None if labels is None else list(labels)
     examples = _split(texts, labels, held_out, settings.get("seed", 0))
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
@@ -171,12 +174,14 @@ def _lines(path: Path, texts: Sequence[Text], labels: Sequence[object] | None) -
     return "".join(lines)
 
 
-def _split(
-    texts: list[Text], labels: list[object] | None, held_out: _Examples | float | None, seed: Any
-) -> dict[str, _Examples]:
+def _split(texts: list[Text], labels: list[object] | None, held_out: Any, seed: Any) -> dict[str, _Examples]:
     """The lists to learn from, "train", and to judge by, "held_out", by name; of a share, examples drawn at random."""
-    if held_out is None or isinstance(held_out, tuple | list):
-        return {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
+    if labels is None and isinstance(held_out, list):
+        held_out = held_out, None  # pairs, which have no labels
+    if held_out is None:
+        return {"train": (texts, labels)}
+    if isinstance(held_out, tuple | list) and len(held_out) == 2:
+        return {"train": (texts, labels), "held_out": (held_out[0], held_out[1])}
     count = round(held_out * len(texts)) if isinstance(held_out, float) and 0 < held_out < 1 else 0
     if not 0 < count < len(texts) or (labels is not None and len(texts) != len(labels)):
         wanted = f"a share of the {len(texts)} texts that leaves some for both, as 0.2, or texts with their labels"

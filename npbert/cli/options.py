@@ -38,7 +38,7 @@ GROUPS = {
         "batch_size",
     ),
     "how long and how fast": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
-    "what weighs more": ("class_weight",),
+    "what weighs more": ("class_weight", "sample_weight"),
     "how it is judged": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
     "what is kept": ("save_every", "log_every", "keep_state"),
     "how to save memory": ("parts", "gradient_checkpointing"),

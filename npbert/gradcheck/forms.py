@@ -6,6 +6,7 @@ What checks, proves and explains a layer then serves what others wrote: see `fun
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,10 @@ class Form(Layer):
         found = each(plain, self._returned(each(own, dy), tape.take(self)))
         found = found if isinstance(found, tuple | dict) else (found,)
         return found if self.pick is None else tuple(found[key] for key in self.pick)
+
+    def is_glue(self, code: CodeType, owner: Any) -> bool:
+        """True for the code of a function, a method of the owner, that only calls what is checked."""
+        return False
 
     def once(self, inputs: Sequence[Any]) -> tuple[Any, Callable[[], Any]]:
         """What the author's forward gives, and a function for what backward returns then, for a dy of ones."""

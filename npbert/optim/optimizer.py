@@ -1,6 +1,7 @@
 """Optimizer: the base of all optimisers, with the parameters, each once, and the learning rate of the next step."""
 
 from collections.abc import Iterable
+from numbers import Real
 
 from npbert.compute import Array
 from npbert.core import Parameter
@@ -42,7 +43,7 @@ class Optimizer:
 
 def check_range(name: str, value: float, low: float, high: float) -> float:
     """`value`, if it is from `low` up to, but not including, `high`; else raise ValueError."""
-    if isinstance(value, str) or not low <= value < high:
+    if not isinstance(value, Real) or not low <= value < high:
         raise ValueError(f"{name} is {value!r}, wanted from {low} up to, but not including, {high}")
     return value
 

@@ -75,7 +75,7 @@ def _take_up(trainer: Run, changed_data: bool) -> str:
     before = progress.total_steps or total
     if total != before and total <= step:
         raise FileError(f"{folder} holds a run that is at step {step} already: wanted more steps, not {total}")
-    if trainer.is_finished and changed_data and changes:
+    if trainer.is_finished and changes:
         raise FileError(f"the run in {folder} ended at step {step}: wanted more steps, to go on with other data")
     if trainer.is_finished:
         return f"the run in {folder} ended at step {step}; more steps, or more patience, make it longer"

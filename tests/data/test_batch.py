@@ -35,7 +35,7 @@ IDS = np.zeros((2, 3), int)
         ({"attention_mask": IDS * 1.0}, TypeError, "attention_mask must be an array of integers, got float64"),
         ({"attention_mask": IDS - 1}, ValueError, r"attention_mask holds -1, wanted only 1 \(real\) and 0 \(padding\)"),
         ({"attention_mask": [[1, 0, 0], [0, 0, 0]]}, ValueError, r"attention_mask\[1\] is all 0: a sequence needs at"),
-        ({"labels": [["a"] * 3] * 2}, TypeError, "labels must be integers, or floats for a regression, got <U1"),
+        ({"labels": [["a"] * 3] * 2}, TypeError, "labels must be integers or floats, got <U1"),
         ({"labels": IDS[:1]}, ValueError, r"labels has shape \(1, 3\), but the batch has 2 sequences"),
         ({"next_sentence_label": [0]}, ValueError, r"next_sentence_label has shape \(1,\), but the batch has 2"),
         ({"next_sentence_label": [0.0, 1.0]}, TypeError, "next_sentence_label must be an array of integers"),

@@ -140,6 +140,7 @@ TABLE_ERRORS = [
         ["text"],
         "line 3: 3 columns, wanted 2, as above; put a value with ,",
     ),
+    ("a.csv", "1,Hello, you there\n0,no\n", "01", "line 2: 2 columns, wanted 3, as above; put a value with ,"),
     ("a.csv", "text;l\nx;1\n", ["text"], r"only 'text;l'; is it .* semicolons\? Then give delimiter='semicolon'$"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: there is no column 'texts', only 'text', 'label'"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "there is no column 'a' or 'b', only 'text', 'label'"),

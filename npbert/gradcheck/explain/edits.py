@@ -136,9 +136,9 @@ def statement_edits(code: Code) -> Iterator[Edit]:
 
 
 def _inside(holder: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements of a function, and those in its loops and branches; not those of functions in it."""
+    """The statements of a function, and those in its loops, branches and inner functions."""
     for statement in (*getattr(holder, "body", ()), *getattr(holder, "orelse", ())):
-        if not is_idle(statement) and not isinstance(statement, ast.FunctionDef):
+        if not is_idle(statement):
             yield statement
             yield from _inside(statement)
 

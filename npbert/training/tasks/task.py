@@ -80,6 +80,11 @@ class TaskSettings(Settings):
         value="WHAT",
         wanted=one_of(("", "header", "example")),
     )
+    sample_weight: str = setting(
+        "",
+        "for classification: the column of how much an example counts in the loss; by default 1 each",
+        value="COLUMN",
+    )
     positive: str = setting(
         "", "for classification: the label that f1 is about; by default the second of two", value="LABEL"
     )
@@ -93,18 +98,21 @@ class TaskSettings(Settings):
 
 
 class Labelled(NamedTuple):
-    """A row of a labelled file: what is given, a text say, and the target, what a model should say of it."""
+    """A row of a labelled file: what is given, a text say, the target, what a model should say of it, and how much it
+    counts in the loss."""
 
     given: Any
     target: Any
+    weight: float = 1.0
 
 
 class JudgedExample(NamedTuple):
-    """A row as tokens: what a model reads, what is given, and the target."""
+    """A row as tokens: what a model reads, what is given, the target, and how much it counts in the loss."""
 
     encoding: Any
     given: Any
     target: Any
+    weight: float = 1.0
 
 
 class FinetuneTask(Task):
@@ -147,11 +155,15 @@ class FinetuneTask(Task):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         """Raise InputError for settings that the task cannot have, before anything is read."""
-        if settings.positive and not cls.has_positive:
-            raise InputError(what="positive", got=settings.positive, wanted="none: only a classification has one")
-        for name in () if cls.has_vectors else ("negatives", "prompts", "pooling", "loss"):
-            if given := getattr(settings, name):
-                raise InputError(what=name, got=given, wanted="none: only the task vectors has it")
+        lacks = (
+            {} if cls.has_vectors else dict.fromkeys(("negatives", "prompts", "pooling", "loss"), "the task vectors")
+        )
+        if not cls.has_positive:
+            lacks |= dict.fromkeys(("positive", "sample_weight", "class_weight"), "a classification")
+        for name, other in lacks.items():
+            given = getattr(settings, name, "")  # class_weight is none of an evaluation's
+            if given:
+                raise InputError(what=name, got=given, wanted=f"none: only {other} has it")
 
     @classmethod
     def read(

@@ -30,6 +30,7 @@ other share | 1.6 | | A share p and its rest 1 − p are exchanged here.
 constant | 1.6 | | Another number belongs here.
 argument | 1.6 | | Other arguments belong here, or in another order.
 reshape | 1.6 | | reshape keeps the order in memory; here the axes should change places, too.
+misplaced factor | 1.7 | | A factor is at the wrong place here: inside of a sum, or before it, it is another one.
 copy | 1.7 | | A copy is needed here.
 too much | 1.95 | expression | Only a part of this belongs here.
 missing factor | 2.2 | extra factor | A factor is missing here, or a division.

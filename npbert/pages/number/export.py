@@ -13,7 +13,6 @@ from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.number.network import formulas, network
 from npbert.pages.number.source import source_lines
 
-FORMAT = 2
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 """A model beyond these sizes does not fit on a screen."""
 MOST_TOKENS = 16
@@ -37,9 +36,8 @@ def export(
     title: str = "Follow one number back",
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """All that the page knows, as an object for JSON: `format`, `title`, `config`, `vocabulary`, `parameters`,
-    `left_out` (how many numbers the next-sentence head has), `constants`, `network`, `formulas`, `proof` (what `prove`
-    says of the first example), `examples`, `source` and `optimizer`.
+    """All that the page knows, as an object for JSON: `title`, `config`, `vocabulary`, `parameters`, `constants`,
+    `network`, `formulas`, `proof` (what `prove` says of the first example), `examples`, `source` and `optimizer`.
 
     model: with a masked-LM head. Its loss is that of the masked words alone: a next-sentence head is left out, and
     there is no dropout. Numbers are written as float64, of which every digit comes back.
@@ -68,12 +66,10 @@ def export(
     settings = {**OPTIMIZER, **(optimizer or {})}
     net = network(config)
     return {
-        "format": FORMAT,
         "title": title,
         "config": {name: getattr(config, name) for name in CONFIG},
         "vocabulary": list(vocabulary),
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
-        "left_out": sum(p.value.size for name, p in model.named_parameters() if name.startswith(HEADS)),
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
         "network": net,
         "formulas": formulas(),
@@ -108,10 +104,11 @@ def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
     for name, largest in LARGEST.items():
         if getattr(model.config, name) > largest:
             raise ValueError(f"{name} is {getattr(model.config, name)}, too large for the page: at most {largest}")
-    count = sum(value.size for value in [*parameters_of(model).values(), *_constants(model).values()])
+    numbers = parameters_of(model) | _constants(model)
+    count = sum(value.size for value in numbers.values())
     if count > MOST_NUMBERS:
         raise ValueError(f"the model has {count:,} numbers, too many for the page: at most {MOST_NUMBERS:,}")
-    for name, value in parameters_of(model).items():
+    for name, value in numbers.items():
         if not np.isfinite(value).all():
             raise ValueError(f"{name} holds numbers that are not finite")
 

@@ -33,6 +33,6 @@ def rotary(layer: Any, x: Array, positions: Array) -> Array:
             share = np.float32(min(1.0, max(0.0, (i - first) / (last - first))))
             frequency = frequency * (1 - share) + frequency / np.float32(factor) * share
         angle = np.float32(positions[n]) * frequency
-        turned = scale * complex(*y[n, head, :, i]) * complex(np.cos(angle), np.sin(angle))
+        turned = complex(*y[n, head, :, i]) * complex(*(f(angle) * np.float32(scale) for f in (np.cos, np.sin)))
         y[n, head, :, i] = turned.real, turned.imag
     return y.reshape(x.shape)

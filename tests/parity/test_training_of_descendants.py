@@ -7,14 +7,15 @@ import npbert
 from npbert import Adam, Batch, Tape
 from tests.parity.test_transformers_models import IN_FLOAT32, OURS, inputs, targets, theirs, torch
 from tests.parity.torch_comparison import as_torch
+from tests.tables import one_in
 
 pytestmark = pytest.mark.torch
 STEPS = 40
-FAMILIES = ["Roberta", "DistilBert", "Electra", "Albert", "MPNet", "ModernBert", "NomicBert"]
+FAMILIES = ["Roberta", "DistilBert", "Electra", "ModernBert", "Albert", "MPNet", "NomicBert"]
 CASES = [("Electra", "ForPreTraining"), *((family, "ForMaskedLM") for family in FAMILIES)]
 
 
-@pytest.mark.parametrize(("family", "head"), CASES)
+@pytest.mark.parametrize(("family", "head"), one_in(4, CASES))
 def test_forty_steps_are_theirs(family, head, tmp_path):
     original, name = theirs(family, head)
     original.save_pretrained(tmp_path)
@@ -36,4 +37,4 @@ def test_forty_steps_are_theirs(family, head, tmp_path):
     found, wanted = np.array(losses).T
     assert wanted[-1] < 0.8 * wanted[0], "it learns"
     in_float32 = name in IN_FLOAT32 or (name, head) == ("Electra", "ForPreTraining")
-    np.testing.assert_allclose(found, wanted, rtol=1e-5 if in_float32 else 1e-9)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=(1e-6 if in_float32 else 1e-10) * wanted[0])

@@ -108,15 +108,14 @@ class Wanted(NamedTuple):
 
 
 def at_least(least: int) -> Wanted:
-    """A finite number that is not smaller."""
-    return Wanted(f"at least {least}", lambda value: least <= value < math.inf)
+    """A number that is not smaller, and that 64 bits can hold."""
+    return Wanted(f"at least {least}", lambda value: least <= value < 2**63)
 
 
 def count_from(least: int) -> Wanted:
     """A whole number that is not smaller."""
-    return Wanted(
-        f"at least {least}, a whole number", lambda value: isinstance(value, Integral) and int(value) >= least
-    )
+    number = at_least(least)
+    return Wanted(f"{number.words}, a whole number", lambda value: isinstance(value, Integral) and number.holds(value))
 
 
 def one_of(names: Collection[str]) -> Wanted:

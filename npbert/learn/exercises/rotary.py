@@ -17,7 +17,7 @@ so does a b: what comes back from the two adds up.
 ASKED = """
 Return dx, of the shape of dy.
 
-dy (N, D): in each row, for each head, d/2 first members of the pairs, then d/2 second ones
+dy (N, D): for each row, H heads of d/2 first members a, then d/2 second members b
 cos, sin (N, d/2): of each angle φ
 """
 HINTS = """

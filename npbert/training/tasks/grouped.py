@@ -14,7 +14,7 @@ from npbert.training.tasks.task import FinetuneTask
 class GroupedTask(FinetuneTask):
     """What a model reads of an example are C sequences, and what it says of them is an array with C rows."""
 
-    def sequences_of(self, given: Any) -> list[Text]:
+    def sequences_of(self, given: Any) -> Sequence[Text]:
         """What is read of an example, a text or a pair for each sequence."""
         raise NotImplementedError(f"{type(self).__name__} has no sequences_of(given)")
 

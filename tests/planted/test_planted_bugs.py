@@ -17,6 +17,8 @@ from tests.tables import one_in
 LARGE = ("Encoder", "Checkpointed", "Bert")
 PLANTED = [(bug, block) for bug in BUGS for block in bug.blocks]
 WRONG = [(bug, block) for bug, block in PLANTED if not bug.message]
+LARGER = [case for case in WRONG if case[1].startswith(LARGE)]
+SMALL = [case for case in WRONG if case not in LARGER]
 
 SAID = {
     "scores_not_transposed": ("MultiHeadAttention/dot_product", "transpose", "in dot_product ({name}), dk"),
@@ -47,17 +49,13 @@ def no_edits(monkeypatch):
     monkeypatch.setattr(import_module("npbert.gradcheck.explain.findings"), "mended", lambda *_: [])
 
 
-def is_large(case):
-    return case[1].startswith(LARGE)
-
-
-@pytest.mark.parametrize(("bug", "block"), one_in(3, filter(is_large, WRONG)), ids=name_of)
+@pytest.mark.parametrize(("bug", "block"), one_in(3, LARGER), ids=name_of)
 def test_a_wrong_derivative_of_a_large_block_shows_along_two_directions(bug, block, no_edits):
     layer, inputs, rng = build(bug, block)
     assert not check_directions(layer, *inputs, rng=rng, directions=2)
 
 
-@pytest.mark.parametrize(("bug", "block"), one_in(6, WRONG), ids=name_of)
+@pytest.mark.parametrize(("bug", "block"), [*one_in(4, SMALL), *one_in(99, LARGER)], ids=name_of)
 def test_a_wrong_derivative_is_refuted_and_its_part_named(bug, block):
     layer, inputs, rng = build(bug, block)
     proof = prove(layer, *inputs, rng=rng)

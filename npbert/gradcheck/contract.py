@@ -127,10 +127,10 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
             "is another one when another call comes between (is something kept on self, and not on the tape, or left "
             "as np.empty gave it?)",
         )
+        call.check_memory()  # first: add_grad itself writes into what it was given to keep
         if names := call.written():
             text = f"backward writes into {names[0]}, {_OWN}"
             raise PromiseError(text, *(f"the caller's {name}" for name in names))
-        call.check_memory()
         _check_sum(other.backward(), alone, other_alone, function.parameters)
         call.check_handed_out()
 

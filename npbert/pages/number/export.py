@@ -13,14 +13,15 @@ from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.number.network import formulas, network
 from npbert.pages.number.source import source_lines
 
+TITLE = "Follow one number back"
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 """A model beyond these sizes does not fit on a screen."""
 MOST_TOKENS = 16
 MOST_NUMBERS = 30_000
 """As text they are about 600 kB: with them the page stays under 1 MB."""
 CONFIG = (
-    *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
-    *("max_position_embeddings", "type_vocab_size", "layer_norm_eps", "initializer_range"),
+    *("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"),
+    *("max_position_embeddings", "layer_norm_eps", "initializer_range"),
 )
 OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
 """AdamW as npbert.optim has it when it is given nothing else, and the clipping of its trainer."""
@@ -33,7 +34,7 @@ def export(
     examples: Sequence[Example],
     vocabulary: Sequence[str],
     *,
-    title: str = "Follow one number back",
+    title: str = TITLE,
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """All that the page knows, as an object for JSON: `title`, `config`, `vocabulary`, `parameters`, `constants`,

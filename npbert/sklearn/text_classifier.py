@@ -35,7 +35,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     model by its accuracy on them about ten times, keep the best, and stop after `n_iter_no_change` judgements without a
     better one. Of two with the same accuracy, the one with the smaller loss is better.
     random_state: an int, for the same model each time; a RandomState, or None, for another. verbose: show the bar of
-    the run, and its lines.
+    the run, and its lines: a sign of life in a grid search.
 
     After `fit`: `classes_` (C,), the labels in order; `classify_`, the Classify that says which, with the labels as
     texts.

@@ -63,13 +63,13 @@ class Batch(_Named):
         self.input_ids = _integers("input_ids", self.input_ids)
         shape = self.input_ids.shape
         if 0 in shape:
-            raise ValueError(f"the batch is empty: input_ids has shape {shape}")
+            raise ValueError(f"input_ids has shape {shape}, wanted at least one token")
         if len(shape) not in (2, 3):
             raise ValueError(f"input_ids has shape {shape}, wanted (B, T), or (B, C, T) for multiple choice")
         types, mask = self.token_type_ids, self.attention_mask
         self.token_type_ids = np.zeros_like(self.input_ids) if types is None else _integers("token_type_ids", types)
         if self.token_type_ids.shape != shape:
-            raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, but input_ids {shape}")
+            raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, wanted {shape}, as input_ids")
         self.attention_mask = np.ones_like(self.input_ids) if mask is None else _array("attention_mask", mask)
         _check_mask(self.attention_mask, shape)
         self._check_targets(shape[0])
@@ -80,9 +80,9 @@ class Batch(_Named):
         for name, values in targets.items():
             array = _array(name, values) if name == "labels" else _integers(name, values)
             if array.dtype.kind not in "iuf":
-                raise TypeError(f"labels must be integers, or floats for a regression, got {array.dtype}")
+                raise TypeError(f"labels has dtype {array.dtype}, wanted integers, or floats for a regression")
             if (array.shape[:1] if name == "labels" else array.shape) != (count,):
-                raise ValueError(f"{name} has shape {array.shape}, but the batch has {count} sequences")
+                raise ValueError(f"{name} has shape {array.shape}, wanted one for each of the {count} sequences")
             setattr(self, name, array)
 
     def grouped(self, count: int) -> Batch:
@@ -94,7 +94,7 @@ class Batch(_Named):
         """
         shape = self.input_ids.shape
         if len(shape) != 2 or count < 1 or shape[0] % count:
-            raise ValueError(f"input_ids has shape {shape}, which are not groups of {count} sequences")
+            raise ValueError(f"input_ids has shape {shape}, wanted groups of {count} sequences")
         batch = Batch(*(array.reshape(-1, count, shape[1]) for array in self._inputs()))
         batch.names = self.names
         return batch
@@ -174,7 +174,7 @@ def _array(name: str, values: Array) -> Array:
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{name} has rows of different lengths: pad them to one") from error
+        raise ValueError(f"{name} has rows of different lengths, wanted one length; pad them") from error
 
 
 def _integers(name: str, values: Array) -> Array:
@@ -195,8 +195,8 @@ def _check_mask(mask: Array, shape: tuple[int, ...]) -> None:
         raise ValueError(f"attention_mask has shape {mask.shape}, wanted {shape}")
     wrong = (mask != 0) & (mask != 1)
     if wrong.any():
-        raise ValueError(f"attention_mask holds {mask[wrong][0]}, wanted only 1 (real) and 0 (padding)")
+        raise ValueError(f"attention_mask has a {mask[wrong][0]}, wanted only 1 (real) and 0 (padding)")
     is_empty = ~mask.any(axis=-1)
     if is_empty.any():
         where = ", ".join(map(str, np.argwhere(is_empty)[0].tolist()))
-        raise ValueError(f"attention_mask[{where}] is all 0: a sequence needs at least one real token")
+        raise ValueError(f"attention_mask[{where}] is all 0, wanted at least one real token")

@@ -51,11 +51,11 @@ def read_conll(
         if len(cells) < len(columns):
             raise FileError(f"{place}: only one column, wanted a word and a tag")
         if not word.strip():
-            raise FileError(f"{place}: the word is white space alone")
+            raise FileError(f"{place}: the word is only white space, wanted a word")
         sentences[-1].words.append(word)
         sentences[-1].tags.extend(tag)
     if not sentences:
-        raise FileError(f"{path} is empty: it has no sentences")
+        raise FileError(f"{path} is empty, wanted sentences")
     return sentences
 
 
@@ -64,5 +64,5 @@ def column_number(name: str, value: str) -> int:
     try:
         return int(value)
     except ValueError as error:
-        wanted = "a number: columns of words and tags have no names"
+        wanted = "a number, as columns of a CoNLL file have no names"
         raise InputError(what=name, got=value, wanted=wanted) from error

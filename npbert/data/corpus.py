@@ -45,17 +45,17 @@ class Corpus:
         self.num_documents = 0
         for number, file in enumerate(self.files):
             if file.exists() and not file.is_file():
-                raise FileError(f"{file} is a pipe or a device: a corpus is read many times, so wanted a file")
+                raise FileError(f"{file} is a pipe or a device, wanted a file, as a corpus is read many times")
             if "\\ud" in ascii(str(file)):
-                raise FileError(f"{file} has a name that is not UTF-8, which the files of a run cannot hold: rename it")
+                raise FileError(f"{file} has a name that is not UTF-8, wanted one that is; rename it")
             before = len(self)
             for start, size, document in _pieces(file, piece_bytes, document_per_file):
                 self._index.append(CorpusPiece(number, start, size, self.num_documents + document))
             if len(self) == before:
-                raise FileError(f"{file} is empty: there is no text to learn from")
+                raise FileError(f"{file} is empty, wanted text")
             self.num_documents = self._index[-1].document + 1
         if not self.files:
-            raise FileError("a corpus needs at least one file")
+            raise FileError("paths is empty, wanted at least one file")
         self.num_bytes = sum(piece.size for piece in self._index)
 
     def __len__(self) -> int:
@@ -104,7 +104,7 @@ def text_files(path: Path) -> list[Path]:
         return [path]
     files = sorted(path.glob("*.txt"))
     if not files:
-        raise FileError(f"{path} is a folder without .txt files")
+        raise FileError(f"{path} has no .txt files, wanted at least one")
     return files
 
 

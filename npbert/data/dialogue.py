@@ -59,7 +59,7 @@ def load_dialogue(num_lines: int) -> Dialogue:
     """The dialogue of `num_lines` lines. Raises: ValueError unless there is one."""
     if num_lines not in DIALOGUES:
         wanted = " or ".join(map(str, DIALOGUES))
-        raise ValueError(f"there is no dialogue of {num_lines!r} lines, wanted {wanted}")
+        raise ValueError(f"num_lines is {num_lines!r}, wanted {wanted}")
     text = DIALOGUES[num_lines]
     words = [split_words(line) for line in text]
     vocabulary = Vocabulary(word for line in words for word in line)

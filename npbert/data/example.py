@@ -43,7 +43,7 @@ def draw_pairs(num_lines: int, count: int, rng: np.random.Generator) -> list[Pai
     if count <= 0 or count % 2:
         raise ValueError(f"count is {count}, wanted a positive even number: half of the pairs are is-next")
     if num_lines < 2:
-        raise ValueError(f"{num_lines} lines have no line that follows another, wanted at least 2")
+        raise ValueError(f"num_lines is {num_lines}, wanted at least 2")
     pairs = all_pairs(num_lines)
     drawn = []
     for label in (IS_NEXT, NOT_NEXT):
@@ -120,10 +120,10 @@ def collate(
     integers.
     """
     if not examples:
-        raise ValueError("cannot make a batch of no examples")
+        raise ValueError("examples is empty, wanted at least one")
     longest = max(len(example.input_ids) for example in examples)
     if length is not None and longest > length:
-        raise ValueError(f"an example has {longest} tokens, more than length {length}")
+        raise ValueError(f"length is {length}, wanted at least {longest}, the tokens of the longest example")
 
     def padded(name: str, padding: int) -> Array:
         return pad_rows([getattr(example, name) for example in examples], padding, length=length, name=name)

@@ -51,7 +51,7 @@ def learn_vocabulary(
     characters, pieces = _alphabet(cleaner, files)
     first = [*special_tokens, *pieces]
     if vocab_size < len(first):
-        tokens = f"{len(special_tokens)} special tokens, and the characters of the text at the beginning of words and"
+        tokens = f"{len(special_tokens)} special tokens, and the characters of the text at the start of words and"
         raise InputError(what="vocab_size", got=vocab_size, wanted=f"at least {len(first)}: {tokens} within them")
     _interruptible(
         (" ".join(words) for words in _words(cleaner, files)),
@@ -88,7 +88,7 @@ def _words(cleaner: Any, files: Sequence[str | Path]) -> Iterator[list[str]]:
     for file in map(Path, files):
         text = read_text(file)
         if not text.strip():
-            raise FileError(f"{file} is empty: there is nothing to learn from")
+            raise FileError(f"{file} is empty, wanted text")
         for line in text.splitlines():
             for part in _PARTS.findall(line):
                 yield [word for word, _ in split(clean(part)) if len(word) <= LONGEST_WORD]

@@ -21,11 +21,11 @@ def tokenizer_from(stored: dict[str, Any], name: str) -> Any:
     Raises: ValueError for a normalizer that makes a text more than MOST_GROWTH times as long; FileError, or what the
     library raises, for what is not a tokenizer.
     """
-    with panics_named(f"{name} is not a tokenizer of BERT"):
+    with panics_named(f"{name} is not a BERT tokenizer"):
         tokenizer = import_extra("tokenizers", extra="hf").Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
     growth = _growth(stored["normalizer"] or {})
     if growth > MOST_GROWTH:
-        raise ValueError(f"its normalizer can make a text {growth:,} times as long, wanted at most {MOST_GROWTH} times")
+        raise ValueError(f"its normalizer can make a text {growth:,} times longer, wanted at most {MOST_GROWTH} times")
     return tokenizer
 
 
@@ -78,5 +78,5 @@ def encodings_of(tokenizer: Any, texts: Sequence[Any], *, name: str, **how: bool
             encodings: list[Any] = tokenizer.encode_batch(list(texts), **how)
     except TypeError as error:
         half = next(text for text in texts if "\\ud" in ascii(text))
-        raise ValueError(f"{half!a:.60} has half of a character in it (a lone surrogate), wanted text") from error
+        raise ValueError(f"{half!a:.60} has half of a character (a lone surrogate), wanted text") from error
     return encodings

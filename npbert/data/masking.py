@@ -36,7 +36,7 @@ def mask_words(
     at_least(1).check("max_predictions", max_predictions)
     candidates = np.flatnonzero(vocabulary.is_word[input_ids])
     if len(candidates) == 0:
-        raise ValueError(f"there is no word to mask in {vocabulary.decode(input_ids)}")
+        raise ValueError(f"input_ids is {vocabulary.decode(input_ids)}, wanted a word to mask")
     count = min(max(1, round(probability * len(input_ids))), max_predictions, len(candidates))
 
     masked, labels = list(input_ids), [IGNORED] * len(input_ids)

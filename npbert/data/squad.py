@@ -49,16 +49,16 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
     except (KeyError, TypeError) as error:
         raise FileError(f"{path} is not in SQuAD's format: {error!r}") from error
     if not questions:
-        raise FileError(f"{path} is empty: it has no questions")
+        raise FileError(f"{path} is empty, wanted questions")
     _check_texts(questions, path)
     for question in questions if answered else []:
         if not question.answers:
-            raise FileError(f"{path}: question {question.id} has no answer; version 2.0 of SQuAD is not supported")
+            raise FileError(f"{path}: question {question.id} has no answer, wanted version 1.1 of SQuAD, not 2.0")
         for text, start in question.answers:
             if not isinstance(text, str) or not isinstance(start, int) or isinstance(start, bool):
-                raise FileError(f"{path}: question {question.id}: {text!r} at {start!r} is not a text with its place")
+                raise FileError(f"{path}: question {question.id}: answer {text!r} at {start!r}, wanted text and place")
             if not text.strip() or start < 0 or question.passage[start : start + len(text)] != text:
-                raise FileError(f"{path}: question {question.id}: {text!r} does not stand at {start} of the passage")
+                raise FileError(f"{path}: question {question.id}: answer {text!r} is not at {start} in the passage")
     return questions
 
 
@@ -74,4 +74,4 @@ def _check_texts(questions: list[Question], path: Path) -> None:
             if not isinstance(text, str):
                 raise FileError(f"{path}: question {question.id}: its {name} is {text!r}, wanted a text")
             if not text.strip():
-                raise FileError(f"{path}: question {question.id}: its {name} is empty")
+                raise FileError(f"{path}: question {question.id}: its {name} is empty, wanted a text")

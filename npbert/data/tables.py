@@ -50,7 +50,7 @@ def read_table(
         by = DELIMITERS[delimiter or ("comma" if ending == ".csv" else "tab")]
         rows = list(_delimited_rows(path, text, columns, by, header=header))
     if not rows:
-        raise FileError(f"{path} is empty: it has no rows")
+        raise FileError(f"{path} is empty, wanted rows")
     return rows
 
 
@@ -66,7 +66,7 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, he
             place = Place(path, reader.line_num)
             width = width or len(cells)
             if by != "\t" and len(cells) > width:
-                hint = f"put a value with {by} in it in quotes"
+                hint = f"put a value that contains {by} in quotes"
                 raise FileError(counted(len(cells), "column"), wanted=f"{width}, as above", where=place, hint=hint)
             if numbers is None:
                 numbers = [_number_of(column, cells, place) for column in columns]
@@ -85,7 +85,7 @@ def _other_delimiter(cells: list[str], by: str) -> Sentence:
     """The hint of a row that seems to be separated by something else."""
     for name, other in DELIMITERS.items():
         if by == "," and other != by and other in cells[0]:
-            return f"is it separated by {name}s? Then give ", Setting("delimiter", (name,))
+            return f"for columns separated by {name}s, give ", Setting("delimiter", (name,))
     return ""
 
 
@@ -95,7 +95,7 @@ def _number_of(column: str, header: list[str], place: Place) -> int:
     name = _one_of(column, header)
     if name is None:
         hint = _other_delimiter(header, ",") if len(header) == 1 else ""
-        raise FileError(f"there is no column {_named(column)}, only {listed(header)}", where=place, hint=hint)
+        raise FileError(f"column {_named(column)} is missing, wanted one of {listed(header)}", where=place, hint=hint)
     return header.index(name)
 
 
@@ -125,9 +125,9 @@ def _values(cells: Any, columns: Sequence[str], place: Place, hint: str) -> tupl
     missing = [_named(column) for column, name in zip(columns, names, strict=True) if name is None]
     if missing:
         says = f"wanted a JSON object with {', '.join(missing)}"
-        raise FileError(f"{says}; this one has {listed(known)}" if known else says, where=place, hint=hint)
+        raise FileError(f"{says}; it has {listed(known)}" if known else says, where=place, hint=hint)
     found = [known[name] for name in names if name is not None]
     for name, value in zip(names, found, strict=True):
         if isinstance(value, list | dict):
-            raise FileError(f"{name!r} is a list or an object, wanted text or a number", where=place)
+            raise FileError(f"{name!r} is a list or an object, wanted a text or a number", where=place)
     return tuple(map(str, found))

@@ -67,7 +67,7 @@ class Tokenizer(Vocabulary):
         self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
         if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
             around = f"no {self.special['cls_id']} before a text and no {self.special['sep_id']} after it"
-            raise ValueError(f"it puts {around}: its post_processor is missing or another")
+            raise ValueError(f"it puts {around}: its post_processor is missing or wrong")
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Tokenizer:
@@ -88,7 +88,7 @@ class Tokenizer(Vocabulary):
         except FileError:
             raise
         except Exception as error:  # the library raises nothing narrower
-            raise FileError(f"{path} is not a tokenizer of BERT: {error}") from error
+            raise FileError(f"{path} is not a BERT tokenizer: {error}") from error
 
     @classmethod
     def train(
@@ -128,7 +128,7 @@ class Tokenizer(Vocabulary):
         tokens = sorted(ids, key=ids.__getitem__)
         for place, token in enumerate(tokens):
             if ids[token] != place:
-                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}: ids count from 0, each once")
+                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
         return tokens
 
     def __repr__(self) -> str:
@@ -195,7 +195,7 @@ class Tokenizer(Vocabulary):
         special = self.library_tokenizer.num_special_tokens_to_add(is_pair=True)
         room = max_length - special - len(self.pieces([question])[0])
         if room <= stride:
-            raise ValueError(f"the question leaves room for {room} tokens of the passage, wanted more than {stride}")
+            raise ValueError(f"question leaves room for {room} tokens of the passage, wanted more than stride {stride}")
         [first] = self._encodings([(question, passage)], max_length, stride)
         return [first, *first.overflowing]
 
@@ -210,12 +210,12 @@ class Tokenizer(Vocabulary):
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
         """Raises: TypeError; other libraries' tokenizers are called."""
-        raise TypeError("a Tokenizer is not called: tokenizer.batch(tokenizer.encode([text])) makes a Batch of texts")
+        raise TypeError("a Tokenizer cannot be called; use tokenizer.batch(tokenizer.encode([text]))")
 
     def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
         """The encodings as one Batch, padded at the end to the longest. Raises: TypeError for what is no Encoding."""
         if texts := [each for each in encodings if not hasattr(each, "ids")]:
-            raise TypeError(f"got {texts[0]!r:.40}, wanted an Encoding: tokenizer.batch(tokenizer.encode(texts))")
+            raise TypeError(f"encodings has {texts[0]!r:.40}, wanted an Encoding; use tokenizer.encode(texts)")
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0) * self.reads_types,
@@ -228,4 +228,4 @@ class Tokenizer(Vocabulary):
 def _check_room(max_length: int | None) -> None:
     """Raise ValueError for a max_length with no room for a token of each text of a pair."""
     if max_length is not None and max_length < 5:
-        raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")
+        raise ValueError(f"max_length is {max_length}, wanted at least 5, as a pair has 3 special tokens")

@@ -58,13 +58,13 @@ class TokenizerConfig:
         for name, possible in _POSSIBLE.items():
             value = self.settings.get(name, possible[0])
             if not any(value is each or (value == each and isinstance(value, str)) for each in possible):
-                raise FileError(f"{self.path}: {name} is {value!r}, and npbert has only {_listed(possible)}")
+                raise FileError(f"{self.path}: {name} is {value!r}, wanted {_listed(possible)}")
         of_model = read_json_object(folder / "config.json", may_lack=True).get("tokenizer_class")
         name = str(self.settings.get("tokenizer_class") or of_model or BERT).removesuffix("Fast")
         self.tokenizer_class = _OTHER_NAMES.get(name, name)
         if self.tokenizer_class not in (BERT, AS_IT_IS):
             known = ", ".join([BERT, AS_IT_IS, *_OF_DESCENDANTS])
-            raise FileError(f"{self.path}: tokenizer_class is {name!r}, and npbert has only {known}")
+            raise FileError(f"{self.path}: tokenizer_class is {name!r}, wanted {known}")
         self._usual = _OF_DESCENDANTS.get(name, SPECIAL)
         self.special = {key: self._special_token(token_name(key), token) for key, token in self._usual.items()}
         length = "max_len" if "model_max_length" not in self.settings else "model_max_length"
@@ -99,7 +99,7 @@ class TokenizerConfig:
         added = self._listed_tokens(stored, set(map(_content, [*named, *extra])))
         for token in named:
             if _content(token) not in added and _content(token) not in stored["model"]["vocab"]:
-                raise ValueError(f"the vocabulary has no {_content(token)}")
+                raise ValueError(f"the vocabulary has no {_content(token)}, wanted every special token")
         for token in [*named, *(extra or _values(self.settings.get("additional_special_tokens")))]:
             flags = token if isinstance(token, dict) else {"content": token, "normalized": False}
             added.setdefault(_content(token), {**flags, "special": True})

@@ -49,7 +49,7 @@ def find_tokenizer(folder: Path) -> Path:
     for path in (folder / "tokenizer.json", folder / "vocab.txt"):
         if path.is_file():
             return path
-    what = "has no tokenizer.json and no vocab.txt" if folder.is_dir() else f"is not a folder ({HOW_TO_DOWNLOAD})"
+    what = "has no tokenizer.json or vocab.txt" if folder.is_dir() else f"is not a folder ({HOW_TO_DOWNLOAD})"
     raise FileNotFoundError(f"{folder} {what}")
 
 
@@ -67,7 +67,7 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     is_bert = config.tokenizer_class == BERT
     if path.name == "vocab.txt":
         if not is_bert:
-            raise FileError(f"{config.path}: {AS_IT_IS} needs a tokenizer.json, and there is none")
+            raise FileError(f"{config.path}: tokenizer_class is {AS_IT_IS}, which needs a tokenizer.json")
         stored = _bert(_numbered(read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")), {})
     else:
         stored = parse_json(read_text(path), str(path))
@@ -129,7 +129,7 @@ def _numbered(tokens: Sequence[str]) -> dict[str, int]:
     vocabulary = {token: index for index, token in enumerate(tokens)}
     if len(vocabulary) < len(tokens):
         twice = next(token for index, token in enumerate(tokens) if vocabulary[token] != index)
-        raise ValueError(f"{twice!r} is in it twice")
+        raise ValueError(f"it has {twice!r} twice")
     return vocabulary
 
 
@@ -163,7 +163,7 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
         texts["vocab.txt"] = "".join(f"{token}\n" for token in tokenizer.tokens)
     for name, text in texts.items():
         if not overwrite and (folder / name).exists() and (folder / name).read_bytes() != text.encode():
-            raise FileExistsError(f"{folder} holds another tokenizer; overwrite=True replaces it")
+            raise FileExistsError(f"{folder} already has another tokenizer; to replace it, give overwrite=True")
     for name, text in texts.items():
         with atomic_write(folder / name) as path:
             path.write_bytes(text.encode())

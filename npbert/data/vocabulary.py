@@ -30,7 +30,7 @@ class Vocabulary:
     def __init__(self, words: Iterable[str]) -> None:
         words = set(words)
         if words & set(SPECIAL_TOKENS):
-            raise ValueError(f"special tokens cannot be words: {', '.join(sorted(words & set(SPECIAL_TOKENS)))}")
+            raise ValueError(f"words has special tokens: {', '.join(sorted(words & set(SPECIAL_TOKENS)))}")
         self._number([*SPECIAL_TOKENS, *sorted(words)], dict(zip(_SPECIAL_IDS, SPECIAL_TOKENS, strict=True)))
 
     def _number(self, tokens: Sequence[str], special: Mapping[str, str]) -> None:
@@ -39,7 +39,7 @@ class Vocabulary:
         self._ids = {token: index for index, token in enumerate(tokens)}
         for attribute, token in special.items():
             if token not in self._ids:
-                raise ValueError(f"the vocabulary has no {token}")
+                raise ValueError(f"the vocabulary has no {token}, wanted every special token")
             setattr(self, attribute, self._ids[token])
         self.is_word: Array = ~np.isin(np.arange(len(tokens)), [self._ids[token] for token in special.values()])
         self.word_ids: Array = np.flatnonzero(self.is_word)
@@ -56,7 +56,7 @@ class Vocabulary:
         words = list(words)
         unknown = [word for word in words if word not in self._ids]
         if unknown:
-            raise ValueError(f"not in the vocabulary of {len(self)} tokens: {', '.join(map(repr, unknown))}")
+            raise ValueError(f"words has {', '.join(map(repr, unknown))}, wanted only words of the vocabulary")
         return [self._ids[word] for word in words]
 
     def decode(self, ids: Sequence[int] | Array) -> list[str]:

@@ -94,9 +94,9 @@ def check_gradients(
             report = replace(report, unchecked=f"{report.unchecked} {overflow(layer, inputs)}".strip())
     if hidden := len(set(function.parameters) - set(dict(named_parameters(layer)))):
         says = (
-            f"{counted(hidden, 'parameter')} checked here, which `parameters()` does not find, and no optimizer would"
+            f"{counted(hidden, 'parameter')} checked that `parameters()` does not find, so no optimizer would change it"
         )
-        hold = "hold it as an attribute, or in a list, tuple or dict"
+        hold = "keep it as an attribute, or in a list, tuple or dict"
         report = replace(report, unchecked=f"{report.unchecked} {says}: {hold}.".strip())
     diagnose = report.diagnose
 
@@ -128,7 +128,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
     for method, gradients, doubts in function.estimated(analytic, tolerances):
         report |= Report.compare(method, analytic, gradients, accepted[method], doubts=doubts)
     if proof and not report.ok:
-        reason = "the equality holds, but differences of your own floats contradict it"
+        reason = "the equality holds, but finite differences of your floats contradict it"
         proof = replace(proof, verdict=NOT_PROVED, reason=reason)
     return replace(report, proof=proof)
 

@@ -17,11 +17,11 @@ from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, differ
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
-    "is set by backward, and should be added to: after two backwards only that of the last is there, as if = stood for "
-    "+= (use add_grad)"
+    "is overwritten by backward, wanted a sum: after two backwards only the last is left, as with = instead "
+    "of += (use add_grad)"
 )
 _TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
-_OWN = "which is the caller's: compute in an array of its own (z = a * b, not a *= b, and no out=)"
+_OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
 class Call:
@@ -70,8 +70,8 @@ class Call:
         """Raise GradientError when y or dx is not what it was when the caller got it."""
         for name in _changed(self._handed_out):
             raise GradientError(
-                f"{name} is the caller's, but a later forward or backward changes it: is it a buffer that the layer "
-                "keeps, or written into in place?"
+                f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a "
+                f"buffer, or writes into it in place"
             )
 
     def check_memory(self) -> None:
@@ -83,7 +83,7 @@ class Call:
         others += [(name, array) for name, array, _ in self._given] + [("y", np.asarray(y)) for y in as_tuple(self.y)]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
-                says = f"{name} shares memory with {other}: add_grad wants an array that nobody else holds"
+                says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
                 raise PromiseError(says, f"the memory of {name}")
 
 
@@ -109,7 +109,7 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         alone = Call(function).backward()
         if isinstance(function.layer, Form):
             if not all(map(same, function.outputs(), function.outputs())):
-                raise GradientError("forward gives another y when it is called again: give it a seed")
+                raise GradientError("forward returns another y in a second call: give it a seed")
             _check_linear(function, alone)
             return alone
         _check_outputs(function)
@@ -117,15 +117,14 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         other_alone = Call(function, other=True).backward()
         for name, value in values.items():
             if not np.array_equal(function.parameters[name].value, value, equal_nan=True):
-                raise GradientError(f"backward changes the value of {name}: only an optimiser may")
+                raise GradientError(f"backward changes the value of {name}: only an optimizer may")
 
         function.zero_grad()
         call, other = Call(function), Call(function, other=True)
         _check_same(
             call.backward(),
             alone,
-            "is another one when another call comes between (is something kept on self, and not on the tape, or left "
-            "as np.empty gave it?)",
+            "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)",
         )
         if names := call.written():
             text = f"backward writes into {names[0]}, {_OWN}"
@@ -135,7 +134,7 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         call.check_handed_out()
 
         function.zero_grad()
-        _check_same(Call(function).backward(), alone, "is another one once others were added")
+        _check_same(Call(function).backward(), alone, "differs after a second backward has added its own")
         _check_linear(function, alone)
         return alone
 
@@ -162,7 +161,7 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
             scale = max(np.abs(each).max(initial=0) for each in (wanted[name], rest[name]))
             if not (np.abs(gradient - wanted[name]) <= _ROUGHLY * (scale + sizes[name])).all():
                 said = f"the gradient of {name} for {what}"
-                raise PromiseError(f"backward is not linear in dy: {said} does not follow from others", said)
+                raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
 
 
 def _check_outputs(function: ScalarFunction) -> None:
@@ -171,7 +170,7 @@ def _check_outputs(function: ScalarFunction) -> None:
         both = (as_tuple(function.layer.forward(*function.inputs, tape=tape)) for tape in tapes)
         for with_tape, without_tape in zip(*both, strict=True):
             if not same(with_tape, without_tape):
-                raise GradientError("forward gives another y without a tape than with one")
+                raise GradientError("forward returns another y without a tape than with one")
             if np.asarray(with_tape).dtype != np.float64:
                 raise GradientError(f"forward turns float64 into {np.asarray(with_tape).dtype}")
 
@@ -187,7 +186,7 @@ def _check_sum(found: Gradients, one: Gradients, last: Gradients, parameters: di
     both = last | {name: one[name] + last[name] for name in parameters}
     if names := [name for name in found if not same(found[name], both[name])]:
         is_last = same(found[names[0]], last[names[0]])
-        text = _SET if is_last else "is not the sum of two backwards: each should add its own to it"
+        text = _SET if is_last else "is not the sum of two backwards: each should add to it"
         subjects = (f"the gradient of {name} after two backwards" for name in names)
         raise PromiseError(f"the gradient of {names[0]} {text}", *subjects)
 
@@ -206,8 +205,8 @@ def check_refusal(function: ScalarFunction) -> None:
         except (ValueError, TypeError, IndexError):
             return
     raise PromiseError(
-        f"backward does not mind a dy of shape {wrong[first].shape} for a y of shape {function.dy[first].shape}: it "
-        "should compare it with what forward kept, and refuse it"
+        f"backward accepts a dy of shape {wrong[first].shape} for a y of shape {function.dy[first].shape}: compare "
+        "it with what forward kept, and raise an error"
     )
 
 

@@ -33,7 +33,7 @@ def check_written(which: str, returned: Any) -> None:
     """Raise GradientError for a template that is not filled: where all that is returned is None."""
     parts = list(returned.values()) if isinstance(returned, dict) else returned
     if all(part is None for part in (parts if isinstance(parts, tuple | list) else [parts])):
-        raise GradientError(f"{which} is not written yet, or its `return` is forgotten: it returns None")
+        raise GradientError(f"{which} returns None: it is not written yet, or lacks a `return`")
 
 
 def check_moves(form: Form, inputs: Sequence[Any]) -> None:
@@ -45,7 +45,7 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
         ]
         if any(np.any(y) for y in as_tuple(form.forward(*moved))):
             return
-    raise GradientError("forward is not written yet: it returns 0, whatever it is given")
+    raise GradientError("forward returns 0 for every input: it is not written yet")
 
 
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Callable[..., Any]) -> None:
@@ -53,12 +53,12 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
     theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))
     for name, y, right in zip(names_of(theirs), theirs, wanted, strict=False):
         if y.shape != right.shape:
-            raise GradientError(f"forward gives {name} of shape {y.shape}, and the reference {right.shape}")
+            raise GradientError(f"forward returns {name} of shape {y.shape}, but the reference {right.shape}")
         off = np.abs(y - right)
         if not (off <= _SAME * max(1.0, np.abs(right).max(initial=0))).all():
             at = tuple(map(int, np.unravel_index(np.argmax(np.nan_to_num(off, nan=np.inf)), off.shape)))
             place = f"{name}[{', '.join(map(str, at))}]" if at else name
-            raise GradientError(f"forward is wrong: {place} is {y[at]:.9g}, and the reference says {right[at]:.9g}")
+            raise GradientError(f"forward is wrong: {place} is {y[at]:.9g}, but the reference has {right[at]:.9g}")
 
 
 def overflow(form: Form, inputs: Sequence[Any]) -> str:
@@ -69,7 +69,7 @@ def overflow(form: Form, inputs: Sequence[Any]) -> str:
                 medium, large = (_largest(form, inputs, position, sign * size) for size in (_MEDIUM, _LARGE))
                 if medium < _BEYOND and not np.isfinite(large):
                     name = form.input_names[position]
-                    return f"Forward gives NaN or ∞ where {name} is as large as 800: exp overflows, or log is of 0."
+                    return f"Forward returns NaN or ∞ if {name} is as large as 800: exp overflows, or log gets 0."
     return ""
 
 

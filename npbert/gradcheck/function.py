@@ -192,7 +192,7 @@ class ScalarFunction(MovableLayer):
     def _complex_step(self, variables: Gradients, step: Gradients) -> float:
         y = self.at(variables, step, 1j * _TINY)
         if not all(map(np.iscomplexobj, y)):
-            raise TypeError("its output is real, whatever goes in")
+            raise TypeError("its output is always real")
         return _inner(self.dy, [part.imag / _TINY for part in y])
 
 

@@ -25,9 +25,9 @@ def gradients_by_name(
     returned = () if dx is None else returned
     if len(returned) != len(float_inputs):
         hint = (
-            "return one for each NumPy array of floats, or None where it has none"
+            "return one for each NumPy array of floats, or None without a gradient"
             if returned
-            else "is `return` forgotten?"
+            else "add the missing `return`"
         )
         raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {float_inputs}: {hint}")
     of_inputs = zip(float_inputs, returned, strict=True)

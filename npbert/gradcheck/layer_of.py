@@ -57,7 +57,7 @@ def as_layer(
 def _as_array(value: Any) -> Any:
     """An array of float64 for one of other floats, and for a tensor."""
     if isinstance(value, np.matrix):
-        raise TypeError("an input is an np.matrix, wanted an array: give np.asarray(it)")
+        raise TypeError("an input is an np.matrix, wanted an array; use np.asarray(it)")
     if type(value) in (list, tuple):
         return type(value)(map(_as_array, value))
     is_other_float = is_float_array(value) and value.dtype != np.float64
@@ -70,12 +70,12 @@ def check_is_made(given: Any) -> None:
     name = getattr(given, "__name__", type(given).__name__)
     if isinstance(given, type):
         if _has_tape(given):
-            raise TypeError(f"{name} is the class of a layer, wanted a layer, such as {name}()")
+            raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
         return
     forward, backward = (getattr(given, name, None) for name in ("forward", "backward"))
     is_layer = _takes_tape(backward) or not is_stateful(given)
     if inspect.isroutine(forward) and not _takes_tape(forward) and is_layer and not isinstance(given, Layer):
-        raise TypeError(f"{name}.forward takes no tape: wanted forward(x, tape=NO_TAPE), and backward(dy, tape)")
+        raise TypeError(f"{name}.forward takes no tape, wanted forward(x, tape=NO_TAPE) and backward(dy, tape)")
 
 
 def _has_tape(given: Any) -> bool:
@@ -98,8 +98,8 @@ def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
         return applied(first, last, names_given(first, len(inputs)), tensor)
     if not all(map(callable, parts)) or len(parts) > 2:
         kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
-        called = "" if all(map(callable, parts)) else "; give a function itself, and not what it returns"
-        raise TypeError(f"({kinds}) is no form that is known: {_HOW}{called}")
+        called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
+        raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
     names = names_given(first, len(inputs))
     with told("forward"):
         y = vjp(first, last, names).once(inputs)[0]
@@ -136,7 +136,7 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
     """Say which inputs have a gradient, and which of those that come back it is; by running it once."""
     form.moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
     if unknown := set(wrt or ()) - set(form.input_names):
-        raise ValueError(f"wrt names {', '.join(sorted(unknown))}, and the inputs are {', '.join(form.input_names)}")
+        raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.input_names)}")
     if wrt is not None:
         form.moved = [form.input_names.index(name) for name in wrt]
     try:
@@ -166,8 +166,8 @@ def _of_these_shapes(returned: list[Any], inputs: list[Any]) -> list[int]:
         position = next(alike, None)
         if position is None:
             raise ValueError(
-                f"{counted(len(returned), 'gradient')} come back, one of shape {np.shape(gradient)}, which none of the "
-                f"inputs has that are left: say whose they are, as wrt=('x',)"
+                f"backward returns {counted(len(returned), 'gradient')}, one of shape {np.shape(gradient)}, which no "
+                f"remaining input has; name their inputs, as in wrt=('x',)"
             )
         moved.append(position)
     return moved

@@ -37,21 +37,25 @@ class MovableLayer(Case):
         drawn = np.random.default_rng([seed, _STREAM])
         y = self.outputs()
         if not all(np.isfinite(part).all() for part in y):
-            raise GradientError("forward gives a number that is not finite, where there is no derivative")
+            raise GradientError("forward returns a number that is not finite, which has no derivative")
         self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
         self.inputs = list(map(copied, inputs))  # forward may have written into them
 
     def _check_variables(self) -> None:
         if not any(array.size for array in self.variables.values()):
-            raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
+            raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         for name, array in self.variables.items():
             if array.dtype != np.float64:
-                raise TypeError(f"{name} is {array.dtype}; a check needs float64, in the layer and in its inputs")
+                raise TypeError(
+                    f"{name} is {array.dtype}, wanted float64; use Init(rng, dtype=np.float64) and float64 inputs"
+                )
             if not np.isfinite(array).all():
-                raise ValueError(f"{name} holds a number that is not finite, where there is no derivative")
+                raise ValueError(f"{name} has a number that is not finite, which has no derivative")
         for (name, one), (other_name, other) in itertools.combinations(self.parameters.items(), 2):
             if np.may_share_memory(one.value, other.value):
-                raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")
+                raise GradientError(
+                    f"{name} and {other_name} share memory; tie weights with one Parameter in both places"
+                )
 
     def named_inputs(self) -> list[tuple[str, Any]]:
         """All inputs with the names that forward gives them."""
@@ -124,7 +128,7 @@ class MovableLayer(Case):
             if dtype is np.float64 or not of_complex:
                 raise
             wish = "write it without abs, var and the like, or leave the complex step out of `tolerances`"
-            raise TypeError(f"complex numbers do not flow through forward ({error}): {wish}") from error
+            raise TypeError(f"complex numbers do not pass through forward ({error}); {wish}") from error
         finally:
             self.inputs = inputs
 

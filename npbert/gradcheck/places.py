@@ -193,14 +193,14 @@ def _alike(places: list[Place]) -> list[Place]:
 def _said(parameter: str, gradient: str | None, places: list[Place]) -> tuple[str, ...]:
     found = next((place.path for place in places if gradient and place.is_called(gradient)), "")
     if gradient and not found:
-        raise ValueError(f"grads says {gradient!r} for {parameter}, and backward leaves nothing of that name")
+        raise ValueError(f"grads has {gradient!r} for {parameter}, but backward writes nothing of that name")
     return (found,) if found else ()
 
 
 def _ask(parameters: list[Place], gradients: list[Place]) -> None:
     names, ones = (", ".join(each.path for each in places) for places in (parameters, gradients))
     word = {parameter.path: gradient.path for parameter, gradient in zip(parameters, gradients, strict=False)}
-    raise ValueError(f"backward writes {ones}, and any may be the gradient of {names}: say which, as grads={word}")
+    raise ValueError(f"backward writes {ones}, and any may be the gradient of {names}; name it, as in grads={word}")
 
 
 def _joined(parameters: list[Place], found: dict[str, tuple[str, ...]]) -> list[Pair]:

@@ -43,8 +43,8 @@ class WrongShapeError(GradientError):
     """A gradient has another shape or dtype than what it is the gradient of."""
 
     def __init__(self, name: str, gradient: Array, wanted: tuple[int, ...]) -> None:
-        given = f"backward gives a gradient of shape {np.shape(gradient)} and {np.asarray(gradient).dtype} for {name}"
-        super().__init__(f"{given}, which has shape {wanted} and float64")
+        given = f"backward returns a gradient of shape {np.shape(gradient)} and {np.asarray(gradient).dtype} for {name}"
+        super().__init__(f"{given}, wanted shape {wanted} and float64")
         self.name, self.gradient = name, gradient
 
 
@@ -101,7 +101,9 @@ class Proof:
 
     def __repr__(self) -> str:
         if self:
-            return f"proved: {self.derivatives:,} derivatives, as an equality of integers ({1e3 * self.seconds:.0f} ms)"
+            return (
+                f"proved: {self.derivatives:,} derivatives, in exact integer arithmetic ({1e3 * self.seconds:.0f} ms)"
+            )
         come_from = f", which come from {' and '.join(self.parts)}" if self.parts else ""
         if self.wrong:
             return with_title("\n".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)]))

@@ -200,7 +200,7 @@ class StatefulForm(Form):
             gradients = [f"{name} -=" if name == said else said for name, said in zip(names, gradients, strict=True)]
             says.append(f"Parameters {_some(names)}; their gradients {_some(gradients)}.")
         says += [
-            f"Backward writes no gradient for {pair.parameter.path}: if that is a constant, say "
+            f"Backward writes no gradient for {pair.parameter.path}; if it is a constant, give "
             f"grads={{{pair.parameter.path!r}: None}}."
             for pair in self.pairs
             if not pair.gradients

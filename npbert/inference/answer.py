@@ -71,7 +71,7 @@ class Answer(Task):
         """The `count` best answers to each question, best first; fewer where there are fewer legal spans."""
         questions, passages = list(questions), list(passages)
         if len(questions) != len(passages):
-            raise ValueError(f"{len(questions)} questions for {len(passages)} passages, wanted one for each")
+            raise ValueError(f"questions has {len(questions)}, wanted one for each of the {len(passages)} passages")
         windows = self.all_windows(questions, passages)
         logits = iter(self.logits([window for one in windows for window in one]))
         return [
@@ -125,7 +125,7 @@ class Answer(Task):
         for question, passage in zip(asked, passages, strict=True):
             windows = self.tokenizer.encode_windows(question, passage, max_length=self.max_length, stride=overlap)
             if 1 not in windows[0].sequence_ids:
-                raise ValueError(f"the passage for the question {question!r} is empty")
+                raise ValueError(f"the passage for the question {question!r} is empty, wanted text")
             found.append(windows)
         return found
 

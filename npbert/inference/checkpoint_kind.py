@@ -24,12 +24,12 @@ _USE = "to use it: npbert {}, or npbert.{} in Python"
 _FINETUNE = "npbert finetune makes one from it"
 _KINDS = {  # by the class; in this order the tensors of a file are looked at
     "BertForQuestionAnswering": _Kind(
-        "a model that answers questions", ("qa_outputs.weight",), _USE.format("answer", "Answer")
+        "a question-answering model", ("qa_outputs.weight",), _USE.format("answer", "Answer")
     ),
     "BertForPreTraining": _Kind(
-        "a pre-trained BERT that fills in masked words", (_WORDS, "cls.seq_relationship.weight"), _FINETUNE
+        "a pre-trained BERT with a masked-LM head", (_WORDS, "cls.seq_relationship.weight"), _FINETUNE
     ),
-    "BertForMaskedLM": _Kind("a model that fills in masked words", (_WORDS,), _FINETUNE),
+    "BertForMaskedLM": _Kind("a model with a masked-LM head", (_WORDS,), _FINETUNE),
     "BertForSequenceClassification": _Kind(
         "a text classifier with {} labels", (_CLASSIFIER, _POOLER), _USE.format("classify", "Classify")
     ),
@@ -64,7 +64,7 @@ def check_holds(folder: str | Path, wanted: str) -> None:
         return
     held = architecture if architecture in complete else next(iter(complete), None)
     name = _KINDS[wanted].name.partition(" with {}")[0]
-    raise FileError(f"{folder} holds {_describe(held, architecture, config)}, and not {name}; {_hint(held, wanted)}")
+    raise FileError(f"{folder} has {_describe(held, architecture, config)}, wanted {name}; {_hint(held, wanted)}")
 
 
 def _describe(held: str | None, architecture: str | None, config: BertConfig) -> str:

@@ -24,7 +24,9 @@ class ClassCenters:
 
     def __init__(self, embed: Embed, texts: Sequence[str], labels: Sequence[str]) -> None:
         if len(texts) != len(labels) or not len(texts):
-            raise InputError(f"{len(texts)} texts and {len(labels)} labels", wanted="one for each, and at least one")
+            raise InputError(
+                f"labels has {len(labels)}, for {len(texts)} texts", wanted="one for each, and at least one"
+            )
         self.embed, self.labels = embed, sorted(set(labels))
         vectors, of_each = unit_vectors(embed(texts)), np.array(labels)
         self.centers = np.stack([vectors[of_each == label].mean(axis=0) for label in self.labels])

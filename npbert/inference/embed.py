@@ -97,7 +97,9 @@ class Embed(Task):
         """
         if self.pooling == "pooler" or not self._is_last:
             what = f"the pooling {self.pooling} of the layer {self.layer}"
-            raise ValueError(f"{what} cannot be saved: sentence-transformers pools the last layer, without a pooler")
+            raise ValueError(
+                f"{what} cannot be saved, as sentence-transformers pools only the last layer, without a pooler"
+            )
         self.tokenizer.save_pretrained(folder, overwrite=overwrite)
         self.model.save_pretrained(folder, overwrite=overwrite)
         write_sentence_settings(
@@ -151,7 +153,7 @@ class Embed(Task):
         queries = [queries] if isinstance(queries, str) else queries
         for number, query in enumerate(queries if isinstance(queries, list | tuple) else ()):
             if isinstance(query, str) and not query.strip():
-                raise ValueError(f"query {number} is empty, wanted a text to look for")
+                raise ValueError(f"query {number} is empty, wanted a text")
         hits = semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )

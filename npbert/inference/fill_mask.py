@@ -47,7 +47,7 @@ class FillMask(Task):
             if self.tokenizer.mask_id not in encoding.ids:
                 mask = self.tokenizer.special["mask_id"]
                 hint = f" (in capitals: {mask})" if mask.lower() in text else ""
-                raise ValueError(f"text {number} has no {mask}{hint}, or it was cut off: {text[:60]!r}")
+                raise ValueError(f"text {number} is {text[:60]!r}, wanted a {mask}{hint} that is not cut off")
         return self.run(encodings, lambda batch, _: self._predict(batch, top_k))
 
     def _predict(self, batch: Batch, top_k: int) -> list[list[list[Prediction]]]:

@@ -143,9 +143,7 @@ def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:
     """
     first, second = _rows(a, names[0]), _rows(b, names[1])
     if len(first) and len(second) and first.shape[1] != second.shape[1]:
-        raise ValueError(
-            f"{names[0]} is {first.shape} and {names[1]} is {second.shape}, wanted vectors of the same length"
-        )
+        raise ValueError(f"{names[0]} is {first.shape} and {names[1]} is {second.shape}, wanted vectors of one length")
     features = first.shape[1] if len(first) else second.shape[1]
     dtype = np.result_type(first, second, np.float32)
     return first.astype(dtype, copy=False).reshape(len(first), features), second.reshape(len(second), features)
@@ -159,7 +157,7 @@ def for_products(x: Array, similarity_fn_name: str, name: str, *, first: int = 0
     one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
     fine = _lengths(x) < np.sqrt(np.finfo(x.dtype).max)
     if not fine.all():
-        raise ValueError(f"vector {first + int(fine.argmin())} of {name} is not finite, or too long to be multiplied")
+        raise ValueError(f"vector {first + int(fine.argmin())} of {name} is not finite, or too long for a product")
     return unit_vectors(x) if similarity_fn_name == "cosine" else x
 
 
@@ -167,7 +165,7 @@ def _rows(vectors: Any, name: str) -> Array:
     try:
         array = np.asarray(vectors)
     except ValueError as error:
-        raise ValueError(f"{name} holds vectors of several lengths, wanted one") from error
+        raise ValueError(f"{name} has vectors of several lengths, wanted one length") from error
     if array.shape == (0,):
         array = np.empty((0, 0), np.float32)
     if array.ndim == 1:

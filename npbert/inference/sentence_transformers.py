@@ -47,9 +47,9 @@ class SentenceSettings(NamedTuple):
         """Raise FileError for what the folder says and npbert does not do; warn of it where a pooling is chosen."""
         what = "; ".join(self.missing)
         if what and not is_chosen:
-            raise FileError(f"{what}. With a pooling of your choice the model is used without that")
+            raise FileError(f"{what}; to use the model without it, give a pooling")
         if what:
-            warn(f"{what}. The model is used without that")
+            warn(f"{what}; the model is used without it")
 
 
 def read_sentence_settings(folder: Path) -> SentenceSettings | None:
@@ -72,13 +72,11 @@ def read_sentence_settings(folder: Path) -> SentenceSettings | None:
             stored = read_json_object(path, may_lack=True)
             for name in ("module_input_name", "module_output_name"):
                 if stored.get(name) not in (None, "sentence_embedding"):
-                    missing.append(
-                        f"{path}: {name} is {stored[name]!r}, and npbert normalizes sentence_embedding alone"
-                    )
+                    missing.append(f"{path}: {name} is {stored[name]!r}, wanted 'sentence_embedding'")
         else:
-            missing.append(f"{folder / MODULES_FILE}: npbert has no module {kind}, or not in this place")
+            missing.append(f"{folder / MODULES_FILE}: npbert does not support the module {kind} in this place")
     if pooling is None:
-        missing.append(f"{folder / MODULES_FILE}: there is no Pooling")
+        missing.append(f"{folder / MODULES_FILE} has no Pooling")
     max_length, similarity_fn_name = _max_length(bert, missing), _similarity_fn_name(folder, missing)
     return SentenceSettings(bert, pooling, normalize, max_length, similarity_fn_name, missing)
 
@@ -101,7 +99,7 @@ def write_sentence_settings(
     }
     for path in filter(None, kinds):
         if (folder / path).is_symlink():
-            raise FileError(f"{folder / path} is a link, which may lead anywhere, wanted a folder")
+            raise FileError(f"{folder / path} is a link, wanted a folder")
         (folder / path).mkdir(exist_ok=True)
     for name, content in files.items():
         with atomic_write(folder / name) as written:
@@ -114,14 +112,14 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
     path = folder / MODULES_FILE
     entries = parse_json(read_text(path), str(path))
     if not (isinstance(entries, list) and entries):
-        raise FileError(f"{path} holds {json.dumps(entries)[:60]}, wanted a list of modules")
+        raise FileError(f"{path} is {json.dumps(entries)[:60]}, wanted a list of modules")
     modules = []
     for entry in entries:
         where, kind = (entry.get("path"), entry.get("type")) if isinstance(entry, dict) else (None, None)
         if not (isinstance(where, str) and isinstance(kind, str)):
             raise FileError(f'{path}: a module is {entry!r}, wanted an object with the strings "type" and "path"')
         if "\0" in where or not (folder / where).resolve().is_relative_to(folder.resolve()):
-            raise FileError(f"{path}: the path {where!r} of a module leads out of the folder")
+            raise FileError(f"{path}: the path of a module is {where!r}, wanted one inside the folder")
         package, _, name = kind.rpartition(".")
         modules.append((name if package.split(".")[0] == "sentence_transformers" else kind, folder / where))
     if modules[0][0] not in ("Transformer", "BERT"):
@@ -136,9 +134,9 @@ def _pooling(path: Path, missing: list[str]) -> str:
     if not (isinstance(modes, list) and modes and all(isinstance(mode, str) for mode in modes)):
         raise FileError(f"{path}: pooling_mode is {modes!r}, wanted a name or a list of names")
     if len(modes) > 1 or modes[0] not in _KNOWN_POOLINGS:
-        missing.append(f"{path}: npbert has no pooling {' + '.join(modes)}")
+        missing.append(f"{path}: npbert does not support the pooling {' + '.join(modes)}")
     if stored.get("include_prompt", True) is not True:
-        missing.append(f"{path}: npbert does not leave a prompt out of the pooling")
+        missing.append(f"{path}: npbert cannot exclude a prompt from the pooling")
     return modes[0]
 
 
@@ -149,7 +147,7 @@ def _max_length(folder: Path, missing: list[str]) -> int | None:
     for name, value in stored.items():
         usual = _TRANSFORMER.get(name)
         if value and (value != usual if usual is not None else name not in _TRANSFORMER):
-            missing.append(f"{path}: npbert does not do what {name} says, {value!r}")
+            missing.append(f"{path}: {name} is {value!r}, which npbert does not support")
     tokenizer = read_json_object(folder / "tokenizer_config.json", may_lack=True)
     if stored.get("do_lower_case") and tokenizer.get("do_lower_case") is False:
         missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
@@ -161,15 +159,15 @@ def _similarity_fn_name(folder: Path, missing: list[str]) -> str:
     path = folder / "config_sentence_transformers.json"
     stored = read_json_object(path, may_lack=True)
     if stored.get("model_type", "SentenceTransformer") != "SentenceTransformer":
-        missing.append(f"{path}: npbert has no model of the type {stored['model_type']!r}")
+        missing.append(f"{path}: model_type is {stored['model_type']!r}, which npbert does not support")
     similarity_fn_name, prompts = stored.get("similarity_fn_name") or "cosine", stored.get("prompts") or {}
     if not isinstance(similarity_fn_name, str) or not isinstance(prompts, dict):
         raise FileError(f"{path}: wanted a name as similarity_fn_name, and an object as prompts")
     named = {name: text for name, text in prompts.items() if text}
     usual = stored.get("default_prompt_name")
     if usual in named:
-        missing.append(f"{path}: npbert does not put the prompt {named[usual]!r} before every text")
+        missing.append(f"{path}: npbert does not add the prompt {named[usual]!r} to every text")
     elif named:
         said = ", ".join(f"{name}: {text!r}" for name, text in named.items())
-        warn(f"{path} has prompts, which are yours to put before a text of that kind; {said}")
+        warn(f"{path} has prompts; add them to your texts: {said}")
     return similarity_fn_name

@@ -46,7 +46,7 @@ class Task:
     def __init__(self, model: Any, tokenizer: Tokenizer, *, max_length: int | None = None) -> None:
         if len(tokenizer) > model.config.vocab_size:
             raise ValueError(
-                f"the vocabulary has {len(tokenizer)} tokens, but the model's vocab_size is {model.config.vocab_size}"
+                f"the tokenizer has {len(tokenizer)} tokens, wanted {model.config.vocab_size}, the model's vocab_size"
             )
         longest = model.config.max_position_embeddings
         if max_length is None:
@@ -162,8 +162,8 @@ def check_finite(values: Array) -> None:
     """Raise ValueError unless all numbers are finite: a label or a word that was made of others would look like any."""
     if not np.isfinite(values).all():
         raise ValueError(
-            f"the model gives numbers that are not finite: its weights are too large for {values.dtype}, as those of a "
-            "damaged checkpoint are, or of one that was converted from another format with a mistake"
+            f"the model's output is not finite: its weights are too large for {values.dtype}, as in a damaged "
+            f"or wrongly converted checkpoint"
         )
 
 
@@ -179,8 +179,8 @@ def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfi
     is_padded = config.architecture.model_type != "bert" and len(tokenizer) < config.vocab_size  # as NomicBERT's table
     if len(tokenizer) != config.vocab_size and not is_padded:
         raise FileError(
-            f"{folder}: the vocabulary has {len(tokenizer)} tokens, but vocab_size in its config.json is "
-            f"{config.vocab_size}"
+            f"{folder}: the tokenizer has {len(tokenizer)} tokens, wanted {config.vocab_size}, the vocab_size in its "
+            "config.json"
         )
 
 

@@ -15,9 +15,7 @@ def import_extra(module: str, *, extra: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         package = module.partition(".")[0].replace("_", "-")
-        raise MissingExtraError(
-            f"this needs the package {package}, which is not installed: {how_to_install(extra)}"
-        ) from error
+        raise MissingExtraError(f"the package {package} is missing; to install it: {how_to_install(extra)}") from error
 
 
 def how_to_install(extra: str) -> str:
@@ -25,5 +23,5 @@ def how_to_install(extra: str) -> str:
     checkout there is uv's way, too."""
     checkout = Path(__file__).resolve().parents[2]
     if (checkout / "pyproject.toml").is_file():
-        return f'in {checkout}, pip install -e ".[{extra}]", or begin each command with uv run --extra {extra} npbert'
+        return f'in {checkout}, pip install -e ".[{extra}]", or start commands with uv run --extra {extra} npbert'
     return f'pip install "npbert[{extra}]"'

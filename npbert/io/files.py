@@ -115,7 +115,7 @@ def check_replaceable(path: Path, mark: str) -> None:
         with path.open("rb") as file:
             begin = file.read(2**16)
         if begin and mark.encode() not in begin:
-            raise FileExistsError(f"{path} is another file, not a page of npbert: it would be lost")
+            raise FileExistsError(f"{path} is not a page of npbert, and would be lost; choose another name")
 
 
 def remove_leftovers(folder: Path) -> None:
@@ -157,7 +157,7 @@ def read_stream(stream: IO[bytes], name: str) -> bytes:
     """All that comes. Raises: FileError that calls it `name` when that is more than LARGEST_STREAM bytes."""
     data = stream.read(LARGEST_STREAM + 1)
     if len(data) > LARGEST_STREAM:
-        raise FileError(f"{name} gives more than {LARGEST_STREAM // 2**20} MiB, and may have no end: wanted a file")
+        raise FileError(f"{name} has more than {LARGEST_STREAM // 2**20} MiB, wanted a file, as a stream may never end")
     return data
 
 
@@ -188,14 +188,14 @@ def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
     except UnicodeEncodeError as error:
         raise FileError(f"not valid JSON: half of a character, {error.object[error.start]!a}", where=place) from error
     except RecursionError as error:
-        raise FileError("not valid JSON: it is nested too deeply", where=place) from error
+        raise FileError("not valid JSON: nested too deeply", where=place) from error
     except ValueError as error:
         raise FileError(f"not valid JSON: {error}", where=place) from error
     return value
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number there")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_OBJECT) -> dict[str, Any]:
@@ -209,5 +209,5 @@ def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_
         raise FileError(f"{path} has {path.stat().st_size / 2**20:.0f} MiB, wanted at most {most / 2**20:.0f}")
     value = parse_json(read_text(path), str(path))
     if not isinstance(value, dict):
-        raise FileError(f"{path} holds a JSON {type(value).__name__}, wanted an object")
+        raise FileError(f"{path} is a JSON {type(value).__name__}, wanted an object")
     return value

@@ -73,7 +73,7 @@ def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str,
     every = max(steps.values(), default=1)
     if every == 1:
         return rows
-    warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: of most, one in {every} is read", stacklevel=2)
+    warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: one in {every} of most is read", stacklevel=2)
     chosen = {numbers[-1] for numbers in kinds.values()}
     for kind, numbers in kinds.items():
         chosen.update(numbers[:: steps[kind]])

@@ -31,7 +31,7 @@ class SoftmaxCrossEntropy(Loss):
         if labels.shape != logits.shape[:-1] or logits.ndim != 2:
             raise ValueError(f"logits are {logits.shape} and labels {labels.shape}, wanted (N, C) and (N,)")
         if self.weight is not None and self.weight.shape != logits.shape[1:]:
-            raise ValueError(f"weight is {self.weight.shape}, wanted one for each of the {logits.shape[1]} classes")
+            raise ValueError(f"weight has shape {self.weight.shape}, wanted one for each of {logits.shape[1]} classes")
         check_labels(labels, logits.shape[1], limit_name="the number of classes")
         is_target = labels != IGNORED
         targets = labels[is_target]

@@ -113,7 +113,7 @@ class DotProductAttention(Layer):
             sequences = Sequences(np.array([len(k)]), np.array([len(q)]))
         features = q.shape[-1]
         if features % self.num_heads:
-            raise ValueError(f"{features} features cannot be cut into {self.num_heads} heads of one size")
+            raise ValueError(f"num_heads is {self.num_heads}, wanted a divisor of the {features} features")
         check_like(self, q, (sequences.num_queries, features), q.dtype, name="q")
         check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
         check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")

@@ -24,7 +24,7 @@ class Elementwise(Layer):
 
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
         """f(x) and f′(x), both of the shape and dtype of x."""
-        raise NotImplementedError(f"{type(self).__name__} needs value_and_slope(x), which gives f(x) and f′(x)")
+        raise NotImplementedError(f"{type(self).__name__} needs value_and_slope(x), which returns f(x) and f′(x)")
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         check_floats(self, x)

@@ -15,9 +15,9 @@ class MeanSquaredError(Loss):
 
     def forward(self, prediction: Array, target: Array, tape: Tape = NO_TAPE) -> float:
         if prediction.shape != target.shape:
-            raise ValueError(f"prediction has shape {prediction.shape}, but target {target.shape}")
+            raise ValueError(f"target has shape {target.shape}, wanted {prediction.shape}, as prediction")
         if prediction.size == 0:
-            raise ValueError(f"prediction and target are empty, of shape {prediction.shape}")
+            raise ValueError(f"prediction has shape {prediction.shape}, wanted at least one number")
         difference = prediction - target
         tape.keep(self, difference=difference)
         return (difference * difference).mean()

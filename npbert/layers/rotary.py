@@ -27,7 +27,7 @@ class Rotary(Layer):
 
     def __init__(self, features: int, base: float, dtype: DTypeLike = np.float32) -> None:
         if features % 2:
-            raise ValueError(f"a head has {features} features, wanted an even number: rotary positions turn pairs")
+            raise ValueError(f"features is {features}, wanted an even number, as rotary positions rotate pairs")
         self.features, self.base, self.dtype = features, base, dtype
 
     def forward(self, x: Array, positions: Array, tape: Tape = NO_TAPE) -> Array:

@@ -108,8 +108,8 @@ def train(
         optimizer.step()
         elapsed = time.perf_counter() - start
         if step == 0 and elapsed * steps > SLOW:
-            say(f"This will take about {elapsed * steps / 60:.0f} minutes: loops over single numbers are slow.")
-            say("Whole arrays are quicker (npbert learn show 02 has an example). Ctrl-C ends it.")
+            say(f"This takes about {elapsed * steps / 60:.0f} minutes, as loops over single numbers are slow.")
+            say("Whole arrays are faster (for an example: npbert learn show 02). Stop with Ctrl-C.")
         if (step + 1) % LINE_EVERY == 0:
             left = elapsed / (step + 1) * (steps - step - 1)
             say(f"step {step + 1:3}/{steps}   loss {np.mean(losses):.3f}   {elapsed:3.0f} s, {left:3.0f} s left")

@@ -53,7 +53,7 @@ CHAPTERS = {
 def returned(found: Any, what: str = "the gradient") -> Array:
     """What an answer returns, as an array. Raises: GradientError where it is nothing."""
     if found is None:
-        raise GradientError(f"nothing is returned, wanted {what}: is there a `return` on every way?")
+        raise GradientError(f"the result is None, wanted {what}; add the missing `return`")
     return np.asarray(found)
 
 

@@ -32,7 +32,7 @@ def write_missing(folder: Path) -> list[Exercise]:
     Raises: FileError where `folder` is a file; OSError.
     """
     if folder.exists() and not folder.is_dir():
-        hint = ("name another with ", Setting("folder"))
+        hint = ("choose another with ", Setting("folder"))
         raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=hint)
     folder.mkdir(parents=True, exist_ok=True)
     missing = [exercise for exercise in EXERCISES.values() if not (folder / exercise.file_name).exists()]
@@ -59,7 +59,7 @@ def exercise_of(name: str) -> Exercise:
     known_in_any_case = {known_name.lower(): each for known_name, each in known.items()}
     exercise = ALL.get(int(stem)) if stem.isascii() and stem.isdigit() else known_in_any_case.get(stem.lower())
     if exercise is None:
-        raise ValueError(f"there is no exercise {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")
+        raise ValueError(f"EXERCISE is {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")
     return exercise
 
 
@@ -73,10 +73,12 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     path = Path(name) if is_path else [folder / exercise.file_name, *rounds_of(folder, exercise)][-1]
     write = f"`npbert learn{option_of(folder)}` writes"
     if not path.is_file() and folder.is_dir():
-        raise FileError(f"there is no {path}: {write} it")
+        raise FileError(f"{path} does not exist; {write} it")
     if not path.is_file():
-        none = f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name "
-        raise FileError((none, "their folder with ", Setting("folder"), f"; if there are none yet, {write} them"))
+        none = (
+            f"the folder {folder} does not exist in {Path.cwd()}; if your exercises are elsewhere, go there, or give "
+        )
+        raise FileError((none, "their folder with ", Setting("folder"), f"; if you have none yet, {write} them"))
     return exercise, path
 
 

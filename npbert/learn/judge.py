@@ -20,10 +20,10 @@ from npbert.learn.verdict import Verdict, numbered, paragraphs
 _OF_ANY, MOST_NAMES = ("factor", "order", "not finite"), 6
 _SITUATIONS = (*(f"where {words}" for words, _ in VARIATIONS), "when nothing is dropped")
 _DAMAGED = Verdict(
-    "forward does not give the right numbers: it was finished when the file was made.",
-    "Something in it, or in what it calls, was changed. Put that right first: backward is compared with the derivative "
-    "of the right forward. To see how it was, write the exercises into another folder: `npbert learn --folder again`; "
-    "in a notebook, %exercise with its number puts it below.",
+    "forward returns wrong numbers, but was right in the original file.",
+    "It, or a function that it calls, was changed. Restore it first: backward is compared with the derivative of the "
+    "right forward. To see the original, write the exercises into another folder: `npbert learn --folder again`; in a "
+    "notebook, run %exercise with its number.",
 )
 
 
@@ -47,7 +47,9 @@ def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
         return replace(helped.verdict, findings=tuple(findings))
     verdict = first or (_told(answer, findings) if answer.all_wrong() else _broken(answer, findings))
     situation = _SITUATIONS[part.seeds[k] // 2]
-    return verdict.because_of(f"It is so {situation}; otherwise it is right." if situation != _SITUATIONS[0] else "")
+    return verdict.because_of(
+        f"This happens {situation}; otherwise it is right." if situation != _SITUATIONS[0] else ""
+    )
 
 
 def _before_all(answer: Answer, k: int) -> Verdict | None:
@@ -115,7 +117,7 @@ def _statement(answer: Answer, name: str) -> str:
     k = next(k for k, each in enumerate(answer.given) if name in each.wrong)
     one, right = answer.given[k].numbers.get(name), answer.right[k][name]
     if one is None:
-        return f"there is no {name}"
+        return f"{name} is missing"
     is_gradient, has_shape = re.fullmatch(r"d\w+", name) is not None, np.shape(one) == right.shape
     missing = _missing_rows(one, right) if np.ndim(one) and np.ndim(one) == right.ndim else ""
     if missing or not (is_gradient or has_shape):
@@ -135,8 +137,8 @@ def _missing_rows(one: Array, right: Array) -> str:
         return ""
     numbers, zero = ", ".join(map(str, rows)), "" if right[rows].any() else ", which are 0"
     return (
-        f": row {numbers} of {len(right)} (counted from 0) {'is' if len(rows) == 1 else 'are'} missing{zero}. Begin "
-        "with np.zeros of the whole shape, and put your rows where they belong in it"
+        f": row {numbers} of {len(right)} (counted from 0) {'is' if len(rows) == 1 else 'are'} missing{zero}. Start "
+        "with np.zeros of the whole shape, and put your rows in their places"
     )
 
 
@@ -144,7 +146,7 @@ def _example(name: str, one: Array, right: Array) -> str:
     """The first number that differs."""
     wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
     if not wrong.any():
-        return f"{name} is nearly right, but only in about 6 digits"
+        return f"{name} is right in only about 6 digits"
     place = tuple(map(int, np.argwhere(wrong)[0]))
     where = f" at {list(place)}" if place else ""
     count = f"; {int(wrong.sum())} of its {wrong.size} numbers are wrong" if wrong.size > 1 else ""

@@ -30,12 +30,12 @@ Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ROUNDING = 1e-12
 _ROUNDED = (
-    "If they agree in many digits: is a number rounded, or is it a numerical slope, (f(x + h) − f(x − h)) / 2h? Write "
-    "the formula, which is right in all."
+    "If they agree in many digits, a number may be rounded, or it is a numerical slope, (f(x + h) − f(x − h)) "
+    "/ 2h. Write the exact formula."
 )
 _WIDE = (
-    "One thing to know: where all that is given is float32, as it mostly is in training, {}. np.zeros(x.shape) and "
-    "np.sqrt(2) make float64; np.zeros_like(x) and math.sqrt(2) keep the dtype, and so training stays as fast as it is."
+    "Note: with float32 inputs, as in training, {}. np.zeros(x.shape) and np.sqrt(2) make float64. "
+    "np.zeros_like(x) and math.sqrt(2) keep the dtype, and the speed of training."
 )
 
 
@@ -144,13 +144,13 @@ def prove(settings: Sequence[Setting], layer_class: type[Any]) -> Verdict | None
         worst = max((each.relative_error for each in report.worst.values()), default=0.0)
         if not report.ok and not worst <= _ROUNDING:  # less is rounding: right at these numbers, whatever is proved
             numbers = "\n".join(map(str, report.worst.values()))
-            return Verdict("The gradient check does not believe it.", f"{numbers}\n\n{_ROUNDED}")
+            return Verdict("The gradient check rejects it.", f"{numbers}\n\n{_ROUNDED}")
     return None
 
 
 def broken_promise(failure: Failure) -> Verdict:
     """The verdict on right numbers with something else wrong."""
-    return Verdict("The numbers are right, but a promise of every layer is broken.", sentence(failure.message))
+    return Verdict("The numbers are right, but it breaks a promise of every layer.", sentence(failure.message))
 
 
 def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
@@ -180,11 +180,11 @@ def returning(cls: type[Any], method: str, like: Mapping[str, int]) -> type[Any]
     def looked_at(*arguments: Any, **options: Any) -> Any:
         found = getattr(cls, method)(*arguments, **options)
         if not isinstance(found, tuple | list) or len(found) != len(like):
-            raise GradientError(f"{method} returns something else than {len(like)} arrays: return {', '.join(like)}")
+            raise GradientError(f"{method} does not return {len(like)} arrays, wanted return {', '.join(like)}")
         for (name, number), part in zip(like.items(), found, strict=True):
             wanted = arguments[number].shape
             if np.shape(part) != wanted:
-                raise GradientError(f"the {name} of {method} has the shape {np.shape(part)}, wanted {wanted}")
+                raise GradientError(f"the {name} of {method} has shape {np.shape(part)}, wanted {wanted}")
         return tuple(found)
 
     return type(cls.__name__, (cls,), {method: looked_at, "__module__": "checked"})

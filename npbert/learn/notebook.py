@@ -20,7 +20,7 @@ from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
 
 _PROGRAM = "%exercise"
-_HOW = "%exercise 02 says what to do, and puts a cell below for the answer; %exercise hint 02 helps."
+_HOW = "%exercise 02 shows the exercise, and adds a cell for your answer. %exercise hint 02 shows a hint."
 
 
 def load_ipython_extension(ipython: Any) -> None:
@@ -51,7 +51,7 @@ class Answers:
                 return self._list()
             if not words or words in (["hint"], ["show"]):
                 asked = " ".join([_PROGRAM if cell is None else f"%{_PROGRAM}", *words, "02"])
-                raise ValueError(f"which exercise? Write its number, as {asked}")
+                raise ValueError(f"the exercise is missing, wanted its number, such as {asked}")
             if words[0] == "hint" and len(words) in (2, 3):
                 return self._hint(exercise_of(words[1]), (*words, "1")[2])
             if words[0] == "show" and len(words) == 2:
@@ -87,14 +87,14 @@ class Answers:
     def _hint(self, exercise: Exercise, number: str) -> Text:
         verdict = self._verdicts[exercise.number]
         if number not in ("1", "2", "3", "4"):
-            raise ValueError(f"there is no hint {number}: there are three, and the change itself")
+            raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
         if number == "4":
             return with_title(printing.edits(exercise, verdict))
         return with_title(printing.hint(exercise, int(number), verdict.part, program=_PROGRAM))
 
     def _show(self, exercise: Exercise) -> Text:
         if self._verdicts[exercise.number].status != RIGHT:
-            return titled("The library has its answer ready for you once yours is right.")
+            return titled("The answer of the library is shown once yours is right.")
         shown = printing.show(exercise, self._path(exercise), place="your cell")
         return titled(f"{exercise.code} {exercise.title}", indent(shown, "  "))
 

@@ -86,11 +86,11 @@ def _waited_for(process: subprocess.Popen[bytes], folder: Path, at_once: Callabl
             is_told = True
             at_once(first)
         if status is not None:
-            return f"broke off (status {status})"
+            return f"crashed (status {status})"
         if time.monotonic() - start > _ALL:
-            return f"was ended after {_ALL:g} seconds"
+            return f"was stopped after {_ALL:g} seconds"
         if sum(_started(str(folder)).values()) > MEMORY_LIMIT:
-            return f"was ended, as it and all that it started took more than {MEMORY_LIMIT / 2**30:g} GiB of memory"
+            return f"was stopped, as it took more than {MEMORY_LIMIT / 2**30:g} GiB of memory"
         time.sleep(_POLL)
 
 
@@ -136,8 +136,8 @@ def _endless(path: Path, stack: str, time_limit: float, printed: str) -> Verdict
     found = re.search(rf'File ".*{re.escape(path.name)}", line (\d+)', stack)
     line = int(found[1]) if found else 0
     code = linecache.getline(str(path.resolve()), line).strip()
-    small = "The arrays are tiny, so that even loops over every number take less than a second."
-    says = f"One call was ended after {time_limit:g} seconds, at line {line}: is there a loop that never ends?"
+    small = "The arrays are tiny: even loops over every number take less than a second."
+    says = f"A call was stopped after {time_limit:g} seconds, at line {line}: perhaps in an endless loop."
     return Verdict(says, f"{line:>4}:  {code}\n\n{small}", printed=printed)
 
 

@@ -46,7 +46,7 @@ def blanked(source: str, name: str, text: str, given: int | None, without: Colle
     lines = source.splitlines()
     functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
     if name not in functions:
-        raise ValueError(f"there is no {name} in the source")
+        raise ValueError(f"{name} is missing in the source")
     for node in sorted(functions.values(), key=lambda node: -node.lineno):  # from the last on, so that numbers stay
         if node.name == name:
             lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)

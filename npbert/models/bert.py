@@ -92,7 +92,7 @@ class BertModel(PreTrainedModel):
         left to BLAS's threads (compute/blas_threads.py).
         """
         if tape is None:
-            raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")
+            raise TypeError("tape is None, wanted a Tape, or NO_TAPE without a backward")
         sequences, read = packed.sequences, packed.read_rows
         h = self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions, tape)
         if tape.keeps or tape.rng is not None:

@@ -75,7 +75,8 @@ class BertConfig:
                     raise error(f"{name} is {shown}, wanted {wanted}")
         if self.hidden_size % self.num_attention_heads:
             raise ValueError(
-                f"hidden_size {self.hidden_size} is not divisible by num_attention_heads {self.num_attention_heads}"
+                f"num_attention_heads is {self.num_attention_heads}, wanted a divisor of hidden_size, "
+                f"{self.hidden_size}"
             )
 
         if self.id2label is not None:
@@ -83,7 +84,7 @@ class BertConfig:
             if count > 1:
                 raise ValueError(f"id2label has the name {name!r} twice")
             if len(self.id2label) != self.num_labels:
-                raise ValueError(f"id2label has {len(self.id2label)} names, but num_labels is {self.num_labels}")
+                raise ValueError(f"id2label has {len(self.id2label)} names, wanted {self.num_labels}, as num_labels")
 
     def _take_labels(self) -> None:
         """Make a tuple of the names, and None of the usual ones in a dict, with num_labels where it is not given."""
@@ -91,7 +92,7 @@ class BertConfig:
             by_number = {str(number): name for number, name in names.items()}
             numbers = [str(number) for number in range(len(names))]
             if by_number.keys() != set(numbers):
-                wanted = f"wanted the keys 0 to {len(names) - 1}: number the labels from 0, without a gap"
+                wanted = f"wanted the keys 0 to {len(names) - 1}, without gaps"
                 raise ValueError(f"id2label is {names!s:.100}, {wanted}")
             if self.num_labels == type(self).num_labels:
                 object.__setattr__(self, "num_labels", len(names))
@@ -139,7 +140,7 @@ class BertConfig:
             raise FileError(f"{path}: {error}") from error
         if stored.get("problem_type") == "regression" and config.num_labels > 1:
             numbers = config.num_labels
-            raise FileError(f"{path}: a regression of {numbers} numbers, and npbert has only one of 1 number")
+            raise FileError(f"{path}: a regression with {numbers} outputs, wanted 1")
         return config
 
     @classmethod
@@ -149,9 +150,7 @@ class BertConfig:
         Raises: ValueError for a name that is not in PRESETS, and what the constructor raises.
         """
         if name not in PRESETS:
-            raise ValueError(
-                f"there is no preset {name!r}, wanted one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}"
-            )
+            raise ValueError(f"name is {name!r}, wanted one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
         return cls(**{**PRESETS[name], **changes})
 
 
@@ -226,4 +225,4 @@ def num_parameters(config: BertConfig) -> int:
 
 def neither_size_nor_folder(name: str) -> str:
     """The error message for a name that was to be a size or a folder, and is neither."""
-    return f"there is no size {name!r}, and no such folder{did_you_mean(name, PRESETS)}\n{size_table()}"
+    return f"{name!r} is not a folder or a size{did_you_mean(name, PRESETS)}\n{size_table()}"

@@ -77,12 +77,12 @@ class PackedBatch:
 
     def __init__(self, batch: Batch, config: BertConfig, reads: Reads = READS_ALL) -> None:
         if not isinstance(batch, Batch):
-            how = "tokenizer.batch(tokenizer.encode(texts)) makes one of texts"
-            raise TypeError(f"a model takes a Batch, got {type(batch).__name__}: {how}")
+            how = "use tokenizer.batch(tokenizer.encode(texts))"
+            raise TypeError(f"batch is a {type(batch).__name__}, wanted a Batch; {how}")
         self.batch, self.config, self.reads, self.has_labels = batch, config, reads, batch.labels is not None
         *batch_shape, length = batch.input_ids.shape
         if len(batch_shape) != 1 + reads.grouped:
-            wanted = f"{'(B, C, T)' if reads.grouped else '(B, T)'}, as the model says Reads(grouped={reads.grouped})"
+            wanted = f"{'(B, C, T)' if reads.grouped else '(B, T)'}, as the model has Reads(grouped={reads.grouped})"
             raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted {wanted}")
         self.batch_shape, self.shape = tuple(batch_shape), (math.prod(batch_shape), length)
         ids, types = batch.input_ids.reshape(self.shape), batch.token_type_ids.reshape(self.shape)
@@ -93,7 +93,9 @@ class PackedBatch:
             types = np.zeros_like(types)  # a tokenizer may number the texts of a pair all the same
         longest = config.max_position_embeddings
         if length > longest:
-            raise ValueError(f"the sequences have {length} tokens, but max_position_embeddings is {longest}")
+            raise ValueError(
+                f"the sequences have {length} tokens, wanted at most {longest}, the max_position_embeddings"
+            )
 
         # Which tokens are real, and which of them a head reads.
         self.is_real: Array = batch.attention_mask.reshape(self.shape) != 0
@@ -132,7 +134,7 @@ class PackedBatch:
         if (rows < 0).any():
             s, t = divmod(int(places[rows < 0][0]), self.shape[1])
             why = f"this model reads only {self.reads.tokens}" if self.is_real[s, t] else "it is padding"
-            raise ValueError(f"token [{s}, {t}] is to be read, but {why}")
+            raise ValueError(f"token [{s}, {t}] cannot be read: {why}")
         return rows
 
     @cached_property
@@ -189,14 +191,14 @@ class PackedBatch:
         labels = self.batch.next_sentence_label
         if labels is None or not self.has_labels:
             missing = "next_sentence_label" if self.has_labels else "labels"
-            raise ValueError(f"the loss of pre-training needs labels and next_sentence_label: {missing} is missing")
+            raise ValueError(f"{missing} is missing, wanted labels and next_sentence_label for the loss")
         check_ids(labels, 2, name="next_sentence_label", limit_name="the number of classes")
         return labels
 
     def _labels(self, shape: tuple[int, ...]) -> Array:
         labels = self.batch.labels
         if labels is None:
-            raise ValueError("the loss needs labels, and the batch has none")
+            raise ValueError("labels is missing, wanted labels for the loss")
         if labels.shape != shape:
             raise ValueError(f"labels has shape {labels.shape}, wanted {shape}")
         return labels
@@ -206,23 +208,23 @@ class PackedBatch:
         on_padding = (labels != IGNORED) & ~self.is_real
         if on_padding.any():
             s, t = np.argwhere(on_padding)[0].tolist()
-            raise ValueError(f"labels[{s}, {t}] is {labels[s, t]}, but the token is padding: wanted {IGNORED}")
+            raise ValueError(f"labels[{s}, {t}] is {labels[s, t]}, wanted {IGNORED}, as the token is padding")
         return labels
 
     def _ends_of_answers(self) -> Array:
         starts, ends = self.batch.start_positions, self.batch.end_positions
         if starts is None or ends is None:
             missing = "start_positions" if starts is None else "end_positions"
-            raise ValueError(f"the loss needs start_positions and end_positions: {missing} is missing")
+            raise ValueError(f"{missing} is missing, wanted start_positions and end_positions for the loss")
         if ((starts == IGNORED) != (ends == IGNORED)).any():
             raise ValueError(
-                f"start_positions and end_positions disagree about which sequences have no answer ({IGNORED})"
+                f"start_positions and end_positions disagree on the sequences without an answer ({IGNORED})"
             )
         for name, positions in (("start_positions", starts), ("end_positions", ends)):
             check_labels(positions, self.shape[1], limit_name="the number of tokens", name=name)
             for sequence, position in enumerate(positions.tolist()):
                 if position != IGNORED and not self.is_real[sequence, position]:
-                    raise ValueError(f"{name}[{sequence}] is {position}, but the token there is padding")
+                    raise ValueError(f"{name}[{sequence}] is {position}, which is padding, wanted a real token")
         return np.concatenate([starts, ends])
 
 

@@ -41,7 +41,7 @@ class PreTrainedModel(Layer):
         """As of a layer; and which parameters of a new head are still as they were drawn."""
         now = stored_parameters(self) if self._new else {}
         new = [name for name, drawn in self._new.items() if np.array_equal(now[name].parameter.value, drawn)]
-        note = f"new, and not trained yet: {', '.join(new)}" if new else ""
+        note = f"new and not trained: {', '.join(new)}" if new else ""
         return describe_parts(named_parts(self), note)
 
     def num_parameters(self) -> int:
@@ -113,7 +113,7 @@ class PreTrainedModel(Layer):
         folder = Path(folder)
         weights = folder / WEIGHTS_FILE
         if not overwrite and weights.exists() and _identity(weights) != self._file:
-            raise FileExistsError(f"{folder} holds another model; overwrite=True replaces it")
+            raise FileExistsError(f"{folder} already has another model; to replace it, give overwrite=True")
         folder.mkdir(parents=True, exist_ok=True)
         with atomic_write(folder / CONFIG_FILE) as config_path, atomic_write(weights) as weights_path:
             write_config(

@@ -89,7 +89,7 @@ class BertForSentenceVectors(TaskModel):
         """What the loss compares the vectors with. Raises: ValueError for a batch without labels."""
         labels = self.pack(batch).batch.labels
         if labels is None:
-            raise ValueError("the loss needs labels, and the batch has none")
+            raise ValueError("labels is missing, wanted labels for the loss")
         return labels
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:

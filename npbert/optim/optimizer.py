@@ -18,15 +18,17 @@ class Optimizer:
     def __init__(self, parameters: Iterable[Parameter], lr: float) -> None:
         if hasattr(parameters, "parameters"):
             name = type(self).__name__
-            raise TypeError(f"{name} takes the parameters of a model, as in {name}(model.parameters()), not the model")
+            raise TypeError(f"parameters is a model, wanted its parameters; use {name}(model.parameters())")
         self.steps = 0
         self.parameters = list(dict.fromkeys(parameters))
         self.lr = check_range("lr", lr, 0, float("inf"))
         if not self.parameters:
-            raise ValueError("there are no parameters to optimise")
+            raise ValueError("parameters is empty, wanted at least one Parameter")
         for parameter in self.parameters:
             if not isinstance(parameter, Parameter):
-                raise TypeError(f"an optimiser takes Parameters (model.parameters()), got a {type(parameter).__name__}")
+                raise TypeError(
+                    f"parameters has a {type(parameter).__name__}, wanted Parameters; use model.parameters()"
+                )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(lr={self.lr}, steps={self.steps}, {len(self.parameters)} parameters)"

@@ -12,7 +12,7 @@ def linear_warmup_decay(step: int, *, lr: float, warmup_steps: int, total_steps:
     if step < 0:
         raise ValueError(f"step is {step}, wanted at least 0")
     if not 0 <= warmup_steps < total_steps:
-        raise ValueError(f"warmup_steps is {warmup_steps}, wanted from 0 up to below total_steps, {total_steps}")
+        raise ValueError(f"warmup_steps is {warmup_steps}, wanted at least 0 and less than total_steps, {total_steps}")
     if step < warmup_steps:
         return lr * step / warmup_steps
     return lr * max(0, total_steps - step) / (total_steps - warmup_steps)

@@ -26,7 +26,7 @@ def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
     image = axes.imshow(shares, drawing.shares(), vmin=0, vmax=1, interpolation="none")
     name_places(axes.xaxis, labels, upright=max(map(len, labels)) > 4)
     name_places(axes.yaxis, labels)
-    axes.set(xlabel="what the model said (label)", ylabel="what is true (label)")
+    axes.set(xlabel="predicted label", ylabel="true label")
     for place in np.ndindex(table.shape) if size <= _MOST_WITH_COUNTS else ():
         color = "#ffffff" if shares[place] > 0.4 else INK
         axes.text(place[1], place[0], f"{table[place]:,.0f}", ha="center", va="center", color=color)
@@ -39,11 +39,11 @@ def plot_predictions(pairs: Sequence[Sequence[float]]) -> Any:
     """A point an example: to the right what is true, upwards what the model said; on the line both are the same.
     pairs (N, 2), of which one at least is finite. (Extra: plot.) Raises: ValueError for none."""
     true, said = np.array(pairs, float).reshape(-1, 2).T
-    figure, axes = new_panel(3.8, 3.6, "Answers beside the truth")
+    figure, axes = new_panel(3.8, 3.6, "Predictions and true values")
     axes.scatter(true, said, s=14, color=BLUE, alpha=0.5, linewidths=0)
     ends = [float(np.nanmin([true, said])), float(np.nanmax([true, said]))]
-    axes.plot(ends, ends, color=INK, linewidth=1, linestyle="--", label="both are the same")
-    axes.set(xlabel="what is true (units of the file)", ylabel="what the model said (units of the file)")
+    axes.plot(ends, ends, color=INK, linewidth=1, linestyle="--", label="prediction = truth")
+    axes.set(xlabel="true value (units of the file)", ylabel="predicted value (units of the file)")
     axes.legend()
     axes.grid(alpha=0.3)
     return figure

@@ -30,7 +30,7 @@ def plot_attention(
     bert, tokenizer = _bert(model, tokenizer)
     (encoding,) = tokenizer.encode([text])
     if len(encoding.ids) > MOST_TOKENS:
-        wanted = f"more than the {MOST_TOKENS} that a picture has room for"
+        wanted = f"wanted at most {MOST_TOKENS} for a picture"
         raise ValueError(f"the text has {len(encoding.ids)} tokens, {wanted}")
     if layers is not None:  # −1 is the last one, and no layer is drawn twice
         count = len(bert.encoder.layers)
@@ -68,6 +68,6 @@ def _bert(model: Any, tokenizer: Tokenizer | None) -> tuple[BertModel, Tokenizer
         return bert, tokenizer or Tokenizer.from_pretrained(model)
     known = tokenizer or getattr(model, "tokenizer", None)
     if known is None:
-        raise ValueError(f"a {type(model).__name__} alone does not know its tokens: give its tokenizer, too")
+        raise ValueError(f"tokenizer is missing, wanted the tokenizer of this {type(model).__name__}")
     inner = getattr(model, "model", model)
     return getattr(inner, "bert", inner), known

@@ -45,7 +45,7 @@ def plot_curves(
     baselines, best_step = baselines if baselines is not None else written, best_step or best
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
-        raise FileError(f"{place}there are no numbers of a run to draw")
+        raise FileError(f"{place}the run has no numbers to draw")
     return curves_figure({"": rows}, names, baselines=baselines, best_step=best_step)
 
 
@@ -81,7 +81,7 @@ def curves_figure(
     if looks:
         figure.legend(looks.values(), looks, loc="outside upper left", ncols=min(len(looks), 2 * columns))
     if len(names) > _MOST_PANELS:
-        left_out = f"and {len(names) - _MOST_PANELS} numbers more, for which there is no room"
+        left_out = f"and {len(names) - _MOST_PANELS} more metrics (no room)"
         figure.supxlabel(left_out, size="small")
     return figure
 

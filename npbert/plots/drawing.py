@@ -138,5 +138,5 @@ def kind_of(path: str | Path) -> str:
     """png, svg or pdf. Raises: FileError that names the file, for another ending."""
     kind = Path(path).suffix.removeprefix(".").lower()
     if kind not in FORMATS:
-        raise FileError(f"{path}: a picture's name ends in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
+        raise FileError(f"{path}: wanted a name that ends in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
     return kind

@@ -25,9 +25,9 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     """
     points, shares = principal_components(vectors)
     if labels is not None and len(labels) != len(points):
-        raise ValueError(f"there are {len(labels)} labels for {len(points)} vectors, wanted one for each")
+        raise ValueError(f"labels has {len(labels)}, wanted one for each of the {len(points)} vectors")
     names = [] if labels is None else list(map(str, labels))
-    figure, axes = new_panel(6.5, 5.2, "Vectors on the plane in which they differ most")
+    figure, axes = new_panel(6.5, 5.2, "Vectors on the plane of their largest variance")
     kinds = list(dict.fromkeys(names))
     if len(kinds) <= len(COLORS) and len(kinds) < len(names):
         for kind, color, marker in zip(kinds, COLORS, _MARKERS, strict=False):
@@ -41,7 +41,7 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     axes.set_aspect("equal", "datalim")
     axes.grid(alpha=0.3)
     if names and axes.get_legend() is None and (unnamed := len(names) - _write_names(figure, axes, names, points)):
-        axes.set_title(f"{unnamed} of the {len(names)} points have no name here: there is no room", loc="left")
+        axes.set_title(f"{unnamed} of the {len(names)} points are without a name (no room)", loc="left")
     return figure
 
 
@@ -76,7 +76,7 @@ def principal_components(vectors: Any) -> tuple[Array, Array]:
     if rows.ndim != 2 or len(rows) < 2:
         raise ValueError(f"vectors has shape {rows.shape}, wanted (N, D) with at least two vectors")
     if not np.isfinite(rows).all():
-        raise ValueError("vectors holds a number that is not finite")
+        raise ValueError("vectors has a number that is not finite")
     centred = np.pad(rows - rows.mean(axis=0), ((0, 0), (0, 1)))  # with a feature of zeros there are two components
     u, s, _ = np.linalg.svd(centred, full_matrices=False)
     points = (u * s)[:, :2]

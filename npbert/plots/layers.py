@@ -14,7 +14,10 @@ from npbert.plots import drawing
 
 _COLUMNS = 240
 _WORDS = {"gradient_norms": "‖g‖", "update_ratios": "‖Δw‖ / ‖w‖"}
-_TITLES = {"gradient_norms": "Norm of the gradient by layer", "update_ratios": "Update beside the weights by layer"}
+_TITLES = {
+    "gradient_norms": "Norm of the gradient by layer",
+    "update_ratios": "Update relative to the weights, by layer",
+}
 
 
 @drawing.style()
@@ -47,12 +50,12 @@ def plot_update_ratios(run: drawing.Run) -> Any:
     _, steps, known = layer_numbers(run, "update_ratios")
     moved = known.count(axis=0) > 0
     known, x = known[:, moved], np.array(steps)[moved]
-    figure, axes = drawing.new_panel(7.5, 3, "Update beside the weights")
+    figure, axes = drawing.new_panel(7.5, 3, "Update relative to the weights")
     drawing.log_scale(axes, "y")
     low, high = known.min(axis=0), known.max(axis=0)
     middle = np.nanmedian(known.filled(np.nan), axis=0)
-    axes.fill_between(x, low, high, color=drawing.BLUE, alpha=0.25, linewidth=0, label="from the least to the most")
-    axes.plot(x, middle, label="the middle layer", **drawing.line_look(len(x), color=drawing.BLUE))
+    axes.fill_between(x, low, high, color=drawing.BLUE, alpha=0.25, linewidth=0, label="range over layers")
+    axes.plot(x, middle, label="median layer", **drawing.line_look(len(x), color=drawing.BLUE))
     axes.axhline(1e-3, color=drawing.ORANGE, linestyle="--", label="rule of thumb: 0.001")
     drawing.step_axis(axes)
     axes.set_ylabel(_WORDS["update_ratios"])
@@ -80,7 +83,7 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     usual = [float(np.sqrt(np.mean(grad**2))) for grad in grads]
     largest = [float(np.abs(grad).max()) for grad in grads]
     if not np.isfinite(largest).all() or not any(largest):
-        raise ValueError(f"the largest derivatives are {largest}: there is no flow to draw")
+        raise ValueError(f"the largest derivatives are {largest}, wanted numbers to draw")
     figure, axes = drawing.new_panel(6.5, 1.4 + 0.3 * len(layers), "Gradient by layer")
     looks = {"usual": (usual, drawing.BLUE, "o"), "largest": (largest, drawing.ORANGE, "D")}
     for words, (values, color, marker) in looks.items():
@@ -88,7 +91,7 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
         axes.plot(*zip(*known, strict=True), marker, color=color, linestyle=":", linewidth=1, label=words)
     drawing.log_scale(axes, "x")
     drawing.name_places(axes.yaxis, list(layers))
-    axes.set_xlabel("size of ∂loss / ∂weight, on a logarithmic scale")
+    axes.set_xlabel("size of ∂loss / ∂weight (logarithmic scale)")
     axes.grid(alpha=0.3)
     axes.legend()
     return figure
@@ -107,10 +110,10 @@ def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], An
         names: list[str] = list(dict.fromkeys(name for row in rows for name in row[what]))
         values = [[float(np.nan if row[what].get(name) is None else row[what][name]) for row in rows] for name in names]
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise FileError(f"{place}a row has no {what} by layer, as a run writes them") from error
+        raise FileError(f"{place}a row has no {what} by layer") from error
     if not names:
-        raise FileError(f"{place}there are no numbers of layers to draw")
+        raise FileError(f"{place}the run has no numbers of layers to draw")
     known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)
     if known.count() == 0:
-        raise FileError(f"{_WORDS[what]} is 0 or not known in every layer: there is nothing to draw")
+        raise FileError(f"{_WORDS[what]} is 0 or unknown in every layer, wanted numbers to draw")
     return names, [row["step"] for row in rows], known

@@ -76,9 +76,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         _utils.check_consistent_length(texts, y)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class, {self.classes_.tolist()[0]!r}: there is nothing to learn; wanted at least two"
-            )
+            raise ValueError(f"y has one class, {self.classes_.tolist()[0]!r}, wanted at least two")
         random = _utils.check_random_state(self.random_state)
         settings = {
             name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
@@ -122,6 +120,6 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         try:
             parts = _selection.train_test_split(texts, labels, test_size=share, stratify=labels, random_state=random)
         except ValueError as error:
-            what = f"validation_fraction is {share!r}, which cannot be held back of {counted(len(texts), 'text')}"
+            what = f"validation_fraction is {share!r}, which does not split {counted(len(texts), 'text')}"
             raise ValueError(f"{what}: {error}") from error
         return (parts[0], parts[2]), (parts[1], parts[3])

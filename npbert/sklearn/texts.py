@@ -41,7 +41,7 @@ def as_texts(X: Any) -> list[Text]:
     if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == 1:
         rows = rows[:, 0]
     columns = rows.shape[1] if isinstance(rows, np.ndarray) and rows.ndim == 2 else 0
-    choose = f"; X is a table of {columns} columns: choose that of the texts" if columns else ""
+    choose = f"; X is a table of {columns} columns; choose the column of the texts" if columns else ""
     texts = [_as_text(row, place, choose) for place, row in enumerate(rows)]
     if not texts:
         raise ValueError("Found array with 0 sample(s): X has no texts, wanted at least one")

@@ -47,8 +47,8 @@ def check_same_folder(communicator: Communicator, folder: Path) -> None:
     for rank, (_, other) in enumerate(others, start=1):
         if not seen[rank]:
             raise FileError(
-                f"process {rank}, in its folder {other}, does not see the files that process 0 writes to "
-                f"{place}: a run has one folder, which all of its processes share"
+                f"process {rank}, in the folder {other}, does not see the files of process 0 in {place}; run all "
+                "processes in one shared folder"
             )
 
 

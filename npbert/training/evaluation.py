@@ -26,7 +26,7 @@ class Goal(NamedTuple):
         """
         if self.name not in numbers:
             given = ", ".join(numbers)
-            raise ValueError(f"there is no metric {self.name!r}, by which the best model is chosen: there are {given}")
+            raise ValueError(f"metric is {self.name!r}, wanted one of {given}")
         value, loss = numbers[self.name], numbers.get("loss", 0.0)
         more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
         known = not math.isnan(value)

@@ -42,28 +42,28 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         value="MODEL",
         wanted=Wanted("the folder of a checkpoint", bool),
     )
-    train: str = setting("", "the labelled file to learn from", value="FILE", wanted=Wanted("a labelled file", bool))
-    held_out: str = setting("", "a labelled file to judge the model by; it does not learn from it", value="FILE")
-    metric: str = setting("", "the number that says which model is the best; each task has its own default")
+    train: str = setting("", "the labelled file to train on", value="FILE", wanted=Wanted("a labelled file", bool))
+    held_out: str = setting("", "a labelled file to evaluate the model on, without training on it", value="FILE")
+    metric: str = setting("", "the metric that chooses the best model (default: the task's)")
     class_weight: tuple[str, ...] = setting(
         (),
-        "for classification: how much examples of a label count; balanced, or label=weight for some labels",
+        "for classification: the weights of examples by label: balanced, or label=weight for some labels",
         value="WEIGHT",
     )
-    new_head: bool = setting(False, "start with a new classifier even if the checkpoint has one")
+    new_head: bool = setting(False, "train a new classifier even if the checkpoint has one")
     epochs: float = setting(
-        3.0, "how often to go through the training file, unless steps is given", value="N", wanted=POSITIVE
+        3.0, "the number of passes through the training file, unless steps is given", value="N", wanted=POSITIVE
     )
-    steps: int = setting(0, "how many updates to make; 0 for as many as the epochs have", wanted=at_least(0))
-    learning_rate: float = setting(3e-5, "the learning rate where it is highest", value="RATE", wanted=POSITIVE)
-    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0))
+    steps: int = setting(0, "the number of updates; 0: as many as the epochs have", wanted=at_least(0))
+    learning_rate: float = setting(3e-5, "the highest learning rate", value="RATE", wanted=POSITIVE)
+    seed: int = setting(0, "the seed of all random numbers: the same seed gives the same run", wanted=at_least(0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
         kind = task_class(self)
         one_of(("", *kind.metrics)).check("metric", self.metric)
         if self.class_weight and not kind.has_positive:
-            wanted = "none: only a classification has one"
+            wanted = "none, as only classification has one"
             raise InputError(what="class_weight", got=list(self.class_weight), wanted=wanted)
 
     def steps_for(self, data: TaskData) -> int:
@@ -78,7 +78,7 @@ def _fitting(settings: FinetuneSettings) -> FinetuneSettings:
     longest = load_config(settings.model).max_position_embeddings
     if longest >= settings.max_length or settings.max_length != type(settings).max_length:
         return settings
-    warn(InputWarning((Setting("max_length"), f" is {longest}, as the model takes no more tokens of an example")))
+    warn(InputWarning((Setting("max_length"), f" is {longest}, the most tokens that the model takes")))
     return replace(settings, max_length=longest)
 
 
@@ -103,7 +103,7 @@ class Finetuning(ShownRun):
         metric = settings.metric or kind.goal
         rows, labels = kind.read(settings.train, settings)
         if labels is not None and len(labels) == 1:
-            says = f"all labels are {labels[0]!r}, so there is nothing to learn"
+            says = f"all labels are {labels[0]!r}, wanted at least two different ones"
             raise FileError(says, where=Place(settings.train))
         if metric == "f1" and kind is TextClassification and len(labels or ()) != 2 and not settings.positive:
             wanted, hint = f"another for {len(labels or ())} labels", (Setting("positive"), " names the label of f1")
@@ -166,7 +166,7 @@ class Finetuning(ShownRun):
         if self.held_out:
             count = counted(self._num_held_out, "example")
             when = when_judged(settings, self.trainer.evaluation.cost)
-            lines.append(f"{self.settings.held_out}: {count}, to judge the model by {when}")
+            lines.append(f"{self.settings.held_out}: {count}, to evaluate the model on {when}")
         lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")

@@ -27,7 +27,7 @@ def check_step(trainer: Run, step: Step) -> None:
     _, found = min(trainer.communicator.gather(first_not_finite(trainer.model, own, gradients)))
     raise NotFiniteError(
         f"step {step.number}: the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}; "
-        f"{found}. A smaller learning rate may help."
+        f"{found}; try a smaller learning rate"
     )
 
 
@@ -35,9 +35,7 @@ def check_parameters(model: Layer, number: int) -> None:
     """Raise NotFiniteError for a parameter after the update of this step."""
     name = parameter_not_finite(model)
     if name:
-        raise NotFiniteError(
-            f"step {number}: the parameter {name} is not finite after it. A smaller learning rate may help."
-        )
+        raise NotFiniteError(f"step {number}: the parameter {name} is not finite after it; try a smaller learning rate")
 
 
 def parameter_not_finite(model: Layer) -> str | None:
@@ -81,7 +79,7 @@ def first_not_finite(
         with np.errstate(all="ignore"):
             model.loss(batch, Tape(rng, watcher=look))
         if found:
-            return 1, f"the first values that are not finite come out of {found[0]}"
+            return 1, f"the first values that are not finite come from {found[0]}"
     for name, parameter in reversed(list(gradients)):  # the last ones are nearest to the loss
         if not np.isfinite(parameter.grad).all():
             return 2, f"all values are finite, but the gradient of {name} is not"

@@ -79,14 +79,14 @@ def finetune(
     known = {field.name for field in fields(FinetuneSettings)}.difference(_OF_FILES)
     for name in settings.keys() - known:
         hint = did_you_mean(name, known)
-        raise TypeError(f"there is no setting {name}{hint}; there are {', '.join(sorted(known))}")
+        raise TypeError(f"unknown setting {name}{hint}; wanted one of {', '.join(sorted(known))}")
     for name, given in (("texts", texts), ("labels", labels)):
         if isinstance(given, str):
             raise TypeError(f"{name} is one string, wanted a list of them: [{given!r:.40}]")
     kind = task_named(str(settings.get("task", "classification")))
     is_of_vectors = issubclass(kind, SentenceVectors)
     if labels is None and not is_of_vectors:
-        raise TypeError("labels are missing, wanted one for each text")
+        raise TypeError("labels is missing, wanted one for each text")
     texts = list(texts)
     labels = None if labels is None else list(labels)
     examples = _split(texts, labels, held_out, settings.get("seed", 0))
@@ -192,7 +192,7 @@ def _write(path: Path, text: str, undone: ExitStack, *, overwrite: bool) -> None
     """Write the file, unless it is there. undone: what takes it away again."""
     if path.exists() and not overwrite:
         if path.read_text(encoding="utf-8") != text:
-            raise FileError(f"{path} has other examples: a new run needs another folder")
+            raise FileError(f"{path} has other examples; for a new run, choose another folder")
         return
     for folder in [each for each in (path.parent, *path.parent.parents) if not each.exists()][::-1]:
         folder.mkdir()

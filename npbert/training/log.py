@@ -47,7 +47,7 @@ class Log(Watcher):
         )
         path, reached = self.metrics.path, self.metrics.reached
         if reached and not after_step:
-            warnings.warn(f"{path} goes to step {reached}, but no state was saved: it begins anew", stacklevel=4)
+            warnings.warn(f"{path} has steps up to {reached}, but no state was saved: it starts again", stacklevel=4)
         elif reached < after_step // every * every:
             warnings.warn(f"{path} ends at step {reached}, but the state is of step {after_step}", stacklevel=4)
         self.events = EventFile(folder / EVENTS_FOLDER, first_step=after_step + 1)
@@ -203,7 +203,7 @@ class Bar(Watcher):
             sys.stdout.flush()
         except OSError as error:
             self.is_closed = True
-            LOGGER.warning("standard output is closed (%s), so the run stops", error.strerror)
+            LOGGER.warning("standard output is closed (%s): the run stops", error.strerror)
 
     def __enter__(self) -> Bar:
         return self

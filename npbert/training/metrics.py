@@ -86,7 +86,7 @@ def _classes(predictions: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
     check_integers(labels, name="labels")
     ignored = int(np.sum(labels == IGNORED))
     if ignored:
-        raise ValueError(f"labels hold {IGNORED}, which is not a class, {ignored} times: leave those examples out")
+        raise ValueError(f"labels has {IGNORED} {ignored} times, wanted classes; leave these examples out")
     return predictions, labels
 
 
@@ -133,7 +133,7 @@ def _numbers(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     pair = paired(names, x, y)
     for name, array in zip(names, pair, strict=True):
         if array.dtype.kind not in "iuf":
-            raise TypeError(f"{name} must hold integers or floats, got {array.dtype}")
+            raise TypeError(f"{name} has dtype {array.dtype}, wanted integers or floats")
         finite = np.isfinite(array)
         if not finite.all():
             place = int(np.argmin(finite))
@@ -169,11 +169,11 @@ def paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple
     pair = np.asarray(first), np.asarray(second)
     for name, array in zip(names, pair, strict=True):
         if array.ndim != 1:
-            raise ValueError(f"{name} has shape {array.shape}, wanted (N,): one value an example")
+            raise ValueError(f"{name} has shape {array.shape}, wanted (N,), one value an example")
         if len(array) == 0:
             raise ValueError(f"{name} is empty, wanted at least one example")
     if len(pair[0]) != len(pair[1]):
-        raise ValueError(f"{names[0]} has {len(pair[0])} values, but {names[1]} has {len(pair[1])}")
+        raise ValueError(f"{names[0]} has {len(pair[0])} values, wanted {len(pair[1])}, as {names[1]}")
     return pair
 
 

@@ -140,12 +140,12 @@ def _mpi_of(count: int) -> Any:
     try:
         mpi = import_extra("mpi4py.MPI", extra="mpi")
     except RuntimeError as error:  # mpi4py is there, but finds no library of MPI
-        raise LauncherError(f"mpi4py finds no MPI: {error}; pip install mpich is one") from error
+        raise LauncherError(f"mpi4py finds no MPI: {error}; to install one: pip install mpich") from error
     if count and mpi.COMM_WORLD.size != count:
         library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
         raise LauncherError(
-            f"the launcher has started {count} processes, and mpi4py sees {mpi.COMM_WORLD.size}, as its library "
-            f"({library}) is of another MPI than the launcher"
+            f"the launcher has started {count} processes, but mpi4py sees {mpi.COMM_WORLD.size}, as its MPI library "
+            f"({library}) is not the launcher's"
         )
     return mpi
 
@@ -175,7 +175,7 @@ def share_cores(communicator: Communicator) -> None:
         theirs = owners[room.index(min(room))]
         count = sum(not set(theirs).isdisjoint(each) for each in owners)
         warnings.warn(
-            f"{count} processes share {len(theirs)} core{'s' * (len(theirs) > 1)} of {theirs[0][0]}, and wait for each "
-            "other: start fewer, or see how the launcher binds them (mpiexec --bind-to none)",
+            f"{count} processes share {len(theirs)} core{'s' * (len(theirs) > 1)} of {theirs[0][0]}, and wait "
+            f"for each other; start fewer, or bind them differently (mpiexec --bind-to none)",
             stacklevel=3,
         )

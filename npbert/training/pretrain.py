@@ -40,42 +40,40 @@ class PretrainSettings(TrainerSettings):
 
     corpus: tuple[str, ...] = setting(
         (),
-        "files or folders of text to learn from: a sentence a line, a blank line between documents",
+        "files or folders of text to train on: a sentence a line, a blank line between documents",
         value="FILE",
         wanted=Wanted("at least one file or folder of text", bool),
     )
     held_out: tuple[str, ...] = setting(
-        (), "files or folders of text to judge the model by; it does not learn from them", value="FILE"
+        (), "files or folders of text to evaluate the model on, without training on them", value="FILE"
     )
-    document_per_file: bool = setting(False, "take each file as one document, whatever its blank lines say")
+    document_per_file: bool = setting(False, "take each file as one document, whatever its blank lines")
     vocabulary: str = setting(
         "",
-        "the folder of a tokenizer, as npbert vocab makes one",
+        "the folder of a tokenizer, from npbert vocab",
         value="FOLDER",
-        wanted=Wanted("a folder with a tokenizer; `npbert vocab` makes one", bool),
+        wanted=Wanted("a folder with a tokenizer; make one with `npbert vocab`", bool),
     )
     model: str = setting(
         "bert-mini",
-        "a size to start anew (bert-tiny, bert-mini, bert-small …; npbert params --help lists them), or the "
-        "folder of a checkpoint to go on from",
+        "the size of a new model (bert-tiny, bert-mini, bert-small …; see npbert params --help), or the "
+        "folder of a checkpoint to continue from",
         value="MODEL",
     )
     objective: str = setting(
         "nsp",
-        "what to learn besides hidden words: nsp (the next sentence?), sop (two sentences in order?) or none",
+        "the task besides masked words: nsp (next sentence prediction), sop (sentence order) or none",
         wanted=POSSIBLE["objective"],
     )
-    steps: int = setting(1000, "how many updates to make", wanted=at_least(1))
-    max_length: int = setting(
-        128, "how long a sequence may be, in tokens", value="TOKENS", wanted=POSSIBLE["max_length"]
-    )
-    batch_size: int = setting(32, "how many sequences are in a batch", wanted=POSSIBLE["batch_size"])
+    steps: int = setting(1000, "the number of updates", wanted=at_least(1))
+    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=POSSIBLE["max_length"])
+    batch_size: int = setting(32, "the number of sequences in a batch", wanted=POSSIBLE["batch_size"])
     mask_probability: float = setting(
-        0.15, "the share of the tokens that the model must guess", value="SHARE", wanted=POSSIBLE["mask_probability"]
+        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=POSSIBLE["mask_probability"]
     )
-    whole_words: bool = setting(False, "hide all pieces of a word, or none of them")
-    held_out_batches: int = setting(50, "how many batches of the held-out text to judge by", wanted=at_least(1))
-    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0))
+    whole_words: bool = setting(False, "mask all pieces of a word, or none")
+    held_out_batches: int = setting(50, "the number of held-out batches in an evaluation", wanted=at_least(1))
+    seed: int = setting(0, "the seed of all random numbers: the same seed gives the same run", wanted=at_least(0))
 
 
 class Pretraining(ShownRun):
@@ -109,7 +107,9 @@ class Pretraining(ShownRun):
             reads |= {f"held-out file {path}": path for path in held_out.files}
             self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
             if not self.held_out:
-                raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
+                raise ValueError(
+                    f"the held-out text, {', '.join(settings.held_out)}, has no batches, wanted at least one"
+                )
             warn_of_known(*passages(held_out, corpus), "passage", "the held-out text", "the corpus")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         text = held_out if settings.held_out else corpus
@@ -139,7 +139,7 @@ class Pretraining(ShownRun):
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
         judged = when_judged(self.trainer.settings, self.trainer.evaluation.cost)
         start = "random numbers" if settings.model in PRESETS else settings.model
-        begins = "goes on from its state" if self.trainer.state_file.is_file() else f"starts from {start}"
+        begins = "continues from its state" if self.trainer.state_file.is_file() else f"starts from {start}"
         lines = [
             f"{shorten(', '.join(settings.corpus), 60)}: {_size(corpus.num_bytes)} of text, in "
             f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
@@ -149,7 +149,7 @@ class Pretraining(ShownRun):
         ]
         if self.held_out:
             batches = "1 batch" if len(self.held_out) == 1 else f"{len(self.held_out):,} batches"
-            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {batches}, to judge it by {judged}")
+            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {batches}, to evaluate it on {judged}")
         sequences = counted(settings.batch_size, "sequence")
         length = f"{counted(settings.steps, 'step')} of {sequences} of up to {settings.max_length} tokens"
         return "\n".join([*lines, length])

@@ -74,20 +74,20 @@ def _take_up(trainer: Run, changed_data: bool) -> str:
     folder, step, total, progress = trainer.folder, trainer.step, trainer.settings.steps, trainer.progress
     before = progress.total_steps or total
     if total != before and total <= step:
-        raise FileError(f"{folder} holds a run that is at step {step} already: wanted more steps, not {total}")
+        raise FileError(f"the run in {folder} is already at step {step}; give more than {total} steps")
     if trainer.is_finished and changed_data and changes:
-        raise FileError(f"the run in {folder} ended at step {step}: wanted more steps, to go on with other data")
+        raise FileError(f"the run in {folder} ended at step {step}; to continue with other data, give more steps")
     if trainer.is_finished:
-        return f"the run in {folder} ended at step {step}; more steps, or more patience, make it longer"
+        return f"the run in {folder} ended at step {step}; to continue, give more steps or more patience"
     if not has_tensors(trainer.state_file):
-        raise FileError(f"the run in {folder} has ended, and its state was not kept: it cannot be made longer")
-    news = f"going on from step {step}"
+        raise FileError(f"the run in {folder} has ended, and cannot be continued, as its state was not kept")
+    news = f"continuing from step {step}"
     if total != before:
         old, new = trainer.learning_rate(before), trainer.learning_rate(total)
         news += f", up to step {total} instead of {before}: the next learning rate is {new:.3g} instead of {old:.3g}, "
         news += "and falls to 0 at the new end"
         if trainer.evaluation.evaluate is not None:
-            news += f"; the model is judged {when_judged(trainer.settings, 0)}"
+            news += f"; evaluations: {when_judged(trainer.settings, 0)}"
     progress.total_steps = total
     return f"{news}; {changes}" if changes else news
 

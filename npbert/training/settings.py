@@ -32,51 +32,44 @@ class TrainerSettings(Settings):
     Raises: ValueError for a number out of range.
     """
 
-    steps: int = setting(1000, "how many updates to make", wanted=at_least(0))
-    learning_rate: float = setting(1e-4, "the learning rate where it is highest", value="RATE", wanted=POSITIVE)
+    steps: int = setting(1000, "the number of updates", wanted=at_least(0))
+    learning_rate: float = setting(1e-4, "the highest learning rate", value="RATE", wanted=POSITIVE)
     warmup: float = setting(
         0.1,
-        "the share of steps in which the learning rate rises, before it falls",
+        "the share of warm-up steps, in which the learning rate rises",
         value="SHARE",
-        wanted=Wanted("a share from 0 up to, but not including, 1", lambda share: 0 <= share < 1),
+        wanted=Wanted("at least 0 and less than 1", lambda share: 0 <= share < 1),
     )
     weight_decay: float = setting(
-        0.01, "how strongly decoupled weight decay pulls matrices towards 0", value="RATE", wanted=at_least(0)
+        0.01, "the strength of decoupled weight decay, for matrices alone", value="RATE", wanted=at_least(0)
     )
-    max_grad_norm: float = setting(
-        1.0, "a gradient with a larger norm than this is scaled down to it", value="NORM", wanted=POSITIVE
-    )
+    max_grad_norm: float = setting(1.0, "clip the norm of the gradient to this", value="NORM", wanted=POSITIVE)
     parts: int = setting(
         0,
-        "compute each batch in at most this many parts, which threads and processes share: any number of those gives "
-        "the same bits; 0: from one to four parts, as many as keep no less for the way back than a gradient takes",
+        "compute each batch in at most this many parts, to share among threads and processes; their number "
+        "changes no bit; 0: from one to four parts, by the size of batch and model",
         wanted=at_least(0),
     )
     gradient_checkpointing: bool = setting(
-        False, "compute each layer again on the way back, instead of keeping it: less memory for the same result"
+        False, "recompute each layer in backward, for less memory and the same result"
     )
     evaluate_every: int = setting(
         -1,
-        "how many steps lie between evaluations; 0: only at the end; -1: about ten times in a run, fewer "
-        "where that takes long",
+        "the steps between evaluations; 0: only at the end; -1: about ten in a run, fewer if they take long",
         value="STEPS",
         wanted=at_least(-1),
     )
     save_every: int = setting(
-        200, "how many steps lie between saved states, from which a run can go on", value="STEPS", wanted=at_least(1)
+        200, "the steps between saved states, from which a run can continue", value="STEPS", wanted=at_least(1)
     )
     log_every: int = setting(
         10,
-        "how many steps lie between lines of the log, metrics.jsonl; about 20 in a run are shown, too",
+        "the steps between lines of the log, metrics.jsonl; about 20 in a run are also printed",
         value="STEPS",
         wanted=at_least(1),
     )
-    keep_state: bool = setting(
-        True, "keep the state of a finished run, by far its largest file, without which it cannot be made longer"
-    )
-    patience: int = setting(
-        0, "stop after this many evaluations without a better result; 0 for never", wanted=at_least(0)
-    )
+    keep_state: bool = setting(True, "keep the state of a finished run, its largest file, to continue it later")
+    patience: int = setting(0, "stop after this many evaluations without a better result; 0: never", wanted=at_least(0))
 
     def steps_for(self, data: Any) -> int:
         """How many updates a run on these data makes."""
@@ -155,8 +148,8 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
     known = {entry.name for entry in fields(kind)}
     unknown = values.keys() - known
     if unknown:
-        hint = did_you_mean(min(unknown), known) or f"; there are {', '.join(sorted(known))}"
-        raise FileError(f"{path}: there is no setting {', '.join(sorted(unknown))}{hint}")
+        hint = did_you_mean(min(unknown), known) or f"; wanted one of {', '.join(sorted(known))}"
+        raise FileError(f"{path}: unknown setting {', '.join(sorted(unknown))}{hint}")
     try:
         return kind(**{**values, **changes})
     except (TypeError, ValueError) as error:

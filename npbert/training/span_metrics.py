@@ -34,13 +34,15 @@ def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[st
     tag; TypeError for a string in place of a sentence's list of tags.
     """
     if len(predicted) != len(gold):
-        raise ValueError(f"predicted has {len(predicted)} sentences, but gold has {len(gold)}")
+        raise ValueError(f"predicted has {len(predicted)} sentences, wanted {len(gold)}, as gold")
     if not len(gold):
         raise ValueError("predicted and gold are empty, wanted at least one sentence")
     hits = num_predicted = num_gold = 0
     for number, (predicted_tags, gold_tags) in enumerate(zip(predicted, gold, strict=True)):
         if len(predicted_tags) != len(gold_tags):
-            raise ValueError(f"predicted[{number}] has {len(predicted_tags)} tags, but gold[{number}] {len(gold_tags)}")
+            raise ValueError(
+                f"predicted[{number}] has {len(predicted_tags)} tags, wanted {len(gold_tags)}, as gold[{number}]"
+            )
         predicted_entities, gold_entities = find_entities(predicted_tags), find_entities(gold_tags)
         hits += len(set(predicted_entities) & set(gold_entities))
         num_predicted += len(predicted_entities)

@@ -123,18 +123,20 @@ class Run:
         """
         folder = self.folder
         if self.model_folder.is_dir() and any(self.model_folder.iterdir()) and not (folder / SETTINGS_FILE).exists():
-            wrong = "holds files that are of no run of npbert, and would be overwritten"
+            wrong = "has files of something else, which would be overwritten"
             raise FileError(f"{self.model_folder} {wrong}: choose another folder")
         for place in (self.model_folder, folder / EVENTS_FOLDER, folder / LOCK_FILE):
             if place.is_symlink():  # of all other files, a new one takes the place of a link
-                raise FileError(f"{place} is a link, and a run writes into its own folder alone: put a folder there")
+                raise FileError(f"{place} is a link, wanted a folder, as a run writes only into its own")
         filelock = import_extra("filelock", extra="train")
         folder.mkdir(parents=True, exist_ok=True)
         try:
             with naming(folder / LOCK_FILE):
                 lock = filelock.FileLock(folder / LOCK_FILE, blocking=False).acquire()
         except filelock.Timeout as error:
-            raise FileError(f"another process is training in {folder}") from error
+            raise FileError(
+                f"another process is training in {folder}; wait for it, or choose another folder"
+            ) from error
         except NotImplementedError as error:
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(folder / LOCK_FILE)) from error
         with lock:
@@ -174,14 +176,14 @@ class Run:
             theirs = settings.get(name, LATER.get(name, ours))
             if ours != theirs:
                 raise FileError(
-                    f"{self.folder} holds a run with other settings, {name} = {theirs!r} and not {ours!r}: to go on "
-                    f"with it, give its own; for a new run, another folder"
+                    f"{self.folder} has a run with {name} = {theirs!r}, not {ours!r}; to continue it, give its "
+                    f"settings; for a new run, choose another folder"
                 )
         changes = differences(head.get("reads", self.reads), self.reads)
         of_data = [change for name, change in changes.items() if name != CODE]
         if of_data and not changed_data:
-            says = f"{self.folder} holds a run that has read something else: {'; '.join(of_data[:_SHOWN])}"
-            raise FileError(says, hint=("to go on all the same, give ", Setting("changed_data")))
+            says = f"{self.folder} has a run with other data: {'; '.join(of_data[:_SHOWN])}"
+            raise FileError(says, hint=("to continue with the new data, give ", Setting("changed_data")))
         if file.shapes:
             self._fill(file)
         else:
@@ -190,7 +192,7 @@ class Run:
             total = progress.total_steps
             progress = Progress(progress.epoch, progress.epoch_seed, progress.place, total_steps=total)
         self.optimizer.steps, self.progress = steps, progress
-        return f"changed since it began: {', '.join(changes)}" if changes else ""
+        return f"changed since the start of the run: {', '.join(changes)}" if changes else ""
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
@@ -204,7 +206,7 @@ class Run:
         for name in {**wanted, **found}:
             there, here = found.get(name, "missing"), wanted.get(name, "missing")
             if there != here:
-                says = f"is the state of another model or optimizer: {name} is {there} there, and {here} here"
+                says = f"is the state of another model or optimizer: {name} is {there}, wanted {here}"
                 raise FileError(f"{file.path} {says}")
         for name, (_, stretch, array) in places.items():
             array[...] = file.read(name).reshape(-1)[stretch].reshape(array.shape)
@@ -223,8 +225,8 @@ class Run:
         if best_step == self.step and not self.model_folder.is_dir():
             self.save_best()
         elif best_step and not self.model_folder.is_dir():
-            held = f"it held the best model, that of step {best_step}, which the state does not hold"
-            warnings.warn(f"{self.model_folder} is gone: {held}", stacklevel=4)
+            held = f"it had the best model, of step {best_step}, which the state does not have"
+            warnings.warn(f"{self.model_folder} is missing: {held}", stacklevel=4)
         if not self.settings.keep_state and has_tensors(self.state_file):
             drop_tensors(self.state_file)
 
@@ -233,6 +235,6 @@ def _checkpoint_layers(model: Layer) -> None:
     """Have every Encoder of a model compute its layers again on the way back. Raises: ValueError without one."""
     encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
     if not encoders:
-        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
+        raise ValueError(f"gradient_checkpointing is True, wanted False, as {type(model).__name__} has no Encoder")
     for encoder in encoders:
         encoder.gradient_checkpointing = True

@@ -34,7 +34,7 @@ def read_state(path: Path) -> tuple[TensorFile, dict[str, Any]]:
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FileError(f"{path} is not a training state of npbert") from error
     if (checksum or "reads" in head) and checksum != _checksum(head, list(file.shapes), file.read):
-        raise FileError(f"{path} is damaged: it is not as it was written, by its checksum")
+        raise FileError(f"{path} is damaged: its checksum is wrong")
     return file, head
 
 

@@ -132,8 +132,8 @@ class Trainer(Run):
                 watcher.before_save()
             self.save()
         if stops and not self.is_finished:
-            where, kept = f"step {step.number} of {self.settings.steps}", f"all is kept in {self.folder}"
-            raise KeyboardInterrupt(f"stopped at {where}: {kept}, and the same run, begun again, goes on from here")
+            where, kept = f"step {step.number} of {self.settings.steps}", f"saved in {self.folder}"
+            raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue from here")
 
 
 class ShownRun:

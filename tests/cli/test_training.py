@@ -89,7 +89,7 @@ def test_finetune(capsys):
     assert main(f"{FINETUNE} --held-out dev.tsv".split()) == 0
     out, err = capsys.readouterr()
     new = "classifier.weight, classifier.bias (not from checkpoint/model.safetensors)"
-    assert err == f"npbert: the head is new, and has to be trained: {new}\n"
+    assert err == f"npbert: the head is new and needs training: {new}\n"
     first, label = Path("train.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t")
     assert out.splitlines()[:5] == [
         "train.tsv: 24 examples",

@@ -61,7 +61,7 @@ def test_rows_are_added_to_those_that_are_named_each_time_that_they_are():
     for count in (1, 2):
         p.add_grad(dy, rows=np.array([1, 0, 1]))
         np.testing.assert_array_equal(p.grad, count * np.array([[3, 4, 5], [6, 8, 10]]))
-    with pytest.raises(ValueError, match=re.escape("a gradient of shape (3, 3) for a parameter of shape (2, 3)")):
+    with pytest.raises(ValueError, match=re.escape("grad has shape (3, 3), wanted (2, 3), as the parameter")):
         p.add_grad(dy, rows=np.array([0, 1]))
 
 

@@ -12,18 +12,18 @@ from tests.inference.checkpoints import write_checkpoint
 USES = {
     "Classify": ("BertForSequenceClassification", "a text classifier"),
     "Tag": ("BertForTokenClassification", "a tagger"),
-    "Answer": ("BertForQuestionAnswering", "a model that answers questions"),
-    "FillMask": ("BertForMaskedLM", "a model that fills in masked words"),
+    "Answer": ("BertForQuestionAnswering", "a question-answering model"),
+    "FillMask": ("BertForMaskedLM", "a model with a masked-LM head"),
 }
 FINETUNE, PRETRAIN = "npbert finetune makes one from it", "npbert pretrain makes one from it"
 USE = "to use it: npbert {}, or npbert.{} in Python"
 HELD = {  # by the class: its labels, what it is called, and for how it is used
     "BertModel": (2, "a BERT without a head", None),
-    "BertForPreTraining": (2, "a pre-trained BERT that fills in masked words", None),
-    "BertForMaskedLM": (2, "a model that fills in masked words", None),
+    "BertForPreTraining": (2, "a pre-trained BERT with a masked-LM head", None),
+    "BertForMaskedLM": (2, "a model with a masked-LM head", None),
     "BertForSequenceClassification": (3, "a text classifier with 3 labels", USE.format("classify", "Classify")),
     "BertForTokenClassification": (9, "a tagger with 9 tags", USE.format("tag", "Tag")),
-    "BertForQuestionAnswering": (2, "a model that answers questions", USE.format("answer", "Answer")),
+    "BertForQuestionAnswering": (2, "a question-answering model", USE.format("answer", "Answer")),
     "BertForMultipleChoice": (2, "a model for multiple choice", "to judge it: npbert evaluate --task multiple-choice"),
 }
 

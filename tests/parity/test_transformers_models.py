@@ -227,10 +227,10 @@ def test_their_padding_row_alone_has_another_gradient(tmp_path):
 @pytest.mark.parametrize(
     ("family", "change", "message"),
     [
-        ("Albert", {"num_hidden_groups": 2}, "num_hidden_groups is 2, and npbert has only 1"),
-        ("ModernBert", {"norm_bias": True}, "norm_bias is True, and npbert has only False"),
-        ("DistilBert", {"sinusoidal_pos_embds": True}, "sinusoidal_pos_embds is True, and npbert has only False"),
-        ("NomicBert", {"head_dim": 4}, "head_dim is 4, and npbert has only hidden_size / num_attention_heads"),
+        ("Albert", {"num_hidden_groups": 2}, "num_hidden_groups is 2, wanted 1"),
+        ("ModernBert", {"norm_bias": True}, "norm_bias is True, wanted False"),
+        ("DistilBert", {"sinusoidal_pos_embds": True}, "sinusoidal_pos_embds is True, wanted False"),
+        ("NomicBert", {"head_dim": 4}, "head_dim is 4, wanted hidden_size / num_attention_heads"),
         ("NomicBert", {"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'"),
         ("MPNet", {"model_type": "bart"}, "model_type is 'bart', wanted one of bert, roberta"),
     ],

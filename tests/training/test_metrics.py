@@ -74,10 +74,10 @@ WRONG = [
     (METRICS, [[1, 0]], [[1, 0]], ValueError, r"(predictions|x) has shape \(1, 2\), wanted \(N,\)"),
     (OF_CLASSES, [0.2, 0.8], [0, 1], TypeError, "predictions must be an array of integers, got float64"),
     (OF_CLASSES, [0, 1], ["0", "1"], TypeError, "labels must be an array of integers, got <U1"),
-    (OF_CLASSES, [0, 1, 1], [0, -100, -100], ValueError, "labels hold -100, which is not a class, 2 times"),
+    (OF_CLASSES, [0, 1, 1], [0, -100, -100], ValueError, "labels has -100 2 times, wanted classes"),
     (OF_NUMBERS, [1, 2, 3], [0.5, math.nan, 2], ValueError, r"y\[1\] is nan, wanted finite numbers"),
     (OF_NUMBERS, [1, 2, -math.inf], [1, 2, 3], ValueError, r"x\[2\] is -inf, wanted finite numbers"),
-    (OF_NUMBERS, ["1", "2"], [1, 2], TypeError, "x must hold integers or floats, got <U1"),
+    (OF_NUMBERS, ["1", "2"], [1, 2], TypeError, "x has dtype <U1, wanted integers or floats"),
 ]
 
 

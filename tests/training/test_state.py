@@ -110,9 +110,9 @@ def test_a_bit_that_has_changed_or_a_byte_that_is_gone(finished, tmp_path):
         flipped = bytearray(whole)
         flipped[place] ^= 1
         path.write_bytes(flipped)
-        check_refused(path, f"{STATE_FILE} is damaged: it is not as it was written")
+        check_refused(path, f"{STATE_FILE} is damaged: its checksum is wrong")
     path.write_bytes(whole[:-1])
-    check_refused(path, "is damaged, cut short or no")
+    check_refused(path, "is damaged, truncated, or not")
     for metadata in ({}, {"npbert": "{"}):
         write_tensors(path, {"value": np.ones(2)}, metadata)
         check_refused(path, NO_STATE)

@@ -48,7 +48,7 @@ class Numbers(Held):
         if way is _STEPS:
             inputs, ufunc = (_plain(constants_like(ufunc(*map(seen, inputs)))),), np.positive
         elif way is None:
-            raise NoRuleError(f"no rule is known for np.{ufunc.__name__}")
+            raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
         elif way is not _product:
             ufunc = way
         if method == "reduce" and "where" in options:
@@ -120,7 +120,7 @@ def _parts_of_result(result: Any) -> Any:
 def _check_room(out: tuple[Any, ...], ufunc: Any) -> None:
     if any(array.dtype.kind == "f" for array in out):
         raise NoRuleError(
-            f"np.{ufunc.__name__} writes into an array of floats, which holds no exact numbers: make the array in "
+            f"np.{ufunc.__name__} writes exact numbers into an array of floats: create the array in "
             "forward or backward, with np.zeros"
         )
 
@@ -145,7 +145,7 @@ def _way(ufunc: Any) -> Any:
 def _parts_of(x: Any) -> tuple[Any, Any, float, float]:
     number = x if type(x) is Number else as_number(x)
     if type(number) is not Number:
-        raise NoRuleError(f"no rule is known for a product of matrices with {number}")
+        raise NoRuleError(f"a matrix product with {number} has no exact rule")
     return number.value, number.tangent, number.seen, number.error
 
 

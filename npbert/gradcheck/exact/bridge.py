@@ -84,7 +84,7 @@ def another_backward(part: Case, floats: Floats, run: ExactRun) -> str:
     for name, gradient in floats.gradients.items():
         difference = np.abs(again.gradients[name] / _TIMES - gradient)
         if not (difference <= run.seen[name].room(floats) / abs(floats.factor) + np.finfo(gradient.dtype).tiny).all():
-            return f"for {_TIMES:g} times dy, the gradient of {name} is not {_TIMES:g} times as large"
+            return f"for {_TIMES:g} dy, the gradient of {name} is not {_TIMES:g} times as large"
     return ""
 
 

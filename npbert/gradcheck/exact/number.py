@@ -126,7 +126,7 @@ class Number:
         if type(power) is Number:
             return (power * self.log()).exp()
         if not math.isfinite(power):
-            raise NoRuleError(f"no rule is known for the power {power}")
+            raise NoRuleError(f"the power {power} has no exact rule")
         exact = _exponent(power)
         base = self if exact.denominator == 1 else Number.rules["root"](self, exact.denominator)
         if power < 0:
@@ -210,7 +210,7 @@ def _in_floats(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> An
 def _exponent(power: float) -> Fraction:
     exact = Fraction(power).limit_denominator(_LARGEST_ROOT)
     if abs(exact - Fraction(power)) > 1e-15 * abs(exact):
-        raise NoRuleError(f"no rule is known for the power {power}")
+        raise NoRuleError(f"the power {power} has no exact rule")
     return exact
 
 
@@ -237,4 +237,4 @@ def seen_of(x: Any) -> float:
     try:
         return float(x)
     except (TypeError, ValueError):
-        raise NoRuleError(f"no rule is known for an exact number beside {type(x).__name__}") from None
+        raise NoRuleError(f"an exact number with {type(x).__name__} has no exact rule") from None

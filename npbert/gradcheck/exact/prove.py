@@ -57,10 +57,10 @@ from npbert.gradcheck.restoring import kept
 _POINTS, _ROUGHLY = 64, 1e-6
 
 _NO_LAW = (
-    "the equality of integers does not hold, but in decimals no gradient is off by more than rounded constants "
-    "explain: backward is right by a law that is not known here, such as e^(2a) = (eᵃ)², or a constant in it is rounded"
+    "the integers differ, but in decimals no gradient is off by more than rounded constants explain: backward "
+    "is right by a law that the proof does not know, such as e^(2a) = (eᵃ)², or has a rounded constant"
 )
-_TIE = "two numbers are equal where the code compares them, and to one side of this the gradients are others"
+_TIE = "the code compares two equal numbers, and to one side of this tie the gradients differ"
 
 
 def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed: int = 0) -> Proof:
@@ -103,7 +103,7 @@ def prove_vjp(
 def proof_of(part: Case, seed: int) -> Proof:
     """The proof for a layer that may be left changed."""
     if not part.size:
-        raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
+        raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
     try:
         floats = part.run_on_floats(_drawn(seed))
     except (GradientError, TapeError) as error:
@@ -126,7 +126,7 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
         right = floats.gradients if holds else right_gradients(part, floats.dy)
         parting = slope_parting(part, floats, run, right, seed)
     if parting:
-        return Proof(NOT_PROVED, part.size, reason=f"the code goes another way on exact numbers: {parting}")
+        return Proof(NOT_PROVED, part.size, reason=f"the code takes another path on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
     if parting:
         return _another_way_back(part, floats, parting)
@@ -142,7 +142,7 @@ def _another_way_back(part: Case, floats: Floats, parting: str) -> Proof:
     arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
     if wrong := [array for array in arrays if array.count]:
         return Proof(REFUTED, part.size, wrong=tuple(wrong))
-    reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
+    reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
     return Proof(NOT_PROVED, part.size, reason=reason)
 
 
@@ -157,9 +157,7 @@ def _not_proved(part: Case, floats: Floats, run: ExactRun, wrong: list[Compariso
         return Proof(NOT_PROVED, part.size, reason=_TIE if run.ties else _NO_LAW)
     if dropped := _without_small_constants(part, floats, seed):
         constants = " and ".join(map(repr, dropped))
-        reason = (
-            f"right but for {constants}, which forward has and backward leaves out: with 0 in its place it is proved"
-        )
+        reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, part.size, reason=reason, dropped=dropped)
 
     def holds(each: Case) -> bool:
@@ -223,5 +221,5 @@ def _without_rule(error: Exception) -> str:
     message = textwrap.shorten(str(told), 200, placeholder=" …") or type(error).__name__
     missing = told.__cause__ if told else None
     if isinstance(missing, AttributeError) and isinstance(missing.obj, Number | NonFinite):  # NumPy asked it for a rule
-        message = f"no rule is known for np.{missing.name}"
-    return f"exact numbers do not flow through it: {message}{place_of(error)}"
+        message = f"np.{missing.name} has no exact rule"
+    return f"exact numbers do not pass through it: {message}{place_of(error)}"

@@ -110,7 +110,7 @@ def _seen(name: str, array: Any) -> Seen:
     floats = np.asarray(seen(array))
     if not np.isfinite(floats).all():
         at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
-        raise NoRuleError(f"{_at(name, at)} is {floats[at]}, where there is no derivative")
+        raise NoRuleError(f"{_at(name, at)} is {floats[at]}, which has no derivative")
     return Seen(floats, np.nan_to_num(np.asarray(part_of_numbers(array, ERROR), float), nan=0.0, posinf=0.0))
 
 

@@ -63,12 +63,12 @@ def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
         return f"With {change} {subject} {is_} right:\n{_changed(finding)}"
     given = finding.found or "nothing in its place"
     is_known = finding.found or finding.wanted
-    return f"Your numbers are those of the right backward with {given}, where {finding.wanted} stands." * bool(is_known)
+    return f"Your numbers are those of the right backward with {given} instead of {finding.wanted}." * bool(is_known)
 
 
 def describe_place(finding: Finding) -> str:
     """Where the numbers begin to be wrong, of a finding that cannot say why."""
-    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right one."
+    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right backward."
     return f"{first}\n{_marked(finding)}"
 
 

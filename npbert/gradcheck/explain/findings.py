@@ -92,8 +92,8 @@ def _unchecked(layer: Any) -> str:
     if isinstance(layer, Form):
         return layer.note
     names = [f"self.{name}" for name in arrays_held_by(layer)]
-    is_no = "are float arrays and no Parameters" if len(names) > 1 else "is a float array and no Parameter"
-    what_to_do = "What is to be learned is a Parameter(array), used by its .value."
+    is_no = "are float arrays, not Parameters" if len(names) > 1 else "is a float array, not a Parameter"
+    what_to_do = "Make a learned array a Parameter(array), and use its .value."
     return f"Not checked: {listed(names, quote=str)} {is_no}. {what_to_do}" if names else ""
 
 
@@ -121,7 +121,7 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
             return
     if right:
         kind = type(getattr(function.layer, "model", function.layer)).__name__
-        after = "" if wrong else f"; look at what {kind} does with them"
+        after = "" if wrong else f"; look at how {kind} combines them"
         listed = ", ".join(right[:8]) + (", …" if len(right) > 8 else "")
         yield Finding("right parts", "", cause=f"right by themselves: {listed}{after}")
 
@@ -140,7 +140,7 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     edits = mended(function, tries)
     yield from edits
     if function.size > MOST_NUMBERS:
-        yield Finding("large", "", cause="backward is wrong: check_gradients of a smaller one says how")
+        yield Finding("large", "", cause="backward is wrong; for an explanation, run check_gradients on a smaller one")
         return
     wrong, (right, accuracy) = _gradients_now(function), function.right()
     mentioned = {word for edit in edits for word in edit.subject.split(", ")}
@@ -156,7 +156,7 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
         yield replace(alike[0], subject=subject, cause=f"{subject}{text}")
     if left and not said and not edits:
         worst = max(left, key=lambda each: np.nan_to_num(each.relative_error, nan=np.inf))
-        numbers = f"backward says {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
+        numbers = f"backward returns {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
         cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers}"
         yield Finding("example", d(worst.name), cause=cause)
 

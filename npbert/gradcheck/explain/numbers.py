@@ -56,9 +56,9 @@ def _statements(
     elif np.abs(wrong - right).max(initial=0) <= 1e-14 * np.abs(right).max(initial=0):
         return
     elif np.abs(wrong).max() <= 1e-14 * np.abs(right).max():
-        yield "zero", f"is 0 everywhere, though y moves with {name}: is it never added, or never returned?"
+        yield "zero", f"is 0 everywhere, but y depends on {name}: it may never be added or returned"
     elif not right.any():
-        yield "should be zero", f"should be 0 everywhere, as y does not move with {name}"
+        yield "should be zero", f"should be 0 everywhere, as y does not depend on {name}"
     else:
         factor = float((wrong * right).sum() / (right**2).sum())
         text, cause = _factor(factor, sizes, numbers) if factor else ("", "")
@@ -66,7 +66,7 @@ def _statements(
             yield "factor", f"{text}{cause}"
         for other, array in known.items():
             if array.shape == wrong.shape and wrong.size > 1 and array.any() and _is_told(wrong, right, array):
-                yield "another", f"is just {other}"
+                yield "another", f"equals {other}"
         yield from _place(wrong, right)
 
 
@@ -130,8 +130,8 @@ def cause_of_shape(wrong: Array, right: Array) -> str:
     for axis in range(wrong.ndim):
         guesses.append((f"summed over axis {axis}, it is right", wrong.sum(axis), right))
     for axis in range(right.ndim):
-        guesses.append((f"it is the right one, but summed over axis {axis}", right.sum(axis), wrong))
-    guesses.append(("its numbers are right, and a reshape would do", wrong.ravel(), right.ravel()))
+        guesses.append((f"it is right, but summed over axis {axis}", right.sum(axis), wrong))
+    guesses.append(("its numbers are right, and only need a reshape", wrong.ravel(), right.ravel()))
     for text, one, other in guesses:
         if one.shape == other.shape and np.allclose(one, other, rtol=_SAME, atol=_SAME * np.abs(other).max(initial=0)):
             return text

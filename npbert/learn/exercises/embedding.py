@@ -40,7 +40,7 @@ REASONS = {
     "row that was not read collects none. dy[n] belongs to row ids[n].",
 }
 ADVICE = {
-    "a gradient of shape": "dW has a row for each word of the table, as W, and dy has a row for each n. So begin with "
+    "grad has shape": "dW has a row for each word of the table, as W, and dy has a row for each n. So begin with "
     "dW = np.zeros_like(self.weight.value), and add dy[n] to row ids[n].",
     r"IndexError: .*out of bounds.*\n.*dy\[": "An id is a row of the table; dy has a row for each place n in ids. So "
     "dy[n] belongs to row ids[n] of dW.",

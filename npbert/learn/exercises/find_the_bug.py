@@ -128,7 +128,7 @@ class AnswersPart(Part):
 def judge_answers(thing: Any) -> Verdict | None:
     """The first answer that is wrong, without the right one."""
     if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
-        return Verdict(f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
+        return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
     given = {letter: str(thing[letter]).strip().lower() for letter in SUSPECTS}
     left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
     wrong = [letter for letter in SUSPECTS if given[letter] not in (answer(letter), UNKNOWN)]
@@ -136,7 +136,7 @@ def judge_answers(thing: Any) -> Verdict | None:
         count = len(SUSPECTS) - len(wrong) - len(left)
         told = _told(wrong[0], given[wrong[0]])
         return told.because_of(f"{count} of the {len(SUSPECTS)} answers are right so far.")
-    return Verdict(f"The answers for {', '.join(left)} are left; the others are right.") if left else None
+    return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
 
 
 def _told(letter: str, given: str) -> Verdict:
@@ -144,11 +144,11 @@ def _told(letter: str, given: str) -> Verdict:
     name, right = f"{letter}, {SUSPECTS[letter].right.__name__}", answer(letter)
     lines = [f"{letter}{number}" for number in range(1, len(lines_of(letter)))]
     if given not in (FINE, *lines):
-        return Verdict(f'{name}: "{given}" is no answer; wanted "{FINE}", or a line from {lines[0]} to {lines[-1]}.')
+        return Verdict(f'{name}: the answer is "{given}", wanted "{FINE}", or a line from {lines[0]} to {lines[-1]}.')
     if right == FINE:
-        return Verdict(f"{name}: line {given} is as it should be, and so are all others.")
+        return Verdict(f"{name}: line {given} is right, and so are all others.")
     if given != FINE:
-        return Verdict(f"{name}: something is wrong there, but line {given} is as it should be.")
+        return Verdict(f"{name}: one line is wrong, but line {given} is right.")
     return Verdict(f"{name}: one of its lines is wrong.", _what_is_wrong(letter))
 
 
@@ -158,7 +158,7 @@ def _what_is_wrong(letter: str) -> str:
     exec(compile(EXERCISE.source(), f"<{letter}>", "exec"), variables)
     part = layer_part(CATALOGUE[suspect.right.__name__], method=suspect.method, asked="")
     found = judge(part, variables[letter.upper()], mends=False)
-    return f"Its numbers say: {found.says}" if found else ""
+    return f"From its numbers: {found.says}" if found else ""
 
 
 def show() -> str:

@@ -42,11 +42,11 @@ def find_weights(folder: Path) -> Path:
         return path
     if pickle.is_file():
         raise FileError(
-            f"{pickle} is a pickle, which can run any code when it is read, so npbert does not read it. To convert it, "
-            f"where torch is installed: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
+            f"{pickle} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, "
+            f"with torch: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
         )
     if (folder / f"{WEIGHTS_FILE}.index.json").is_file():
-        raise FileError(f"{folder} holds a checkpoint in several files, wanted one {WEIGHTS_FILE}")
+        raise FileError(f"{folder} has a checkpoint in several files, wanted one {WEIGHTS_FILE}")
     raise FileNotFoundError(f"{folder} has no {WEIGHTS_FILE}")
 
 
@@ -75,7 +75,7 @@ def load_model(
     file = TensorFile(path)
     held = sum(math.prod(shape) for shape in file.shapes.values())
     if size > 2 * held + SMALL:
-        raise FileError(f"{path} holds {held:,} numbers, but by its config.json the model has {size:,}")
+        raise FileError(f"{path} has {held:,} numbers, wanted {size:,}, as in its config.json")
     lazy = LazyGenerator(copy.deepcopy(rng.bit_generator))
     model = make(lazy)
     names, wanted = Names(model), stored_parameters(model)
@@ -96,7 +96,7 @@ def load_model(
     if new:
         vars(model)["_new"] = {name: stored.parameter.value.copy() for name, stored in new.items()}
         rng.bit_generator.state = lazy.bit_generator.state
-        LOGGER.info("the head is new, and has to be trained: %s (not from %s)", ", ".join(new), path)
+        LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), path)
     return model
 
 
@@ -117,7 +117,7 @@ def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
     for name in file.shapes:
         plain = names.plain(name)
         if plain in found:
-            raise FileError(f"{file.path} holds both {found[plain]} and {name}")
+            raise FileError(f"{file.path} has both {found[plain]} and {name}")
         found[plain] = name
     return found
 
@@ -142,14 +142,14 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
             if plain not in names.heads and not (is_complete and root_of(plain) not in parts):
                 problems.append(f"unknown: {name} {shape}")
         elif shape != tensors[plain].shape:
-            hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else " (new_head=True starts this head anew)"
+            hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
             problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
     has_decoder = any(stored.head == "predictions" for stored in wanted.values())
     for twin, name in names.tied.items():
         if problems or not has_decoder or twin not in in_file:
             continue
         if not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
-            problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}; in npbert they are one")
+            problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}, wanted the same")
     return problems
 
 

@@ -35,10 +35,10 @@ def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
     """
     path = model_folder(folder) / CONFIG_FILE
     if not path.is_file():
-        what = f"it has no {CONFIG_FILE}" if path.parent.is_dir() else "there is no such folder"
+        what = f"it has no {CONFIG_FILE}" if path.parent.is_dir() else "it does not exist"
         hint = HOW_TO_DOWNLOAD
         if path.parent.is_file():
-            what, hint = "it is a file, and a folder is wanted", f"did you mean {Path(folder).absolute().parent}?"
+            what, hint = "it is a file, wanted a folder", f"did you mean {Path(folder).absolute().parent}?"
         raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({hint})")
     stored = read_json_object(path)
     model_type = stored.get("model_type", "bert")
@@ -47,8 +47,8 @@ def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
     for name, allowed in _SUPPORTED.items():
         if stored.get(name, allowed[0]) not in allowed:
             only = " or ".join(repr(value) for value in allowed if value is not None)
-            hint = "; it chooses one label for a text, not several" if name == "problem_type" else ""
-            raise FileError(f"{path}: {name} is {stored[name]!r}, and npbert has only {only}{hint}")
+            hint = ", one label for each text" if name == "problem_type" else ""
+            raise FileError(f"{path}: {name} is {stored[name]!r}, wanted {only}{hint}")
     return path, stored
 
 

@@ -72,7 +72,7 @@ def _nomic(stored: Settings) -> Settings:
     base = (stored.get("rope_parameters") or {}).get("rope_theta", 1000.0)
     features = stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12)
     if stored.get("head_dim") not in (None, features):
-        raise ValueError(f"head_dim is {stored['head_dim']}, and npbert has only hidden_size / num_attention_heads")
+        raise ValueError(f"head_dim is {stored['head_dim']}, wanted hidden_size / num_attention_heads")
     return {"rotary": (float(base),) * stored.get("num_hidden_layers", 12)}
 
 
@@ -91,7 +91,7 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
     family = FAMILIES[stored["model_type"]]
     for name, only in family.fixed.items():
         if stored.get(name, only) not in (only, None):
-            raise ValueError(f"{name} is {stored[name]!r}, and npbert has only {only!r}")
+            raise ValueError(f"{name} is {stored[name]!r}, wanted {only!r}")
     _check_rope(stored)
     settings = {**family.settings, **stored}
     parts = dict(family.architecture)
@@ -113,4 +113,4 @@ def _check_rope(stored: Settings) -> None:
     for parameters in (ropes, *ropes.values()):
         kind = parameters.get("rope_type", "default") if isinstance(parameters, dict) else "default"
         if kind != "default":
-            raise ValueError(f"rope_type is {kind!r}, and npbert has only 'default'")
+            raise ValueError(f"rope_type is {kind!r}, wanted 'default'")

@@ -156,8 +156,7 @@ def stored_parameters(model: Layer) -> dict[str, Stored]:
         plain = names.plain(in_file.name) + (f"[{in_file.part[0]}]" if in_file.part[0] else "")
         if plain in stored:
             raise ValueError(
-                f"{type(model).__name__}: {ours[plain]} and {name} would both be called {plain} in a file, so one of "
-                "them needs another name"
+                f"{type(model).__name__}: {ours[plain]} and {name} would both be {plain} in a file; rename one"
             )
         ours[plain], stored[plain] = name, Stored(parameter, head_of(name), *in_file)
     return stored

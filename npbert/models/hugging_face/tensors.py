@@ -36,12 +36,12 @@ class TensorFile:
             self._head_size = int.from_bytes(file.read(8), "little")
         if LARGEST_OBJECT < self._head_size <= path.stat().st_size:
             raise FileError(
-                f"{path} has a head of {self._head_size / 2**20:.0f} MiB, wanted at most {LARGEST_OBJECT / 2**20:.0f}"
+                f"{path} has a header of {self._head_size / 2**20:.0f} MiB, wanted at most {LARGEST_OBJECT / 2**20:.0f}"
             )
         try:
             opened = safetensors.safe_open(path, "numpy")
         except safetensors.SafetensorError as error:
-            raise FileError(f"{path} is damaged, cut short or no safetensors file: {error}") from error
+            raise FileError(f"{path} is damaged, truncated, or not a safetensors file: {error}") from error
         self.metadata: dict[str, str] = opened.metadata() or {}
         slices = {name: opened.get_slice(name) for name in opened.keys()}  # noqa: SIM118  it is not a dict
         self.dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
@@ -67,7 +67,7 @@ class TensorFile:
             file.seek(8)
             head = json.loads(file.read(self._head_size))
         if lists := [name for name in self.shapes if not isinstance(head[name], dict)]:
-            raise FileError(f"{self.path}: {lists[0]!r} is a list in its head, wanted an object")
+            raise FileError(f"{self.path}: {lists[0]!r} is a list in its header, wanted an object")
         return {name: 8 + self._head_size + head[name]["data_offsets"][0] for name in self.shapes}
 
 
@@ -87,4 +87,4 @@ def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, 
     try:
         library.save_file(contiguous, path, metadata=metadata)
     except import_extra("safetensors", extra="hf").SafetensorError as error:
-        raise OSError(errno.EIO, f"it could not be written: {error}", str(path)) from error
+        raise OSError(errno.EIO, f"writing failed: {error}", str(path)) from error

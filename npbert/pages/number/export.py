@@ -52,15 +52,13 @@ def export(
     """
     if not isinstance(model, BertForMaskedLM | BertForPreTraining):
         wanted = "a masked-LM head (BertForMaskedLM or BertForPreTraining)"
-        raise TypeError(
-            f"the page shows how a model fills in masked words: it wants {wanted}, got {type(model).__name__}"
-        )
+        raise TypeError(f"model is a {type(model).__name__}, wanted {wanted}")
     config = model.config
     _check_size(model)
     if len(vocabulary) != config.vocab_size:
-        raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, but vocab_size is {config.vocab_size}")
+        raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, wanted {config.vocab_size}, the vocab_size")
     if not examples:
-        raise ValueError("the page needs at least one sentence with a masked word, got none")
+        raise ValueError("sentences is empty, wanted at least one with a masked word")
     sentences = [_sentence(model, example, vocabulary) for example in examples]
     unknown = set(optimizer or {}) - set(OPTIMIZER)
     if unknown:
@@ -107,13 +105,13 @@ def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
 def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
     for name, largest in LARGEST.items():
         if getattr(model.config, name) > largest:
-            raise ValueError(f"{name} is {getattr(model.config, name)}, too large for the page: at most {largest}")
+            raise ValueError(f"{name} is {getattr(model.config, name)}, wanted at most {largest} for the page")
     count = sum(value.size for value in [*parameters_of(model).values(), *_constants(model).values()])
     if count > MOST_NUMBERS:
-        raise ValueError(f"the model has {count:,} numbers, too many for the page: at most {MOST_NUMBERS:,}")
+        raise ValueError(f"the model has {count:,} parameters, wanted at most {MOST_NUMBERS:,} for the page")
     for name, value in parameters_of(model).items():
         if not np.isfinite(value).all():
-            raise ValueError(f"{name} holds numbers that are not finite")
+            raise ValueError(f"{name} has numbers that are not finite")
 
 
 def _sentence(
@@ -136,7 +134,7 @@ def _sentence(
             raise ValueError(f"{name} has {wrong.pop()}, wanted 0 to {size - 1}")
     words = " ".join(vocabulary[index] for index in ids)
     if set(labels) == {IGNORED}:
-        raise ValueError(f"nothing is to be predicted in {words!r}: all its labels are {IGNORED}")
+        raise ValueError(f"the labels of {words!r} are all {IGNORED}, wanted a masked word")
     text = words.removeprefix("[CLS] ").removesuffix(" [SEP]").replace(" [SEP] ", " | ")
     return {"text": text, **lists}
 

@@ -22,7 +22,7 @@ from npbert.training.state import MODEL_FOLDER
 
 _STEPS, _CHARACTERS = 6, 40
 REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
-DESCRIPTION = "A training run of npbert: its curves, its layers, what the model guesses and what it gets wrong."
+DESCRIPTION = "A training run of npbert: its curves, layers, predictions and mistakes."
 
 
 def write_report(folder: str | Path, path: str | Path | None = None) -> None:
@@ -59,7 +59,7 @@ def report_page(run: RunFiles) -> str:
     except FileError:
         raise
     except (TypeError, ValueError, LookupError, AttributeError, undefined) as error:
-        raise FileError(f"{run.folder}: shown.jsonl has a row that is not as a run writes it: {error!r}") from error
+        raise FileError(f"{run.folder}: shown.jsonl has a wrong row: {error!r}") from error
 
 
 def comparison_page(runs: Sequence[RunFiles]) -> str:

@@ -45,13 +45,13 @@ def read_run(folder: str | Path) -> RunFiles:
     """
     folder = Path(folder)
     if not folder.is_dir() or not (folder / SETTINGS_FILE).is_file():
-        missing = "it is a file" if folder.exists() else "there is no such folder"
+        missing = "it is a file" if folder.exists() else "it does not exist"
         what = f"it has no {SETTINGS_FILE}" if folder.is_dir() else missing
-        raise FileError(f"{folder} is not the folder of a run: {what}; npbert pretrain and npbert finetune make one")
+        raise FileError(f"{folder} is not a run of npbert pretrain or npbert finetune: {what}")
     files = (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)
     metrics, layers, report_rows = (read_json_lines(folder / name, at_most=MOST_ROWS) for name in files)
     if not metrics:
-        raise FileError(f"{folder / METRICS_FILE} has no numbers yet: there is nothing to report")
+        raise FileError(f"{folder / METRICS_FILE} has no numbers yet, wanted at least one step")
     for row in metrics:
         for name, value in row.items():
             if not isinstance(value, int | float | None):

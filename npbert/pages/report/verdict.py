@@ -15,14 +15,16 @@ def verdict(run: RunFiles) -> str:
     row = run.judged.get(run.best_step or 0) or next(reversed(run.judged.values()), {})
     value, baseline = row.get(f"eval_{goal}"), run.baselines.get(goal)
     if value is None:
-        return "Nothing was held out, or judged yet, so no number tells how good it is on what it has not seen."
+        return "There is no evaluation on held-out data yet, so its quality on new data is unknown."
     said = _told(goal, value, f"of {what} right")
     if baseline is None:
         return f"{said}."
     share = (value - baseline) / max(1 - baseline, 1e-9)
     learned = next((words for most, words in _LEARNED if share <= most), "it has learned")
     is_before = _task(run).before == "before training"
-    baseline_is = "the model before training" if is_before else "the baseline that always gives the commonest answer"
+    baseline_is = (
+        "the model before training" if is_before else "the baseline that always predicts the most frequent answer"
+    )
     return f"{said}; {baseline_is} gets {_told(goal, baseline)}: {learned}."
 
 
@@ -31,13 +33,13 @@ def to_look_at(run: RunFiles) -> Iterator[str]:
     losses = {step: row["eval_loss"] for step, row in run.judged.items() if row.get("eval_loss") is not None}
     lowest = min(losses, key=losses.__getitem__, default=0)
     if losses and losses[lowest] < 0.98 * losses[max(losses)]:
-        yield f"The held-out loss was lowest at step {lowest:,} and is higher since: it learns its examples by heart."
+        yield f"The held-out loss was lowest at step {lowest:,} and has risen since: the model overfits."
     lost = sum(value is None for row in run.metrics for value in row.values())
     if lost:
-        yield f"Numbers that were not finite (NaN or infinite): {lost:,}, crosses in the curves."
+        yield f"Numbers that are not finite (NaN or infinite): {lost:,}, shown as crosses in the curves."
     counts = run.report_rows[-1].get("counts") if run.report_rows else None
     if counts and sum(any(column) for column in zip(*counts, strict=True)) == 1:
-        yield "It gives every example the same label: it needs more steps, or another learning rate."
+        yield "It gives every example the same label. It needs more steps, or another learning rate."
 
 
 def _goal(run: RunFiles) -> tuple[str, str]:

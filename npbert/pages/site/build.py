@@ -58,12 +58,10 @@ def build_site(
         import_extra(module, extra="site")
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not (folder / ".buildinfo").is_file():
-        raise FileExistsError(f"{folder} holds other files than those of a site: give a new folder")
+        raise FileExistsError(f"{folder} has files that are not of a site; choose a new folder")
     with tempfile.TemporaryDirectory(prefix=".npbert-site.", dir=folder) as work:
         if proofs is None:
-            LOGGER.info(
-                "checking every derivative and training a small model, which takes up to a minute, then writing"
-            )
+            LOGGER.info("checking every derivative and training a small model (up to a minute), then writing")
             proofs = prove(processes)
         source, made = Path(work, "source"), Path(work, "site")
         shutil.copytree(PACKAGE / "pages" / "site" / "static", source / "_static")

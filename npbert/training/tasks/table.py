@@ -37,10 +37,10 @@ class Table:
             return
         first, *others = self.labels
         if is_number(first) or first in others:
-            but = f" is header, but this row is an example, with the label {first!r}"
+            but = f" is header, but this row is an example with the label {first!r}"
             raise FileError((Setting("first_row"), but), where=self.rows[0].place)
         if not others:
-            raise FileError(f"{path} is empty: it has no rows but the names of the columns")
+            raise FileError(f"{path} has only the names of the columns, wanted rows")
         del self.rows[0], self.labels[0]
 
     def hint(self, row: TableRow) -> Sentence:
@@ -56,7 +56,7 @@ class Table:
         if all(0 < len(value) <= _LONGEST_NAME for value in row.values):
             by_name = [part for name, values in names.items() for part in (Setting(name, tuple(values)), " ")]
             by_name[-1] = ", or "
-        return ("if this row names the columns, give ", *by_name, header, "; if it is an example, ", example)
+        return ("if this row has the names of the columns, give ", *by_name, header, "; if it is an example, ", example)
 
     def check_first_row(self, known: Sequence[str] | None) -> None:
         """Raise FileError where the first row seems to name the columns, and warn where it may: its label is not like
@@ -103,13 +103,13 @@ def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
     for name in sorted(set(names)):
         other = bare.setdefault(" ".join(name.split()), name)
         if other != name:
-            says = f"the labels {listed([other, name])} are the same but for white space"
+            says = f"the labels {listed([other, name])} differ only in white space, wanted one of them"
             raise FileError(says, where=Place(path))
     numeric = all(re.fullmatch(r"-?[0-9]+", name) for name in names)
     labels = tuple(sorted(set(names), key=int if numeric else None))
     if len(labels) > _TOO_MANY and 2 * len(labels) > len(names):
         raise FileError(
-            f"{len(labels):,} different labels for {len(names):,} examples are too many to learn: {listed(labels)}",
+            f"{len(labels):,} different labels for {len(names):,} examples are too many: {listed(labels)}",
             where=Place(path),
             hint=_hint(labels),
         )
@@ -120,7 +120,7 @@ def number_of(label: str, labels: Sequence[str], place: Place | str) -> int:
     """The number of a label. Raises: FileError that gives its place when it is not one of `labels`."""
     if label in labels:
         return labels.index(label)
-    says = f"the label {listed([label])} is none of those in training: {listed(labels)}"
+    says = f"the label is {listed([label])}, wanted one of the training labels: {listed(labels)}"
     raise FileError(says, where=place, hint=_hint(labels))
 
 
@@ -133,6 +133,6 @@ def _hint(labels: Collection[str]) -> Sentence:
     if len(labels) <= MOST_NAMES:
         return ""
     if all(map(is_number, labels)):
-        return "numbers are learned with ", Setting("task", ("regression",))
+        return "to predict numbers, give ", Setting("task", ("regression",))
     texts = 2 * sum(" " in label for label in labels) > len(labels)
-    return "they look like texts: " * texts, Setting("label"), " says which column the labels are in"
+    return "they look like texts: " * texts, Setting("label"), " names the column of the labels"

@@ -31,65 +31,62 @@ class TaskSettings(Settings):
 
     task: str = setting(
         "classification",
-        "the kind of task: classification, regression, multiple-choice, tagging, pos, squad or vectors; usual names "
-        "such as ner, sts or qa are understood, too",
+        "classification, regression, multiple-choice, tagging, pos, squad or vectors; other names such as "
+        "ner, sts or qa also work",
         value="TASK",
     )
     text: str = setting(
         "0",
-        "the column of the text: its number, counted from 0, or its name; where files differ, several names "
-        "with commas between them, as in sentence,content",
+        "the column of the text: its number, counted from 0, or its name; if files differ, several names with "
+        "commas, such as sentence,content",
         value="COLUMN",
     )
-    text_pair: str = setting(
-        "", "the column of the second text, where examples are pairs; for vectors by default 1", value="COLUMN"
-    )
+    text_pair: str = setting("", "the column of the second text of a pair (for vectors by default 1)", value="COLUMN")
     negatives: tuple[str, ...] = setting(
-        (), "for vectors: the columns of texts that do not belong to the first", value="COLUMN"
+        (), "for vectors: the columns of texts that do not match the first", value="COLUMN"
     )
     prompts: tuple[str, ...] = setting(
-        (), "for vectors: what to put before the first text, and before the others, as in 'query: ' 'passage: '"
+        (), "for vectors: the prompts before the first text and before the others, such as 'query: ' 'passage: '"
     )
     pooling: str = setting(
         "",
-        "for vectors: how the vectors of all tokens become one; by default as the model's folder says, or mean",
+        "for vectors: how to pool the token vectors (default: the folder's, or mean)",
         value="HOW",
         wanted=one_of(("", *POOLINGS)),
     )
     loss: str = setting(
         "",
-        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (each text has to find the "
-        "first, too) or triplet; with a label that is a score, cosent or cosine",
+        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (also from each text to the "
+        "first) or triplet; with scores as labels, cosent or cosine",
         value="LOSS",
         wanted=one_of(("", *LOSSES)),
     )
     choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
     label: str = setting(
-        "", "the column of the label (by default 1), or for tagging of the tag (by default the last)", value="COLUMN"
+        "", "the column of the label (default: 1), or for tagging of the tag (default: the last)", value="COLUMN"
     )
     delimiter: str = setting(
         "",
-        "what separates columns: tab (where quotes are part of the text), comma or semicolon; by default comma for "
-        ".csv, else tab",
+        "the separator of columns: tab (quotes are then part of the text), comma or semicolon (default: comma for "
+        ".csv, else tab)",
         wanted=DELIMITER,
     )
     first_row: str = setting(
         "",
-        "where columns are numbers: header if the first row names them, example if it is one; by default "
-        "npbert stops when it cannot tell",
+        "the first row, if columns are given as numbers: header or example (default: detect it, or stop)",
         value="WHAT",
         wanted=one_of(("", "header", "example")),
     )
     positive: str = setting(
-        "", "for classification: the label that f1 is about; by default the second of two", value="LABEL"
+        "", "for classification: the label of the f1 score (default: the second of two)", value="LABEL"
     )
     max_length: int = setting(
         128,
-        "how many tokens of an example the model reads; 384 is usual for squad",
+        "read at most this many tokens of an example; 384 is usual for squad",
         value="TOKENS",
         wanted=at_least(8),
     )
-    batch_size: int = setting(32, "how many examples are in a batch", wanted=at_least(1))
+    batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))
 
 
 class Labelled(NamedTuple):
@@ -148,10 +145,10 @@ class FinetuneTask(Task):
     def check(cls, settings: TaskSettings) -> None:
         """Raise InputError for settings that the task cannot have, before anything is read."""
         if settings.positive and not cls.has_positive:
-            raise InputError(what="positive", got=settings.positive, wanted="none: only a classification has one")
+            raise InputError(what="positive", got=settings.positive, wanted="none, as only classification has one")
         for name in () if cls.has_vectors else ("negatives", "prompts", "pooling", "loss"):
             if given := getattr(settings, name):
-                raise InputError(what=name, got=given, wanted="none: only the task vectors has it")
+                raise InputError(what=name, got=given, wanted="none, as only the task vectors has it")
 
     @classmethod
     def read(

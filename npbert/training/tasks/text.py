@@ -38,8 +38,8 @@ class TextTask(FinetuneTask, Classify):
         texts: list[Any] = [row.values[1:] if settings.text_pair else row.values[1] for row in table.rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
             first = table.rows[0].values[1]
-            says = f"only {len(set(texts))} of {len(texts):,} texts differ, the first is {listed([first])}"
-            hint = (Setting("text"), " says which column the texts are in")
+            says = f"only {len(set(texts))} of {len(texts):,} texts differ; the first is {listed([first])}"
+            hint = (Setting("text"), " names the column of the texts")
             warn(InputWarning(says, where=Place(path), hint=hint))
         return list(map(Labelled, texts, targets)), found
 
@@ -66,7 +66,7 @@ class TextClassification(OneOfMany, TextTask):
         path = table.rows[0].place.path
         if labels is None and are_measures(set(table.labels)):
             says = f"the {len(set(table.labels))} labels are numbers"
-            hint = (Setting("task", ("regression",)), " learns them as numbers")
+            hint = (Setting("task", ("regression",)), " predicts them as numbers")
             warn(InputWarning(says, where=Place(path), hint=hint))
         for row in table.rows:
             if not row.values[0].strip():

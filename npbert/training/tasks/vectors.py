@@ -55,17 +55,17 @@ class SentenceVectors(GroupedTask):
         super().check(settings)
         fitting = [name for name in LOSSES if (name in _OF_SCORES) == bool(settings.label)]
         if settings.loss and settings.loss not in fitting:
-            hint = Setting("label"), " names the column of a score; without it, texts belong together or not"
+            hint = Setting("label"), " names the column of a score; without it, texts match or not"
             raise InputError(what="loss", got=settings.loss, wanted=" or ".join(fitting), hint=hint)
         if len(settings.prompts) > 2:
             wanted = "at most 2: for the first text, and for the others"
             raise InputError(what="prompts", got=list(settings.prompts), wanted=wanted)
         if settings.label and settings.negatives:
-            raise InputError(what="negatives", got=list(settings.negatives), wanted="none beside a score")
+            raise InputError(what="negatives", got=list(settings.negatives), wanted="none with a score")
         if settings.loss == "triplet" and len(settings.negatives) != 1:
             raise InputError(what="negatives", got=list(settings.negatives), wanted="one column for triplets")
         if not settings.label and not settings.negatives and settings.batch_size < 2:
-            wanted = "at least 2: the texts of other pairs are the wrong answers"
+            wanted = "at least 2, as the texts of other pairs are the wrong answers"
             raise InputError(what="batch_size", got=settings.batch_size, wanted=wanted)
 
     @classmethod
@@ -186,6 +186,6 @@ def _score(text: str, settings: TaskSettings, place: Place, hint: Sentence) -> f
     if not is_number(text):
         raise FileError(f"the score {listed([text])} is not a number", where=place, hint=hint)
     if settings.loss == "cosine" and abs(float(text)) > 1:
-        hint = Setting("loss", ("cosent",)), " learns scores of any size"
+        hint = Setting("loss", ("cosent",)), " predicts scores of any size"
         raise FileError(f"the score is {text}", wanted="a cosine, between -1 and 1", where=place, hint=hint)
     return float(text)

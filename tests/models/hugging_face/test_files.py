@@ -29,7 +29,7 @@ def contents(folder):
     ("new", "error", "message"),
     [
         ("other.safetensors", FileNotFoundError, "has no model.safetensors"),
-        (f"{WEIGHTS_FILE}.index.json", FileError, "holds a checkpoint in several files, wanted one"),
+        (f"{WEIGHTS_FILE}.index.json", FileError, "has a checkpoint in several files, wanted one"),
     ],
 )
 def test_weights_that_are_not_there(folder, new, error, message):
@@ -45,7 +45,7 @@ def test_weights_that_are_not_there(folder, new, error, message):
 def test_damaged_weights(folder, kept, added):
     path = folder / WEIGHTS_FILE
     path.write_bytes(path.read_bytes()[:kept] + added)
-    with pytest.raises(FileError, match=f"^{path} is damaged, cut short or no safetensors file: "):
+    with pytest.raises(FileError, match=f"^{path} is damaged, truncated, or not a safetensors file: "):
         BertModel.from_pretrained(folder)
 
 
@@ -76,7 +76,7 @@ def test_no_pickle_is_read(folder, name, tmp_path):
         BertModel.from_pretrained(folder)
     assert not sprung.exists()
     if name == "pytorch_model.bin":  # there is a command that converts it, runs no code of the file's and needs no GPU
-        for part in ("so npbert does not read it", 'python -c "import torch', "weights_only=True, map_location='cpu'"):
+        for part in ("wanted safetensors", 'python -c "import torch', "weights_only=True, map_location='cpu'"):
             assert part in str(caught.value)
 
 
@@ -95,7 +95,9 @@ def test_without_the_library(folder, monkeypatch):
 def test_another_model_is_not_overwritten(folder):
     """The same model is, as after each epoch; but not where another has been written in between."""
     before, model, other = contents(folder), *(random_float32(BertModel, seed=seed) for seed in (1, 2))
-    with pytest.raises(FileExistsError, match=f"^{folder} holds another model; overwrite=True replaces it$"):
+    with pytest.raises(
+        FileExistsError, match=f"^{folder} already has another model; to replace it, give overwrite=True$"
+    ):
         model.save_pretrained(folder)
     assert contents(folder) == before
     model.save_pretrained(folder, overwrite=True)

@@ -73,7 +73,7 @@ def test_an_mpi_that_is_not_that_of_the_launcher_is_refused_and_one_process_says
     monkeypatch.setenv("PMI_RANK", str(rank))
     level = LOGGER.level
     try:
-        with pytest.raises(LauncherError, match=r"has started 2 processes, and mpi4py sees 1, .* \(Some MPI 1\.0\)"):
+        with pytest.raises(LauncherError, match=r"has started 2 processes, but mpi4py sees 1, .* \(Some MPI 1\.0\)"):
             world()
         assert LOGGER.isEnabledFor(40) == (rank == 0)
     finally:

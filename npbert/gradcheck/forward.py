@@ -1,4 +1,4 @@
-"""What is said of a forward: whether it is written, what a reference says, and where large numbers are too large."""
+"""Checks of a forward: it is written, agrees with a reference, and does not overflow."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,7 +18,8 @@ _LARGE, _MEDIUM, _BEYOND = 800.0, 80.0, 1e6  # e^800 overflows, and e^80 does no
 
 @contextmanager
 def told(which: str) -> Iterator[None]:
-    """While it lasts, what the author's forward or backward raises is told: a template, and where backward raised."""
+    """Within it, turn errors of the author's forward or backward into messages: an unfilled template, or backward's
+    error with its place."""
     try:
         yield
     except NotImplementedError as error:
@@ -30,14 +31,14 @@ def told(which: str) -> Iterator[None]:
 
 
 def check_written(which: str, returned: Any) -> None:
-    """Raise GradientError for a template that is not filled: where all that is returned is None."""
+    """Raise GradientError for an unfilled template, which returns only None."""
     parts = list(returned.values()) if isinstance(returned, dict) else returned
     if all(part is None for part in (parts if isinstance(parts, tuple | list) else [parts])):
         raise GradientError(f"{which} returns None: it is not written yet, or lacks a `return`")
 
 
 def check_moves(form: Form, inputs: Sequence[Any]) -> None:
-    """Raise GradientError for a template that returns nothing but 0, whatever it is given."""
+    """Raise GradientError for a template that returns 0 for every input."""
     drawn = np.random.default_rng(0)
     for size in (0, 1, 10, 100):
         moved = [
@@ -49,7 +50,7 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
 
 
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Callable[..., Any]) -> None:
-    """Raise GradientError where y is not what the reference makes of what forward is given."""
+    """Raise GradientError if y differs from the reference for the same inputs."""
     theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))
     for name, y, right in zip(names_of(theirs), theirs, wanted, strict=False):
         if y.shape != right.shape:
@@ -62,7 +63,7 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
 
 
 def overflow(form: Form, inputs: Sequence[Any]) -> str:
-    """A sentence, if forward gives a number that is not finite for a large input, and needs not; or ""."""
+    """Return a sentence if forward overflows for a large input without need, or ""."""
     for position, value in enumerate(inputs[: form.given]):
         if is_float_array(value) and value.any():
             for sign in (1, -1):
@@ -74,12 +75,12 @@ def overflow(form: Form, inputs: Sequence[Any]) -> str:
 
 
 def _largest(form: Form, inputs: Sequence[Any], position: int, size: float) -> float:
-    """The largest number of y where this input is so large; 0 where forward raises."""
+    """Return the largest number of y for this input at this size; 0 if forward raises."""
     moved = list(inputs)
     moved[position] = inputs[position] * (size / np.abs(inputs[position]).max())
     try:
         with np.errstate(all="ignore"):
             ys = as_tuple(form.forward(*moved))
-    except Exception:  # the author's own, for such numbers
+    except Exception:  # the author's code may fail for such numbers
         return 0.0
     return float(np.max([np.abs(y).max(initial=0) for y in ys]))

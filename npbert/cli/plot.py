@@ -14,7 +14,7 @@ from npbert.cli.text import check_output, name_of, note, read_texts
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.inference import Embed, FillMask
-from npbert.io.errors import Wanted, at_least
+from npbert.io.errors import InputError, Wanted, at_least
 from npbert.io.files import FileError
 from npbert.io.messages import counted
 from npbert.io.settings import setting
@@ -101,7 +101,7 @@ class GradientsPicture(Picture):
         for row, mask in enumerate(batch.attention_mask == 1):
             ids = batch.input_ids[row, mask]
             if not task.tokenizer.is_word[ids].any():
-                raise ValueError(f"TEXT is {shorten(self.text[row], 60)!r}, wanted a text with a word to mask")
+                raise InputError(what="text", got=shorten(self.text[row], 60), wanted="a text with a word to mask")
             ids, labels = mask_words(ids.tolist(), task.tokenizer, rng)
             batch.input_ids[row, mask], batch.labels[row, mask] = ids, labels
         return plot_gradient_flow(task.model, batch)

@@ -215,7 +215,9 @@ class Tokenizer(Vocabulary):
     def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
         """The encodings as one Batch, padded at the end to the longest. Raises: TypeError for what is no Encoding."""
         if texts := [each for each in encodings if not hasattr(each, "ids")]:
-            raise TypeError(f"encodings has {texts[0]!r:.40}, wanted an Encoding; use tokenizer.encode(texts)")
+            raise TypeError(
+                f"encodings has {texts[0]!r:.40}, wanted an Encoding; use tokenizer.batch(tokenizer.encode(texts))"
+            )
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0) * self.reads_types,

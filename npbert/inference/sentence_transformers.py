@@ -1,4 +1,4 @@
-"""The files in which the folder of a sentence-transformers model says how its vectors are made."""
+"""The settings files of a sentence-transformers model."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from npbert.io.files import FileError, atomic_write, parse_json, read_json_objec
 from npbert.io.messages import warn
 
 MODULES_FILE = "modules.json"
-_POOLINGS = {  # what an older config.json of a Pooling says is true, and what a newer one calls it
+_POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in a newer one
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
     "pooling_mode_mean_tokens": "mean",
@@ -18,7 +18,7 @@ _POOLINGS = {  # what an older config.json of a Pooling says is true, and what a
     "pooling_mode_lasttoken": "lasttoken",
 }
 _KNOWN_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
-_TRANSFORMER = {  # what a sentence_bert_config.json may say, as it is what npbert does; None stands for anything
+_TRANSFORMER = {  # the supported values of a sentence_bert_config.json; None: any value
     "max_seq_length": None,
     "do_lower_case": None,
     "unpad_inputs": None,
@@ -29,11 +29,10 @@ _TRANSFORMER = {  # what a sentence_bert_config.json may say, as it is what npbe
 
 
 class SentenceSettings(NamedTuple):
-    """The way in which a sentence-transformers model makes a vector of a text.
+    """How a sentence-transformers model computes the vector of a text.
 
-    folder: where the BERT itself lies. max_length: how many tokens of a text are read, or None for as many as the
-    tokenizer says. missing: what the model does that npbert does not, a phrase that names the file for each; where
-    there is one, `pooling` may be None.
+    folder: of the BERT. max_length: the most tokens of a text; None: the tokenizer's.
+    missing: unsupported settings, a phrase with the file for each; if there are any, `pooling` may be None.
     """
 
     folder: Path
@@ -44,7 +43,7 @@ class SentenceSettings(NamedTuple):
     missing: list[str]
 
     def check_complete(self, *, is_chosen: bool) -> None:
-        """Raise FileError for what the folder says and npbert does not do; warn of it where a pooling is chosen."""
+        """Raise FileError for unsupported settings, or warn of them if a pooling is chosen."""
         what = "; ".join(self.missing)
         if what and not is_chosen:
             raise FileError(f"{what}; to use the model without it, give a pooling")
@@ -53,10 +52,10 @@ class SentenceSettings(NamedTuple):
 
 
 def read_sentence_settings(folder: Path) -> SentenceSettings | None:
-    """The settings in the files of `folder`, or None for a folder without a modules.json.
+    """Return the settings of `folder`, or None without a modules.json.
 
-    Warns: of prompts, which are for the caller to put before a text.
-    Raises: FileError or OSError that names the file, when it is not what it should be, or the model is not a BERT.
+    Warns: of prompts, which the caller adds to texts.
+    Raises: FileError or OSError for a wrong file, or a model that is not a BERT.
     """
     if not (folder / MODULES_FILE).is_file():
         return None
@@ -84,7 +83,7 @@ def read_sentence_settings(folder: Path) -> SentenceSettings | None:
 def write_sentence_settings(
     folder: Path, *, pooling: str, features: int, normalize: bool, max_length: int, similarity_fn_name: str
 ) -> None:
-    """Write the settings into `folder`, beside the BERT, in files that every version of sentence-transformers reads."""
+    """Write the settings into the BERT's `folder`, for every version of sentence-transformers."""
     kinds = {"": "Transformer", "1_Pooling": "Pooling", **({"2_Normalize": "Normalize"} if normalize else {})}
     flags = {flag: name == pooling for flag, name in _POOLINGS.items()}
     modules = [
@@ -107,8 +106,8 @@ def write_sentence_settings(
 
 
 def _modules(folder: Path) -> list[tuple[str, Path]]:
-    """The modules, of which the first is a BERT: the class of each, without the package if that is
-    sentence-transformers, and its folder."""
+    """Return the class and folder of each module, the first a BERT. A class of sentence-transformers is without the
+    package."""
     path = folder / MODULES_FILE
     entries = parse_json(read_text(path), str(path))
     if not (isinstance(entries, list) and entries):
@@ -141,7 +140,7 @@ def _pooling(path: Path, missing: list[str]) -> str:
 
 
 def _max_length(folder: Path, missing: list[str]) -> int | None:
-    """The most tokens of a text; and a check that the Transformer is used as npbert uses it."""
+    """Return the most tokens of a text, and check the settings of the Transformer."""
     path = folder / "sentence_bert_config.json"
     stored = read_json_object(path, may_lack=True)
     for name, value in stored.items():
@@ -155,7 +154,7 @@ def _max_length(folder: Path, missing: list[str]) -> int | None:
 
 
 def _similarity_fn_name(folder: Path, missing: list[str]) -> str:
-    """The function that compares two vectors; and a warning of prompts."""
+    """Return the similarity function, and warn of prompts."""
     path = folder / "config_sentence_transformers.json"
     stored = read_json_object(path, may_lack=True)
     if stored.get("model_type", "SentenceTransformer") != "SentenceTransformer":

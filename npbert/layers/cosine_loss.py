@@ -1,4 +1,4 @@
-"""CosineLoss and CoSENT: losses of pairs of texts with a score, how similar they are."""
+"""CosineLoss and CoSENT: losses for pairs of texts with a similarity score."""
 
 import numpy as np
 
@@ -26,19 +26,19 @@ class CosineLoss(Loss):
         return self.loss_of(self.cosines(vectors, target, tape), target, tape)
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dcos from the loss of the cosines; then cos = a·b gives da = dcos b and db = dcos a, on the unit sphere."""
+        """dcos from the loss; then cos = a·b on the unit sphere, so da = dcos b and db = dcos a."""
         return self.cosines_backward(self.loss_of_backward(dloss, tape), tape)
 
     def loss_of(self, cosines: Array, target: Array, tape: Tape) -> float:
-        """The loss of the cosines (B,)."""
+        """Return the loss of the cosines (B,)."""
         return self.error(cosines, target.astype(cosines.dtype), tape)
 
     def loss_of_backward(self, dloss: float, tape: Tape) -> Array:
-        """dcos (B,): the backward of `loss_of`."""
+        """Return dcos (B,): the backward of `loss_of`."""
         return self.error.backward(dloss, tape)
 
     def cosines(self, vectors: Array, target: Array, tape: Tape = NO_TAPE) -> Array:
-        """The cosine of each pair (B,)."""
+        """Return the cosine of each pair (B,)."""
         if vectors.ndim != 3 or vectors.shape[1] != 2 or target.shape != vectors.shape[:1]:
             raise ValueError(f"vectors are {vectors.shape} and target {target.shape}, wanted (B, 2, D) and (B,)")
         unit = self.unit(vectors.reshape(-1, vectors.shape[2]), tape).reshape(vectors.shape)
@@ -47,9 +47,9 @@ class CosineLoss(Loss):
         return cosines
 
     def cosines_backward(self, dcos: Array, tape: Tape) -> Array:
-        """dvectors (B, 2, D): the backward of `cosines`."""
+        """Return dvectors (B, 2, D): the backward of `cosines`."""
         unit = tape.take(self)
-        dunit = unit[:, ::-1] * dcos[:, None, None]  # each vector of a pair gets the other
+        dunit = unit[:, ::-1] * dcos[:, None, None]  # the gradient of each vector is the other
         return self.unit.backward(dunit.reshape(-1, unit.shape[2]), tape).reshape(unit.shape)
 
 
@@ -58,8 +58,10 @@ class CoSENT(CosineLoss):
 
     vectors (B, 2, D)   target (B,), scores of any size   loss: a number
 
-    Only the order of the scores counts: every pair that is less similar than another, but has the larger cosine, costs
-    by how much it is larger. (Su 2022, "CoSENT"; CoSENTLoss in sentence-transformers.) Raises: as CosineLoss.
+    Only the order of the scores matters: a pair with a lower score but a larger cosine than another adds to the loss by
+    the difference of the cosines. (Su 2022, "CoSENT"; CoSENTLoss in sentence-transformers.)
+
+    Raises: as CosineLoss.
     """
 
     def __init__(self, scale: float = 20.0) -> None:
@@ -79,8 +81,8 @@ class CoSENT(CosineLoss):
         """dcosₖ = scale · (Σᵢ pᵢₖ − Σⱼ pₖⱼ)  with  p = e^(excess) / (1 + Σ e^(excess)).
 
         The loss is log Σ e^z with one z that is always 0, so ∂loss/∂zᵢⱼ is the softmax pᵢⱼ. zᵢⱼ = scale (cosⱼ − cosᵢ)
-        rises with cosⱼ and falls with cosᵢ: a cosine has a column of p where it should be the smaller, and a row where
-        it should be the larger.
+        grows with cosⱼ and shrinks with cosᵢ. So cosₖ adds the p of its column, where it should be smaller, and
+        subtracts the p of its row, where it should be larger.
         """
         p = tape.take(self)
         dcos: Array = (p.sum(axis=0) - p.sum(axis=1)) * (float(dloss) * self.scale)

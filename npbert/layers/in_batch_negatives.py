@@ -1,4 +1,4 @@
-"""InBatchNegatives: of all texts of a batch, each query has to find its own."""
+"""InBatchNegatives: each query has to find its own text among all texts of the batch."""
 
 import numpy as np
 
@@ -11,17 +11,19 @@ from npbert.layers.unit_length import UnitLength
 class InBatchNegatives(Loss):
     """loss = mean over the queries of −log p[own text]  with  p = softmax(scale · cosine(query, every text)).
 
-    vectors (B, C, D): of each group its query, the text that answers it, and C − 2 more that do not
+    vectors (B, C, D): for each group the query, the text that answers it, and C − 2 texts that do not
     texts (B, C): a number for each text, equal for equal texts   loss: a number, in nats
 
     The texts of the other groups are the wrong answers: a batch of B pairs is a classification with B classes, without
-    a single label. A text that answers the query, too, is left out of its sum: one that is equal to its own text, and
-    the own text of an equal query.
-    both_ways: each text has to find its query, too; the loss is the mean of both.
-    scale: cosines lie between −1 and 1, too close together for a softmax. (van den Oord et al. 2018, "Representation
-    learning with contrastive predictive coding", section 2.3: InfoNCE. Henderson et al. 2017, "Efficient natural
-    language response suggestion", section 4.4: several negatives from the batch. sentence-transformers calls it
-    MultipleNegativesRankingLoss.)
+    labels. Further right answers are left out of the sum: a text equal to the query's own text, and the own text of an
+    equal query.
+
+    both_ways: each text also has to find its query; the loss is the mean of both.
+    scale: multiplies the cosines, as numbers between −1 and 1 are too close together for a softmax.
+
+    (van den Oord et al. 2018, "Representation learning with contrastive predictive coding", section 2.3: InfoNCE.
+    Henderson et al. 2017, "Efficient natural language response suggestion", section 4.4: several negatives from the
+    batch. sentence-transformers calls it MultipleNegativesRankingLoss.)
 
     Raises: ValueError when vectors are not (B, C, D) with C ≥ 2, or texts not (B, C).
     """
@@ -47,12 +49,12 @@ class InBatchNegatives(Loss):
         return losses.mean()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dscores = share · (p − onehot(own text)); then back through the product and the lengths.
+        """dscores = share · (p − onehot(own text)); then back through the product and the unit lengths.
 
         As in SoftmaxCrossEntropy, with share = dloss / B. scores = scale · Q Fᵀ is a product of two matrices, so
-        dQ = scale · dscores F and dF = scale · dscoresᵀ Q: a query is drawn to its own text and pushed off all others,
-        each by its probability, and every text is in the gradient of every query. The way back from texts to queries
-        is the same loss of the transposed scores, so its gradient is transposed before both are added.
+        dQ = scale · dscores F and dF = scale · dscoresᵀ Q: a step moves a query towards its own text and away from all
+        others, each by its probability. The loss from texts to queries is the same with transposed scores, so its
+        gradient is transposed before both are added.
         """
         queries, found, p, back = tape.take(self)
         count = len(queries)
@@ -70,14 +72,16 @@ class InBatchNegatives(Loss):
 
 
 def _texts_in_a_row(array: Array) -> Array:
-    """What belongs to the texts of the groups, without the queries: all first texts, then all second ones, and so on.
+    """Return the entries of the texts without the queries: all first texts, then all second ones, and so on.
+
     (B, C, …) -> (B·(C − 1), …)"""
     columns: Array = array[:, 1:].swapaxes(0, 1)
     return columns.reshape(-1, *array.shape[2:])
 
 
 def _allowed(texts: Array) -> Array:
-    """The texts that are in the sum of each query, (B, B·(C − 1)): its own, and those that do not answer it, too."""
+    """Return the mask of texts in the sum of each query, (B, B·(C − 1)): its own text, and all that do not answer
+    it."""
     own, in_a_row = texts[:, 1], _texts_in_a_row(texts)
     answers = own[:, None] == in_a_row
     answers[:, : len(texts)] |= texts[:, :1] == texts[:, 0]
@@ -87,7 +91,7 @@ def _allowed(texts: Array) -> Array:
 
 
 def _surprise(scores: Array, allowed: Array) -> tuple[Array, Array]:
-    """−log p[n] of the row n, for each row, and p, the softmax of the scores that are allowed."""
+    """Return −log p[n] for each row n, and p, the softmax of the allowed scores."""
     largest = scores.max(axis=1, keepdims=True)
     exponentials = np.exp(scores - largest) * allowed
     total = exponentials.sum(axis=1, keepdims=True)

@@ -10,7 +10,7 @@ class MeanSquaredError(Loss):
 
     prediction (N, D), or any other shape   target the same   loss: a number
 
-    Raises: ValueError when the shapes differ, or when there are no elements.
+    Raises: ValueError if the shapes differ, or without elements.
     """
 
     def forward(self, prediction: Array, target: Array, tape: Tape = NO_TAPE) -> float:

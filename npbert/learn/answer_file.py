@@ -81,9 +81,9 @@ def _of_part(exercise: Exercise, part: Part, module: ModuleType, path: Path, men
     except NotImplementedError as error:
         what = part.name if len(exercise.parts) > 1 else "It"
         line = failure_of(error, str(path)).line or error.args[0]
+        left = f"is left in line {line}" if line else "is left"
         return Verdict(
-            f"{what} is not finished: the `raise NotImplementedError` is left{f' in line {line}' if line else ''}.",
-            "Replace that line by your code.",
+            f"{what} is not finished: the `raise NotImplementedError` {left}.", "Replace that line by your code."
         )
     except Exception as error:  # the result cannot be compared
         return failure_of(error, str(path)).verdict

@@ -1,4 +1,4 @@
-"""Advice where Python or NumPy stops: a missing name, a Parameter taken for its numbers, a `.T`, two shapes."""
+"""Advice for errors of Python or NumPy: a missing name, a Parameter used as an array, a `.T`, two shapes."""
 
 import re
 import traceback
@@ -19,7 +19,7 @@ IN_NUMPY = {
     "softmax_backward": "softmax_backward(dp, p) is p * (dp - (dp * p).sum(axis=-1, keepdims=True))",
     "softmax": "softmax(x) is e / e.sum(axis=-1, keepdims=True), with e = np.exp(x)",
 }
-"""Helpers of the chapters and of the library, and what they are in plain NumPy."""
+"""Helpers of the chapters and of the library, in plain NumPy."""
 
 
 _ADVICE = {
@@ -59,20 +59,20 @@ _ADVICE = {
     "changes the value of": "Backward changes only gradients: add with self.weight.add_grad(…).",
     "grad has shape": "A gradient has the shape of its parameter: dW has the shape of W, and db the shape of b.",
 }
-"""By a pattern of what is said, what helps."""
+"""The advice for each pattern of an error."""
 
 
 def advised(advice: Mapping[str, str], said: str) -> str:
-    """The first text of `advice` whose pattern is found in what Python said, or "". A \\1 in it is the pattern's group.
+    """Return the first text of `advice` with a pattern in `said`, or "". A \\1 in it is the pattern's group.
 
-    said: the kind and the message of an exception in one line, in the next the code that stopped, and then shapes.
+    said: a line with the kind and message of an exception, then its line of code, then shapes
     """
     found = ((re.search(pattern, said), text) for pattern, text in advice.items())
     return next((match.expand(text) for match, text in found if match), "")
 
 
 def help_with(error: BaseException, said: str, variables: dict[str, Any]) -> str:
-    """A sentence or two, or "". said: as of `advised`. variables: those that the line sees."""
+    """Return advice, or "". said: as for `advised`. variables: those visible at the line."""
     if isinstance(error, NameError) and not isinstance(error, UnboundLocalError) and error.name:
         return _missing(error.name, error, variables)
     if advice := advised(_ADVICE, said):
@@ -100,7 +100,7 @@ def _did_you_mean(name: str, known: list[str]) -> str:
 
 
 def _no_attribute(error: AttributeError) -> str:
-    """The attribute that was probably meant by one that is not there."""
+    """Return advice for a missing attribute."""
     name, owner = error.name or "", error.obj
     if hasattr(owner, "add_grad") and hasattr(np.ndarray, name):
         return f"A Parameter is not an array. For its numbers, use .value.{name}."

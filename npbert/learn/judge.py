@@ -1,4 +1,4 @@
-"""judge: what is wrong with an answer, in words: the line, the kind of mistake and why; or what its numbers show."""
+"""judge: explains a wrong answer, by the line, the kind of mistake and the reason; or by its numbers."""
 
 import re
 from collections.abc import Sequence
@@ -28,10 +28,11 @@ _DAMAGED = Verdict(
 
 
 def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
-    """Explain what is wrong with `thing`, which was written in the place of the library's; None if nothing is.
+    """Return the verdict on `thing`, the learner's answer, or None if it is right.
 
-    mends: look for the edit that makes a wrong answer right, which takes longer. Raises: NotImplementedError where the
-    line that stands for the answer is still there; its argument is the number of that line.
+    mends: search the edit that makes a wrong answer right, which takes longer.
+
+    Raises: NotImplementedError if the line to replace is still there, with its line number as the argument.
     """
     answer = Answer(part, thing)
     k = next((k for k, each in enumerate(answer.given) if each.stopped or each.wrong), None)
@@ -53,7 +54,7 @@ def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
 
 
 def _before_all(answer: Answer, k: int) -> Verdict | None:
-    """What has to be put right before anything else."""
+    """Return the verdict on mistakes to fix first."""
     given = answer.given[k]
     if given.wrong & set(answer.part.fixed):
         return _DAMAGED
@@ -67,7 +68,7 @@ def _before_all(answer: Answer, k: int) -> Verdict | None:
 
 
 def _broken(answer: Answer, findings: list[Finding]) -> Verdict:
-    """The verdict on a layer that breaks a promise where its numbers are right, and on the line that does."""
+    """Return the verdict on a layer with right numbers that breaks a promise, with the line."""
     broken = answer.broken()
     assert broken is not None
     promise = broken_promise(broken)
@@ -76,13 +77,13 @@ def _broken(answer: Answer, findings: list[Finding]) -> Verdict:
 
 
 def _told(answer: Answer, findings: list[Finding]) -> Verdict:
-    """The verdict on wrong numbers: on the code, if edits explain them; on the numbers themselves, where none does."""
+    """Return the verdict on wrong numbers: on the code, if edits explain them, otherwise on the numbers."""
     wrong, part = answer.all_wrong(), answer.part
     empty = {name for name in wrong if not any(np.any(each.numbers.get(name, 1)) for each in answer.given)}
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = [each for each in findings if each.kind != UNKNOWN]
     edits = [each for each in edits if not each.is_of_right_code or each.subject not in empty]
-    edits.sort(key=lambda finding: (not finding.line, finding.line))  # those without a line come last
+    edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
     verdicts = [_of_edit(part, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in wrong if name not in explained and not ("." in name and explained)]
@@ -95,7 +96,7 @@ def _told(answer: Answer, findings: list[Finding]) -> Verdict:
 
 
 def _of_edit(part: Part, finding: Finding) -> Verdict:
-    """In words: the line, the kind and the cause; and why the right formula is as it is."""
+    """Return the line, the kind and the cause in words, with the reason of the right formula."""
     says, _, rest = describe(finding).partition("\n")
     names = [name for name in part.reasons if name in finding.subject.split(", ")]
     reason = part.reasons[names[0]] if len(names) == 1 else ""
@@ -103,7 +104,7 @@ def _of_edit(part: Part, finding: Finding) -> Verdict:
 
 
 def _of_numbers(answer: Answer, names: Sequence[str], place: str) -> Verdict:
-    """A sentence on the numbers of each of these arrays, at the first sample where it is wrong."""
+    """Return a sentence on the numbers of each of these arrays, at its first wrong sample."""
     told = [sentence(_statement(answer, name)) for name in names]
     reasons = [answer.part.reasons.get(name, "") for name in names]
     right = [name for name in answer.right[0] if name not in (*answer.all_wrong(), *answer.part.fixed)]
@@ -113,7 +114,7 @@ def _of_numbers(answer: Answer, names: Sequence[str], place: str) -> Verdict:
 
 
 def _statement(answer: Answer, name: str) -> str:
-    """What is true of an array that is not right."""
+    """Return a fact about a wrong array."""
     k = next(k for k, each in enumerate(answer.given) if name in each.wrong)
     one, right = answer.given[k].numbers.get(name), answer.right[k][name]
     if one is None:
@@ -129,7 +130,7 @@ def _statement(answer: Answer, name: str) -> str:
 
 
 def _missing_rows(one: Array, right: Array) -> str:
-    """Which rows of the right array are not in the other, if all of its own are; else ""."""
+    """Return the missing rows of the right array, if all others are right; otherwise ""."""
     if one.shape[1:] != right.shape[1:] or len(one) >= len(right):
         return ""
     rows = [number for number, row in enumerate(right) if not any(np.allclose(row, each) for each in one)]
@@ -143,7 +144,7 @@ def _missing_rows(one: Array, right: Array) -> str:
 
 
 def _example(name: str, one: Array, right: Array) -> str:
-    """The first number that differs."""
+    """Return the first number that differs."""
     wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
     if not wrong.any():
         return f"{name} is right in only about 6 digits"

@@ -1,4 +1,4 @@
-"""The gradients and updates of each layer, now or step after step: what vanishes or explodes is seen."""
+"""Draws the gradients and updates of each layer, now or by step, to show vanishing or exploding ones."""
 
 from typing import Any
 
@@ -22,11 +22,12 @@ _TITLES = {
 
 @drawing.style()
 def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
-    """A heat map: a row a layer, from the input below to the output above, and a column a step; brighter is more, each
-    shade so many times more than the one before it.
+    """Draw a heat map with a row for each layer, the input at the bottom, and a column for each step. Brighter is more,
+    on a logarithmic scale.
 
-    run: the folder of a run, or its rows, as layers.jsonl has them. what: gradient_norms, or update_ratios.
-    (Extra: plot.) Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
+    run: the folder of a run, or rows of layers.jsonl. what: gradient_norms, or update_ratios.
+
+    (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
     names, steps, known = layer_numbers(run, what)
     colors, ticker = (import_extra(f"matplotlib.{name}", extra="plot") for name in ("colors", "ticker"))
@@ -45,8 +46,8 @@ def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
 
 @drawing.style()
 def plot_update_ratios(run: drawing.Run) -> Any:
-    """The size of each update beside that of the weights: the middle layer as a line, all of them as a band,
-    and the rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
+    """Draw the size of each update relative to the weights: the median layer as a line, all layers as a band, and the
+    rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
     _, steps, known = layer_numbers(run, "update_ratios")
     moved = known.count(axis=0) > 0
     known, x = known[:, moved], np.array(steps)[moved]
@@ -66,12 +67,12 @@ def plot_update_ratios(run: drawing.Run) -> Any:
 
 @drawing.style()
 def plot_gradient_flow(model: Any, batch: Batch) -> Any:
-    """The gradient in each layer after one backward, from the input below to the output above: how large the derivative
-    of the loss by one weight usually is (the root of the mean of squares), and the largest. Where the points go far to
-    the left on the way down, the gradient vanishes; to the right, it explodes.
+    """Draw the gradient in each layer after one backward, with the input at the bottom: the usual size (root mean
+    square) of the loss's derivative by a weight, and the largest. If the points move far to the left towards the input,
+    the gradient vanishes; to the right, it explodes.
 
-    There is no dropout, and the model's gradients are 0 afterwards. (Extra: plot.) Raises: what the model's loss raises
-    for the batch; ValueError when every derivative is 0 or one is not finite.
+    Without dropout; afterwards the model's gradients are 0. (Extra: plot.) Raises: the errors of the model's loss;
+    ValueError if every derivative is 0 or one is not finite.
     """
     tape = Tape()
     model.zero_grad()
@@ -98,10 +99,10 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
 
 
 def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], Any]:
-    """The layers, at most 240 of the steps, evenly spaced, and the numbers (layers, steps): a
-    masked array of those above 0, as 0 has no logarithm.
+    """Return the layers, at most 240 evenly spaced steps, and the numbers (layers, steps): a masked array of those
+    above 0, for the logarithm.
 
-    Raises: as plot_layers; FileError for rows that are not as a run writes them.
+    Raises: as plot_layers; FileError for wrong rows.
     """
     rows, place = drawing.rows_of(run, LAYERS_FILE)
     chosen = np.linspace(0, len(rows) - 1, _COLUMNS).round() if rows else np.empty(0)

@@ -107,7 +107,7 @@ def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch)
         ("search {folder} - -", "the lines and the queries cannot both come from standard input: wanted a file, or *"),
         ("search no-folder {corpus} cat --output no/a.jsonl", "no/a.jsonl: No such file or directory"),
         ("search {folder} {corpus} cat --output {corpus}", "--output is '{corpus}', wanted another file than *"),
-        ("search no-folder {corpus} cat", "no-folder is not a checkpoint: there is no such folder *"),
+        ("search no-folder {corpus} cat", "no-folder is not a checkpoint: it does not exist *"),
     ],
 )
 def test_mistakes(npbert, folder, corpus, arguments, message):

@@ -67,7 +67,7 @@ NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .
         ("classify", ["--output", "a.csv"], b"cat", NO_NPZ.replace("npz", "csv").replace(".npy, ", "")),
         ("classify", [], TWO_TABS, f"standard input, line 2: 4 texts, {ONE_OR_TWO}"),
         ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 is 'the cat', wanted a [MASK] that is not cut off"),
-        ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty"),
+        ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty, wanted text"),
         *(
             ("answer", [], FINE + f"{line}\n".encode() + FINE, f"standard input, line 2: {message}")
             for line, message in NO_QUESTIONS.items()

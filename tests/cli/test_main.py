@@ -63,8 +63,8 @@ def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path, monkeypa
 PRETRAIN, FINETUNE = "pretrain gone --corpus gone --vocabulary gone", "finetune gone --model gone --train gone"
 REFUSED = {
     "pretrain gone": "--corpus is missing, wanted at least one file or folder of text",
-    "pretrain gone --corpus gone": "--vocabulary is missing, wanted a folder with a tokenizer; `npbert vocab` makes "
-    "one",
+    "pretrain gone --corpus gone": "--vocabulary is missing, wanted a folder with a tokenizer; make "
+    "one with `npbert vocab`",
     "finetune gone": "--model is missing, wanted the folder of a checkpoint",
     "finetune gone --model gone": "--train is missing, wanted a labelled file",
     f"{PRETRAIN} --mask-probability 2": "--mask-probability is 2.0, wanted more than 0 and at most 1",

@@ -47,7 +47,7 @@ def error_of(capsys):
     return error_of
 
 
-NO_FOLDER = f"is not a checkpoint: there is no such folder ({HOW_TO_DOWNLOAD})"
+NO_FOLDER = f"is not a checkpoint: it does not exist ({HOW_TO_DOWNLOAD})"
 TOO_FAST = "is not finite after it; try a smaller learning rate"
 
 
@@ -122,7 +122,7 @@ def test_a_folder_that_holds_a_run(error_of, monkeypatch):
         check(error_of(given), wanted)
     here = Path.cwd()
     monkeypatch.chdir("folder")
-    wanted = f"corpus is 'corpus.txt' in {here}/it's/settings.toml, and there is none in {here}/folder: *"
+    wanted = f"corpus is 'corpus.txt' in {here}/it's/settings.toml, which does not exist in {here}/folder: *"
     for given in (f"pretrain {here}/it's --resume", f"evaluate {here}/it's {here}/corpus.txt"):
         check(error_of(given), wanted)
     monkeypatch.chdir(here)

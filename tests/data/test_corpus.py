@@ -88,7 +88,7 @@ def test_text_that_is_none(tmp_path, content, message):
 
 
 def test_no_file_and_one_that_changes(tmp_path):
-    with pytest.raises(FileError, match=r"is a folder without \.txt files"):
+    with pytest.raises(FileError, match=r"has no \.txt files"):
         Corpus([tmp_path])
     with pytest.raises(FileError, match=r"caf.*\.txt has a name that is not UTF-8, wanted one that is"):
         Corpus([write(tmp_path / "..", os.fsdecode(b"caf\xe9.txt"), "text\n")])

@@ -76,7 +76,7 @@ def test_padding_is_no_token_of_note():
     ("call", "error", "message"),
     [
         (lambda: collate(EXAMPLES, pad_id=0, length=2), ValueError, "length is 2, wanted at least 3"),
-        (lambda: collate([], pad_id=0), ValueError, "no examples"),
+        (lambda: collate([], pad_id=0), ValueError, "examples is empty"),
         (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
         *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],
         (lambda: draw_pairs(1, 2, None), ValueError, "num_lines is 1, wanted at least 2"),

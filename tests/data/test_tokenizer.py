@@ -166,7 +166,7 @@ def test_windows_cover_the_passage(tokenizer, question, passage, stride, step):
 
 
 def test_no_room(tokenizer):
-    with pytest.raises(ValueError, match="leaves room for 2 tokens of the passage, wanted more than 2"):
+    with pytest.raises(ValueError, match="leaves room for 2 tokens of the passage, wanted more than stride 2"):
         tokenizer.encode_windows("the cat sat", "the cat", max_length=8, stride=2)
     for encode, text in ((tokenizer.encode, ("the cat", "sat")), (tokenizer.encode_words, ["the", "cat"])):
         for max_length in (4, 0, -1):  # the search for the beginning of a text with no room for any never ended

@@ -61,17 +61,15 @@ TOKENIZER = word_tokenizer(DIALOGUE.vocabulary)
 WRONG = {
     "tokenizer.batch(tokenizer.encode(texts))": lambda: TOKENIZER.batch(["hello world"]),
     "a Tokenizer cannot be called": lambda: TOKENIZER("hello"),
-    "got str: tokenizer.batch(": lambda: MODEL("hello world"),
+    "batch is a str, wanted a Batch; use tokenizer.batch(": lambda: MODEL("hello world"),
     "tape is None, wanted a Tape": lambda: MODEL(batch_of(2), None),
     "unknown setting lr; did you mean learning_rate?; wanted one of batch_size,": lambda: finetune(
         ["a", "b"], ["x", "y"], model="", folder="", lr=1e-3
     ),
     "texts is one string, wanted a list": lambda: finetune("a text", "good", model="", folder=""),
     "row 0 of the run is 1.0, wanted a dict": lambda: rows_of([1.0, 0.5], ""),
-    "Linear is the class of a layer, wanted a layer, such as Linear()": lambda: check_gradients(
-        Linear, np.ones((2, 3))
-    ),
-    "forward takes no tape: wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
+    "Linear is a class, wanted a layer, such as Linear()": lambda: check_gradients(Linear, np.ones((2, 3))),
+    "forward takes no tape, wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
         SimpleNamespace(forward=lambda x: x), np.ones(3)
     ),
     "query 1 is empty": lambda: Embed(MODEL.bert, TOKENIZER).semantic_search(["romeo", " "], ["juliet"]),

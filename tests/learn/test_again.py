@@ -52,7 +52,7 @@ def test_the_command(learn, tmp_path, in_this_process):
     (tmp_path / "backprop").mkdir()
     write(2, tmp_path / "backprop")
     out = learn("again")[1]
-    assert "102_linear_again.py written: Linear, as PyTorch stores it." in out
+    assert "102_linear_again.py is new: Linear, as PyTorch stores it." in out
     assert "npbert learn check 102" in out
     status, out, _ = learn("check 102")
     assert status == 1

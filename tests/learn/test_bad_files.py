@@ -17,7 +17,7 @@ def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(tmp_path, monkeypatc
     path = tmp_path / "02_linear.py"
     path.write_text(answered(2, "breakpoint()"), encoding="utf-8")
     verdict = check(EXERCISES[2], path)
-    assert "stops with BdbQuit" in verdict.says and verdict.printed == "" and "Take them out" in verdict.because
+    assert "stops with BdbQuit" in verdict.says and verdict.printed == "" and "Use print() instead" in verdict.because
 
 
 def test_a_file_that_is_no_text(tmp_path):

@@ -20,7 +20,7 @@ def test_files_are_written_and_what_is_there_is_never_touched(learn, tmp_path):
     status, out, _ = learn()
     assert status == 0
     assert out.startswith(f"Wrote {len(EXERCISES) - 1} exercises into backprop/.\n")
-    assert "Begin with backprop/01_derivative.py" in out
+    assert "Open backprop/01_derivative.py" in out
     assert mine.read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == [
         *(exercise.file_name for exercise in EXERCISES.values()),
@@ -125,13 +125,12 @@ def test_hints_are_for_the_part_that_is_not_right_yet(learn, folder):
     outs = [learn(f"hint 10 {number}")[1] for number in (1, 2, 3)]
     assert "For the next hint: npbert learn hint 10 2" in outs[0] and "This is the last hint." in outs[2]
     assert all(out.startswith(f"10 attention, PaddedAttention, hint {n} of 3\n") for n, out in enumerate(outs, 1))
-    assert "It is part one once more" in outs[0] and "self.merge(dv)" in outs[2]
+    assert "It is part one again" in outs[0] and "self.merge(dv)" in outs[2]
 
 
 NO_FOLDER = (
     "the folder {} does not exist in {}; if your exercises are elsewhere, go there, or give their folder with "
-    "--folder; if "
-    "you have none yet, `npbert learn{}` writes them"
+    "--folder; if you have none yet, `npbert learn{}` writes them"
 )
 
 
@@ -143,7 +142,7 @@ NO_FOLDER = (
             "check layer_nrom",
             f"EXERCISE is 'layer_nrom', wanted 1 to {len(EXERCISES)}; did you mean layer_norm?",
         ),
-        ("check 02 --folder empty", "there is no empty/02_linear.py: `npbert learn --folder empty` writes it"),
+        ("check 02 --folder empty", "empty/02_linear.py does not exist; `npbert learn --folder empty` writes it"),
         ("--folder file", "file is a file, wanted a folder for the exercises; choose another with --folder"),
         ("check 02", NO_FOLDER.format("backprop", "HERE", "")),
         ("check 02 --folder else", NO_FOLDER.format("else", "HERE", " --folder else")),

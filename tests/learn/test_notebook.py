@@ -53,7 +53,7 @@ def test_a_cell_without_what_is_asked_for_is_told_so_as_a_cell():
     assert "not begun" in str(exercise("02", HEAD + BLANK))
     for cell in ("# later", "x = 1", "def backward(self, dy, tape):\n    return dy"):
         said = str(exercise("02", cell))
-        assert "no class Linear in your cell" in said and "file" not in said
+        assert "The class Linear is missing in your cell" in said and "file" not in said
     assert "  Your cell is not valid Python yet" in str(exercise("02", "class Linear"))
     exercise("02", HEAD + ANSWER.replace("mean", "sum"))
     assert "02: Linear  right" in str(exercise("")) and "03: GELU  not begun" in str(exercise(""))

@@ -31,7 +31,7 @@ def test_a_file_is_checked_whenever_it_is_saved(learn, folder, monkeypatch):
     monkeypatch.setattr(learn_watch, "time", SimpleNamespace(sleep=look_away, strftime=time.strftime))
     status, out, _ = learn("check --watch")
     assert "Each is checked when you save it" in out
-    assert (status, out.partition(":")[0]) == (130, f"watching {len(EXERCISES)} files in backprop{os.sep}")
+    assert (status, out.partition(":")[0]) == (130, f"Watching {len(EXERCISES)} files in backprop{os.sep}")
     assert checked == [3, 2, 3]
 
 
@@ -55,7 +55,7 @@ def test_demo_trains_with_what_is_right(learn, folder, monkeypatch):
     write(14, folder, ("parameter.value -=", "parameter.value = parameter.value -"))
     status, out, _ = learn("demo")
     assert status == 0
-    assert "BERT: Linear, GELU, LayerNorm, clip_by_global_norm. All else" in " ".join(out.split())
+    assert "BERT: Linear, GELU, LayerNorm, clip_by_global_norm. The others" in " ".join(out.split())
     assert out.count("step ") == 2 and "→" in out and "Random guessing has loss 3.689." in out
     assert "(Your Softmax is right, but not used here: attention contains its own.)" in " ".join(out.split())
     assert "[[" not in out and "Whole arrays are faster" in out

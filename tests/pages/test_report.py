@@ -149,8 +149,7 @@ def test_what_is_said(run, what):
     ("value", "baseline", "said"),
     [
         (0.05, 0.046, "5.0% of masked words right; the baseline that always predicts the most frequent answer "
-            "gets 4.6%: it "
-                      "has barely learned."),
+            "gets 4.6%: it has barely learned."),
         (0.04, 0.046, "it has learned nothing yet"),
         (0.3, 0.046, "it has begun to learn"),
         (0.8, 0.046, "it has learned."),

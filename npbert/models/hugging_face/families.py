@@ -1,4 +1,4 @@
-"""FAMILIES: BERT and its descendants, each with the names of its tensors in a file and what its config.json says."""
+"""FAMILIES: BERT and its descendants, with their tensor names and the settings of their config.json."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of model, as `model_type` in config.json names it: a row of families.json.
+    """A `model_type` of config.json: a row of families.json.
 
-    classes: the beginning of the names of its classes (`RobertaFor…`).   prefix: of the names of its tensors in a model
-    with a head.   tables: the names of its tensors, tables of tables.py.   decoder: the tensors of a decoder that is
-    tied, with what they are tied to.   fields: config.json's names for fields of BertConfig, where they differ.
-    settings: the defaults of settings that a file may lack, where they are not BERT's.   fixed: settings with the only
-    value that npbert has.   architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name`
-    of the file, and _COMPUTED has what follows from several.
+    classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
+    tables: its tables of tensor names in tables.py.   decoder: the tensors of a tied decoder, with their twins.
+    fields: config.json's names of BertConfig's fields, if they differ.
+    settings: defaults of missing settings, if they are not BERT's.   fixed: settings with the only supported value.
+    architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name` of the file, and
+    _COMPUTED derives some from several.
     """
 
     classes: str
@@ -37,7 +37,7 @@ class Family:
 
     @property
     def table(self) -> str:
-        """The names of its tensors."""
+        """Return its table of tensor names."""
         return "".join(getattr(tables, name) for name in self.tables)
 
 
@@ -84,9 +84,9 @@ _COMPUTED = {
 
 
 def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
-    """The fields of BertConfig that a config.json of a descendant holds, and its architecture.
+    """Return the fields of BertConfig in a descendant's config.json, with its architecture.
 
-    Raises: ValueError that names a setting for which npbert has no layer.
+    Raises: ValueError for a setting that npbert does not support.
     """
     family = FAMILIES[stored["model_type"]]
     for name, only in family.fixed.items():
@@ -108,7 +108,7 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
 
 
 def _check_rope(stored: Settings) -> None:
-    """Raise ValueError for rotary positions that are stretched (`yarn`, say)."""
+    """Raise ValueError for scaled rotary positions, such as `yarn`."""
     ropes = stored.get("rope_parameters") or {}
     for parameters in (ropes, *ropes.values()):
         kind = parameters.get("rope_type", "default") if isinstance(parameters, dict) else "default"

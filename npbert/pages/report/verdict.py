@@ -1,4 +1,4 @@
-"""What a run came to, in a sentence, and what to look at in its pictures."""
+"""The result of a run in a sentence, and notes on its pictures."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,11 @@ from npbert.pages.report.run import RunFiles
 from npbert.training.tasks import FinetuneTask, TaskSettings, task_named
 
 _LEARNED = ((0.0, "it has learned nothing yet"), (0.1, "it has barely learned"), (0.5, "it has begun to learn"))
-"""What is said up to each share of the way from the baseline to 1."""
+"""The sentence up to each share of the way from the baseline to 1."""
 
 
 def verdict(run: RunFiles) -> str:
-    """How good the model is on the held-out set, beside the baseline."""
+    """Return a sentence that compares the model on the held-out set with the baseline."""
     goal, what = _goal(run)
     row = run.judged.get(run.best_step or 0) or next(reversed(run.judged.values()), {})
     value, baseline = row.get(f"eval_{goal}"), run.baselines.get(goal)
@@ -29,7 +29,7 @@ def verdict(run: RunFiles) -> str:
 
 
 def to_look_at(run: RunFiles) -> Iterator[str]:
-    """What deserves a second look, a sentence each."""
+    """Return sentences on noteworthy facts."""
     losses = {step: row["eval_loss"] for step, row in run.judged.items() if row.get("eval_loss") is not None}
     lowest = min(losses, key=losses.__getitem__, default=0)
     if losses and losses[lowest] < 0.98 * losses[max(losses)]:
@@ -43,7 +43,7 @@ def to_look_at(run: RunFiles) -> Iterator[str]:
 
 
 def _goal(run: RunFiles) -> tuple[str, str]:
-    """The metric that tells most, and what it counts."""
+    """Return the most important metric, and its unit."""
     if "corpus" in run.settings:
         is_alone = not any("mlm_loss" in row for row in run.metrics)
         return "accuracy" if is_alone else "mlm_accuracy", "masked words"

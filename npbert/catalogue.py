@@ -173,7 +173,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "Gather": (_made(), _drawn(rows, also=(read[::-1],))),
         "Unpack": (_made(), _drawn(rows, also=(turned, shapes.mask.shape))),
         "SoftmaxCrossEntropy": (_made(), logits),
-        "SoftmaxCrossEntropy, weighted": (lambda cls, init: cls(np.linspace(0.5, 2, V).astype(init.dtype)), logits),
+        "SoftmaxCrossEntropy, weighted": (
+            _made(),
+            _drawn((shapes.N, V), also=(shapes.packed_labels, np.linspace(0.5, 2, shapes.N))),
+        ),
         "MeanSquaredError": (_made(), _drawn(rows, rows)),
         "UnitLength": (_made(), x),
         "InBatchNegatives": (_made(3.0), triples),

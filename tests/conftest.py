@@ -1,4 +1,5 @@
-"""Hypothesis profiles, and the count of the checks that ran against torch. In CI no test may be skipped."""
+"""Hypothesis profiles, whole tables of cases with --thorough, and the count of the checks that ran against torch. In CI
+no test may be skipped."""
 
 import os
 from collections import Counter
@@ -13,11 +14,6 @@ from tests.computing import BLAS_THREADS
 
 IN_CI = os.environ.get("CI") == "true"
 
-common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
-settings.register_profile("local", max_examples=10, **common)
-settings.register_profile("ci", max_examples=10, derandomize=True, **common)
-settings.load_profile("ci" if IN_CI else "local")
-
 
 @pytest.fixture
 def count_of_blas() -> Iterator[Callable[[], int]]:
@@ -27,6 +23,35 @@ def count_of_blas() -> Iterator[Callable[[], int]]:
     set_(BLAS_THREADS)
     yield get
     set_(before)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="try all cases of each table, not one of each kind")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.register_profile(
+        "npbert",
+        max_examples=40 if config.getoption("--thorough") else 10,
+        derandomize=IN_CI,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        print_blob=True,
+    )
+    settings.load_profile("npbert")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--thorough"):
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+@pytest.fixture(scope="session")
+def thorough(pytestconfig: pytest.Config) -> bool:
+    """True if all cases are wanted, of a test that goes through a table by itself."""
+    return bool(pytestconfig.getoption("--thorough"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

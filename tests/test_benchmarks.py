@@ -60,6 +60,7 @@ def test_the_table_is_of_the_last_run_and_of_ratios_round_by_round(tmp_path):
     assert lines[-1].startswith("Threads: 2. Rounds: 3. numpy 2.0. Other processes had 25% of the machine")
 
 
+@pytest.mark.thorough
 def test_a_whole_run_from_files_to_files(tmp_path):
     pytest.importorskip("tensorboard", reason="tensorboard is not installed: pip install -e '.[train]'")
     path, (books, vocabulary) = tmp_path / "whole.jsonl", (tmp_path / name for name in ("gutenberg", "vocab"))
@@ -82,14 +83,13 @@ def test_a_whole_run_from_files_to_files(tmp_path):
 
 def test_a_workload_runs_and_what_is_missing_is_said_and_left_out(tmp_path):
     path = tmp_path / "speed.jsonl"
-    options = ["--sides", "npbert", "--rounds", 2, "--threads", 1, "--output", path]
+    options = ["--sides", "npbert", "--rounds", 1, "--threads", 1, "--output", path]
     result = speed("g-B1", "e1", "d1", *options)
     assert result.returncode == 0, result.stderr
     assert result.stderr.splitlines() == ["without d1: it needs --data", "without e1: it needs --checkpoint and --data"]
     rows = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [(row["round"], row["tokens"], len(row["seconds"])) for row in rows] == [(0, 128, 5), (1, 128, 5)]
+    assert [(row["round"], row["tokens"], len(row["seconds"])) for row in rows] == [(0, 128, 5)]
     assert all(row["median"] > 0 and 50 < row["peak_mib"] < 2000 for row in rows)
-    assert "there is no workload 'x', wanted a, a2, b, c" in speed("x").stderr
 
 
 def test_the_products_are_those_of_bert():

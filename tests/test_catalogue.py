@@ -12,22 +12,20 @@ import npbert
 from npbert import Tape
 from npbert.catalogue import CATALOGUE
 from npbert.core import named_parts
-from npbert.gradcheck import COMPLEX_STEP, TOLERANCES, check_directions, check_gradients
+from npbert.gradcheck import check_directions
 from tests import textbook
 from tests.computing import in_pieces, nothing_is_nan, on_threads
+from tests.tables import one_in
 
 NO_MODELS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
-SMALL = [name for name in NO_MODELS if not name.startswith("Encoder,") and name != "Encoder"]
 
 
-@pytest.mark.parametrize("name", CATALOGUE)
+@pytest.mark.parametrize("name", one_in(3, CATALOGUE))
 def test_every_derivative_is_right(name):
-    """Along directions in both ways; and each of them by the complex step, but for the thousands of encoders and
-    models. (tests/test_gradients.py has each of these.)"""
+    """Along two directions, in both ways. (tests/test_gradients.py has each derivative by itself, and
+    tests/gradcheck/test_prove.py proves all of them.)"""
     layer, inputs, rng = CATALOGUE[name].make()
-    if name in SMALL:
-        check_gradients(layer, *inputs, rng=rng, tolerances={COMPLEX_STEP: TOLERANCES[COMPLEX_STEP]}).raise_if_wrong()
-    check_directions(layer, *inputs, rng=rng).raise_if_wrong()
+    check_directions(layer, *inputs, rng=rng, directions=2).raise_if_wrong()
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 3e-6)])
@@ -93,17 +91,14 @@ def assert_same(got, wanted, tolerance):
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_pieces_change_nothing_but_the_rounding(name):
     wanted = derived(name)
-    for block in (1, 50):
-        with on_threads(2), in_pieces(block, block), nothing_is_nan():
-            assert_same(derived(name), wanted, 1e-14)
+    with on_threads(2), in_pieces(50, 50), nothing_is_nan():
+        assert_same(derived(name), wanted, 1e-14)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", CATALOGUE)
-def test_a_seed_gives_the_same_bits_on_any_number_of_threads(name, dtype):
+def test_a_seed_gives_the_same_bits_on_any_number_of_threads(name):
     found = []
-    for threads in (1, 2, 3):
+    for threads in (1, 3):
         with on_threads(threads), in_pieces(7, 7), nothing_is_nan():
-            found.append(derived(name, dtype, seed=1))
-    for other in found[1:]:
-        assert_same(other, found[0], 0)
+            found.append(derived(name, np.float32, seed=1))
+    assert_same(found[1], found[0], 0)

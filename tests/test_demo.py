@@ -46,8 +46,8 @@ def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo, mon
     folder = tmp_path / "new" / "toy"
     seconds = itertools.count(0, 500)  # by a clock that goes on by 500 s each time that it is read
     monkeypatch.setattr(sys.modules["demo"], "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
-    out = demo("--dialogue", 6, "--epochs", 18, "--save", folder)
-    assert re.findall(r"(\d+) s, +(\d+) s left", out) == [("500", "400"), ("1000", "0")]
+    out = demo("--dialogue", 6, "--epochs", 12, "--save", folder)
+    assert re.findall(r"(\d+) s, +(\d+) s left", out) == [("500", "100"), ("1000", "0")]
     losses = [float(loss) for loss in re.findall(r"MLM (\d\.\d+) ", out)]
     assert len(losses) == 2, "a line every 10 epochs, and one at the end"
     assert 0 < losses[1] < losses[0] < 3.367
@@ -64,7 +64,7 @@ def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo, mon
 
 
 def test_ctrl_c_ends_with_what_it_has_learned():
-    command = [sys.executable, DEMO, "--dialogue", "6", "--epochs", "5000"]
+    command = [sys.executable, DEMO, "--dialogue", "6", "--size", "page", "--epochs", "5000"]
     heeds = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}  # where a parent ignores it, too
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **heeds) as process:
         try:
@@ -129,7 +129,7 @@ def test_on_a_terminal_one_can_type_lines_until_ctrl_d():
         "how " * 30 + "\n",
         "\x04",
     ]
-    shown = type_at(["--dialogue", "6", "--epochs", "10"], lines)
+    shown = type_at(["--dialogue", "6", "--size", "page", "--epochs", "1"], lines)
     shares = r"\w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\)"
     word, second_word, follows, following, unknown, long = re.findall(r"\n  (.*)", shown)
     assert re.fullmatch(rf"\[MASK\] is {shares}", word) and re.fullmatch(rf"\[MASK\] is {shares}", second_word)
@@ -148,7 +148,7 @@ def test_an_empty_line_ends_it_too(demo, monkeypatch):
 
 def test_lines_that_come_by_a_pipe_are_answered(demo, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("Thanks you, [MASK]\n\nwhat is love\n"))
-    first, second = demo("--dialogue", 6, "--epochs", 1).split("\n> ")[1:]
+    first, second = demo("--dialogue", 6, "--size", "page", "--epochs", 1).split("\n> ")[1:]
     assert first.startswith("Thanks you, [MASK]\n  [MASK] is ") and "not in the vocabulary" in second
 
 
@@ -182,7 +182,7 @@ def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):
 
 
 def test_the_command_is_the_same_program_and_a_seed_gives_the_same_numbers(demo, monkeypatch, capsys):
-    options = ["--dialogue", "6", "--epochs", "1", "--optimizer", "adadelta"]
+    options = ["--dialogue", "6", "--size", "page", "--epochs", "1", "--optimizer", "adadelta"]
     assert main(["demo", *options]) == 0
     outputs = [capsys.readouterr().out, demo(*options), demo(*options, "--seed", 3)]
     one, same, other = (re.sub(r" +\d+ s", "", out) for out in outputs)

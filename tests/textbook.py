@@ -67,11 +67,10 @@ def unpack(layer: Any, x: Array, places: Array, shape: tuple[int, int]) -> Array
     return y
 
 
-def cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
+def cross_entropy(layer: Any, logits: Array, labels: Array, weights: Array | None = None) -> Any:
     p = softmax(None, logits)
-    weight = getattr(layer, "weight", None)
-    weight = np.ones(logits.shape[1]) if weight is None else weight
-    surprises = [-weight[label] * math.log(p[n, label]) for n, label in enumerate(labels.tolist()) if label != IGNORED]
+    weights = np.ones(len(labels)) if weights is None else weights
+    surprises = [-weights[n] * math.log(p[n, label]) for n, label in enumerate(labels.tolist()) if label != IGNORED]
     return np.float64(math.fsum(surprises) / len(surprises))
 
 

@@ -38,7 +38,7 @@ GROUPS = {
         "batch_size",
     ),
     "optimization": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
-    "class weights": ("class_weight",),
+    "weights": ("class_weight", "sample_weight"),
     "evaluation": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
     "saving and logging": ("save_every", "log_every", "keep_state"),
     "memory": ("parts", "gradient_checkpointing"),

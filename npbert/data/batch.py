@@ -15,6 +15,8 @@ from npbert.core.checks import check_integers
 from npbert.display import titled
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
+_NUMBERS = ("labels", "sample_weight")
+"""Targets that may be floats."""
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
@@ -40,6 +42,7 @@ class Batch(_Named):
     labels: what the model's head wants; (B, T) token ids for a language model, −100 where nothing is to be predicted.
     next_sentence_label (B,): 0 = the second sentence follows the first, 1 = it does not.
     start_positions, end_positions (B,): the first and the last token of the answer; −100 for a sequence without one.
+    sample_weight (B,): how much the label of each sequence counts in the loss; all 1 if not given.
 
     For multiple choice the first three are (B, C, T): C candidate sequences for each question. So are the two texts of
     a pair, C = 2, for a model that reads each by itself.
@@ -57,6 +60,7 @@ class Batch(_Named):
     next_sentence_label: Array | None = None
     start_positions: Array | None = None
     end_positions: Array | None = None
+    sample_weight: Array | None = None
 
     def __post_init__(self) -> None:
         self.names = {}
@@ -78,9 +82,9 @@ class Batch(_Named):
         """Make arrays of what is to be learned, for `count` sequences."""
         targets = {name: value for name, value in vars(self).items() if name not in _INPUTS and value is not None}
         for name, values in targets.items():
-            array = _array(name, values) if name == "labels" else _integers(name, values)
+            array = _array(name, values) if name in _NUMBERS else _integers(name, values)
             if array.dtype.kind not in "iuf":
-                raise TypeError(f"labels has dtype {array.dtype}, wanted integers, or floats for a regression")
+                raise TypeError(f"{name} has dtype {array.dtype}, wanted integers or floats")
             if (array.shape[:1] if name == "labels" else array.shape) != (count,):
                 raise ValueError(f"{name} has shape {array.shape}, wanted one for each of the {count} sequences")
             setattr(self, name, array)

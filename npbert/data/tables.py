@@ -38,9 +38,9 @@ def read_table(
     header: the first line names the columns even if they are given as numbers.
     text: what is in the file, when it has been read already; `path` is just its name then.
 
-    Raises: FileError that gives file and line for a row with too few columns, or of a CSV with more than the first, or
-    a line that is not a JSON object, and for a column that there is not, an empty file, or text that is not UTF-8;
-    ValueError for another delimiter; OSError.
+    Raises: FileError that gives file and line for a row with too few columns, or of a CSV with more or fewer than the
+    first, or a line that is not a JSON object, and for a column that there is not, an empty file, or text that is not
+    UTF-8; ValueError for another delimiter; OSError.
     """
     DELIMITER.check("delimiter", delimiter)
     text, path, ending = read_text(Path(path)) if text is None else text, str(path), Path(path).suffix
@@ -65,9 +65,6 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, he
         for cells in filter(None, reader):
             place = Place(path, reader.line_num)
             width = width or len(cells)
-            if by != "\t" and len(cells) > width:
-                hint = f"put a value that contains {by} in quotes"
-                raise FileError(counted(len(cells), "column"), wanted=f"{width}, as above", where=place, hint=hint)
             if numbers is None:
                 numbers = [_number_of(column, cells, place) for column in columns]
             elif len(cells) <= max(numbers):
@@ -75,6 +72,9 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, he
                 raise FileError(
                     counted(len(cells), "column"), wanted=wanted, where=place, hint=_other_delimiter(cells, by)
                 )
+            elif by != "\t" and len(cells) != width:
+                hint = f"put a value with {by} in it in quotes"
+                raise FileError(counted(len(cells), "column"), wanted=f"{width}, as above", where=place, hint=hint)
             else:
                 yield TableRow(tuple(cells[number] for number in numbers), place)
     except csv.Error as error:

@@ -6,6 +6,7 @@ Then the check, the proof and the explanation work for it, too: see `function_fo
 import copy
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,10 @@ class Form(Layer):
         found = each(plain, self._returned(each(own, dy), tape.take(self)))
         found = found if isinstance(found, tuple | dict) else (found,)
         return found if self.pick is None else tuple(found[key] for key in self.pick)
+
+    def is_glue(self, code: CodeType, owner: Any) -> bool:
+        """True for the code of a function, a method of the owner, that only calls what is checked."""
+        return False
 
     def once(self, inputs: Sequence[Any]) -> tuple[Any, Callable[[], Any]]:
         """Return the output of the author's forward, and a function for backward's result with a dy of ones."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Layer
+from npbert.gradcheck.engine import EngineForm, values_in
 from npbert.gradcheck.forms import Form, Function, plain
 from npbert.gradcheck.forward import check_moves, check_written, told
 from npbert.gradcheck.function_forms import applied, cached, loss, residuals, vjp, with_context
@@ -17,8 +18,8 @@ from npbert.io.messages import counted
 
 _HOW = (
     "wanted a layer with forward and backward; two functions, (forward, backward) or (f, vjp); a class with "
-    "forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); a jax.custom_vjp; or a function "
-    "that returns (loss, gradients)"
+    "forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); a jax.custom_vjp; a function of an "
+    "autograd engine's values; or a function that returns (loss, gradients)"
 )
 
 
@@ -37,6 +38,11 @@ def as_layer(
     check_is_made(given)
     if _has_tape(given):
         return given, tuple(inputs)
+    is_of_engine = callable(given) and not isinstance(given, type) and not any(map(callable, inputs))
+    if is_of_engine and any(values_in(list(inputs) if is_stateful(given) else [given, *inputs])):
+        engine = EngineForm(given, names_given(given, len(inputs)), inputs)
+        check_moves(engine, engine.values)
+        return engine, tuple(engine.values)
     if is_stateful(given):
         stateful = StatefulForm(given, list(map(_as_array, inputs)), grads or {}, wrt)
         check_moves(stateful, stateful.values)

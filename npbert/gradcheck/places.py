@@ -68,12 +68,12 @@ def _walk(place: Place, seen: dict[int, Any]) -> Iterator[Place]:
     elif id(thing) not in seen:
         seen[id(thing)] = thing
         owner = place.owner if isinstance(thing, dict | list | tuple) else place.path
-        for path, key, member in _members(place.path, thing):
+        for path, key, member in members(place.path, thing):
             yield from _walk(Place(path, owner, str(key), member), seen)
 
 
-def _members(path: str, thing: Any) -> list[tuple[str, Any, Any]]:
-    """Yield (path, key, value) of the contents of an object."""
+def members(path: str, thing: Any) -> list[tuple[str, Any, Any]]:
+    """Return (path, key, value) of the contents of an object."""
     if isinstance(thing, dict):
         return [(f'{path}["{key}"]', key, value) for key, value in thing.items()]
     if isinstance(thing, list | tuple):

@@ -68,7 +68,9 @@ def kept(*roots: Any) -> Iterator[list[Any]]:
         yield things
     finally:
         np.random.set_state(drawn)
-        for step, *given in undo:
+        for step, *given in sorted(
+            undo, key=lambda each: each[0] is not reset_class
+        ):  # classes first: they have the slots
             step(*given)
         for thing in things:
             if hasattr(thing, "cache_clear") and any(map(_is_exact, reachable([thing]))):
@@ -198,7 +200,7 @@ def _rebind(scope: dict[str, Any], before: dict[str, Any]) -> None:
             scope[name] = value
 
 
-def _reset(kind: type, before: dict[str, Any]) -> None:
+def reset_class(kind: type, before: dict[str, Any]) -> None:
     """Restore the attributes of a class."""
     for name in {*vars(kind), *before}:
         if vars(kind).get(name, _ABSENT) is not before.get(name, _ABSENT):
@@ -230,7 +232,7 @@ _STEPS: list[tuple[Any, Callable[[Any], tuple[Any, ...]]]] = [
     ((dict, set, list, collections.deque), lambda held: (_refill, held, _items(held))),
     (CellType, lambda cell: (setattr, cell, "cell_contents", cell.cell_contents)),
     (FunctionType, lambda function: (_rebind, function.__globals__, _globals_of(function))),
-    (type, lambda kind: (_reset, kind, dict(vars(kind)))),
+    (type, lambda kind: (reset_class, kind, dict(vars(kind)))),
     (np.random.Generator, lambda rng: (setattr, rng.bit_generator, "state", rng.bit_generator.state)),
     (np.random.RandomState, lambda rng: (rng.set_state, rng.get_state())),
 ]

@@ -57,7 +57,9 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
         self.args = (str(self),)
 
     def __str__(self) -> str:
-        got = "missing" if self.got in ("", ()) else repr(self.got) if isinstance(self.got, str) else self.got
+        is_text = isinstance(self.got, str)
+        is_missing = isinstance(self.got, str | tuple) and not self.got
+        got = "missing" if is_missing else repr(self.got) if is_text else self.got
         said = self._said(self.says or (Setting(self.what), f" is {got}"))
         if where := self._said((self.where,)):
             said = f"{where}: {said}"

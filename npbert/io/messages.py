@@ -121,6 +121,10 @@ _MEANT = {  # names in other programs, with underscores
     "train": "finetune",
     "valid": "held_out",
     "validation": "held_out",
+    "validation_data": "held_out",
+    "validation_fraction": "held_out",
+    "validation_split": "held_out",
+    "weights": "sample_weight class_weight",
     "vocab_size": "size",
     "wd": "weight_decay",
 }

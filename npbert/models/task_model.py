@@ -70,7 +70,9 @@ class TaskModel(PreTrainedModel):
         logits = self(packed, tape)
         rows = logits.reshape(-1, logits.shape[-1])
         labels = labels.astype(rows.dtype) if packed.reads.labels_are_numbers else labels
-        loss = self.loss_function(rows, labels, tape)
+        weight = packed.batch.sample_weight
+        weights = () if weight is None else (weight.astype(rows.dtype),)
+        loss = self.loss_function(rows, labels, *weights, tape)
         tape.keep(self, shape=logits.shape)
         return TaskLoss(loss, self.loss_function.count_right(rows, labels))
 

@@ -1,6 +1,7 @@
 """Optimizer: the base class of all optimizers, with the parameters, each once, and the learning rate."""
 
 from collections.abc import Iterable
+from numbers import Real
 
 from npbert.compute import Array
 from npbert.core import Parameter
@@ -44,7 +45,7 @@ class Optimizer:
 
 def check_range(name: str, value: float, low: float, high: float) -> float:
     """Return `value`. Raises: ValueError unless low ≤ value < high."""
-    if isinstance(value, str) or not low <= value < high:
+    if not isinstance(value, Real) or not low <= value < high:
         raise ValueError(f"{name} is {value!r}, wanted from {low} up to, but not including, {high}")
     return value
 

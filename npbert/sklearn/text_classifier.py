@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.tokenizer import Text
 from npbert.io.errors import InputError
 from npbert.io.extras import import_extra
 from npbert.io.messages import counted, quiet
@@ -67,11 +66,12 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         self.early_stopping, self.validation_fraction = early_stopping, validation_fraction
         self.n_iter_no_change, self.random_state, self.verbose = n_iter_no_change, random_state, verbose
 
-    def fit(self, X: Any, y: Any) -> TextClassifier:
-        """Fine-tune the model on the texts X and their labels y."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextClassifier:
+        """Fine-tune the model on the texts X and their labels y. sample_weight (N,): the weight of each text in the
+        loss."""
         self._check_model()
         texts, y = as_texts(X), as_labels(y)
-        _utils.check_consistent_length(texts, y)
+        _utils.check_consistent_length(texts, y, sample_weight)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_.tolist()[0]!r}, wanted at least two")
@@ -84,13 +84,23 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         settings["max_length"] = min(128, longest) if self.max_length is None else self.max_length
         if self.class_weight is not None:
             settings["class_weight"] = self.class_weight
-        examples, held_out = (texts, [str(label) for label in y.tolist()]), None
+        labels, held_out = [str(label) for label in y.tolist()], None
+        weights = None if sample_weight is None else np.asarray(sample_weight).ravel().tolist()
         if self.early_stopping:
-            examples, held_out = self._split(*examples, random)
+            kept, held = self._split(labels, random)
+            held_out = [texts[number] for number in held], [labels[number] for number in held]
+            texts, labels = [texts[number] for number in kept], [labels[number] for number in kept]
+            weights = weights and [weights[number] for number in kept]
             settings |= {"patience": self.n_iter_no_change}
         with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
             try:
-                self.classify_ = finetune(*examples, model=self.model, folder=folder, held_out=held_out, **settings)
+                given: dict[str, Any] = {
+                    "sample_weight": weights,
+                    "model": self.model,
+                    "folder": folder,
+                    "held_out": held_out,
+                }
+                self.classify_ = finetune(texts, labels, **given, **settings)
             except InputError as error:
                 if error.what == "patience":
                     error.what = "n_iter_no_change"
@@ -110,14 +120,14 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         names = self.classify_.model.config.label_names  # in another order
         return Softmax()(logits)[:, [names.index(str(label)) for label in self.classes_.tolist()]]
 
-    def _split(self, texts: list[Text], labels: list[str], random: np.random.RandomState) -> tuple[Any, Any]:
-        """Return (texts, labels) for training, and the held-out ones."""
+    def _split(self, labels: list[str], random: np.random.RandomState) -> Any:
+        """Return the indices of the training examples, and of the held-out ones."""
         share = self.validation_fraction
         if not 0 < share < 1:
             raise ValueError(f"validation_fraction is {share!r}, wanted a number between 0 and 1")
         try:
-            parts = _selection.train_test_split(texts, labels, test_size=share, stratify=labels, random_state=random)
+            numbers = range(len(labels))
+            return _selection.train_test_split(numbers, test_size=share, stratify=labels, random_state=random)
         except ValueError as error:
-            what = f"validation_fraction is {share!r}, which does not split {counted(len(texts), 'text')}"
+            what = f"validation_fraction is {share!r}, which does not split {counted(len(labels), 'text')}"
             raise ValueError(f"{what}: {error}") from error
-        return (parts[0], parts[2]), (parts[1], parts[3])

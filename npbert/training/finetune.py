@@ -17,7 +17,6 @@ from npbert.inference import check_holds, check_vocabulary
 from npbert.io.errors import POSITIVE, InputError, InputWarning, Place, Setting, Wanted, at_least, one_of
 from npbert.io.files import FileError
 from npbert.io.messages import counted, listed, warn
-from npbert.layers import SoftmaxCrossEntropy
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.metrics import ClassScores
@@ -62,9 +61,6 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         super().__post_init__()
         kind = task_class(self)
         one_of(("", *kind.metrics)).check("metric", self.metric)
-        if self.class_weight and not kind.has_positive:
-            wanted = "none, as only classification has one"
-            raise InputError(what="class_weight", got=list(self.class_weight), wanted=wanted)
 
     def steps_for(self, data: TaskData) -> int:
         return self.steps or max(1, round(self.epochs * len(data)))
@@ -111,6 +107,9 @@ class Finetuning(ShownRun):
         held_out_rows = kind.read(settings.held_out, settings, labels)[0] if settings.held_out else []
         judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out_rows, rows))
         warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
+        if settings.class_weight:
+            weights = class_weights(settings.class_weight, [row.target for row in rows], labels or ())
+            rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
         model_class: Any = kind.model_class  # a task of your own has a model of your own
         self.model = model_class.from_pretrained(
             settings.model,
@@ -119,10 +118,6 @@ class Finetuning(ShownRun):
             **{**kind.config(labels), **kind.model_options(settings.model, {"settings": settings})},
         )
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
-        if settings.class_weight:
-            weights = class_weights(settings.class_weight, [row.target for row in rows], labels or ())
-            dtype = next(iter(self.model.parameters())).value.dtype
-            self.model.loss_function = SoftmaxCrossEntropy(weights.astype(dtype))
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out_rows, settings.held_out)

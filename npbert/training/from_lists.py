@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -21,7 +22,9 @@ from npbert.training.tasks import SentenceVectors, TextTask, task_named
 __all__ = ["finetune"]
 
 _Examples = tuple[Sequence[Text], Sequence[object] | None]
-_OF_FILES = ("model", "train", "held_out", "text", "label")
+Lists = dict[str, list[Any]]
+"""texts, and perhaps labels and sample_weight, by name."""
+_OF_FILES = ("model", "train", "held_out", "text", "label", "sample_weight")
 """The settings that are none here: finetune has arguments for them, or writes the file itself."""
 
 
@@ -33,6 +36,7 @@ def finetune(
     model: str | Path,
     folder: str | Path,
     held_out: _Examples | float | None = None,
+    sample_weight: Sequence[float] | None = None,
     overwrite: bool = False,
     **settings: Any,
 ) -> Classify: ...
@@ -59,6 +63,7 @@ def finetune(
     model: str | Path,
     folder: str | Path,
     held_out: _Examples | float | None = None,
+    sample_weight: Sequence[float] | None = None,
     overwrite: bool = False,
     **settings: Any,
 ) -> Classify | Embed:
@@ -67,9 +72,10 @@ def finetune(
     texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. With
     task="vectors" the model learns vectors, and texts are pairs that belong together, or tuples of a query, its text
     and texts that do not belong to it; labels are scores of pairs, or None. held_out:
-    other texts with their labels, to judge the model by, or the share of these to be kept for that, as 0.2. overwrite:
-    begin anew, in place of a run in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`;
-    class_weight may be "balanced", or a dict of weights by label.
+    other texts with their labels, to judge the model by, or the share of these to be kept for that, as 0.2.
+    sample_weight: for a classification, how much each text counts in the loss. overwrite: begin anew, in place of a run
+    in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`; class_weight may be "balanced", or a
+    dict of weights by label.
     The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
 
     Raises: TypeError for a setting that there is not, or a string where a list is wanted; InputError for lists of
@@ -78,7 +84,7 @@ def finetune(
     """
     known = {field.name for field in fields(FinetuneSettings)}.difference(_OF_FILES)
     for name in settings.keys() - known:
-        hint = did_you_mean(name, known)
+        hint = did_you_mean(name, known | {"held_out", "sample_weight"})
         raise TypeError(f"unknown setting {name}{hint}; wanted one of {', '.join(sorted(known))}")
     for name, given in (("texts", texts), ("labels", labels)):
         if isinstance(given, str):
@@ -87,15 +93,15 @@ def finetune(
     is_of_vectors = issubclass(kind, SentenceVectors)
     if labels is None and not is_of_vectors:
         raise TypeError("labels is missing, wanted one for each text")
-    texts = list(texts)
-    labels = None if labels is None else list(labels)
-    examples = _split(texts, labels, held_out, settings.get("seed", 0))
+    columns: dict[str, Any] = {"texts": texts, "labels": labels, "sample_weight": sample_weight}
+    lists = {name: list(column) for name, column in columns.items() if column is not None}
+    examples = _split(lists, held_out, settings.get("seed", 0))
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     with _said_of_lists(files):
-        lines = {files[name]: _lines(files[name], *lists) for name, lists in examples.items()}
+        lines = {files[name]: _lines(files[name], **part) for name, part in examples.items()}
         if not issubclass(kind, TextTask | SentenceVectors):
             raise InputError(what="task", got=settings["task"], wanted="classification, regression or vectors")
-        chosen = FinetuneSettings(**{**_as_settings(texts, labels, settings), **files, "model": model})
+        chosen = FinetuneSettings(**{**_as_settings(lists, settings), **files, "model": model})
         with ExitStack() as undone:
             for path, text in lines.items():
                 _write(path, text, undone, overwrite=overwrite)
@@ -111,17 +117,20 @@ def _columns(text: Text) -> tuple[str, ...]:
     return "text", *(["text_pair"] if count > 1 else []), *(f"negative_{number}" for number in range(2, count))
 
 
-def _as_settings(texts: list[Text], labels: list[object] | None, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings as those of a file with these texts and labels."""
-    text, *others = _columns(texts[0])
+def _as_settings(lists: Lists, settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings as those of a file with these lists in its columns."""
+    text, *others = _columns(lists["texts"][0])
     known: dict[str, Any] = {"text_pair": others[0], "negatives": tuple(others[1:])} if others else {}
-    if labels is not None and all(isinstance(label, float) for label in labels):
+    columns = {"text": text, "label": "label" if "labels" in lists else ""}
+    if "sample_weight" in lists:
+        columns["sample_weight"] = "sample_weight"
+    if "labels" in lists and all(isinstance(label, float) for label in lists["labels"]):
         known["task"] = "regression"
     weight = settings.get("class_weight", ())
     if isinstance(weight, dict):
         weight = tuple(f"{label}={each}" for label, each in weight.items())
     weights = (weight,) if isinstance(weight, str) else weight
-    return {**known, **settings, "class_weight": weights, "text": text, "label": "" if labels is None else "label"}
+    return {**known, **settings, "class_weight": weights, **columns}
 
 
 @contextmanager
@@ -150,16 +159,19 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
         warn(said, warning.category)
 
 
-def _lines(path: Path, texts: Sequence[Text], labels: Sequence[object] | None) -> str:
-    """A line of JSON for each text and its label, as they are in the file. Raises: InputError."""
-    texts = list(texts)
-    labels = [""] * len(texts) if labels is None else list(labels)
-    if len(texts) != len(labels) or not texts:
-        says = f"{len(texts)} texts and {len(labels)} labels"
-        raise InputError(says, wanted="one for each, and at least one", where=Place(str(path)))
+def _lines(
+    path: Path, texts: list[Text], labels: list[object] | None = None, sample_weight: list[float] | None = None
+) -> str:
+    """A line of JSON for each text, its label and its weight, as they are in the file. Raises: InputError."""
+    labels = [""] * len(texts) if labels is None else labels
+    weights = [{}] * len(texts) if sample_weight is None else [{"sample_weight": str(each)} for each in sample_weight]
+    for name, others in (("labels", labels), ("weights", weights)):
+        if len(texts) != len(others) or not texts:
+            says = f"{len(texts)} texts and {len(others)} {name}"
+            raise InputError(says, wanted="one for each, and at least one", where=Place(str(path)))
     lines, columns = [], _columns(texts[0])
     like_the_first = {1: "a text", 2: "a pair of texts"}.get(len(columns), f"{len(columns)} texts")
-    for number, (text, label) in enumerate(zip(texts, labels, strict=True), start=1):
+    for number, (text, label, weight) in enumerate(zip(texts, labels, weights, strict=True), start=1):
         parts = tuple(text) if isinstance(text, tuple | list) else (text,)
         if len(parts) != len(columns) or not all(isinstance(part, str) for part in parts):
             wanted = like_the_first + ", as the first is" * (number > 1 or len(columns) > 1)
@@ -167,24 +179,27 @@ def _lines(path: Path, texts: Sequence[Text], labels: Sequence[object] | None) -
         if label is None or label != label:  # as pandas says that there is none
             raise InputError(f"the label is {label}", wanted="one for each text", where=Place(str(path), number))
         named = dict(zip(columns, parts, strict=False))
-        lines.append(json.dumps({**named, "label": str(label)}) + "\n")
+        lines.append(json.dumps({**named, "label": str(label), **weight}) + "\n")
     return "".join(lines)
 
 
-def _split(
-    texts: list[Text], labels: list[object] | None, held_out: _Examples | float | None, seed: Any
-) -> dict[str, _Examples]:
+def _split(lists: Lists, held_out: _Examples | float | None, seed: Any) -> dict[str, Lists]:
     """The lists to learn from, "train", and to judge by, "held_out", by name; of a share, examples drawn at random."""
-    if held_out is None or isinstance(held_out, tuple | list):
-        return {"train": (texts, labels), **({"held_out": held_out} if held_out else {})}
-    count = round(held_out * len(texts)) if isinstance(held_out, float) and 0 < held_out < 1 else 0
-    if not 0 < count < len(texts) or (labels is not None and len(texts) != len(labels)):
-        wanted = f"a share of the {len(texts)} texts that leaves some for both, as 0.2, or texts with their labels"
+    if held_out is None:
+        return {"train": lists}
+    if isinstance(held_out, tuple | list):
+        named: dict[str, Any] = dict(zip(("texts", "labels"), held_out, strict=True))
+        return {"train": lists, "held_out": {name: list(each) for name, each in named.items() if each is not None}}
+    total = len(lists["texts"])
+    count = round(float(held_out) * total) if isinstance(held_out, Real) and 0 < held_out < 1 else 0
+    if not 0 < count < total or any(len(each) != total for each in lists.values()):
+        wanted = f"a share of the {total} texts that leaves some for both, as 0.2, or texts with their labels"
         raise InputError(what="held_out", got=held_out, wanted=wanted)
-    order = np.random.default_rng(seed).permutation(len(texts)).tolist()
+    order = np.random.default_rng(seed).permutation(total).tolist()
     chosen = {"train": sorted(order[count:]), "held_out": sorted(order[:count])}
     return {
-        name: ([texts[n] for n in numbers], labels and [labels[n] for n in numbers]) for name, numbers in chosen.items()
+        part: {name: [each[number] for number in numbers] for name, each in lists.items()}
+        for part, numbers in chosen.items()
     }
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.task_data import START, Position
+from npbert.io.errors import Wanted
 from npbert.training.accumulate import StepLosses
 
 
@@ -93,6 +94,9 @@ class Averages:
         self.counts[name] = self.counts.get(name, 0) + count
 
 
+COUNT = Wanted("a count", lambda value: isinstance(value, int) and 0 <= value < 2**63)
+
+
 @dataclass
 class Progress:
     """The epoch, with the seed of its order and the place of the next batch in it; what the evaluations gave; the
@@ -131,6 +135,14 @@ class Progress:
 
     @classmethod
     def from_stored(cls, stored: dict[str, Any]) -> Progress:
-        """The progress that `stored` gave. Raises: TypeError for what is missing or unknown."""
-        parts = {"place": Position(*stored["place"]), "averages": Averages(**stored["averages"])}
-        return cls(**{**stored, **parts})
+        """The progress that `stored` gave. Raises: TypeError, ValueError, LookupError or ArithmeticError for what is
+        missing, unknown, or not of its kind."""
+        place, averages = Position(*stored["place"]), Averages(**stored["averages"])
+        progress = cls(**{**stored, "place": place, "averages": averages})
+        for name in ("epoch", "epoch_seed", "best_step", "evaluations_since_best", "total_steps"):
+            COUNT.check(name, getattr(progress, name))
+        for count in place:
+            COUNT.check("place", count)
+        for numbers in (progress.best_evaluation, progress.evaluation, averages.means()):
+            np.array([*numbers.values(), progress.best or 0.0], np.float64)
+        return progress

@@ -9,7 +9,6 @@ from tempfile import TemporaryDirectory
 import npbert
 from npbert.data.tokenizer import Tokenizer
 
-CODE = "code of npbert"
 _AT_ONCE, _SHOWN = 2**20, 40
 
 
@@ -18,7 +17,7 @@ def digests(reads: Mapping[str, Path | str]) -> dict[str, str]:
 
     Raises: OSError for a file that cannot be read.
     """
-    found = {CODE: _code()}
+    found = {"code of npbert": _code()}
     for name, each in reads.items():
         if isinstance(each, Path):
             found[name] = _file(each)
@@ -34,14 +33,11 @@ def vocabulary(tokenizer: Tokenizer) -> str:
         return "".join(file.read_text(encoding="utf-8") for file in sorted(Path(folder).iterdir()))
 
 
-def differences(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """By name what has changed, as a sentence without its end."""
+def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """What has changed, each as a sentence without its end."""
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    found = {}
-    for name in names:
-        old, new = (each.get(name, "missing") for each in (before, now))
-        found[name] = f"{name} was {old[:_SHOWN]} and is {new[:_SHOWN]}"
-    return found
+    shown = [[str(each.get(name, "missing"))[:_SHOWN] for each in (before, now)] for name in names]
+    return [f"{name} was {old} and is {new}" for name, (old, new) in zip(names, shown, strict=True)]
 
 
 @cache

@@ -75,7 +75,7 @@ def _take_up(trainer: Run, changed_data: bool) -> str:
     before = progress.total_steps or total
     if total != before and total <= step:
         raise FileError(f"the run in {folder} is already at step {step}; give more than {total} steps")
-    if trainer.is_finished and changed_data and changes:
+    if trainer.is_finished and changes:
         raise FileError(f"the run in {folder} ended at step {step}; to continue with other data, give more steps")
     if trainer.is_finished:
         return f"the run in {folder} ended at step {step}; to continue, give more steps or more patience"

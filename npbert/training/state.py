@@ -1,12 +1,11 @@
 """Run: the state of a run, and the folder that it is kept in, from which it goes on as if it had never stopped."""
 
 import errno
-import json
 import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,8 @@ from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.evaluation import Evaluation
 from npbert.training.log import EVENTS_FOLDER
 from npbert.training.parallel import ALONE, Communicator
-from npbert.training.progress import Data, Progress
-from npbert.training.reads import CODE, differences, digests
+from npbert.training.progress import COUNT, Data, Progress
+from npbert.training.reads import differences, digests
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings
 from npbert.training.shares import Shares
 from npbert.training.state_file import drop_tensors, read_state, write_state
@@ -40,8 +39,6 @@ FREE = ("keep_state",)
 """Settings that may be others when a run goes on: they change nothing that it computes."""
 LENGTH = ("steps", "epochs", "patience")
 """Settings that say when a run ends: they may be others when it goes on, and its learning rate follows them."""
-LATER: dict[str, object] = {"class_weight": []}
-"""Settings that earlier versions did not have, with what a run of theirs has for them."""
 _VALUE, _SHOWN = "value", 3
 
 
@@ -97,8 +94,8 @@ class Run:
 
     def _settings(self) -> Any:
         """The settings that a run keeps when it goes on, as they come back from the state."""
-        known = {name: value for name, value in asdict(self.recorded).items() if name not in FREE + LENGTH}
-        return json.loads(json.dumps(known))
+        known = asdict(self.recorded)
+        return {name: _as_stored(value) for name, value in known.items() if name not in FREE + LENGTH}
 
     def _values(self) -> dict[str, Array]:
         return {name: parameter.value for name, parameter in self.model.named_parameters()}
@@ -166,33 +163,34 @@ class Run:
         """
         file, head = read_state(self.state_file)
         try:
-            steps, stored = head["steps"], head["progress"]
-            rng, settings = stored.pop("rng"), stored.pop("settings", {})
-            progress = Progress.from_stored({"total_steps": 0, **stored})  # the first versions did not say
+            steps, reads, stored = head["steps"], dict(head.get("reads", self.reads)), dict(head["progress"])
+            rng, settings = stored.pop("rng"), dict(stored.pop("settings", self._settings()))
+            COUNT.check("steps", steps)
+            progress = Progress.from_stored(stored)
             self.rng.bit_generator.state = rng
-        except (TypeError, ValueError, LookupError, AttributeError) as error:
+        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
             raise FileError(f"{self.state_file} is damaged, or of another version of npbert: {error}") from error
+        usual = {entry.name: entry.default for entry in fields(self.recorded)}  # earlier versions had fewer settings
         for name, ours in self._settings().items():
-            theirs = settings.get(name, LATER.get(name, ours))
+            theirs = settings.get(name, _as_stored(usual[name]))
             if ours != theirs:
                 raise FileError(
                     f"{self.folder} has a run with {name} = {theirs!r}, not {ours!r}; to continue it, give its "
                     f"settings; for a new run, choose another folder"
                 )
-        changes = differences(head.get("reads", self.reads), self.reads)
-        of_data = [change for name, change in changes.items() if name != CODE]
-        if of_data and not changed_data:
-            says = f"{self.folder} has a run with other data: {'; '.join(of_data[:_SHOWN])}"
+        changes = differences(reads, self.reads)
+        if changes and not changed_data:
+            says = f"{self.folder} has a run with other data: {'; '.join(changes[:_SHOWN])}"
             raise FileError(says, hint=("to continue with the new data, give ", Setting("changed_data")))
         if file.shapes:
             self._fill(file)
         else:
             load_model(lambda _: self.model, find_weights(self.model_folder), rng=self.rng, new_head=False)
-        if of_data:
+        if changes:
             total = progress.total_steps
             progress = Progress(progress.epoch, progress.epoch_seed, progress.place, total_steps=total)
         self.optimizer.steps, self.progress = steps, progress
-        return f"changed since the start of the run: {', '.join(changes)}" if changes else ""
+        return f"changed since the start of the run: {'; '.join(changes[:_SHOWN])}" if changes else ""
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
@@ -229,6 +227,11 @@ class Run:
             warnings.warn(f"{self.model_folder} is missing: {held}", stacklevel=4)
         if not self.settings.keep_state and has_tensors(self.state_file):
             drop_tensors(self.state_file)
+
+
+def _as_stored(setting: object) -> object:
+    """The value of a setting as it comes back from JSON."""
+    return list(setting) if isinstance(setting, tuple) else setting
 
 
 def _checkpoint_layers(model: Layer) -> None:

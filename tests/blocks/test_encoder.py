@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert import DotProductAttention, Encoder, EncoderLayer, Init, Sequences, Tape, randomize
@@ -33,7 +33,6 @@ def derived(encoder, x, some, read, dy, rng=None):
     return {"y": y, "dx": dx, **{name: parameter.grad for name, parameter in encoder.named_parameters()}}
 
 
-@settings(max_examples=30)
 @given(st.data(), sequences(), rngs, st.integers(1, 3), st.integers(1, 4), st.booleans())
 def test_reading_is_picking_from_the_whole(data, some, rng, num_layers, threads, checkpointing):
     read = data.draw(st.none() | read_of(some))

@@ -73,7 +73,7 @@ REFUSED = {
     f"{FINETUNE} --task chess": f"--task is 'chess', wanted one of {', '.join(TASKS)}",
     f"{FINETUNE} --task swagg": f"--task is 'swagg', wanted one of {', '.join(TASKS)}; did you mean swag?",
     f"{FINETUNE} --metric f2": "--metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss",
-    f"{FINETUNE} --task ner --positive x": "--positive is 'x', wanted none, as only classification has one",
+    f"{FINETUNE} --task ner --positive x": "--positive is 'x', wanted none, as only classification has it",
     f"{FINETUNE} --task swag --choices 2": "--choices has 1 columns, wanted at least 2",
     f"{FINETUNE} --task ner --text word": "--text is 'word', wanted a number, as columns of a CoNLL file have no names",
     f"{FINETUNE} --first-row names": "--first-row is 'names', wanted header or example",

@@ -7,12 +7,13 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert.compute import attention_pieces, dot_rows, matmul, row_maxima, row_sums, scatter_add, sum_rows
 from tests.computing import assert_same_but_for_rounding, in_pieces, nothing_is_nan, on_threads
 from tests.strategies import awkward, read_of, rows_of, sequences, sizes
+from tests.tables import one_in
 
 SIZES = [(1, 1, 1), (7, 3, 5), (5, 3, 7), (4, 3, 4), (1, 6, 9), (9, 6, 1), (20, 1, 3), (3, 1, 20), (61, 5, 4)]
 SIZES += [(0, 3, 4), (3, 0, 4), (3, 4, 0)]
@@ -36,16 +37,13 @@ def orders(a):
     return a, np.asfortranarray(a), np.repeat(a, 2, axis=1)[:, ::2], a[::-1].copy()[::-1]
 
 
-@pytest.mark.parametrize("count", [1, 3])
 @pytest.mark.parametrize("dtype", TOLERANCES)
-@pytest.mark.parametrize(
-    ("size", "pieces"), [*itertools.product(SIZES, (0, 2, 1000)), *((size, None) for size in REAL)]
-)
-def test_products_are_numpys(size, pieces, dtype, count):
+@pytest.mark.parametrize(("size", "pieces"), one_in(5, CUTS))
+def test_products_are_numpys(size, pieces, dtype):
     """In so many pieces, as far as there are threads; with 0 it is a tiny one, with None it is cut as it really is."""
     a, b, plus = factors(*size, dtype)
     product = max(1, a.size * len(plus) // pieces) if pieces else 10**6
-    with on_threads(count), nothing_is_nan(), in_pieces(1, product) if pieces is not None else nullcontext():
+    with on_threads(3), nothing_is_nan(), in_pieces(1, product) if pieces is not None else nullcontext():
         for left, right in zip(orders(a), orders(b), strict=True):
             assert_same_but_for_rounding(matmul(left, right, plus=plus), plainly(a, b, plus), 2 * TOLERANCES[dtype])
         assert_same_but_for_rounding(matmul(a.T, a), plainly(a.T, a), 2 * TOLERANCES[dtype])
@@ -112,7 +110,6 @@ def vector(row, head):
     return tuple(row * 1000 + feature for feature in range(head * D, (head + 1) * D))
 
 
-@settings(max_examples=40)
 @given(st.data(), sequences(), st.integers(1, 3), st.sampled_from([1, 5, 30, 10**6]), st.booleans())
 def test_pieces_are_every_pair_of_a_sequence_once(data, some, num_heads, block, all_are_read):
     read = np.arange(some.num_rows) if all_are_read else data.draw(read_of(some))

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert import Sequences
 from tests.strategies import read_of, rows_of, sequences
 
 
-@settings(max_examples=40)
 @given(st.data(), sequences(), st.sampled_from([np.int64, np.uint8, np.uint64, np.int32]))
 def test_only_counts_the_rows_of_each_sequence_that_are_read(data, some, dtype):
     read = data.draw(read_of(some)).astype(dtype)

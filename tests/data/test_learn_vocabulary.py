@@ -103,6 +103,7 @@ print("Python would end the library in the middle, which aborts")
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
 def test_on_ctrl_c_the_library_which_needs_seconds_to_learn_is_not_waited_for(tmp_path):
     path = tmp_path / "text.txt"

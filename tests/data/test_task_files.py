@@ -140,6 +140,7 @@ TABLE_ERRORS = [
         ["text"],
         "line 3: 3 columns, wanted 2, as above; put a value that contains ,",
     ),
+    ("a.csv", "1,Hello, you there\n0,no\n", "01", "line 2: 2 columns, wanted 3, as above; put a value that contains ,"),
     ("a.csv", "text;l\nx;1\n", ["text"], r"wanted one of 'text;l'; for .* semicolons, give delimiter='semicolon'$"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: column 'texts' is missing, wanted one of 'text', 'label'"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "column 'a' or 'b' is missing, wanted one of 'text', 'label'"),

@@ -83,5 +83,4 @@ def make_base(folder: Path) -> Base:
     sizes = {"steps": 4, "batch_size": 2, "max_length": 16, "held_out_batches": 1, "save_every": 2, "log_every": 1}
     with not_drawn():
         Pretraining(PretrainSettings(**paths, **sizes), run).trainer.train()
-    shutil.rmtree(run / "tensorboard")
     return Base(checkpoints, run, corpus)

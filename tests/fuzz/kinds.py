@@ -1,10 +1,13 @@
 """The kinds of cases: each takes a seed's generator and an empty folder, and gives what is to be called."""
 
 import json
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from npbert.training.state import STATE_FILE
+from npbert.training.state_file import read_state, write_state
 from tests.fuzz.base import LABELLED, TEXTS, Base
 from tests.fuzz.mutate import NASTY, Rng, json_bytes, pick, spoil, spoil_bytes, spoil_json, spoil_lines
 from tests.fuzz.outcome import Outcome, command
@@ -120,6 +123,43 @@ def runs(rng: Rng, base: Base, folder: Path) -> Call:
     arguments = pick(rng, [("pretrain", copy, "--resume"), ("evaluate", copy, base.corpus), ("report", copy)])
 
     return lambda: command(*arguments, is_json=False)
+
+
+@kind(3)
+def states(rng: Rng, base: Base, folder: Path) -> Call:
+    """A state whose head says something else, with a checksum that is right."""
+    copy = base.copy(base.run, folder)
+    path = copy / STATE_FILE
+    file, head = read_state(path)
+    head = spoil_json(rng, head)
+    if not isinstance(head, dict):
+        head = {"steps": head}
+    write_state(path, head, {name: file.read(name) for name in file.shapes})
+    options = pick(rng, [[], ["--steps", "6"], ["--steps", "6", "--changed-data"]])
+    return lambda: command("pretrain", copy, "--resume", *options, is_json=False)
+
+
+@kind(1)
+def events(rng: Rng, base: Base, folder: Path) -> Call:
+    """What TensorBoard reads, where a report looks when a run was at work: spoiled, with other times, or with a hole of
+    gigabytes in it."""
+    copy = base.copy(base.run, folder)
+    from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
+
+    (path,) = sorted((copy / "tensorboard").iterdir())
+    data = path.read_bytes()
+    match int(rng.integers(3)):
+        case 0:
+            path.write_bytes(spoil_bytes(rng, data))
+        case 1:
+            time = pick(rng, [float("inf"), -float("inf"), float("nan"), 1e300, -1.0, 0.0])
+            event = b"\x09" + struct.pack("<d", time)
+            parts = [len(event).to_bytes(8, "little"), event]
+            path.write_bytes(data + b"".join(part + struct.pack("<I", masked_crc32c(part)) for part in parts))
+        case _:
+            with path.open("ab") as file:
+                file.truncate(int(10 ** rng.uniform(6, 11)))
+    return lambda: command("report", copy, is_json=False)
 
 
 @kind(4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from npbert import DistanceAttention, Init, RelativeBias, Sequences, Tape, randomize
@@ -16,7 +16,6 @@ BIAS = RelativeBias(6, 2, Init(None, dtype=np.float64), max_distance=4)
 randomize(BIAS, np.random.default_rng(0))
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.data(), sequences(longest=14), rngs, st.integers(1, 4), st.integers(0, 6), st.integers(1, 3), st.booleans())
 def test_bands_of_any_width_are_the_formula_and_so_is_their_backward(
     data, some, rng, narrowest, reach, threads, has_bias

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import npbert
@@ -59,7 +59,6 @@ every_layer = pytest.mark.parametrize("name", LAYERS)
 
 
 @every_layer
-@settings(max_examples=30)
 @given(st.data(), SOME, rngs, st.sampled_from([1, 7, 10**6]), st.integers(1, 3))
 def test_forward_is_the_formula_in_whatever_pieces(name, data, x, rng, block, threads):
     layer, *inputs = LAYERS[name](data.draw, x)
@@ -73,6 +72,7 @@ def test_forward_is_the_formula_in_whatever_pieces(name, data, x, rng, block, th
     assert (np.abs(y - wanted) <= 1e-13 * (np.abs(wanted) + terms)).all()
 
 
+@pytest.mark.thorough  # tests/test_gradients.py has them all, at ordinary numbers
 @every_layer
 @as_it_fails
 @given(st.data(), SOME, rngs)

@@ -3,6 +3,7 @@ fit, or turn its dtype."""
 
 import math
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import npbert
 from npbert import GELU, IGNORED, Dropout, Init, LayerNorm, ReLU, Sequences, Tanh, TanhGELU, Tape
 from npbert.catalogue import CATALOGUE
 from npbert.layers import Unpack
+from tests.tables import one_in
 from tests.textbook import sinusoidal
 
 
@@ -100,6 +102,7 @@ WRONG = {
     "float32": (lambda a: a.astype(np.float32), TypeError),
     "a list": (lambda a: a.tolist(), TypeError),
 }
+OF_ROWS = "one row", "a row more", "a list"
 BLOCKS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 WITH_ROWS = [name for name in BLOCKS if np.ndim((made := CATALOGUE[name].make())[0](*made[1])) > 1]
 ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.UnitLength, npbert.Dropout, npbert.Gather, Unpack, npbert.Rotary
@@ -108,8 +111,7 @@ OF_IDS = npbert.Embedding, npbert.BertEmbeddings
 WITH_WIDTH = [name for name in WITH_ROWS if not issubclass(CATALOGUE[name].layer_class, (*ANY_WIDTH, *OF_IDS))]
 
 
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("name", WITH_ROWS)
+@pytest.mark.parametrize(("name", "wrong"), one_in(7, product(WITH_ROWS, WRONG)))
 def test_a_dy_that_does_not_fit(name, wrong):
     layer, inputs, _ = CATALOGUE[name].make()
     change, error = WRONG[wrong]
@@ -119,8 +121,10 @@ def test_a_dy_that_does_not_fit(name, wrong):
         layer.backward(dy, tape)
 
 
-@pytest.mark.parametrize("wrong", [wrong for wrong in WRONG if "row" not in wrong and "list" not in wrong])
-@pytest.mark.parametrize("name", WITH_WIDTH)
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    one_in(4, product(WITH_WIDTH, ["one feature", "a feature more", "an axis more", "an axis less", "float32"])),
+)
 def test_an_x_that_does_not_fit(name, wrong):
     layer, inputs, _ = CATALOGUE[name].make()
     change, error = WRONG[wrong]

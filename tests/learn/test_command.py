@@ -35,7 +35,7 @@ def test_files_are_written_and_what_is_there_is_never_touched(learn, tmp_path):
     assert stamps == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
-def test_into_another_folder(learn, tmp_path):
+def test_into_another_folder(learn, tmp_path, in_this_process):
     assert "npbert learn check 01 --folder my/own" in learn("--folder my/own")[1]
     assert (tmp_path / "my/own/07_layer_norm.py").exists()
     write(3, tmp_path / "my/own", ("cdf + x * density", "cdf - x * density"))

@@ -72,19 +72,18 @@ def test_steps_are_those_of_the_paper_for_awkward_gradients(optimizer, algorithm
     np.testing.assert_allclose(parameter.value, wanted, rtol=1e-9, atol=1e-9)
 
 
-@each_algorithm
+@pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 @pytest.mark.parametrize("orders", ["CC", "FC", "CF"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("count", [1, 2, 4])
-def test_pieces_and_threads_change_no_bit(optimizer, algorithm, options, orders, dtype, count):
+def test_pieces_and_threads_change_no_bit(optimizer, orders, dtype):
     """An element's neighbours make no difference to it; the values change in place, and so stay what they are."""
     (one, gradients), (other, _) = make(dtype=dtype, orders=orders), make(dtype=dtype)
     arrays = [parameter.value for parameter in one]
-    made = optimizer(one, **options)
-    with on_threads(count), in_pieces(8):
+    made = optimizer(one, lr=0.1)
+    with on_threads(4), in_pieces(8):
         take_steps(made, gradients)
     with on_threads(1):
-        take_steps(optimizer(other, **options), gradients)
+        take_steps(optimizer(other, lr=0.1), gradients)
     for parameter, array, wanted in zip(one, arrays, other, strict=True):
         assert parameter.value is array
         np.testing.assert_array_equal(array, wanted.value, strict=True)
@@ -113,6 +112,7 @@ def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
         (lambda p: Adam([]), "parameters is empty, wanted at least one Parameter"),
         (lambda p: Adam(p, lr=-1), "lr is -1, wanted from 0"),
         (lambda p: Adam(p, lr="1e-3"), "lr is '1e-3', wanted from 0"),
+        (lambda p: Adam(p, lr=None), "lr is None, wanted from 0"),
         (lambda p: Adam(p, lr=float("nan")), "lr is nan"),
         (lambda p: Adam(p, betas=(1.0, 0.9)), "beta1 is 1.0, wanted from 0 up to, but not including, 1"),
         (lambda p: Adam(p, betas=(0.9, -0.1)), "beta2 is -0.1"),
@@ -148,12 +148,11 @@ def with_gradients(shapes, dtype=np.float64, order="C"):
     return parameters
 
 
-@pytest.mark.parametrize("count", [1, 2, 4])
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])
-@pytest.mark.parametrize("shapes", [SHAPES, *([shape] for shape in SHAPES), [(3, BLOCK), (BLOCK + 1,)]], ids=str)
+@pytest.mark.parametrize("shapes", [SHAPES, [(7,)], [(3, BLOCK), (BLOCK + 1,)]], ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_one_factor_brings_all_gradients_to_the_norm(count, dtype, tolerance, shapes, order):
-    with on_threads(count), in_pieces(8 if shapes[0] != (3, BLOCK) else BLOCK):
+def test_one_factor_brings_all_gradients_to_the_norm(dtype, tolerance, shapes, order):
+    with on_threads(4), in_pieces(8 if shapes[0] != (3, BLOCK) else BLOCK):
         for of_norm in (1 / 3, 1.1):
             parameters = with_gradients(shapes, dtype, order)
             before = [parameter.grad.copy() for parameter in parameters]

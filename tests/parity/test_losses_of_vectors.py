@@ -1,5 +1,8 @@
 """Losses of vectors of texts beside torch: BERT by transformers, and pooling and losses by torch's own means."""
 
+from itertools import product
+from operator import itemgetter
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from npbert.training.accumulate import accumulate
 from tests.later import later
 from tests.parity import torch
 from tests.parity.torch_comparison import assert_close, assert_gradients_close, gradients
+from tests.tables import one_of_each
 
 transformers = later("transformers", "transformers")
 
@@ -52,8 +56,7 @@ THEIRS = {
 }
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize(("name", "pooling"), one_of_each(itemgetter(0), product(LOSSES, ["mean", "cls", "max"])))
 def test_losses_and_all_gradients_are_theirs_however_the_batch_is_cut(name, pooling, tmp_path):
     count, loss_of = THEIRS[name]
     rng, size = np.random.default_rng(3), 6

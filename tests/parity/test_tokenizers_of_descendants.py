@@ -4,9 +4,10 @@ import pytest
 
 from npbert import Tokenizer
 from npbert.data import load_dialogue
+from tests.later import later
+from tests.tables import one_in
 
-transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
+transformers, tokenizers = (later(name, name) for name in ("transformers", "tokenizers"))
 pytestmark = pytest.mark.torch
 
 DIALOGUE = load_dialogue(9)
@@ -69,7 +70,7 @@ def test_ids_of_texts_and_pairs_are_theirs_and_stay_theirs_when_saved(make, read
         assert [encoding.ids for encoding in ours.encode(texts, max_length=9)] == shorter
 
 
-@pytest.mark.parametrize("name", ["RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"])
+@pytest.mark.parametrize("name", one_in(3, ["RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"]))
 def test_the_special_tokens_of_a_class_are_known(name, tmp_path):
     theirs = byte_level("PreTrainedTokenizerFast")
     theirs.save_pretrained(tmp_path)

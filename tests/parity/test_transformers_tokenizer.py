@@ -54,9 +54,8 @@ def words():
     return [" ".join(found[start : start + 20]) for start in range(0, len(found), 20)]
 
 
-def test_words(both, request):
-    """With vocab.txt alone, the vocabulary and the rules are the same: there, some of the words."""
-    assert_same(both, words() if CHECKPOINT in request.node.name else words()[::5])
+def test_words(both, thorough):
+    assert_same(both, words() if thorough else words()[::10])
 
 
 def test_pairs(both):

@@ -27,9 +27,7 @@ def test_any_text_is_text_and_no_formula():
     assert not any(name.get_parse_math() for name in names), "whoever saves it"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        files = {kind: as_bytes(figure, kind) for kind in BEGINNINGS}
-    assert [kind for kind, begin in BEGINNINGS.items() if not files[kind].startswith(begin)] == []
-    shown = texts(files["svg"])
+        shown = texts(as_bytes(figure, "svg"))
     for text in HOSTILE[:-1]:
         assert shown.count(label(text)) == 2, "on both axes, in one piece"
         assert len(label(text)) <= 40
@@ -40,6 +38,7 @@ def test_any_text_is_text_and_no_formula():
 def test_the_same_picture_is_the_same_file_whole_or_not_there(tmp_path, kind):
     path = tmp_path / f"a.{kind.upper()}"
     save_figure(plot_curves(ROWS, ["loss"]), path)
+    assert path.read_bytes().startswith(BEGINNINGS[kind])
     assert path.read_bytes() == as_bytes(plot_curves(ROWS, ["loss"]), kind)
     assert list(tmp_path.iterdir()) == [path]
 

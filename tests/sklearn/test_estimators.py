@@ -33,7 +33,7 @@ def _no_pictures(monkeypatch):
 
 @pytest.fixture
 def classifier(folder):
-    return TextClassifier(folder, epochs=30, batch_size=8, learning_rate=1e-2, random_state=0)
+    return TextClassifier(folder, epochs=15, batch_size=8, learning_rate=2e-2, random_state=0)
 
 
 class _OfNumbers:
@@ -120,22 +120,35 @@ def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier):
     np.testing.assert_array_equal(again.predict(TEXTS), LABELS)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows of the held-out list")
+def test_what_counts_nothing_is_not_learned(classifier):
+    """Half of the labels are wrong, and have no weight."""
+    wrong = ["dog" if label == "cat" else "cat" for label in LABELS]
+    texts, labels, weights = TEXTS * 2, [*LABELS, *wrong], np.repeat([1.0, 0.0], len(LABELS))
+    classifier.set_params(early_stopping=True, n_iter_no_change=100, epochs=20)
+    np.testing.assert_array_equal(classifier.fit(texts, labels, sample_weight=weights).predict(TEXTS), LABELS)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        classifier.fit(texts, labels, sample_weight=weights[1:])
+
+
 def test_both_serve_in_pipelines_and_grids(folder, classifier):
     pipeline = make_pipeline(SentenceVectors(folder), LogisticRegression(C=1e4))
     grid = GridSearchCV(pipeline, {"sentencevectors__pooling": ["mean", "max"]}, cv=2).fit(TEXTS, LABELS)
     assert grid.best_score_ == 1
-    grid = GridSearchCV(classifier.set_params(batch_size=4), {"epochs": [0.25, 30]}, cv=2).fit(TEXTS, LABELS)
+    grid = GridSearchCV(classifier.set_params(batch_size=4, learning_rate=1e-2), {"epochs": [0.25, 30]}, cv=2).fit(
+        TEXTS, LABELS
+    )
     assert grid.best_params_ == {"epochs": 30} and grid.best_score_ == 1
 
 
 def test_it_stops_early_where_nothing_gets_better(classifier, capsys):
     pairs, labels = [(text, text) for text in TEXTS], ["cat", "cat", "dog", "dog"] * 2 + LABELS[:8]
-    classifier.set_params(early_stopping=True, validation_fraction=0.25, n_iter_no_change=1, epochs=60)
+    classifier.set_params(early_stopping=True, validation_fraction=0.25, n_iter_no_change=1, epochs=30)
     assert classifier.set_params(verbose=True).fit(pairs, labels).predict(pairs).shape == (16,)
     steps = [
         int(line.split()[1].strip(":")) for line in capsys.readouterr().out.splitlines() if line.startswith("step")
     ]
-    assert max(steps) < 120
+    assert max(steps) < 60
     classifier.set_params(verbose=False).fit(pairs, labels)
     assert capsys.readouterr().out == ""
 

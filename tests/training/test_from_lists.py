@@ -1,14 +1,17 @@
 """finetune, of lists: as from a file; and what is wrong is said of lists, before anything is read or written."""
 
 import pickle
+import re
 import warnings
 
+import numpy as np
 import pytest
 
 import npbert
 from npbert.io.errors import InputError, InputWarning
 from npbert.io.files import FileError
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.settings import SETTINGS_FILE, load_settings
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
 
@@ -93,20 +96,43 @@ def test_what_is_wrong_with_a_checkpoint_is_said_of_it(tmp_path, options):
         npbert.finetune(TEXTS, YES, folder=tmp_path / "run", **{**options, "model": "gone"})
 
 
-@pytest.mark.parametrize(("weight", "wanted"), [("balanced", [2 / 3, 2]), ({"yes": 3}, [1, 3]), (None, None)])
-def test_a_label_that_is_rare_may_count_more(tmp_path, options, monkeypatch, weight, wanted):
-    seen, train = [], Finetuning.evaluate
-    monkeypatch.setattr(Finetuning, "evaluate", lambda run: seen.append(run.model.loss_function.weight) or train(run))
-    labels, more = ["no", "no", "no", "yes"] * 3, {} if weight is None else {"class_weight": weight}
-    npbert.finetune(TEXTS, labels, folder=tmp_path / "run", held_out=(["a cat"], ["no"]), **options, **more)
-    assert (seen[0] is None) if wanted is None else seen[0].tolist() == pytest.approx(wanted)
-    for wrong, said in (
-        ("even", "'even', wanted balanced, or label=weight"),
-        ({"x": 1}, "'x=1', wanted"),
-        ({"no": 0}, ""),
-    ):
-        with pytest.raises(InputError, match=f"class_weight is {said}"):
-            npbert.finetune(TEXTS, labels, folder=tmp_path / "wrong", class_weight=wrong, **options)
+OWN = [2.0, 0.0, 1.0, 0.5] * 3
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [({"class_weight": "balanced"}, [2 / 3, 2 / 3, 2 / 3, 2]), ({"class_weight": {"yes": 3}}, [1, 1, 1, 3]),
+     ({"sample_weight": OWN}, OWN[:4]), ({"sample_weight": OWN, "class_weight": {"yes": 3}}, [2, 0, 1, 1.5]),
+     ({}, [1] * 4)],
+)  # fmt: skip
+def test_a_label_or_a_text_may_count_more(tmp_path, options, more, wanted):
+    """The loss is the mean of the losses of the texts, each as many times as it counts."""
+    labels = ["no", "no", "no", "yes"] * 3
+    npbert.finetune(TEXTS, labels, folder=tmp_path, held_out=(["a cat"], ["no"]), **options, **more)
+    run = Finetuning(load_settings(FinetuneSettings, tmp_path / SETTINGS_FILE), tmp_path)
+    examples = run.data.examples
+    batch = run.task.collate(examples)
+    assert batch.sample_weight.tolist() == pytest.approx(wanted * 3)
+    losses = [float(run.model.loss(run.task.collate([each._replace(weight=1.0)])).loss) for each in examples]
+    assert float(run.model.loss(batch).loss) == pytest.approx(np.mean(batch.sample_weight * losses), rel=1e-5)
+
+
+WRONG_WEIGHTS = [
+    ({"class_weight": "even"}, "class_weight is 'even', wanted balanced, or label=weight"),
+    ({"class_weight": {"x": 1}}, "class_weight is 'x=1', wanted"),
+    ({"class_weight": {"no": 0}}, "class_weight is 'no=0', wanted"),
+    ({"sample_weight": [1.0]}, "the training list: 12 texts and 1 weights, wanted one for each, and at least one"),
+    ({"sample_weight": [1, -1] * 6}, "the training list, row 1: sample_weight is '-1', wanted a number from 0 on"),
+    ({"sample_weight": [1, 1, float("nan"), 1] * 3}, "the training list, row 2: sample_weight is 'nan', wanted"),
+    ({"sample_weight": OWN, "task": "regression"}, "sample_weight is 'sample_weight', wanted none: only a class"),
+    ({"validation_split": 0.2}, "unknown setting validation_split; did you mean held_out?"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "said"), WRONG_WEIGHTS)
+def test_wrong_weights_are_refused_by_name(tmp_path, options, wrong, said):
+    with pytest.raises((InputError, TypeError), match=re.escape(said)):
+        npbert.finetune(TEXTS, YES, folder=tmp_path / "wrong", **options, **wrong)
 
 
 def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):

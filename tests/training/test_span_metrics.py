@@ -5,7 +5,7 @@ import string
 from collections import Counter
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from npbert.inference import find_entities
@@ -45,7 +45,6 @@ def test_entity_scores_by_hand(predicted, gold, scores):
 
 @pytest.mark.parametrize("reference", ["seqeval.metrics.sequence_labeling"], indirect=True)
 @given(st.lists(st.lists(st.tuples(tags, tags), max_size=8), min_size=1, max_size=4))
-@settings(max_examples=50)
 @example([[("B-PER", "O")], []])
 def test_equal_seqeval(reference, corpus):
     predicted, gold = ([[pair[side] for pair in sentence] for sentence in corpus] for side in (0, 1))
@@ -87,7 +86,6 @@ word_texts = st.lists(st.sampled_from(["the", "cat", "sat", "on", "mat."]), max_
 asked = st.tuples(texts | word_texts, st.lists(texts | word_texts, min_size=1, max_size=3))
 
 
-@settings(max_examples=50)
 @given(st.lists(asked, min_size=1, max_size=5))
 @example([("the–end", ["–end"]), ("", ["cat"]), ("cat", [""])])
 def test_equal_the_script_of_the_task(questions):

@@ -19,6 +19,7 @@ from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import MODEL_FOLDER
 from tests.computing import BLAS_THREADS, on_threads
 from tests.models.own import NoBert, Score
+from tests.tables import one_in
 from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values
 
 
@@ -27,7 +28,8 @@ def rows(folder):
 
 
 @pytest.mark.parametrize(
-    ("decay", "limit", "highest", "warmup"), [(0.3, 1e9, 0.01, 0.0), (0.0, 1e-3, 0.3, 0.4), (0.1, 2.0, 0.02, 0.7)]
+    ("decay", "limit", "highest", "warmup"),
+    one_in(3, [(0.1, 2.0, 0.02, 0.7), (0.3, 1e9, 0.01, 0.0), (0.0, 1e-3, 0.3, 0.4)]),
 )
 def test_the_same_as_by_hand(tmp_path, decay, limit, highest, warmup):
     """Two epochs with dropout: gradients start at 0, are clipped, and decay and learning rate are those of the step."""

@@ -13,6 +13,7 @@ from npbert.training.finite import NotFiniteError, first_not_finite
 from npbert.training.layer_statistics import LayerStatistics
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings
 from npbert.training.state import LOCK_FILE
+from tests.tables import one_in
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))
@@ -48,7 +49,7 @@ OVERFLOWS = {  # parameters that grow, and the first layer whose output a float3
 }
 
 
-@pytest.mark.parametrize("checkpointing", [False, True])
+@pytest.mark.parametrize("checkpointing", one_in(2, [True, False]))
 @pytest.mark.parametrize(("names", "factor", "layer"), OVERFLOWS.values(), ids=OVERFLOWS)
 def test_the_first_layer(names, factor, layer, checkpointing):
     model = classifier(initializer_range=10.0)
@@ -94,7 +95,7 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize(("how", "sentence"), SENTENCES.items(), ids=SENTENCES)
+@pytest.mark.parametrize(("how", "sentence"), one_in(3, SENTENCES.items()))
 def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_path, how, sentence):
     def watched(batch, tape):
         draws.append(tape.rng.bit_generator.state["state"])

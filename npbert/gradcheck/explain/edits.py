@@ -135,9 +135,9 @@ def statement_edits(code: Code) -> Iterator[Edit]:
 
 
 def _inside(holder: ast.stmt) -> Iterator[ast.stmt]:
-    """Yield the statements of a function, with its loops and branches, without inner functions."""
+    """Yield the statements of a function, with its loops, branches and inner functions."""
     for statement in (*getattr(holder, "body", ()), *getattr(holder, "orelse", ())):
-        if not is_idle(statement) and not isinstance(statement, ast.FunctionDef):
+        if not is_idle(statement):
             yield statement
             yield from _inside(statement)
 

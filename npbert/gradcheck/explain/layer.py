@@ -147,7 +147,10 @@ def _calls_of(function: ScalarFunction, home: str) -> tuple[list[Called], list[C
             made[0].undone(made[0].dy)
 
     with function.unchanged():
-        return calls_in(lambda: made.append(Call(function)), home), calls_in(undo, home)
+        both = calls_in(lambda: made.append(Call(function)), home), calls_in(undo, home)
+    is_glue = getattr(function.layer, "is_glue", lambda code, owner: False)
+    forwards, backwards = ([each for each in calls if not is_glue(each.code, each.owner)] for calls in both)
+    return forwards, backwards
 
 
 def _file_of(function: FunctionType) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.gradcheck.explain.code import STEP, Code, filled, text_of
 
-_INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.FunctionDef)
+_INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue)
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 WRITTEN, RAISED = "written", "raised"

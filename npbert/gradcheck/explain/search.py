@@ -131,12 +131,14 @@ class Search:
         """The code with another expression in a place. It is computed where the old one stood: the rest is compiled
         but once for each place."""
         if place not in self._open:
-            env = filled(f"{HOOK}(locals())")
+            env = filled(
+                f"{HOOK}(locals(), lambda: e)", e=place.expr
+            )  # so that an inner function still knows its names
             self._open[place] = self.trial.compiled(self.code.edited({id(place.expr): env}), self._computed)
         self._expression = expression
         return self._open[place]
 
-    def _computed(self, env: Mapping[str, Any]) -> Any:
+    def _computed(self, env: Mapping[str, Any], _: Any) -> Any:
         return eval(self._expression, {**self.code.scope, **env})
 
     def suspect(self) -> CodePlace | None:

@@ -65,7 +65,7 @@ class Tagging(FinetuneTask, Tag):
     def collate(self, examples: Sequence[JudgedExample]) -> Batch:
         batch = self.tokenizer.batch([example.encoding for example in examples])
         rows = []
-        for encoding, _, tags in examples:
+        for encoding, _, tags, *_ in examples:
             row = [IGNORED] * len(encoding.ids)
             for token, word in first_tokens(encoding):
                 row[token] = tags[word]
@@ -75,7 +75,7 @@ class Tagging(FinetuneTask, Tag):
 
     def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
         """The metrics of the tags; the loss is over the words that a model sees."""
-        targets = [tags[word] for encoding, _, tags in examples for _, word in first_tokens(encoding)]
+        targets = [tags[word] for encoding, _, tags, *_ in examples for _, word in first_tokens(encoding)]
         loss = float(SoftmaxCrossEntropy()(np.concatenate(logits), np.array(targets)))
         return {**self.scores(*self._tags(logits, examples)), "loss": loss}
 
@@ -100,7 +100,7 @@ class Tagging(FinetuneTask, Tag):
     ) -> tuple[list[list[str]], list[list[str]]]:
         """The most probable tag of each word, O for those that were cut off; and the right ones."""
         labels, predicted = self.labels, []
-        for (encoding, words, _), scores in zip(examples, logits, strict=True):
+        for (encoding, words, *_), scores in zip(examples, logits, strict=True):
             tags = [OUTSIDE] * len(words)
             for (_, word), row in zip(first_tokens(encoding), scores, strict=True):
                 tags[word] = labels[int(row.argmax())]

@@ -77,6 +77,11 @@ class TaskSettings(Settings):
         value="WHAT",
         wanted=one_of(("", "header", "example")),
     )
+    sample_weight: str = setting(
+        "",
+        "for classification: the column of the examples' weights in the loss (default: 1 each)",
+        value="COLUMN",
+    )
     positive: str = setting(
         "", "for classification: the label of the f1 score (default: the second of two)", value="LABEL"
     )
@@ -90,18 +95,21 @@ class TaskSettings(Settings):
 
 
 class Labelled(NamedTuple):
-    """A row of a labelled file: what is given, a text say, and the target, what a model should say of it."""
+    """A row of a labelled file: what is given, a text say, the target, what a model should say of it, and how much it
+    counts in the loss."""
 
     given: Any
     target: Any
+    weight: float = 1.0
 
 
 class JudgedExample(NamedTuple):
-    """A row as tokens: what a model reads, what is given, and the target."""
+    """A row as tokens: what a model reads, what is given, the target, and how much it counts in the loss."""
 
     encoding: Any
     given: Any
     target: Any
+    weight: float = 1.0
 
 
 class FinetuneTask(Task):
@@ -144,11 +152,15 @@ class FinetuneTask(Task):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         """Raise InputError for settings that the task cannot have, before anything is read."""
-        if settings.positive and not cls.has_positive:
-            raise InputError(what="positive", got=settings.positive, wanted="none, as only classification has one")
-        for name in () if cls.has_vectors else ("negatives", "prompts", "pooling", "loss"):
-            if given := getattr(settings, name):
-                raise InputError(what=name, got=given, wanted="none, as only the task vectors has it")
+        lacks = (
+            {} if cls.has_vectors else dict.fromkeys(("negatives", "prompts", "pooling", "loss"), "the task vectors")
+        )
+        if not cls.has_positive:
+            lacks |= dict.fromkeys(("positive", "sample_weight", "class_weight"), "classification")
+        for name, other in lacks.items():
+            given = getattr(settings, name, "")  # an evaluation has no class_weight
+            if given:
+                raise InputError(what=name, got=given, wanted=f"none, as only {other} has it")
 
     @classmethod
     def read(

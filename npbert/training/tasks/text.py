@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.data.batch import Batch
+from npbert.data.tables import TableRow
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify
 from npbert.io.errors import InputError, InputWarning, Place, Setting
@@ -33,15 +35,18 @@ class TextTask(FinetuneTask, Classify):
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Labelled], tuple[str, ...] | None]:
-        table = Table(path, settings, *([("text_pair", settings.text_pair)] if settings.text_pair else []))
+        pair = [("text_pair", settings.text_pair)] if settings.text_pair else []
+        is_weighed = labels is None and bool(settings.sample_weight)  # what only judges a model needs no weights
+        table = Table(path, settings, *pair, *([("sample_weight", settings.sample_weight)] if is_weighed else []))
         targets, found = cls.targets(table, settings, labels)
-        texts: list[Any] = [row.values[1:] if settings.text_pair else row.values[1] for row in table.rows]
+        weights = [_weight(row) if is_weighed else 1.0 for row in table.rows]
+        texts: list[Any] = [row.values[1:3] if pair else row.values[1] for row in table.rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
             first = table.rows[0].values[1]
             says = f"only {len(set(texts))} of {len(texts):,} texts differ; the first is {listed([first])}"
             hint = (Setting("text"), " names the column of the texts")
             warn(InputWarning(says, where=Place(path), hint=hint))
-        return list(map(Labelled, texts, targets)), found
+        return list(map(Labelled, texts, targets, weights)), found
 
     @classmethod
     def targets(cls, table: Table, settings: TaskSettings, labels: Sequence[str] | None) -> Targets:
@@ -82,6 +87,11 @@ class TextClassification(OneOfMany, TextTask):
         if self.settings.positive:
             return self.labels.index(self.settings.positive)
         return 1 if len(self.labels) == 2 else None
+
+    def collate(self, examples: Sequence[JudgedExample]) -> Batch:
+        batch = super().collate(examples)
+        batch.sample_weight = np.array([example.weight for example in examples])
+        return batch
 
     def name_of(self, target: float) -> str:
         return self.labels[int(target)]
@@ -156,6 +166,14 @@ def numbers_row(predictions: Array, examples: Sequence[JudgedExample]) -> dict[s
     ]
     drawn = pairs[:: -(-len(examples) // _POINTS)]
     return {"kind": "numbers", "examples": len(examples), "worst": worst, "pairs": drawn}
+
+
+def _weight(row: TableRow) -> float:
+    """How much a row counts, the last of its values. Raises: FileError."""
+    text = row.values[-1]
+    if not is_number(text) or float(text) < 0:
+        raise FileError(f"sample_weight is {text!r:.60}, wanted a number from 0 on", where=row.place)
+    return float(text)
 
 
 def _texts(text: Text) -> list[str]:

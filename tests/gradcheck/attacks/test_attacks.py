@@ -12,9 +12,15 @@ from tests.gradcheck.attacks import left_behind, truth
 from tests.gradcheck.attacks.right import PROVABLE, UNPROVED
 from tests.gradcheck.attacks.styles import at
 from tests.gradcheck.attacks.wrong import ALONE, EPSILONS, FAINT, SLIGHT, WRONG
+from tests.tables import one_in, one_of_each
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 COMPLEX = {"step": 1e-30j, "tolerance": 1e-13}
+
+
+def group_of(name):
+    """The principle that lets a wrong backward through, or makes a right one look wrong."""
+    return name.partition(":")[0]
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +37,7 @@ def is_told_right(case):
         return False
 
 
-@pytest.mark.parametrize("name", WRONG | SLIGHT)
+@pytest.mark.parametrize("name", one_of_each(group_of, WRONG | SLIGHT))
 def test_no_wrong_backward_is_proved_or_right(name):
     case = (WRONG | SLIGHT)[name]
     assert truth.error_of(case, **COMPLEX if name in SLIGHT else {}) > 1
@@ -59,7 +65,7 @@ def test_a_small_constant_that_backward_leaves_out_is_named(name):
     assert "right but for 1e-09" in str(report)
 
 
-@pytest.mark.parametrize("name", PROVABLE | UNPROVED)
+@pytest.mark.parametrize("name", one_of_each(group_of, PROVABLE | UNPROVED))
 def test_a_right_backward_is_right_and_proved_where_known_laws_suffice(name):
     case = (PROVABLE | UNPROVED)[name]
     assert truth.is_right(case)
@@ -68,12 +74,12 @@ def test_a_right_backward_is_right_and_proved_where_known_laws_suffice(name):
     assert report.proof.verdict == (PROVED if name in PROVABLE else NOT_PROVED)
 
 
-@pytest.mark.parametrize("name", at(1.0))
+@pytest.mark.parametrize("name", one_in(6, at(1.0)))
 def test_each_style_is_right_by_differences(name):
     assert truth.is_right(at(1.0)[name])
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("scale", one_in(3, [1e6, 1.0, 1e-6]))
 def test_each_style_is_proved_at_any_scale(scale):
     reports = {name: check_gradients(*case) for name, case in at(scale).items()}
     assert [name for name, report in reports.items() if not report.proof] == []
@@ -85,9 +91,8 @@ def test_a_matrix_is_refused(check):
         check(lambda x: x * x, lambda dy, x: 2 * dy @ x, np.ones((2, 2)).view(np.matrix))
 
 
-@pytest.mark.parametrize("check", [prove, check_gradients])
-@pytest.mark.parametrize("name", left_behind.LEFT)
-def test_nothing_is_left_behind_and_another_thread_notices_nothing(name, check):
+@pytest.mark.parametrize("name", one_in(4, left_behind.LEFT))
+def test_nothing_is_left_behind_and_another_thread_notices_nothing(name):
     case, cached, computed, noticed = left_behind.LEFT[name](), left_behind.cached(), left_behind.computed(), set()
     left_behind.mask.cache_clear()
     before, main = left_behind.state_of(case), threading.get_ident()
@@ -100,7 +105,7 @@ def test_nothing_is_left_behind_and_another_thread_notices_nothing(name, check):
     with ThreadPoolExecutor(1) as pool:
         left_behind.hooks.append(turn)
         try:
-            assert check(*case) or check is prove
+            assert check_gradients(*case)
         finally:
             left_behind.hooks.clear()
     assert left_behind.state_of(case) == before

@@ -82,6 +82,7 @@ def test_processes_compute_the_same_bits_as_one(tmp_path):
     assert len(list((tmp_path / "mpi" / "tensorboard").iterdir())) == 1, "process 0 alone writes"
 
 
+@pytest.mark.thorough
 def test_when_one_process_fails_all_end_and_the_run_goes_on(tmp_path):
     status, out, err = run((2, *PROGRAM, tmp_path / "run", json.dumps({"fails": 7})))
     assert status != 0
@@ -117,6 +118,7 @@ def npbert(folder, arguments, *more):
     return "-c", IMPATIENT, "pretrain", folder, *arguments, "--log-every", "1000", *more
 
 
+@pytest.mark.thorough
 def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path):
     (arguments, folder), of_run = text, tmp_path / "run"
     with launched(
@@ -134,6 +136,7 @@ def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path)
     assert out.count("shared by 2 processes, with 1 thread each") == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("folders", "corpora", "message"),
     [

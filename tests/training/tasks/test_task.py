@@ -89,7 +89,7 @@ def test_tasks_by_name():
         assert task_class(TaskSettings(task=name, choices=("2", "3"))) is TASKS[known]
     with pytest.raises(ValueError, match=r"task is 'taging', wanted one of classification, .*; did you mean tagging"):
         task_class(TaskSettings(task="taging"))
-    with pytest.raises(ValueError, match="positive is 'x', wanted none, as only classification has one"):
+    with pytest.raises(ValueError, match="positive is 'x', wanted none, as only classification has it"):
         task_class(TaskSettings(task="ner", positive="x"))
 
 

@@ -1,0 +1,119 @@
+"""Two autograd engines, right: one of numbers, whose gradients are numbers, and one of arrays, whose are its values."""
+
+import math
+
+import numpy as np
+
+
+class Value:
+    __slots__ = "data", "grad", "parents", "step"
+
+    def __init__(self, data, parents=()):
+        self.data, self.grad, self.parents = data, 0, parents
+        self.step = lambda: None
+
+    def __add__(self, other):
+        out = Value(self.data + other.data, (self, other))
+
+        def step():
+            self.grad += out.grad
+            other.grad += out.grad
+
+        out.step = step
+        return out
+
+    def __mul__(self, other):
+        out = Value(self.data * other.data, (self, other))
+
+        def step():
+            self.grad += other.data * out.grad
+            other.grad += self.data * out.grad
+
+        out.step = step
+        return out
+
+    def cube(self):
+        out = Value(self.data**3, (self,))
+
+        def step():
+            self.grad += 3 * self.data**2 * out.grad
+
+        out.step = step
+        return out
+
+    def tanh(self):
+        t = math.tanh(self.data)
+        out = Value(t, (self,))
+
+        def step():
+            self.grad += (1 - t**2) * out.grad
+
+        out.step = step
+        return out
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(value):
+            if value not in seen:
+                seen.add(value)
+                for parent in value.parents:
+                    visit(parent)
+                order.append(value)
+
+        visit(self)
+        self.grad = 1
+        for value in reversed(order):
+            value.step()
+
+
+class Neuron:
+    def __init__(self, *weights):
+        self.weights, self.bias = [Value(each) for each in weights], Value(0)
+
+    def __call__(self, inputs):
+        total = self.bias
+        for weight, value in zip(self.weights, inputs, strict=True):
+            total = total + weight * value
+        return total.tanh()
+
+
+class Tensor:
+    def __init__(self, value, op=None, inputs=()):
+        self.value, self.op, self.inputs = value, op, inputs
+
+    def __mul__(self, other):
+        return Product()(self, other)
+
+    def backward(self, gradient=None):
+        gradient = gradient if gradient else Tensor(np.ones(self.value.shape))
+        self.gradient = Tensor(gradient.value + self.gradient.value if hasattr(self, "gradient") else gradient.value)
+        for each, part in zip(self.inputs, self.op.gradient(gradient, self) if self.op else (), strict=True):
+            each.backward(part)
+
+
+class Op:
+    def __call__(self, *inputs):
+        return Tensor(self.compute(*[each.value for each in inputs]), self, inputs)
+
+
+class Product(Op):
+    def compute(self, a, b):
+        return a * b
+
+    def gradient(self, out, node):
+        a, b = node.inputs
+        return out * b, out * a
+
+
+class Power(Op):
+    def __init__(self, exponent):
+        self.exponent = exponent
+
+    def compute(self, a):
+        return a**self.exponent
+
+    def gradient(self, out, node):
+        a = node.inputs[0]
+        rate = Tensor(self.exponent * a.value ** (self.exponent - 1))
+        return (out * rate,)

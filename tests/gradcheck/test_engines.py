@@ -1,0 +1,74 @@
+"""Autograd engines, as they are: proved by what y.backward() leaves, with the values that a model holds; and wrong."""
+
+import importlib.util
+import inspect
+
+import pytest
+
+from npbert.gradcheck import check_gradients
+from tests.gradcheck import engines
+from tests.gradcheck.objects import n
+
+NUMBERS = "lambda a, b: (a * b + a).tanh() * a.cube()"
+WRONG = [  # what is right, what makes it wrong, and the lines and arrays that the report names
+    ("self.grad += other.data * out.grad", "self.grad = other.data * out.grad", "= or +="),
+    ("other.grad += self.data * out.grad", "other.grad += other.data * out.grad", "wrong name"),
+    ("(1 - t**2) * out.grad", "(1 + t**2) * out.grad", "sign"),
+    ("3 * self.data**2 * out.grad", "3 * self.data**3 * out.grad", "constant"),
+    ("self.grad = 1\n", "self.grad = 2\n", "constant"),
+]
+
+
+def test_values_are_proved_and_left_as_they_were():
+    a, b = engines.Value(0.3), engines.Value(-1.2)
+    report = check_gradients(eval(NUMBERS), a, b)
+    assert report.proof and list(report.sizes) == ["a", "b"]
+    assert (a.data, a.grad, b.data, b.grad) == (0.3, 0, -1.2, 0)
+
+
+def test_the_values_that_a_model_holds_are_inputs_too():
+    neuron = engines.Neuron(0.5, -0.7)
+    report = check_gradients(neuron, [engines.Value(0.3), engines.Value(2)])
+    assert report.proof
+    assert list(report.sizes) == ["inputs[0]", "inputs[1]", "weights[0]", "weights[1]", "bias"]
+    assert check_gradients(lambda x: neuron([x, x]), engines.Value(0.4)).proof.derivatives == 4
+
+
+@pytest.mark.parametrize(
+    ("f", "count"), [(engines.Product(), 2), (engines.Power(3), 1), (lambda a, b: a * b * engines.Power(2)(a), 2)]
+)
+def test_an_engine_whose_gradients_are_its_values(f, count):
+    report = check_gradients(f, *(engines.Tensor(n(3, 2)) for _ in range(count)))
+    assert report.proof and report.count == 6 * count
+
+
+def changed(before, after, folder):
+    """The module of engines with another line, from a file of its own."""
+    source = inspect.getsource(engines)
+    assert source.count(before) == 1
+    file = folder / "engine.py"
+    file.write_text(source.replace(before, after), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location("engine", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module, source.partition(before)[0].count("\n") + 1
+
+
+@pytest.mark.parametrize(("before", "after", "kind"), WRONG)
+def test_a_wrong_operation_is_told_at_its_own_line(before, after, kind, tmp_path):
+    module, line = changed(before, after, tmp_path)
+    report = check_gradients(eval(NUMBERS), module.Value(0.3), module.Value(-1.2))
+    assert not report.ok
+    assert [(each.line, each.kind, each.file) for each in report.diagnosis if each.line] == [(line, kind, "engine.py")]
+
+
+def test_a_wrong_gradient_of_an_operation_is_told_there(tmp_path):
+    module, line = changed("(self.exponent - 1)", "self.exponent", tmp_path)
+    report = check_gradients(module.Power(3), module.Tensor(n(3, 2)))
+    found = report.diagnosis[0]
+    assert (found.line, found.wanted) == (line, "a.value ** (self.exponent - 1)")
+
+
+def test_what_is_no_value_is_refused():
+    with pytest.raises(TypeError, match="wanted one value of the engine"):
+        check_gradients(lambda a: [a, a], engines.Value(1.0))

@@ -1,0 +1,171 @@
+"""What is changed under a stopped run is noticed when it goes on: by its name, and before anything is written."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from npbert.io.files import FileError
+from npbert.training import reads
+from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.training.settings import SETTINGS_FILE, load_settings
+from npbert.training.state import STATE_FILE
+from npbert.training.state_file import read_state, write_state
+from tests.training.tiny import write_checkpoint, write_corpus, write_labelled
+
+KINDS = {"pretrained": (PretrainSettings, Pretraining), "tuned": (FinetuneSettings, Finetuning)}
+SMALL = {"model": "checkpoint", "steps": 2, "batch_size": 4, "max_length": 20}
+GIVEN = {
+    "pretrained": {"corpus": ("books",), "held_out": ("held_out.txt",), "vocabulary": "checkpoint"},
+    "tuned": {"train": "train.tsv", "held_out": "dev.tsv"},
+}
+STATE = Path("pretrained", STATE_FILE)
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A folder with what two runs read, and both of them, stopped after their first step."""
+    folder = tmp_path_factory.mktemp("stopped")
+
+    def stop(_):
+        raise InterruptedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_checkpoint(Path("checkpoint"))
+        Path("books").mkdir()
+        for seed, name in enumerate(("books/a.txt", "books/b.txt", "held_out.txt")):
+            write_corpus(Path(name), seed=seed)
+        for seed, name in enumerate(("train.tsv", "dev.tsv")):
+            write_labelled(Path(name), seed=seed)
+        for name, (settings, kind) in KINDS.items():
+            run = kind(settings(**SMALL, **GIVEN[name]), name)
+            patch.setattr(run.trainer, "_judge", stop)
+            with pytest.raises(InterruptedError):
+                run.trainer.train()
+            run.trainer.save()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(stopped, tmp_path, monkeypatch):
+    monkeypatch.chdir(shutil.copytree(stopped, tmp_path / "copy"))
+
+
+def assert_noticed(run, said, **settings):
+    """It does not go on, and its folder stays as it was."""
+    kind, run_class = KINDS[run]
+    before = {path: path.read_bytes() for path in Path(run).rglob("*") if path.is_file()}
+    with pytest.raises(FileError) as noticed:
+        run_class(load_settings(kind, Path(run, SETTINGS_FILE), **settings), run).trainer.train()
+    assert said in str(noticed.value)
+    assert {path: path.read_bytes() for path in Path(run).rglob("*") if path.is_file()} == before
+
+
+CORPUS, HELD_OUT, TRAIN, DEV = (
+    "corpus file books/a.txt was",
+    "held-out file",
+    "training file train.tsv was",
+    "held-out file",
+)
+FILES = {
+    "a word of the corpus": ("pretrained", "books/a.txt", " cat ", " dog ", CORPUS),
+    "its lines end in another way": ("pretrained", "books/a.txt", "\n", "\r\n", CORPUS),
+    "a blank more": ("pretrained", "books/a.txt", "the", " the", CORPUS),
+    "a word of the held-out text": ("pretrained", "held_out.txt", " cat ", " dog ", HELD_OUT),
+    "two words of the vocabulary": ("pretrained", "checkpoint/vocab.txt", "cat\ndog", "dog\ncat", "vocabulary was"),
+    "epsilon": ("pretrained", "checkpoint/config.json", "1e-12", "1e-6", "configuration of the model was"),
+    "the activation": ("pretrained", "checkpoint/config.json", '"gelu"', '"relu"', "configuration of the model was"),
+    "the names of labels": ("tuned", "train.tsv", "\tyes", "\tyea", "is none of those in training"),
+    "their names everywhere": ("tuned", "*.tsv", "\tyes", "\tyea", TRAIN),
+    "all labels": ("tuned", "train.tsv", "\tyes\n", "\tno\n", "there is nothing to learn"),
+    "texts": ("tuned", "train.tsv", "cat", "dog", TRAIN),
+    "texts that judge": ("tuned", "dev.tsv", "cat", "dog", DEV),
+    "two words": ("tuned", "checkpoint/vocab.txt", "cat\ndog", "dog\ncat", "vocabulary was"),
+}
+"""By name: the run, the file, what is replaced there, and what is said."""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_another_file_is_noticed(name):
+    run, pattern, old, new, said = FILES[name]
+    for path in Path().glob(pattern):
+        text = path.read_bytes().decode()
+        assert old in text
+        path.write_bytes(text.replace(old, new).encode())
+    assert_noticed(run, said)
+
+
+TEXT = b"the cat sees a dog .\na dog sees the cat .\n" * 9
+MOVED = {
+    "a file more": (lambda: Path("books/c.txt").write_bytes(TEXT), "books/c.txt was missing and is"),
+    "a file less": (Path("books/b.txt").unlink, "books/b.txt was"),
+    "another name": (lambda: Path("books/b.txt").rename("books/c.txt"), "books/b.txt was"),
+    "another order": (lambda: Path("books/b.txt").replace("books/a.txt"), CORPUS),
+    "upper case": (
+        lambda: Path("checkpoint/tokenizer_config.json").write_text('{"do_lower_case": false}'),
+        "vocabulary was",
+    ),
+    "accents": (
+        lambda: Path("checkpoint/tokenizer_config.json").write_text('{"strip_accents": false}'),
+        "vocabulary was",
+    ),
+    "another run's state": (lambda: Path("tuned", STATE_FILE).replace(STATE), "holds a run with other settings"),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_files_that_are_moved_are_noticed(name):
+    change, said = MOVED[name]
+    change()
+    assert_noticed("pretrained", said)
+
+
+SETTINGS = [("learning_rate", 0.5), ("batch_size", 5), ("seed", 1), ("max_length", 21), ("mask_probability", 0.2)]
+SETTINGS += [("objective", "sop"), ("whole_words", True), ("parts", 2), ("weight_decay", 0.5), ("evaluate_every", 1)]
+SETTINGS += [("class_weight", ("balanced",)), ("warmup", 0.5), ("positive", "no")]
+
+
+@pytest.mark.parametrize(("name", "value"), SETTINGS)
+def test_another_setting_is_noticed(name, value):
+    run = "pretrained" if hasattr(PretrainSettings, name) else "tuned"
+    assert_noticed(run, f"other settings, {name} = ", **{name: value})
+
+
+def test_another_npbert_is_noticed(monkeypatch):
+    monkeypatch.setattr(reads, "_code", lambda: "another")
+    assert_noticed("tuned", "code of npbert was")
+
+
+@pytest.mark.parametrize("place", [9, 40, 2000, -1000, -1, None])
+def test_a_state_that_is_damaged_or_cut_is_noticed(place):
+    """None: it lacks its last byte."""
+    data = bytearray(STATE.read_bytes())
+    if place is None:
+        del data[-1]
+    else:
+        data[place] ^= 1
+    STATE.write_bytes(data)
+    assert_noticed("pretrained", str(STATE))
+
+
+HUGE = 10**400
+HEADS = [("steps", HUGE), ("steps", -1), ("steps", "1"), ("steps", 1.5), ("reads", [1]), ("reads", {"labels": 1})]
+HEADS += [("progress", []), ("progress.settings", [1]), ("progress.rng", {}), ("progress.epoch", HUGE)]
+HEADS += [("progress.epoch_seed", -1), ("progress.place", [HUGE, 0]), ("progress.best_evaluation", [1])]
+HEADS += [("progress.averages", {"sums": {"loss": 1.0}, "counts": {"loss": 0}}), ("progress.best", "x")]
+HEADS += [("progress.averages", {"sums": {"loss": HUGE}, "counts": {"loss": 1}}), ("progress.none", 1)]
+
+
+@pytest.mark.parametrize(("name", "value"), HEADS)
+def test_a_state_that_says_what_cannot_be_is_refused(name, value):
+    """Its checksum is right: somebody made it so."""
+    file, head = read_state(STATE)
+    *path, last = name.split(".")
+    owner = head
+    for part in path:
+        owner = owner[part]
+    owner[last] = value
+    write_state(STATE, head, {each: file.read(each) for each in file.shapes})
+    assert_noticed("pretrained", "")

@@ -75,7 +75,7 @@ def read_sentence_settings(folder: Path) -> SentenceSettings | None:
         else:
             missing.append(f"{folder / MODULES_FILE}: npbert does not support the module {kind} in this place")
     if pooling is None:
-        missing.append(f"{folder / MODULES_FILE} has no Pooling")
+        missing.append(f"{folder / MODULES_FILE}: Pooling is missing")
     max_length, similarity_fn_name = _max_length(bert, missing), _similarity_fn_name(folder, missing)
     return SentenceSettings(bert, pooling, normalize, max_length, similarity_fn_name, missing)
 

@@ -68,7 +68,7 @@ def test_results_are_in_the_order_of_the_texts(task):
     with pytest.raises(ValueError, match="shorter"):
         task.run(task.tokenize(["cat", "dog"]), lambda batch, numbers: [1])
     for size in (0, 1.5, "2"):
-        with pytest.raises(ValueError, match=f"batch_size is {size!r}, wanted at least 1, a whole number"):
+        with pytest.raises(ValueError, match=f"batch_size is {size!r}, wanted a whole number of at least 1"):
             task.run([], compute, batch_size=size)
 
 

@@ -60,7 +60,7 @@ def test_the_table_has_every_parameter_and_the_sum_of_each_part():
 
 def test_changes_to_a_preset():
     assert BertConfig.preset("bert-tiny", vocab_size=40, hidden_act="relu").vocab_size == 40
-    with pytest.raises(ValueError, match="no preset 'bert-huge', wanted one of bert-tiny, bert-mini"):
+    with pytest.raises(ValueError, match="name is 'bert-huge', wanted one of bert-tiny, bert-mini"):
         BertConfig.preset("bert-huge")
 
 

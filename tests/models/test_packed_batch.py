@@ -74,7 +74,7 @@ IDS, TYPES = [[1, 5, 9, 2], [6, 3, 0, 0]], [[0, 0, 1, 3], [0, 1, 0, 0]]
     [
         ({"input_ids": IDS}, IndexError, r"input_ids\[0, 2\] is 9, wanted 0 to 8, as vocab_size is 9"),
         ({"input_ids": [[1] * 4, [1, 1, -1, 1]]}, IndexError, r"input_ids\[1, 2\] is -1, wanted 0 to 8, as vocab_size"),
-        ({"token_type_ids": TYPES}, IndexError, r"token_type_ids\[0, 3\] is 3, but type_vocab_size is 3: wanted"),
+        ({"token_type_ids": TYPES}, IndexError, r"token_type_ids\[0, 3\] is 3, wanted 0 to 2, as type_vocab_size"),
         (LONG, ValueError, "the sequences have 6 tokens, wanted at most 5"),
     ],
 )
@@ -117,7 +117,13 @@ WRONG = [
     (OF_TOKENS, {"labels": NONE}, ValueError, "labels has no target: all 8 are -100, wanted at least one class"),
     (OF_TOKENS, {"labels": NONE[:, :3]}, ValueError, r"labels has shape \(2, 3\), wanted \(2, 4\)"),
     (OF_TOKENS, {"labels": NONE * 1.0}, TypeError, NO_INTEGERS),
-    (OF_TOKENS, {"labels": [[1] * 4, [1, 1, 0, 1]]}, ValueError, r"\[1, 2\] is 0, but the token is padding"),
+    (
+        OF_TOKENS,
+        {"labels": [[1] * 4, [1, 1, 0, 1]]},
+        ValueError,
+        r"\[1, 2\] is 0, wanted -100, as the token "
+        "is padding",
+    ),
     (OF_WORDS, {"labels": [[9] * 4, NONE[0]]}, IndexError, r"labels\[0, 0\] is 9, wanted 0 to 8, as vocab_size is 9"),
     (
         "token classification",
@@ -127,21 +133,21 @@ WRONG = [
         "as num_labels",
     ),
     ("pre-training", {"labels": MASKED, "next_sentence_label": None}, ValueError, "next_sentence_label is missing"),
-    ("pre-training", {"labels": MASKED, "next_sentence_label": [0, 2]}, IndexError, r"label\[1\] is 2, but the number"),
+    ("pre-training", {"labels": MASKED, "next_sentence_label": [0, 2]}, IndexError, r"label\[1\] is 2, wanted 0 to 1"),
     ("classification, regression, multiple choice", {}, ValueError, MISSING),
     (OF_CLASSES, {"labels": NONE[:, 0]}, ValueError, "labels has no target: all 2 are -100"),
     (OF_CLASSES, {"labels": [1.0, 2.0]}, TypeError, NO_INTEGERS),
     ("classification, regression", {"labels": [[1], [2]]}, ValueError, r"labels has shape \(2, 1\), wanted \(2,\)"),
     ("classification", {"labels": [1, 5]}, IndexError, r"labels\[1\] is 5, wanted 0 to 4, as num_labels is 5"),
     ("multiple choice", {"labels": NONE[:, :3]}, ValueError, r"labels has shape \(2, 3\), wanted \(2,\)"),
-    ("multiple choice", {"labels": [1, 3]}, IndexError, r"labels\[1\] is 3, but the number of choices is 3"),
+    ("multiple choice", {"labels": [1, 3]}, IndexError, r"labels\[1\] is 3, wanted 0 to 2, as the number of choices"),
 ]
 WRONG_ANSWERS = [  # start_positions, end_positions; the sequences have four tokens and two
     (None, [3, 1], ValueError, "start_positions is missing, wanted start_positions and"),
     ([3, 1], None, ValueError, "end_positions is missing"),
     ([1, IGNORED], [2, 1], ValueError, r"disagree on the sequences without an answer \(-100\)"),
     (NONE[:, 0], NONE[:, 0], ValueError, "start_positions has no target: all 2 are -100"),
-    ([1, 1], [4, 1], IndexError, r"end_positions\[0\] is 4, but the number of tokens is 4"),
+    ([1, 1], [4, 1], IndexError, r"end_positions\[0\] is 4, wanted 0 to 3, as the number of tokens"),
     ([1, 1], [3, 2], ValueError, r"end_positions\[1\] is 2, which is padding"),
 ]
 WRONG += [

@@ -79,7 +79,7 @@ def test_the_folder_of_a_run(tmp_path):
         plot_curves(tmp_path)
     of_folder = [curves(axes) for axes in plot_curves(write_run(tmp_path)).axes]
     assert of_folder == [curves(axes) for axes in plot_curves(ROWS).axes]
-    with pytest.raises(FileError, match="no numbers of a run"):
+    with pytest.raises(FileError, match="the run has no numbers"):
         plot_curves([{"step": 3, "epoch": 0}])
 
 

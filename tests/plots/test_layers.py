@@ -72,7 +72,7 @@ def test_nothing_to_draw(tmp_path, draw):
     with pytest.raises(FileError, match=r"layers\.jsonl: the run has no numbers of layers to draw"):
         draw(tmp_path)
     for value in (0.0, None):
-        with pytest.raises(FileError, match="there is nothing to draw"):
+        with pytest.raises(FileError, match="wanted numbers to draw"):
             draw([row(1, value, value)])
 
 

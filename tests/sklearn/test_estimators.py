@@ -192,7 +192,8 @@ def test_what_is_missing_or_cannot_be_held_back_is_named(classifier):
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
-    [({"epochs": 0.0}, "epochs is 0.0, wanted a positive number"), ({"warmup": 1.0}, "warmup is 1.0, wanted a share"),
+    [({"epochs": 0.0}, "epochs is 0.0, wanted a positive number"), ({"warmup": 1.0}, "warmup is 1.0, wanted "
+        "at least 0 and less than 1"),
      ({"early_stopping": True, "n_iter_no_change": -1}, "n_iter_no_change is -1, wanted at least 0"),
      ({"max_length": 0}, "max_length is 0, wanted at least 8")],
 )  # fmt: skip

@@ -82,7 +82,7 @@ def test_two_names_for_one_tensor(second, tmp_path):
     write_checkpoint(tmp_path, random_float32(BertModel), {second: np.zeros(6, np.float32)})
     first = second.removeprefix("bert.").replace("gamma", "weight")
     both = f"({first} and {second}|{second} and {first})"
-    with pytest.raises(FileError, match=f"^{tmp_path / WEIGHTS_FILE} holds both {both}$"):
+    with pytest.raises(FileError, match=f"^{tmp_path / WEIGHTS_FILE} has both {both}$"):
         BertModel.from_pretrained(tmp_path)
 
 

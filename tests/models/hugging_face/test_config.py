@@ -85,7 +85,7 @@ def test_errors_name_the_file(stored, message, tmp_path):
 def test_no_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=rf"^{tmp_path} is not a checkpoint: it has no config.json \(npbert"):
         load_config(tmp_path)
-    with pytest.raises(FileNotFoundError, match="bert-base is not a checkpoint: there is no such folder"):
+    with pytest.raises(FileNotFoundError, match="bert-base is not a checkpoint: it does not exist"):
         load_config("bert-base")
     (tmp_path / "file").touch()
     with pytest.raises(FileNotFoundError, match=rf"did you mean {Path.cwd()}\?\)$"):

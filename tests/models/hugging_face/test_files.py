@@ -85,7 +85,7 @@ def test_without_the_library(folder, monkeypatch):
     before = contents(folder)
     for name in ("safetensors", "safetensors.numpy"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=r"needs the package safetensors, .* pip install .*\[hf\]"):
+    with pytest.raises(MissingExtraError, match=r"the package safetensors is missing.* pip install .*\[hf\]"):
         BertModel.from_pretrained(folder)
     with pytest.raises(MissingExtraError, match=r"pip install .*\[hf\]"):
         random_float32(BertModel, seed=1).save_pretrained(folder, overwrite=True)
@@ -105,7 +105,7 @@ def test_another_model_is_not_overwritten(folder):
     model.save_pretrained(folder)
     assert_loads(model, folder)
     other.save_pretrained(folder, overwrite=True)
-    with pytest.raises(FileExistsError, match="holds another model"):
+    with pytest.raises(FileExistsError, match="already has another model"):
         model.save_pretrained(folder)
     BertModel.from_pretrained(folder).save_pretrained(folder)
 
@@ -181,7 +181,7 @@ def test_of_a_bfloat16_file_only_what_is_asked_for_is_read(tmp_path):
     ("head", "message"),
     [
         (b'{"a":["F32",[1],[0,4]]}', "'a' is a list in its head"),
-        (b"[]," * 2**23, "has a head of 24 MiB, wanted at most"),
+        (b"[]," * 2**23, "has a header of 24 MiB, wanted at most"),
     ],
 )
 def test_a_head_of_lists(path, head, message):

@@ -33,7 +33,7 @@ from npbert.training.trainer import ShownRun, Trainer
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainSettings(TrainerSettings):
-    """Settings of pre-training: text, model, and how it learns. (Devlin et al. 2018, section 3.1 and appendix A.2.)
+    """Settings of pre-training: text, model, and training. (Devlin et al. 2018, section 3.1 and appendix A.2.)
 
     Raises: ValueError for a value that is not possible.
     """
@@ -77,18 +77,18 @@ class PretrainSettings(TrainerSettings):
 
 
 class Pretraining(ShownRun):
-    """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
+    """A run of pre-training in `folder`: `trainer.train()` starts or continues it. communicator: as in Trainer.
 
-    Warns: when documents of the held-out text are in the corpus, too.
+    Warns: of documents of the held-out text that are in the corpus, too.
 
     Raises: ValueError for a held-out text without a batch, or more tokens than the model takes; FileNotFoundError for a
-    file that is not there, or a model that is neither a size nor a folder; what Corpus, Tokenizer.from_pretrained,
-    PretrainingData and from_pretrained raise.
+    missing file, or a model that is neither a size nor a folder; as Corpus, Tokenizer.from_pretrained, PretrainingData
+    and from_pretrained.
     """
 
     def __init__(self, settings: PretrainSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         for path in (*settings.corpus, *settings.held_out):
-            Path(path).stat()  # one that is not there is better missed now than when all others have been read
+            Path(path).stat()  # a missing file is an error before the others are read
         rng = np.random.default_rng(settings.seed)
         self.settings, self.communicator = settings, communicator
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
@@ -134,7 +134,7 @@ class Pretraining(ShownRun):
         )
 
     def summary(self) -> str:
-        """A few lines about the run: its text, the beginning of it as the model sees it, and how long it will be."""
+        """Return a few lines about the run: its text, the first tokens, and its length."""
         settings, corpus = self.settings, self.data.corpus
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
         judged = when_judged(self.trainer.settings, self.trainer.evaluation.cost)
@@ -155,17 +155,17 @@ class Pretraining(ShownRun):
         return "\n".join([*lines, length])
 
     def evaluate(self) -> dict[str, float]:
-        """Losses and accuracies of the model on the held-out batches."""
+        """Return losses and accuracies of the model on the held-out batches."""
         return evaluate_losses(self.model, self.held_out, self.kinds, self.communicator)
 
     def show(self) -> dict[str, object]:
-        """The guesses of the model for hidden words, and the baselines to judge its losses by."""
+        """Return the model's predictions for masked words, and the baselines of its losses."""
         shown = self.sentences.show(self.model)
         return {**shown, "baselines": self.baselines} if shown else {}
 
 
 def _size(count: int) -> str:
-    """A number of bytes, as a person says it."""
+    """Return a number of bytes in words."""
     if count < 1000:
         return counted(count, "byte")
     return f"{count / 1e3:,.1f} kB" if count < 1e6 else f"{count / 1e6:,.1f} MB"
@@ -190,8 +190,9 @@ def _make_model(
 def evaluate_losses(
     model: TaskModel, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
 ) -> dict[str, float]:
-    """The losses and accuracies of a model over all targets in the batches, without dropout. Several processes each
-    take their share of the batches, and all get the same numbers: those of one process."""
+    """Return the losses and accuracies of a model over all targets in the batches, without dropout.
+
+    Several processes share the batches, and all get the same numbers as one process."""
     own = []
     for batch in communicator.own(batches):
         loss = model.loss(batch)
@@ -204,8 +205,8 @@ def evaluate_losses(
 
 
 def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) -> Array:
-    """The share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
-    counts = np.ones(len(tokenizer))  # as if each had been seen once
+    """Return the share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
+    counts = np.ones(len(tokenizer))  # each token counts once in advance
     for number in range(0, len(corpus), -(-len(corpus) // max_pieces)):
         ids = [index for sentence in tokenizer.pieces(corpus.read(number)) for index in sentence]
         counts += np.bincount(np.array(ids, int), minlength=len(counts))
@@ -214,7 +215,7 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
 
 
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
-    """The metrics of a model that knows only how frequent words are, and which label is more frequent."""
+    """Return the metrics of a model that knows only the frequencies of words and labels."""
     words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
     loss = float(-np.log(shares[words]).mean())
     known = {"loss": loss, "accuracy": float((words == shares.argmax()).mean())}

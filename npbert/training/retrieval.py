@@ -1,4 +1,4 @@
-"""Retrieval: how well a search finds what belongs to a query. Every score is between 0 and 1, and higher is better."""
+"""Retrieval: metrics of a search. Every score is between 0 and 1, and higher is better."""
 
 from collections.abc import Collection, Sequence
 from math import log2
@@ -10,10 +10,10 @@ RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
 
 def retrieval_scores(found: Sequence[Sequence[int]], relevant: Sequence[Collection[int]]) -> dict[str, float]:
-    """The mean over the queries of each of RETRIEVAL_METRICS.
+    """Return the mean over the queries of each of RETRIEVAL_METRICS.
 
-    found: for each query the numbers of the texts that a search gives, the best first, of which ten are looked at.
-    relevant: for each query the numbers of the texts that belong to it, at least one.
+    found: for each query the indices of the found texts, best first; only ten count.
+    relevant: for each query the indices of the matching texts, at least one.
 
     recall_at_k: the share of the relevant texts that are among the first k
     mrr_at_10: 1 / the place of the first relevant text; 0 where none is among ten
@@ -42,10 +42,10 @@ def _discounted(places: Collection[int]) -> float:
 
 
 class Library:
-    """The different texts of some groups: the queries, the first of each group, and all others, to search in.
+    """The distinct texts of some groups: the queries, first in each group, and all others, to search in.
 
-    groups: each a query and the texts with it, of which the first belongs to it.
-    relevant: by the number of a query, the numbers of the texts that belong to it, in whatever group.
+    groups: each a query and its texts, the first of which matches.
+    relevant: for each query the indices of its matching texts, in any group.
     """
 
     def __init__(self, groups: Sequence[Sequence[str]]) -> None:
@@ -65,6 +65,6 @@ class Library:
             self.relevant[self.queries[query]].add(self.texts[texts[0]])
 
     def search(self, vectors: Sequence[Array], *, top_k: int = 10) -> Hits:
-        """For each query the texts that are most similar to it, by the cosine. vectors: of each group (C, D)."""
+        """Return the most similar texts for each query, by the cosine. vectors: of each group (C, D)."""
         queries, texts = ([vectors[n][column] for n, column in self._first[what]] for what in ("queries", "texts"))
         return semantic_search(queries, texts, top_k=top_k)

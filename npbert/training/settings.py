@@ -1,4 +1,4 @@
-"""Every setting of a run, with what it means and its default: for Python, the command line and the TOML file."""
+"""The settings of a run, with description and default, for Python, the command line and the TOML file."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from npbert.io.settings import setting as setting
 SETTINGS_FILE = "settings.toml"
 _VERSION = "npbert "
 
-_TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # of evaluations along the way
+_TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
-_NOTED = 0.1  # the share of the time from which on it is said
+_NOTED = 0.1  # the share of the time from which it is mentioned
 STEP_IN_FORWARDS = 3
-"""The time of a step, in forward passes of its batch: there is the way back, too."""
+"""The time of a step with its backward, in forward passes of its batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainerSettings(Settings):
-    """Settings of the loop: how long and how fast it learns. (Devlin et al. 2018, appendix A.2 and A.3.)
+    """Settings of the training loop. (Devlin et al. 2018, appendix A.2 and A.3.)
 
     Raises: ValueError for a number out of range.
     """
@@ -72,15 +72,14 @@ class TrainerSettings(Settings):
     patience: int = setting(0, "stop after this many evaluations without a better result; 0: never", wanted=at_least(0))
 
     def steps_for(self, data: Any) -> int:
-        """How many updates a run on these data makes."""
+        """Return the number of updates of a run on these data."""
         return self.steps
 
     def with_interval(self, cost: float, *, is_judged: bool) -> TrainerSettings:
-        """The same with the steps between evaluations in `evaluate_every`; 0 for none but the last.
+        """Return the settings with the steps between evaluations in `evaluate_every`; 0: only the last.
 
-        cost: how long an evaluation takes, in steps. By default there are ten in a run; but where they would take
-        longer than a quarter of the steps, fewer, and at least three, enough for a curve; and none where nothing judges
-        the model.
+        cost: the time of an evaluation, in steps. By default a run has ten; fewer, but at least three for a curve, if
+        they would take more than a quarter of the time; none without an evaluation.
         """
         if self.evaluate_every >= 0 or not is_judged:
             return replace(self, evaluate_every=max(0, self.evaluate_every))
@@ -92,12 +91,13 @@ class TrainerSettings(Settings):
         return step % self.log_every == 0 or step == self.steps
 
     def is_judged(self, step: int) -> bool:
-        """True if the model is judged after this step. (`evaluate_every` is known: see `with_interval`.)"""
+        """True if there is an evaluation after this step. (`evaluate_every` is set by `with_interval`.)"""
         return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
 
 
 def when_judged(settings: TrainerSettings, cost: float) -> str:
-    """At which of its steps a run is judged, and how much longer it takes for that. cost: of a judgement, in steps."""
+    """Return the steps of a run's evaluations in words, with their share of the time. cost: of an evaluation, in
+    steps."""
     every = settings.evaluate_every
     if not 0 < every < settings.steps:
         return "at the end"
@@ -111,7 +111,7 @@ Kind = TypeVar("Kind", bound=Settings)
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The values in a TOML file by name. Raises: FileError that names the file when it is not TOML; OSError."""
+    """Return the values in a TOML file by name. Raises: FileError if it is not TOML; OSError."""
     tomlkit = import_extra("tomlkit", extra="train")
     try:
         values: dict[str, Any] = tomlkit.parse(read_text(path)).unwrap()
@@ -121,8 +121,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def save_settings(settings: Settings, folder: Path) -> None:
-    """Write `folder`/settings.toml: the version of npbert, then each setting with a comment that says what it means.
-    (Extra: train.)"""
+    """Write `folder`/settings.toml: the version of npbert, then each setting with its description. (Extra: train.)"""
     tomlkit = import_extra("tomlkit", extra="train")
     document = tomlkit.document()
     document.add(tomlkit.comment(f"{_VERSION}{npbert.__version__}"))
@@ -134,15 +133,15 @@ def save_settings(settings: Settings, folder: Path) -> None:
 
 
 def version_in(path: Path) -> str:
-    """The version of npbert that wrote a settings.toml; "" where an older one did. Raises: FileError; OSError."""
+    """Return the version of npbert that wrote a settings.toml, or "" for an older one. Raises: FileError; OSError."""
     first, *_ = read_text(path).splitlines() or [""]
     return first.removeprefix(f"# {_VERSION}") if first.startswith(f"# {_VERSION}") else ""
 
 
 def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
-    """The settings of a TOML file, with `changes` made to them.
+    """Return the settings of a TOML file, with `changes`.
 
-    Raises: FileError that names the file: not TOML, a setting that there is not, or a value that is not possible.
+    Raises: FileError if it is not TOML, for an unknown setting, or a wrong value.
     """
     values = read_settings(path)
     known = {entry.name for entry in fields(kind)}

@@ -158,6 +158,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     texts = np.arange(3 * B).reshape(B, 3)
     texts[-1, 2] = texts[0, 1]  # it answers the first query, too
     triples, texts_of_triples = _drawn((B, 3, D), also=(texts,)), grouped(3, texts)
+    replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
     logits = _drawn((shapes.N, V), also=(shapes.packed_labels,))
     made: dict[str, tuple[Build, Inputs]] = {
         "Linear": (_sized(D, F), x),
@@ -187,6 +188,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "DotProductAttention": (_made(H, 0.3), of_three),
         "Rotary": (lambda cls, init: cls(2 * D // H, 10.0, init.dtype), _drawn(wide, also=(lengths.positions,))),
         "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
+        "BinaryCrossEntropy": (_made(), _drawn((B, T), also=(replaced,))),
         "DistanceAttention, bias": (distance_attention(), _drawn(rows, rows, rows, also=(lengths,))),
         "DistanceAttention, bias within reach, some rows look": (distance_attention(reach=1), of_three),
         "FeedForward, gelu": (_sized(D, F), x),
@@ -220,6 +222,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "MaxPooling": (_made(), _drawn(rows, also=(lengths,))),
         "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
         "NextSentenceHead": (_sized(D), x),
+        "ReplacedTokenHead": (_sized(D), x),
         "BertModel": (model, batch()),
         "BertForPreTraining": of_model(**words),
         "BertForPreTraining, sinusoidal, gelu_new": of_model(
@@ -228,6 +231,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertForPreTraining, logits of all": (model, batch()),
         "BertForMaskedLM": of_model(labels=one_without),
         "BertForMaskedLM, logits of all": (model, batch()),
+        "ElectraForPreTraining": of_model(labels=replaced),
+        "ReplacedTokenDetection": of_model(labels=one_without),
         "BertForPreTraining, a batch in 3 parts": (lambda cls, init: LossInParts(model(cls, init), 3), batch(**words)),
         "BertForSequenceClassification": of_model(config={"num_labels": 5}, labels=shapes.class_labels),
         "BertForSequenceClassification, regression": of_model(

@@ -14,6 +14,7 @@ import numpy as np
 from npbert.compute import Array, num_threads, set_num_threads
 
 BLOCKS = ["compute.rowwise.BLOCK", "compute.pieces.BLOCK"]
+LONG = ["compute.pieces.LONG", "compute.pieces.BAND"]
 PARTS = ["compute.cut.ROWS"]
 PRODUCTS = ["compute.products.SMALL", "compute.products.TINY", "compute.products.LENGTH"]
 
@@ -35,6 +36,7 @@ def on_threads(count: int) -> Iterator[None]:
 def in_pieces(block: int, product: int = 1) -> Iterator[None]:
     """Cut what is larger than `block` elements, products of more multiplications than `product`, and all inference."""
     sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), **dict.fromkeys(PARTS, 1)}
+    sizes |= dict.fromkeys(LONG, max(2, block))
     with ExitStack() as stack:
         for name, size in sizes.items():
             module, _, constant = name.rpartition(".")

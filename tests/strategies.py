@@ -5,21 +5,15 @@ check can see: one row or one feature would hide a transposition, or a gradient 
 want those shapes name them.
 """
 
-from typing import Any
-
 import numpy as np
-from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
 from npbert.compute import Array
-from npbert.core import IGNORED, Layer, Sequences
-from npbert.gradcheck import TOLERANCES, check_gradients, randomize
+from npbert.core import IGNORED, Sequences
 
 seeds = st.integers(0, 2**32 - 1)
 rngs = seeds.map(np.random.default_rng)
 sizes = st.integers(2, 5)
-as_it_fails = settings(phases=[Phase.explicit, Phase.reuse, Phase.generate], report_multiple_bugs=False)
-"""Stop at the first failure: its diagnosis says more than a smaller example, for which Hypothesis takes minutes."""
 
 
 @st.composite
@@ -88,10 +82,3 @@ def targets(draw: st.DrawFn, num_classes: int, count: int) -> Array:
     labels, ignored = draw(ids(num_classes, count)), draw(ids(2, count)).astype(bool)
     ignored[draw(st.integers(0, count - 1))] = False
     return np.where(ignored, IGNORED, labels)
-
-
-def check(layer: Layer, *inputs: Any, rng: np.random.Generator, tolerances: dict[str, float] = TOLERANCES) -> None:
-    """Give the layer parameters of size 1, and check every derivative in both ways; dropout draws from a drawn seed."""
-    randomize(layer, rng)
-    dropout, seed = np.random.default_rng(rng.integers(2**32)), int(rng.integers(2**32))
-    check_gradients(layer, *inputs, rng=dropout, seed=seed, tolerances=tolerances).raise_if_wrong()

@@ -173,6 +173,8 @@ PARTS = {
     "TanhGELU": lambda d: (layers.TanhGELU(), 3 * d.rows()),
     "Softmax": lambda d: (layers.Softmax(), 3 * d.rows()),
     "SoftmaxCrossEntropy": lambda d: (layers.SoftmaxCrossEntropy(), d.rows(), d.labels(d.features)[d.mask]),
+    "BinaryCrossEntropy": lambda d: (layers.BinaryCrossEntropy(), 3 * values(d.rng, *d.mask.shape), d.labels(2)),
+    "ReplacedTokenHead": lambda d: (blocks.ReplacedTokenHead(d.features, INIT, activation=d.activation), d.rows()),
     "MeanSquaredError": lambda d: (layers.MeanSquaredError(), d.rows(), d.rows()),
     "LayerNorm": lambda d: (layers.LayerNorm(d.features, INIT, eps=EPS), d.rows()),
     "Dropout": lambda d: (layers.Dropout(d.p), d.rows()),

@@ -15,6 +15,7 @@ import numpy as np
 from npbert import Batch
 from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
+from tests.textbook_positions import bucket, relative_bias, rotary
 from tests.textbook_vectors import cosent, cosine_loss, in_batch_negatives, triplet_loss
 
 
@@ -74,18 +75,8 @@ def cross_entropy(layer: Any, logits: Array, labels: Array, weights: Array | Non
     return np.float64(math.fsum(surprises) / len(surprises))
 
 
-def bucket(layer: Any, distance: int) -> int:
-    """The bucket of a distance, in words: near ones have their own, far ones share by their logarithm."""
-    half = len(layer.weight.value) // 2
-    near, far = half // 2, abs(distance)
-    if far >= near:
-        share = math.log(far / near) / math.log(layer.max_distance / near)
-        far = min(half - 1, near + math.floor(share * (half - near) + 1e-9))
-    return far + half if distance > 0 else far
-
-
-def relative_bias(layer: Any, distances: Array) -> Array:
-    return np.array([layer.weight.value[bucket(layer, int(distance))] for distance in distances])
+def binary_cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
+    return cross_entropy(None, np.stack([0 * logits, logits], axis=-1).reshape(-1, 2), labels.reshape(-1))
 
 
 def probabilities(q: Array, k: Array) -> Array:
@@ -119,17 +110,6 @@ def dot_product(layer: Any, q: Array, k: Array, v: Array, sequences: Sequences |
                 c[query : query + m, features] = p @ v[key : key + t, features]
         query, key = query + m, key + t
     return c
-
-
-def rotary(layer: Any, x: Array, positions: Array) -> Array:
-    """Each pair of a head as a complex number, turned by its angle, which is float32."""
-    half = layer.features // 2
-    y = x.astype(float).reshape(len(x), -1, 2, half).copy()
-    for n, head, i in np.ndindex(len(x), y.shape[1], half):
-        angle = np.float32(positions[n]) * (1 / np.float32(layer.base) ** np.float32(2 * i / layer.features))
-        turned = complex(*y[n, head, :, i]) * complex(np.cos(angle), np.sin(angle))
-        y[n, head, :, i] = turned.real, turned.imag
-    return y.reshape(x.shape)
 
 
 def rotary_attention(layer: Any, x: Array, z: Array, sequences: Sequences) -> Array:
@@ -264,6 +244,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "Gather": lambda layer, x, rows: np.array([x[int(row)] for row in rows]).reshape(-1, x.shape[1]),
     "Unpack": unpack,
     "SoftmaxCrossEntropy": cross_entropy,
+    "BinaryCrossEntropy": binary_cross_entropy,
     "MeanSquaredError": lambda layer, y, target: np.float64(math.fsum(((y - target) ** 2).flat) / y.size),
     "DotProductAttention": dot_product,
     "DistanceAttention": dot_product,
@@ -295,5 +276,8 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "TripletLoss": triplet_loss,
     "MaskedLMHead": masked_lm_head,
     "NextSentenceHead": linear,
+    "ReplacedTokenHead": lambda layer, x: linear(
+        layer.dense_prediction, each(ACTIVATIONS["gelu"], None, linear(layer.dense, x))
+    ),
 }
 """By the names of the catalogue, or the part of them before a comma."""

@@ -13,9 +13,10 @@ from npbert.blocks.mean_pooling import MeanPooling
 from npbert.blocks.next_sentence_head import NextSentenceHead
 from npbert.blocks.pooler import Pooler
 from npbert.blocks.pre_norm_encoder_layer import PreNormEncoderLayer
+from npbert.blocks.replaced_token_head import ReplacedTokenHead
 from npbert.blocks.rotary_attention import RotaryAttention
 
 __all__ = ["ACTIVATIONS", "make_activation", "FeedForward", "MultiHeadAttention", "EncoderLayer", "Checkpointed"]
 __all__ += ["Encoder", "BertEmbeddings", "POSITION_KINDS"]
 __all__ += ["Pooler", "MeanPooling", "MaxPooling", "MaskedLMHead", "NextSentenceHead"]
-__all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer"]
+__all__ += ["RotaryAttention", "GatedFeedForward", "PreNormEncoderLayer", "ReplacedTokenHead"]

@@ -13,6 +13,12 @@ from npbert.compute.threads import slices
 NARROWEST = 32
 """The least number of positions in a band."""
 
+LONG = 1024
+"""A sequence with more keys is long: it has more scores than there may be room for, so they are not kept."""
+
+BAND = 256
+"""Queries of a band of a long sequence, at most: for each band BLAS copies all keys."""
+
 
 class Piece(NamedTuple):
     """Some heads of n neighbouring sequences, each with R queries and T keys.
@@ -33,6 +39,11 @@ class Piece(NamedTuple):
     def keys(self, z: Array) -> Array:
         """Return this piece's view of an array for all keys or values: (N, D) -> (n, heads, T, d)."""
         return self._split(z[self.key_rows])
+
+    @property
+    def is_long(self) -> bool:
+        """True for a band of a long sequence, whose scores are too many to be kept."""
+        return (self.key_rows.stop - self.key_rows.start) // self.n > LONG
 
     @property
     def scores_shape(self) -> tuple[int, int, int, int]:
@@ -63,19 +74,21 @@ def attention_pieces(
 
     query_lengths, lengths (S,): the numbers of queries and of keys of each sequence.
     reach: the largest distance from a query to a key; it needs `query_positions` (M,). A longer sequence is cut into
-    bands of neighboring queries with the keys in reach, so the cost is linear in its length.
+    bands of neighboring queries with the keys in reach, so the cost is linear in its length. Without a reach, a band of
+    a long sequence has all keys.
 
     Neighboring sequences of equal length share a piece. The pieces do not depend on the number of threads.
     """
     pieces, query, key = [], 0, 0  # the first rows without a piece
     for (r, t), equal in itertools.groupby(zip(query_lengths.tolist(), lengths.tolist(), strict=True)):
-        if reach is not None and query_positions is not None and t > reach + 1:
-            for _ in equal:
+        for _ in equal if t > (LONG if reach is None else reach + 1) else ():
+            if reach is None or query_positions is None:
+                pieces += _bands_with_all_keys(query, r, key, t, num_heads)
+            else:
                 pieces += _bands(query, query_positions[query : query + r], key, t, num_heads, reach)
-                query, key = query + r, key + t
-            continue
+            query, key = query + r, key + t
         sequences_at_once = max(1, BLOCK // max(1, r * t) // num_heads)
-        count = sum(1 for _ in equal)
+        count = sum(1 for _ in equal)  # of those that are not cut
         for first in range(0, count, sequences_at_once):
             n = min(sequences_at_once, count - first)
             rows = slice(query, query + n * r), slice(key, key + n * t)
@@ -87,6 +100,13 @@ def attention_pieces(
 def _heads_at_once(num_heads: int, scores: int) -> list[slice]:
     """Return the heads of each piece, for this number of scores in one head."""
     return slices(num_heads, math.ceil(num_heads / max(1, BLOCK // max(1, scores))))
+
+
+def _bands_with_all_keys(query: int, r: int, key: int, t: int, num_heads: int) -> list[Piece]:
+    """The bands of one long sequence, head by head. query, key: its first rows   r, t: how many it has of each."""
+    bands, heads = slices(r, math.ceil(r / BAND)), slices(num_heads, num_heads)
+    rows = [(slice(query + band.start, query + band.stop), slice(key, key + t)) for band in bands]
+    return [Piece(1, *band, head, num_heads) for head in heads for band in rows]
 
 
 def _bands(query: int, positions: Array, key: int, t: int, num_heads: int, reach: int) -> list[Piece]:

@@ -7,8 +7,9 @@ import numpy as np
 
 from npbert.data.example import IS_NEXT, NOT_NEXT
 
-OBJECTIVES = ("nsp", "sop", "none")
-"""The use of a pair: next-sentence prediction, sentence-order prediction, or nothing (single sequences)."""
+OBJECTIVES = ("nsp", "sop", "none", "rtd")
+"""The use of a pair: next-sentence prediction, sentence-order prediction, or nothing (single sequences), also where
+replaced tokens are to be found."""
 
 Sentence = Sequence[int]
 _SHORT_PROBABILITY = 0.1
@@ -43,15 +44,16 @@ def pack(
     is false; where nothing else is to be had, the pair keeps its true second text. What is too long is cut from the
     longer text, at a random end. (Devlin et al. 2018, appendix A.2, and its code; order: Lan et al. 2020, section 3.1.)
     """
-    room = max_length - (2 if objective == "none" else 3)
+    in_pairs = objective in ("nsp", "sop")
+    room = max_length - (3 if in_pairs else 2)
     position = 0
     while position < len(sentences):
         target = int(rng.integers(2, room + 1)) if rng.random() < _SHORT_PROBABILITY else room
         end = _fill(sentences, position, target)
-        if objective != "none":
+        if in_pairs:
             end = max(end, min(position + 2, len(sentences)))  # a pair is made of two sentences at least
         chunk, position = sentences[position:end], end
-        if objective == "none":
+        if not in_pairs:
             yield Packed(_cut(_joined(chunk), room, rng), None, IS_NEXT)
             continue
         split = int(rng.integers(1, len(chunk))) if len(chunk) > 1 else 1

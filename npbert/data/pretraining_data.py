@@ -31,7 +31,8 @@ POSSIBLE = {
 
 @dataclass(frozen=True)
 class PretrainingData:
-    """Batches for BertForPreTraining (`nsp` or `sop`) or BertForMaskedLM (`none`), from the pieces of a corpus.
+    """Batches for BertForPreTraining (`nsp` or `sop`), BertForMaskedLM (`none`) or ReplacedTokenDetection (`rtd`), from
+    the pieces of a corpus.
 
     An epoch goes through the pieces in a random order, a group of them at a time: reads them, packs their sentences
     into sequences of at most `max_length` tokens, shuffles these, masks them afresh and cuts them into batches of

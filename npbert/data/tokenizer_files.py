@@ -17,7 +17,16 @@ from npbert.data.tokenizer_config import (
     token_name,
 )
 from npbert.io.extras import import_extra
-from npbert.io.files import HOW_TO_DOWNLOAD, FileError, atomic_write, model_folder, parse_json, read_text, write_json
+from npbert.io.files import (
+    HOW_TO_DOWNLOAD,
+    LARGEST_TOKENIZER,
+    FileError,
+    atomic_write,
+    model_folder,
+    read_json_object,
+    read_text,
+    write_json,
+)
 
 KINDS = ("WordPiece", "BPE", "Unigram")
 """The models of a tokenizer.json: BERT's, and those of its descendants."""
@@ -70,7 +79,7 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
             raise FileError(f"{config.path}: tokenizer_class is {AS_IT_IS}, which needs a tokenizer.json")
         stored = _bert(_numbered(read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")), {})
     else:
-        stored = parse_json(read_text(path), str(path))
+        stored = read_json_object(path, most=LARGEST_TOKENIZER)
     kind = stored["model"].get("type", "WordPiece")
     wanted = KINDS[:1] if is_bert else KINDS
     if kind not in wanted:

@@ -1,5 +1,6 @@
 """Reads files, with errors that name them, and writes files whole or not at all."""
 
+import codecs
 import errno
 import json
 import os
@@ -18,6 +19,9 @@ LARGEST_STREAM = 2**28
 
 LARGEST_OBJECT = 2**24
 """The most bytes of a configuration, as JSON in memory may take thirty times as much."""
+
+LARGEST_TOKENIZER = 2**25
+"""The most bytes of a tokenizer.json; that of XLM-R has a third of it."""
 
 _UNFINISHED = ".npbert-unfinished"
 
@@ -166,7 +170,14 @@ def decode(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         text, place = error.object, error.start  # without the byte-order mark
         line = text.count(b"\n", 0, place) + 1
-        raise FileError(f"{name}, line {line}: byte {place} (0x{text[place]:02x}) is not UTF-8") from error
+        says = f"{name}, line {line}: byte {place} (0x{text[place]:02x}) is not UTF-8"
+        raise FileError(says, hint=hint_of_encoding(data)) from error
+
+
+def hint_of_encoding(data: bytes) -> str:
+    """The hint of an error about bytes that are not UTF-8: how to save what begins as UTF-16."""
+    is_utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return "it is UTF-16, as > in Windows PowerShell writes: save it as UTF-8" if is_utf16 else ""
 
 
 def parse_json(text: str, name: str, *, line: int | None = None) -> Any:

@@ -1,5 +1,6 @@
 """One equation a file, with its forward, its backward, and the reason. `__all__` is in reading order."""
 
+from npbert.layers.binary_cross_entropy import BinaryCrossEntropy
 from npbert.layers.cosine_loss import CoSENT, CosineLoss
 from npbert.layers.cross_entropy import SoftmaxCrossEntropy
 from npbert.layers.distance_attention import DistanceAttention
@@ -32,4 +33,5 @@ __all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
 __all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]
+__all__ += ["BinaryCrossEntropy"]
 __all__ += ["UnitLength", "InBatchNegatives", "CosineLoss", "CoSENT", "TripletLoss"]

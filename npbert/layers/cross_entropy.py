@@ -37,12 +37,10 @@ class SoftmaxCrossEntropy(Loss):
         scores = logits if is_target.all() else logits[is_target]
         largest, total = rowwise(_exponentials, scores)
         log_p = scores[np.arange(len(targets)), targets] - largest[:, 0] - np.log(total[:, 0])
-        if weights is not None:
-            weights = weights[is_target]
-            log_p = weights * log_p
-        tape.keep(
-            self, is_target=is_target, targets=targets, scores=scores, largest=largest, total=total, weights=weights
-        )
+        kept = {} if weights is None else {"weights": weights[is_target]}
+        if kept:
+            log_p = kept["weights"] * log_p
+        tape.keep(self, is_target=is_target, targets=targets, scores=scores, largest=largest, total=total, **kept)
         return -log_p.mean()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
@@ -54,12 +52,12 @@ class SoftmaxCrossEntropy(Loss):
         gradient raises the label's logit in proportion to 1 − p, and lowers every other logit in proportion to its p. A
         target with weight w has w times the gradient.
         """
-        is_target, targets, scores, largest, total, weights = tape.take(self)
+        is_target, targets, scores, largest, total, *weights = tape.take(self)
         share = float(dloss) / len(targets)
         dscores: Array = rowwise(lambda s, m, total: np.exp(s - m) * (share / total), scores, largest, total)
         dscores[np.arange(len(targets)), targets] -= share
-        if weights is not None:
-            dscores *= weights[:, None]
+        if weights:
+            dscores *= weights[0][:, None]
         if is_target.all():
             return dscores
         dlogits = np.zeros((len(is_target), dscores.shape[1]), dscores.dtype)

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from npbert.compute import Array, attention_pieces, run
+from npbert.compute import Array, attention_pieces, run, strands
 from npbert.core.layer import Layer
 from npbert.core.sequences import Sequences
 from npbert.core.tape import NO_TAPE, Tape
@@ -74,25 +74,35 @@ class DotProductAttention(Layer):
             piece = pieces[i]
             c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i])
             piece.queries(c)[...] = c_here  # a view: this writes into c
-            probabilities[i] = p if tape.keeps else None
+            probabilities[i] = p if tape.keeps and not piece.is_long else None
 
         run(work, range(len(pieces)))
         tape.keep(self, q=q, k=k, v=v, pieces=pieces, probabilities=probabilities, masks=masks)
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
-        """Return (dq, dk, dv), by `attend_backward` for each piece."""
+        """Return (dq, dk, dv), by `attend_backward` for each piece.
+
+        The pieces of a long sequence share its keys, so dk and dv add up. Its P was too large to keep: computed again.
+        """
         q, k, v, pieces, probabilities, masks = tape.take(self)
         check_like(self, dc, q.shape, q.dtype)
-        dq, dk, dv = (np.empty(x.shape, x.dtype) for x in (q, k, v))
+        dq, dk, dv = np.empty_like(q), np.zeros_like(k), np.zeros_like(v)
 
-        def work(i: int) -> None:
-            piece = pieces[i]
-            piece.queries(dq)[...], piece.keys(dk)[...], piece.keys(dv)[...] = self.attend_backward(
-                piece.queries(dc), piece.queries(q), piece.keys(k), piece.keys(v), probabilities[i], masks[i]
-            )
+        def work(strand: list[int]) -> None:
+            for i in strand:
+                piece, p = pieces[i], probabilities[i]
+                own_q, own_k = piece.queries(q), piece.keys(k)
+                if p is None:
+                    p = _probabilities(own_q, own_k)
+                dq_here, dk_here, dv_here = self.attend_backward(
+                    piece.queries(dc), own_q, own_k, piece.keys(v), p, masks[i]
+                )
+                piece.queries(dq)[...] = dq_here
+                piece.keys(dk)[...] += dk_here
+                piece.keys(dv)[...] += dv_here
 
-        run(work, range(len(pieces)))
+        run(work, strands(pieces))
         return dq, dk, dv
 
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:

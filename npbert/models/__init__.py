@@ -1,5 +1,8 @@
 """BERT and its heads, built from the layers as in the paper, with Hugging Face's files."""
 
+from pathlib import Path
+from typing import Any
+
 from npbert.models.architecture import Architecture
 from npbert.models.bert import BertModel, BertOutput
 from npbert.models.classification import (
@@ -8,6 +11,7 @@ from npbert.models.classification import (
     BertForTokenClassification,
 )
 from npbert.models.config import PRESETS, BertConfig, load_config, neither_size_nor_folder, size_table
+from npbert.models.electra import ElectraForPreTraining, ReplacedTokenDetection
 from npbert.models.packed_batch import PackedBatch, Reads
 from npbert.models.parameters import ParameterRow, parameter_rows, parameter_table, parameters_by_layer
 from npbert.models.pretrained import PreTrainedModel
@@ -16,12 +20,7 @@ from npbert.models.question_answering import BertForQuestionAnswering, QuestionA
 from npbert.models.sentence_vectors import BertForSentenceVectors
 from npbert.models.task_model import TaskModel
 
-AutoConfig, AutoModel, AutoModelForMaskedLM, AutoModelForPreTraining = (
-    BertConfig,
-    BertModel,
-    BertForMaskedLM,
-    BertForPreTraining,
-)
+AutoConfig, AutoModel, AutoModelForMaskedLM = BertConfig, BertModel, BertForMaskedLM
 AutoModelForSequenceClassification, AutoModelForTokenClassification = (
     BertForSequenceClassification,
     BertForTokenClassification,
@@ -29,11 +28,23 @@ AutoModelForSequenceClassification, AutoModelForTokenClassification = (
 AutoModelForQuestionAnswering, AutoModelForMultipleChoice = BertForQuestionAnswering, BertForMultipleChoice
 """One class for BERT and its descendants, by the folder. These are the usual names."""
 
+
+class AutoModelForPreTraining:
+    """`from_pretrained(folder, …)` reads a BertForPreTraining, or, of an ELECTRA, an ElectraForPreTraining."""
+
+    @staticmethod
+    def from_pretrained(folder: str | Path, **options: Any) -> BertForPreTraining | ElectraForPreTraining:
+        """As PreTrainedModel.from_pretrained."""
+        is_electra = load_config(folder).architecture.model_type == "electra"
+        return (ElectraForPreTraining if is_electra else BertForPreTraining).from_pretrained(folder, **options)
+
+
 __all__ = ["BertConfig", "Architecture", "PRESETS", "load_config", "Reads", "PackedBatch"]
 __all__ += ["BertModel", "BertOutput", "PreTrainedModel", "TaskModel"]
 __all__ += ["BertForMaskedLM", "BertForPreTraining", "PreTrainingOutput", "PreTrainingLosses"]
 __all__ += ["BertForSequenceClassification", "BertForMultipleChoice", "BertForTokenClassification"]
 __all__ += ["BertForQuestionAnswering", "BertForSentenceVectors", "QuestionAnsweringOutput"]
+__all__ += ["ElectraForPreTraining", "ReplacedTokenDetection"]
 __all__ += ["AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForPreTraining"]
 __all__ += ["AutoModelForSequenceClassification", "AutoModelForTokenClassification"]
 __all__ += ["AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"]

@@ -15,7 +15,7 @@ from npbert.io.errors import one_of
 from npbert.models.config import BertConfig
 
 Tokens: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
-Labels: TypeAlias = Literal["class", "number", "numbers", "token class", "word", "choice", "answer"]
+Labels: TypeAlias = Literal["class", "number", "numbers", "token class", "word", "replaced", "choice", "answer"]
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,8 @@ class Reads:
     tokens: `all`; the `first` of each sequence, [CLS] (all, if the pooler takes their mean); the `labelled` ones (all,
     without labels in the batch); or both. The last layer is computed only for these tokens, an exact saving.
     labels: for each sequence a `class` below num_labels, a `number`, or num_labels `numbers`; for each token a `token
-    class` below num_labels, or its true `word`; for each group the right `choice`; or the two ends of an `answer`.
+    class` below num_labels, its true `word`, or 1 where it was `replaced` and 0 elsewhere; for each group the right
+    `choice`; or the two ends of an `answer`.
     grouped: the batch is (B, C, T), and the C sequences of a group have one label.
 
     Raises: ValueError for other words.
@@ -163,7 +164,8 @@ class PackedBatch:
     @cached_property
     def labels(self) -> Array:
         """The labels of the loss, in the order of the batch: (B,) for sequences or groups, (B·T,) for tokens, (n,) the
-        words of the labelled tokens, (B, 1) or (B, num_labels) numbers, (2·B,) all starts and then all ends of answers.
+        words of the labelled tokens, (B, T) for replaced tokens, (B, 1) or (B, num_labels) numbers, (2·B,) all starts
+        and then all ends of answers.
 
         Raises: ValueError if they are missing, of another shape, on padding or all −100; TypeError unless they are
         integers or `numbers`; IndexError for one out of range.
@@ -174,12 +176,16 @@ class PackedBatch:
         if self.reads.labels_are_numbers:
             each = (self.config.num_labels,) if kind == "numbers" else ()
             return self._labels((*self.batch_shape[:1], *each)).reshape(self.batch_shape[0], -1)
-        labels = self._labels_of_tokens() if kind in ("token class", "word") else self._labels(self.batch_shape[:1])
-        if kind == "choice":
-            check_labels(labels, self.batch_shape[1], limit_name="the number of choices")
-        else:
-            limit_name = "vocab_size" if kind == "word" else "num_labels"
-            check_labels(labels, getattr(self.config, limit_name), limit_name=limit_name)
+        labels = self._labels(self.batch_shape[:1]) if kind in ("class", "choice") else self._labels_of_tokens()
+        limits = {
+            "choice": (self.batch_shape[-1], "the number of choices"),
+            "word": (self.config.vocab_size, "vocab_size"),
+            "replaced": (2, "the number of answers"),
+        }
+        limit, limit_name = limits.get(kind, (self.config.num_labels, "num_labels"))
+        check_labels(labels, limit, limit_name=limit_name)
+        if kind == "replaced":
+            return labels
         return labels[labels != IGNORED] if kind == "word" else labels.reshape(-1)
 
     @property

@@ -20,7 +20,15 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_max_length, check_vocabulary
 from npbert.io.errors import Wanted, at_least
 from npbert.io.messages import counted
-from npbert.models import PRESETS, BertConfig, BertForMaskedLM, BertForPreTraining, TaskModel, neither_size_nor_folder
+from npbert.models import (
+    PRESETS,
+    BertConfig,
+    BertForMaskedLM,
+    BertForPreTraining,
+    ReplacedTokenDetection,
+    TaskModel,
+    neither_size_nor_folder,
+)
 from npbert.training.accumulate import StepLosses
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.masked_sentences import MaskedSentences
@@ -62,7 +70,8 @@ class PretrainSettings(TrainerSettings):
     )
     objective: str = setting(
         "nsp",
-        "the task besides masked words: nsp (next sentence prediction), sop (sentence order) or none",
+        "the task besides masked words: nsp (next sentence prediction), sop (sentence order), none, or rtd (replaced "
+        "token detection, as in ELECTRA)",
         wanted=POSSIBLE["objective"],
     )
     steps: int = setting(1000, "the number of updates", wanted=at_least(1))
@@ -122,7 +131,7 @@ class Pretraining(ShownRun):
             rng=rng,
             evaluation=Evaluation(
                 self.evaluate if self.held_out else None,
-                Goal("loss"),
+                None if settings.objective == "rtd" else Goal("loss"),  # the better the generator, the harder it gets
                 show=self.show,
                 example=self.sentences.example,
                 cost=len(self.held_out) / STEP_IN_FORWARDS,
@@ -160,7 +169,7 @@ class Pretraining(ShownRun):
 
     def show(self) -> dict[str, object]:
         """Return the model's predictions for masked words, and the baselines of its losses."""
-        shown = self.sentences.show(self.model)
+        shown = self.sentences.show(getattr(self.model, "generator", self.model))
         return {**shown, "baselines": self.baselines} if shown else {}
 
 
@@ -171,10 +180,14 @@ def _size(count: int) -> str:
     return f"{count / 1e3:,.1f} kB" if count < 1e6 else f"{count / 1e6:,.1f} MB"
 
 
-def _make_model(
-    settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random.Generator
-) -> BertForPreTraining | BertForMaskedLM:
-    model_class = BertForMaskedLM if settings.objective == "none" else BertForPreTraining
+_MODELS: dict[str, type[BertForMaskedLM] | type[ReplacedTokenDetection]] = {
+    "none": BertForMaskedLM,
+    "rtd": ReplacedTokenDetection,
+}
+
+
+def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random.Generator) -> TaskModel:
+    model_class = _MODELS.get(settings.objective, BertForPreTraining)
     if settings.model in PRESETS:
         config = BertConfig.preset(settings.model, vocab_size=len(tokenizer))
         length = max(settings.max_length, config.max_position_embeddings)
@@ -222,6 +235,8 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
     if len(kinds) == 1:
         return known
     share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
+    if kinds[1] == "rtd":  # as if each masked word were replaced by another
+        share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
     entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
     pairs = {f"{kinds[1]}_loss": entropy, f"{kinds[1]}_accuracy": max(share, 1 - share)}
     return {"loss": loss + entropy, **{f"{kinds[0]}_{name}": value for name, value in known.items()}, **pairs}

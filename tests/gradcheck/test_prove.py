@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from npbert import GELU, Init, LayerNorm, check_gradients
@@ -14,7 +14,6 @@ from npbert.gradcheck import NOT_PROVED, PROVED, REFUTED, prove, prove_vjp
 from npbert.shapes import Shapes
 from tests.gradcheck.attacks.formulas import of_x
 from tests.gradcheck.small import broken
-from tests.strategies import as_it_fails
 
 rng = np.random.default_rng(7)
 X, W, B = rng.standard_normal((5, 4)), rng.standard_normal((4, 3)), rng.standard_normal(3)
@@ -95,7 +94,7 @@ def test_what_is_beyond_it_is_neither_proved_nor_refuted(name):
     assert reason in proof.reason
 
 
-@settings(as_it_fails, max_examples=1)
+@settings(max_examples=1, phases=[Phase.generate])
 @given(st.integers(0, 2**32 - 1))
 def test_every_block_is_proved_at_random_shapes(seed):
     for name, setting in blocks(Shapes.drawn(np.random.default_rng(seed))).items():

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import DistanceAttention, Init, RelativeBias, Sequences, Tape, randomize
+from npbert import DistanceAttention, DotProductAttention, Init, RelativeBias, Sequences, Tape, randomize
 from npbert.compute import attention_pieces, pieces
 from npbert.gradcheck import check_directions
 from tests import textbook
@@ -28,6 +28,27 @@ def test_bands_of_any_width_are_the_formula_and_so_is_their_backward(
         np.testing.assert_allclose(layer(q, k, v, some), textbook.dot_product(layer, q, k, v, some), atol=1e-13)
         if some.num_queries:
             check_directions(layer, q, k, v, some, rng=None).raise_if_wrong()
+
+
+@given(st.data(), sequences(longest=9), rngs, st.integers(1, 4), st.integers(1, 3), st.booleans())
+def test_bands_of_long_sequences_are_the_formula_and_so_is_their_backward(data, some, rng, band, threads, has_bias):
+    """With all keys each, and in DotProductAttention with probabilities that are computed again."""
+    some = data.draw(st.just(some) | read_of(some).map(some.only))
+    layer = DistanceAttention(2, bias=BIAS) if has_bias else DotProductAttention(2)
+    q, k, v = (rng.standard_normal((count, 4)) for count in (some.num_queries, some.num_rows, some.num_rows))
+    with pytest.MonkeyPatch.context() as patch, on_threads(threads):
+        patch.setattr(pieces, "LONG", 2)
+        patch.setattr(pieces, "BAND", band)
+        np.testing.assert_allclose(layer(q, k, v, some), textbook.dot_product(layer, q, k, v, some), atol=1e-13)
+        if some.num_queries:
+            check_directions(layer, q, k, v, some, rng=None).raise_if_wrong()
+
+
+def test_the_probabilities_of_a_long_sequence_are_not_kept():
+    """So the memory of the attention of all to all grows with the length alone."""
+    layer, x, tape = DotProductAttention(1), np.ones((pieces.LONG + 1, 2), np.float32), Tape()
+    layer(x, x, x, None, tape)
+    assert "probabilities [None, None, None, None, None]," in repr(tape)
 
 
 def test_the_scores_of_a_long_sequence_grow_with_its_length_alone():

@@ -1,4 +1,4 @@
-"""Every layer against its formula, and its derivative against two others, on ordinary and on awkward numbers."""
+"""Every layer against its formula, on ordinary and on awkward numbers. (Its derivatives: tests/test_gradients.py.)"""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import npbert
-from npbert.gradcheck import COMPLEX_STEP, TOLERANCES, randomize
+from npbert.gradcheck import randomize
 from tests.computing import in_pieces, nothing_is_nan, on_threads
-from tests.strategies import as_it_fails, awkward, check, ids, read_of, rngs, rows, sequences, sizes, targets, values
+from tests.strategies import awkward, ids, read_of, rngs, rows, sequences, sizes, targets, values
 from tests.textbook import FORMULAS
 
 INIT = npbert.Init(None, dtype=np.float64)
@@ -54,11 +54,9 @@ LAYERS = {
     "MeanSquaredError": lambda draw, x: (npbert.MeanSquaredError(), x % 40, draw(values(*x.shape))),
     "DotProductAttention": lambda draw, x: attention(draw),
 }
-ORDINARY = ("Linear, one by one", "LayerNorm", "MeanSquaredError", "DotProductAttention")
-every_layer = pytest.mark.parametrize("name", LAYERS)
 
 
-@every_layer
+@pytest.mark.parametrize("name", LAYERS)
 @given(st.data(), SOME, rngs, st.sampled_from([1, 7, 10**6]), st.integers(1, 3))
 def test_forward_is_the_formula_in_whatever_pieces(name, data, x, rng, block, threads):
     layer, *inputs = LAYERS[name](data.draw, x)
@@ -70,13 +68,3 @@ def test_forward_is_the_formula_in_whatever_pieces(name, data, x, rng, block, th
     terms = np.minimum(np.abs(x), 1) if isinstance(layer, npbert.Elementwise) else terms
     np.testing.assert_array_equal(np.shape(y), wanted.shape)
     assert (np.abs(y - wanted) <= 1e-13 * (np.abs(wanted) + terms)).all()
-
-
-@pytest.mark.thorough  # tests/test_gradients.py has them all, at ordinary numbers
-@every_layer
-@as_it_fails
-@given(st.data(), SOME, rngs)
-def test_every_derivative_is_right(name, data, x, rng):
-    """Where numbers are awkward, differences are of no use, but the complex step is."""
-    layer, *inputs = LAYERS[name](data.draw, x)
-    check(layer, *inputs, rng=rng, tolerances=TOLERANCES if name in ORDINARY else {COMPLEX_STEP: 1e-12})

@@ -10,6 +10,7 @@ from npbert.catalogue import CATALOGUE
 from npbert.compute import BLOCK
 from npbert.core import IGNORED, Init, Parameter, Tape
 from npbert.data import Batch, Example
+from npbert.models import BertConfig, PackedBatch, Reads
 from npbert.shapes import AWKWARD
 from tests.optim.textbook import adam, take_steps
 from tests.textbook import FORMULAS
@@ -67,6 +68,29 @@ def float32_stays_float32(layer_class):
     name = next(cls.__name__ for cls in layer_class.__mro__ if cls.__name__ in CATALOGUE)
     layer, inputs, _ = CATALOGUE[name].make(layer_class, np.float32)
     assert layer(*inputs).dtype == np.float32
+
+
+def a_word_that_was_drawn_right_is_original(replaced):
+    """Of three masked words, one is drawn right: its label is 0, and that of padding is −100."""
+    shown = Batch([[1, 4, 4, 4, 0]], attention_mask=[[1, 1, 1, 1, 0]], labels=[[IGNORED, 5, 6, 7, IGNORED]])
+    packed = PackedBatch(shown, BertConfig(9, 4, 1, 1, 4), Reads("labelled", "word"))
+    batch = replaced(packed, np.array([5, 8, 3]))
+    assert_array_equal(batch.input_ids, [[1, 5, 8, 3, 0]])
+    assert_array_equal(batch.labels, [[0, 0, 1, 1, IGNORED]])
+
+
+def bands_add_up(layer_class):
+    """The gradients of a long sequence, in bands of one query, are those of the whole."""
+    q, k, v, dc = np.random.default_rng(0).standard_normal((4, N, 4))
+
+    def gradients():
+        layer, tape = layer_class(2), Tape()
+        layer(q, k, v, None, tape)
+        return layer.backward(dc, tape)
+
+    wanted = gradients()
+    with mock.patch.multiple("npbert.compute.pieces", LONG=2, BAND=1):
+        assert_allclose(gradients(), wanted, rtol=1e-9)
 
 
 def padding_is_no_target(collate):

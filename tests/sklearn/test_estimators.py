@@ -120,15 +120,28 @@ def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier):
     np.testing.assert_array_equal(again.predict(TEXTS), LABELS)
 
 
-@pytest.mark.filterwarnings("ignore:.* rows of the held-out list")
 def test_what_counts_nothing_is_not_learned(classifier):
     """Half of the labels are wrong, and have no weight."""
     wrong = ["dog" if label == "cat" else "cat" for label in LABELS]
-    texts, labels, weights = TEXTS * 2, [*LABELS, *wrong], np.repeat([1.0, 0.0], len(LABELS))
-    classifier.set_params(early_stopping=True, n_iter_no_change=100, epochs=20)
+    texts, labels, weights = TEXTS * 2, [*LABELS, *wrong], np.repeat([2.0, 0.0], len(LABELS))
+    classifier.set_params(batch_size=32, epochs=60)
     np.testing.assert_array_equal(classifier.fit(texts, labels, sample_weight=weights).predict(TEXTS), LABELS)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         classifier.fit(texts, labels, sample_weight=weights[1:])
+
+
+def test_what_is_held_back_takes_its_weights_with_it(classifier, monkeypatch):
+    seen, weights = [], dict(zip(TEXTS, range(1, 5), strict=False))
+
+    def fake(texts, labels, *, sample_weight, held_out, **_):
+        seen.append((texts, labels, sample_weight, held_out))
+
+    monkeypatch.setattr("npbert.sklearn.text_classifier.finetune", fake)
+    classifier.set_params(early_stopping=True, validation_fraction=0.25)
+    classifier.fit(TEXTS, LABELS, sample_weight=np.array([weights[text] for text in TEXTS]))
+    ((texts, labels, kept, (held_texts, held_labels)),) = seen
+    assert kept == [weights[text] for text in texts] and len(texts) == 12
+    assert sorted(zip(texts + held_texts, labels + held_labels, strict=True)) == sorted(zip(TEXTS, LABELS, strict=True))
 
 
 def test_both_serve_in_pipelines_and_grids(folder, classifier):

@@ -7,7 +7,8 @@ from npbert.learn.exercise import Exercise
 
 _FILES = (
     "derivative", "linear", "gelu", "softmax", "cross_entropy", "embedding", "layer_norm", "dropout", "add_and_norm",
-    "attention", "tied_table", "masking", "accumulate_and_clip", "adam", "find_the_bug",
+    "attention", "tied_table", "masking", "accumulate_and_clip", "adam", "find_the_bug", "rotary",
+    "gate",
 )  # fmt: skip
 
 _ALL = tuple(

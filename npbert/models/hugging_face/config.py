@@ -74,6 +74,6 @@ def write_config(path: Path, config: Any, *, architecture: str, dtype: DTypeLike
         stored["problem_type"] = "regression"  # otherwise transformers' pipeline turns the number into a probability
     stored["id2label"] = {str(index): name for index, name in enumerate(config.label_names)}
     stored["label2id"] = config.label2id
-    name = family.classes + architecture.removeprefix("Bert")
+    name = family.classes + architecture.removeprefix("Bert").removeprefix(family.classes)
     stored |= {"model_type": model_type, "architectures": [name], "dtype": np.dtype(dtype).name}
     write_json(path, stored)

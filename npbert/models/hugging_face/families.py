@@ -68,6 +68,11 @@ def _modernbert(stored: Settings) -> Settings:
     }
 
 
+def _electra(stored: Settings) -> Settings:
+    width = stored["embedding_size"]
+    return {"embedding_size": None if width == stored["hidden_size"] else width}
+
+
 def _nomic(stored: Settings) -> Settings:
     base = (stored.get("rope_parameters") or {}).get("rope_theta", 1000.0)
     features = stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12)
@@ -78,6 +83,7 @@ def _nomic(stored: Settings) -> Settings:
 
 _COMPUTED = {
     **dict.fromkeys(("roberta", "xlm-roberta", "camembert"), _roberta),
+    "electra": _electra,
     "modernbert": _modernbert,
     "nomic_bert": _nomic,
 }

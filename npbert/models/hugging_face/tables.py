@@ -59,6 +59,8 @@ ELECTRA = """
     linear  predictions.dense                             generator_predictions.dense
     norm    predictions.layer_norm                        generator_predictions.LayerNorm
     bias    predictions                                   generator_lm_head
+    linear  discriminator_predictions.dense               discriminator_predictions.dense
+    linear  discriminator_predictions.dense_prediction    discriminator_predictions.dense_prediction
     [BertForSequenceClassification]
     linear  @pooler.dense                                 classifier.dense
     linear  classifier                                    classifier.out_proj

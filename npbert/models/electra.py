@@ -1,0 +1,196 @@
+"""ElectraForPreTraining, which finds the replaced tokens of a text; and its training beside a generator of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from npbert.blocks import ReplacedTokenHead
+from npbert.compute import Array, DTypeLike, rowwise
+from npbert.core import IGNORED, NO_TAPE, Init, Tape
+from npbert.data.batch import Batch
+from npbert.io.errors import InputError
+from npbert.io.messages import LOGGER
+from npbert.layers import BinaryCrossEntropy, Unpack
+from npbert.models.config import BertConfig, load_config
+from npbert.models.hugging_face.families import architecture_of
+from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
+from npbert.models.pretraining import BertForMaskedLM
+from npbert.models.task_model import TaskModel
+
+GENERATOR = "generator"
+"""The folder of the generator, in that of the discriminator."""
+
+SHARE = 4
+"""The generator has a quarter of the discriminator's heads, features and feed-forward. (Clark et al., section 3.2.)"""
+
+WEIGHT = 50.0
+"""By which the discriminator's loss counts: it is far smaller than the generator's. (Clark et al., appendix A.)"""
+
+
+class ElectraForPreTraining(TaskModel):
+    """logit of a token = ReplacedTokenHead(h)  with  h = BertModel(batch).last_hidden_state: the discriminator.
+
+    batch -> logits (B, T), 0 for padding   labels (B, T): 1 for a token that was replaced, 0 for one that was not, −100
+    for padding
+
+    It is what people use of ELECTRA. (Clark et al. 2020, section 2.)
+    """
+
+    reads = Reads(labels="replaced")
+
+    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
+        super().__init__(config, rng=rng, dtype=dtype)
+        init = Init(rng, config.initializer_range, dtype)
+        self.discriminator_predictions = ReplacedTokenHead(config.hidden_size, init, activation=config.hidden_act)
+        self.unpack, self.loss_function = Unpack(), BinaryCrossEntropy()
+
+    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
+        packed = self.pack(batch)
+        logits = self.discriminator_predictions(self.bert.encode(packed, tape), tape)  # (N, 1)
+        return self.unpack(logits, packed.places, packed.shape, tape)[:, :, 0]
+
+    def backward(self, dlogits: Array, tape: Tape) -> None:
+        """Back through the head of each real token, and on through BERT."""
+        dlogits = self.unpack.backward(dlogits[:, :, None], tape)
+        self.bert.encode_backward(self.discriminator_predictions.backward(dlogits, tape), tape)
+
+
+class Losses(NamedTuple):
+    """loss: what is minimised.   means: the mean of each kind of loss.   counts_right: of each, how many were right."""
+
+    loss: float
+    means: tuple[float, ...]
+    counts_right: tuple[int, ...]
+
+
+class ReplacedTokenDetection(TaskModel):
+    """loss = loss of the generator + 50 · loss of the discriminator, whose text has the generator's words in it.
+
+    The generator is a small BertForMaskedLM. At each masked place, a word is drawn from its probabilities, and the
+    discriminator says of all tokens which are not the true ones. (A word that was drawn right is a true one.) Both have
+    the same tables of embeddings. (Clark et al. 2020, "ELECTRA", sections 2 and 3.2.)
+
+    config: the discriminator's, or that of a BERT of its sizes
+    batch: as BertForMaskedLM reads it. Words are drawn from the tape's generator; without one, always the same.
+    """
+
+    reads = BertForMaskedLM.reads
+
+    def __init__(
+        self,
+        config: BertConfig,
+        *,
+        rng: np.random.Generator | None,
+        dtype: DTypeLike = np.float32,
+        generator: BertForMaskedLM | None = None,
+        discriminator: ElectraForPreTraining | None = None,
+    ) -> None:
+        self.config = config = _of_electra(config)
+        self.generator = generator or BertForMaskedLM(_smaller(config), rng=rng, dtype=dtype)
+        self.discriminator = discriminator or ElectraForPreTraining(config, rng=rng, dtype=dtype)
+        theirs, ours = self.generator.bert.embeddings, self.discriminator.bert.embeddings
+        theirs.word_embeddings, theirs.position_embeddings = ours.word_embeddings, ours.position_embeddings
+        theirs.token_type_embeddings, theirs.layer_norm = ours.token_type_embeddings, ours.layer_norm
+        self.generator.predictions.table = ours.word_embeddings.weight
+
+    @classmethod
+    def from_pretrained(
+        cls, folder: str | Path, *, rng: np.random.Generator | None = None, **options: Any
+    ) -> ReplacedTokenDetection:
+        """The discriminator in `folder`, and the generator in its folder `generator`, or else a new one.
+
+        Raises: InputError for a model that is no ELECTRA; what PreTrainedModel.from_pretrained raises.
+        """
+        config, own = load_config(folder), Path(folder) / GENERATOR
+        if config.architecture.model_type != "electra":
+            raise InputError(what="model", got=str(folder), wanted="the folder of an ELECTRA, for replaced tokens")
+        rng = np.random.default_rng(0) if rng is None else rng
+        generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options) if own.is_dir() else None
+        if generator is None:
+            LOGGER.info("the generator is new, and learns from the beginning (there is no %s)", own)
+        discriminator = ElectraForPreTraining.from_pretrained(folder, rng=rng, **options)
+        return cls(config, rng=rng, generator=generator, discriminator=discriminator)
+
+    def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
+        """Write the discriminator into `folder`, as what is used later, and the generator into its folder
+        `generator`. Raises: as PreTrainedModel.save_pretrained."""
+        self.discriminator.save_pretrained(folder, overwrite=overwrite)
+        self.generator.save_pretrained(Path(folder) / GENERATOR, overwrite=overwrite)
+
+    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Losses:  # type: ignore[override]  # two losses
+        """The generator's mean loss over the masked tokens, and the discriminator's over all. Raises: as
+        BertForMaskedLM."""
+        packed = self.pack(batch)
+        words, of_generator = packed.labels, self.generator.loss_function
+        logits = self.generator(packed, tape)
+        mlm_loss = of_generator(logits, words, tape)
+        rtd = self.discriminator.loss(replaced(packed, draw_words(logits, tape.rng)), tape)
+        right = of_generator.count_right(logits, words), rtd.right or 0
+        return Losses(mlm_loss + WEIGHT * rtd.loss, (mlm_loss, rtd.loss), right)
+
+    def loss_backward(self, dloss: float | tuple[float, float], tape: Tape) -> None:
+        """From the loss back to every parameter: first the discriminator, and then the generator.
+
+        Between them is nothing: a word that is drawn does not move when a logit moves a little. So the discriminator
+        has no gradient for the generator, which learns from its own loss alone. dloss: as in BertForPreTraining.
+        """
+        dmlm_loss, drtd_loss = dloss if isinstance(dloss, tuple) else (dloss, dloss)
+        self.discriminator.loss_backward(WEIGHT * drtd_loss, tape)
+        self.generator.backward(self.generator.loss_function.backward(dmlm_loss, tape), tape)
+
+    def target_counts(self, batch: AnyBatch) -> tuple[int, int]:
+        """The number of masked tokens, and of all. Raises: as loss."""
+        packed = self.pack(batch)
+        return len(packed.labels), packed.sequences.num_rows
+
+
+def _of_electra(config: BertConfig) -> BertConfig:
+    """An ELECTRA's configuration; of a BERT's, with embeddings as wide as its layers."""
+    if config.architecture.model_type == "electra":
+        return config
+    stored = {"model_type": "electra", "hidden_size": config.hidden_size, "embedding_size": config.hidden_size}
+    return replace(config, architecture=architecture_of(stored)[1])
+
+
+def _smaller(config: BertConfig) -> BertConfig:
+    """The configuration of the generator: a share of the heads, at least one, and all else in proportion."""
+    heads = max(1, config.num_attention_heads // SHARE)
+    width = config.hidden_size // config.num_attention_heads * heads
+    stored = {**json.loads(config.architecture.file), "hidden_size": width}
+    return replace(
+        config,
+        hidden_size=width,
+        num_attention_heads=heads,
+        intermediate_size=max(1, config.intermediate_size * heads // config.num_attention_heads),
+        architecture=architecture_of(stored)[1],
+    )
+
+
+def draw_words(logits: Array, rng: np.random.Generator | None) -> Array:
+    """A word (n,) for each row of logits (n, V), drawn from its softmax: where the sum of the probabilities before it
+    passes a random number. rng: None for always the same numbers."""
+    draws = (np.random.default_rng(0) if rng is None else rng).random((len(logits), 1))
+    words: Array = rowwise(_first_beyond, logits, draws)
+    return words
+
+
+def _first_beyond(logits: Array, draws: Array) -> Array:
+    sums = np.cumsum(np.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
+    return (sums < draws * sums[:, -1:]).sum(axis=1)
+
+
+def replaced(packed: PackedBatch, words: Array) -> Batch:
+    """The text of a batch with masked words, with `words` (n,) in their places, and labels: 1 where a token is not the
+    true one."""
+    batch, places = packed.batch, packed.labelled_places
+    true = batch.input_ids.copy()
+    true.reshape(-1)[places] = packed.labels
+    ids = true.copy()
+    ids.reshape(-1)[places] = words
+    labels = np.where(packed.is_real.reshape(ids.shape), ids != true, IGNORED)
+    return Batch(ids, batch.token_type_ids, batch.attention_mask, labels)

@@ -1,0 +1,33 @@
+"""The formulas of positions that are in attention itself: a bias by distance, and rotation."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+
+
+def bucket(layer: Any, distance: int) -> int:
+    """The bucket of a distance, in words: near ones have their own, far ones share by their logarithm."""
+    half = len(layer.weight.value) // 2
+    near, far = half // 2, abs(distance)
+    if far >= near:
+        share = math.log(far / near) / math.log(layer.max_distance / near)
+        far = min(half - 1, near + math.floor(share * (half - near) + 1e-9))
+    return far + half if distance > 0 else far
+
+
+def relative_bias(layer: Any, distances: Array) -> Array:
+    return np.array([layer.weight.value[bucket(layer, int(distance))] for distance in distances])
+
+
+def rotary(layer: Any, x: Array, positions: Array) -> Array:
+    """Each pair of a head as a complex number, turned by its angle, which is float32."""
+    half = layer.features // 2
+    y = x.astype(float).reshape(len(x), -1, 2, half).copy()
+    for n, head, i in np.ndindex(len(x), y.shape[1], half):
+        angle = np.float32(positions[n]) * (1 / np.float32(layer.base) ** np.float32(2 * i / layer.features))
+        turned = complex(*y[n, head, :, i]) * complex(np.cos(angle), np.sin(angle))
+        y[n, head, :, i] = turned.real, turned.imag
+    return y.reshape(x.shape)

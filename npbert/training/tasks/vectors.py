@@ -31,10 +31,10 @@ _OF_SCORES = ("cosent", "cosine")
 
 
 class SentenceVectors(GroupedTask):
-    """Vectors with which a query finds the text that belongs to it among all others.
+    """Vectors that let a query find its text among all others.
 
-    What is given are a query, its text, and texts that do not belong to it; each of them is read by itself. The model
-    is judged by a search for each query of the file through all texts of the file.
+    The given value is a query, its text, and other texts; each is read separately. An evaluation searches all texts of
+    the file for each query.
     """
 
     model_class = BertForSentenceVectors
@@ -86,7 +86,7 @@ class SentenceVectors(GroupedTask):
 
     @classmethod
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        """The pooling, that of the folder's own if it has one, and the loss."""
+        """Return the pooling, from the folder if it has one, and the loss."""
         settings, stored = options["settings"], read_sentence_settings(model_folder(folder))
         if stored:
             stored.check_complete(is_chosen=bool(settings.pooling))
@@ -104,7 +104,8 @@ class SentenceVectors(GroupedTask):
         return batch
 
     def targets(self, examples: Sequence[JudgedExample]) -> Array:
-        """A number for each text (B, C), the same for the same text, so that no text is a wrong answer of its own."""
+        """Return a number for each text (B, C). Equal texts have equal numbers, so no text is a wrong answer to its own
+        query."""
         numbers: dict[str, int] = {}
         return np.array([[numbers.setdefault(text, len(numbers)) for text in example.given] for example in examples])
 
@@ -114,7 +115,7 @@ class SentenceVectors(GroupedTask):
         return {**retrieval_scores(found, library.relevant), "loss": self.loss(logits, examples)}
 
     def loss(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> float:
-        """The mean of the losses of batches, as in training."""
+        """Return the mean of the losses of batches, as in training."""
         size, total = self.settings.batch_size, 0.0
         for start in range(0, len(examples), size):
             batch = examples[start : start + size]
@@ -128,12 +129,12 @@ class SentenceVectors(GroupedTask):
         return self.judge(vectors, examples)
 
     def searched(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> list[int]:
-        """The number of the text that is found first for each query."""
+        """Return the number of the first text found for each query."""
         found = Library([example.given for example in examples]).search(logits, top_k=1)
         return [hits[0].corpus_id for hits in found]
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        """The queries for which another text is found first, and what was found before training."""
+        """Return the queries with another text found first, and the result before training."""
         library = Library([example.given for example in examples])
         queries, texts, found = list(library.queries), list(library.texts), library.search(logits, top_k=1)
 
@@ -146,18 +147,18 @@ class SentenceVectors(GroupedTask):
         return row_of("search", np.array(wrong), np.array([hits[0].score for hits in found]), describe)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write a folder of sentence-transformers, which `npbert search` reads."""
+        """Write a folder of sentence-transformers, for `npbert search`."""
         self.embed().save_pretrained(folder, overwrite=overwrite)
 
     def embed(self) -> Embed:
-        """What makes vectors with the model."""
+        """Return the SentenceVectors of the model."""
         options: dict[str, Any] = {"pooling": self.model.pooling_name, "normalize": self.model.unit is not None}
         return Embed(self.model.bert, self.tokenizer, max_length=self.max_length, **options)
 
 
 class ScoredVectors(SentenceVectors):
-    """Vectors whose cosine is as large as a pair of texts is similar: each pair has a score. (STS-B, section 4.1 of
-    Reimers & Gurevych 2019.)"""
+    """Vectors whose cosine predicts the similarity score of a pair of texts. (STS-B, section 4.1 of Reimers & Gurevych
+    2019.)"""
 
     metrics = ("spearman", "pearson", "loss")
     goal = "spearman"
@@ -182,7 +183,7 @@ class ScoredVectors(SentenceVectors):
 
 
 def _score(text: str, settings: TaskSettings, place: Place, hint: Sentence) -> float:
-    """The number that a score is. Raises: FileError for another text, or one that is no cosine for the loss of that."""
+    """Return the number of a score. Raises: FileError for other text, or for no cosine if the loss needs one."""
     if not is_number(text):
         raise FileError(f"the score {listed([text])} is not a number", where=place, hint=hint)
     if settings.loss == "cosine" and abs(float(text)) > 1:

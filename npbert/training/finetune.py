@@ -160,7 +160,7 @@ class Finetuning(ShownRun):
         if self.held_out:
             count = counted(self._num_held_out, "example")
             when = when_judged(settings, self.trainer.evaluation.cost)
-            lines.append(f"{self.settings.held_out}: {count}, to evaluate the model on {when}")
+            lines.append(f"{self.settings.held_out}: {count}, for an evaluation {when}")
         lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")

@@ -202,7 +202,7 @@ class Run:
         wanted = {name: f"F{8 * value.itemsize} {value.shape}" for name, (value, _, _) in places.items()}
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
         for name in {**wanted, **found}:
-            there, here = found.get(name, "missing"), wanted.get(name, "missing")
+            there, here = found.get(name, "missing"), wanted.get(name, "none")
             if there != here:
                 says = f"is the state of another model or optimizer: {name} is {there}, wanted {here}"
                 raise FileError(f"{file.path} {says}")

@@ -122,7 +122,7 @@ def test_a_folder_that_holds_a_run(error_of, monkeypatch):
         check(error_of(given), wanted)
     here = Path.cwd()
     monkeypatch.chdir("folder")
-    wanted = f"corpus is 'corpus.txt' in {here}/it's/settings.toml, which does not exist in {here}/folder: *"
+    wanted = f"corpus is 'corpus.txt' in {here}/it's/settings.toml, which does not exist in {here}/folder; *"
     for given in (f"pretrain {here}/it's --resume", f"evaluate {here}/it's {here}/corpus.txt"):
         check(error_of(given), wanted)
     monkeypatch.chdir(here)

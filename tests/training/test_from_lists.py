@@ -51,15 +51,25 @@ YES = ["no", "yes"] * 6
 LABEL = "sonnet 18, line 10; --label says which column"  # which looks like a part of an error
 SAID = [
     (TEXTS[:2], ["no", ""], {}, "the training list, row 1: the label is empty"),
-    (TEXTS[:2], ["no", "no"], {}, "the training list: all labels are 'no', so there is nothing to learn"),
+    (TEXTS[:2], ["no", "no"], {}, "the training list: all labels are 'no', wanted at least two different ones"),
     (TEXTS[:2], ["no"], {}, "the training list: 2 texts and 1 labels, wanted one for each, and at least one"),
     ([], [], {}, "the training list: 0 texts and 0 labels, wanted one for each, and at least one"),
     (TEXTS, YES, {"held_out": (TEXTS, [])}, "the held-out list: 12 texts and 0 labels, wanted one for each, and *"),
     (TEXTS, [f"{n}.5" for n in range(12)], {}, "the training list: the 12 labels are numbers; task='regression' *"),
     (["a dog"] * 100, ["no", "yes"] * 50, {}, "the training list: only 1 of 100 texts differ; the first is 'a dog'"),
-    (TEXTS, YES, {"held_out": (TEXTS[:2], ["no", LABEL])}, f"the held-out list, row 1: the label '{LABEL[:29]}…' is *"),
+    (
+        TEXTS,
+        YES,
+        {"held_out": (TEXTS[:2], ["no", LABEL])},
+        f"the held-out list, row 1: the label is '{LABEL[:29]}…', *",
+    ),
     (TEXTS, YES, {"held_out": (TEXTS[:1], ["no"])}, "the training list has 1 of 1 row of the held-out list in it: *"),
-    (TEXTS, ["n o", "n  o"] * 6, {}, "the training list: the labels 'n  o', 'n o' differ only in white space"),
+    (
+        TEXTS,
+        ["n o", "n  o"] * 6,
+        {},
+        "the training list: the labels 'n  o', 'n o' differ only in white space, *",
+    ),
     ([f"{n}" for n in range(202)], [f"a {n}" for n in range(202)], {}, "the training list: 202 * (202 in all)"),
     (["a", ("b", "c")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c'), wanted a text, as the first is"),
     ([("b", "c"), ("b", "c", "d")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c', 'd'), wanted a pair of *"),
@@ -92,7 +102,7 @@ def test_it_speaks_of_lists_and_leaves_nothing(tmp_path, options, texts, labels,
 
 
 def test_what_is_wrong_with_a_checkpoint_is_said_of_it(tmp_path, options):
-    with pytest.raises(FileNotFoundError, match="gone is not a checkpoint: there is no such folder"):
+    with pytest.raises(FileNotFoundError, match="gone is not a checkpoint: it does not exist"):
         npbert.finetune(TEXTS, YES, folder=tmp_path / "run", **{**options, "model": "gone"})
 
 
@@ -124,7 +134,7 @@ WRONG_WEIGHTS = [
     ({"sample_weight": [1.0]}, "the training list: 12 texts and 1 weights, wanted one for each, and at least one"),
     ({"sample_weight": [1, -1] * 6}, "the training list, row 1: sample_weight is '-1', wanted a number from 0 on"),
     ({"sample_weight": [1, 1, float("nan"), 1] * 3}, "the training list, row 2: sample_weight is 'nan', wanted"),
-    ({"sample_weight": OWN, "task": "regression"}, "sample_weight is 'sample_weight', wanted none: only a class"),
+    ({"sample_weight": OWN, "task": "regression"}, "sample_weight is 'sample_weight', wanted none, as only class"),
     ({"validation_split": 0.2}, "unknown setting validation_split; did you mean held_out?"),
 ]
 

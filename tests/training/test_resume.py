@@ -86,7 +86,7 @@ def test_a_longer_run_is_the_same_however_often_it_is_stopped(tmp_path, begin, c
     said = capsys.readouterr().out.splitlines()[0]
     assert said == (
         f"continuing from step {first}, up to step 12 instead of 8: the next learning rate is {rates[1]:.3g} "
-        f"instead of {rates[0]:.3g}, and falls to 0 at the new end; the model is judged every 4 steps"
+        f"instead of {rates[0]:.3g}, and falls to 0 at the new end; evaluations: every 4 steps"
     )
     wanted = results(tmp_path / "wanted")
     last = read_json_lines(tmp_path / "wanted" / METRICS_FILE)[-1]

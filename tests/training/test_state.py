@@ -67,10 +67,10 @@ HEADS = {  # what is set in the head of a state, and why it is refused
     "reads": ({"vocabulary": "x"}, "vocabulary was x and is missing"),
 }
 TENSORS = {  # what is done to the tensors, how another model differs, and why it is refused
-    "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing there, and F32 \(8, 2\) here"),
-    "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\) there, and F"),
-    "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\) there, and missing here"),
-    "in other numbers": (None, {"dtype": np.float64}, r".*value.*is F32 \(.*\) there, and F64 \(.*\) here"),
+    "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing, wanted F32 \(8, 2\)"),
+    "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\), wanted F"),
+    "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\), wanted none"),
+    "in other numbers": (None, {"dtype": np.float64}, r".*value.*is F32 \(.*\), wanted F64 "),
 }
 
 

@@ -181,7 +181,7 @@ def test_without_the_extra(tmp_path, monkeypatch, module):
     monkeypatch.setattr("npbert.training.session.draw_curves", draw_curves)
     monkeypatch.setitem(sys.modules, module, None)
     package = module.partition(".")[0]
-    wanted = f"{package}, which is not installed: {how_to_install('train')}"
+    wanted = f"the package {package} is missing; to install it: {how_to_install('train')}"
     with pytest.raises(ImportError, match=re.escape(wanted)):
         trainer.train()
 

@@ -95,8 +95,8 @@ class TaskSettings(Settings):
 
 
 class Labelled(NamedTuple):
-    """A row of a labelled file: what is given, a text say, the target, what a model should say of it, and how much it
-    counts in the loss."""
+    """A row of a labelled file: the given value, for example a text; the target, the right answer; and its weight in
+    the loss."""
 
     given: Any
     target: Any
@@ -104,7 +104,7 @@ class Labelled(NamedTuple):
 
 
 class JudgedExample(NamedTuple):
-    """A row as tokens: what a model reads, what is given, the target, and how much it counts in the loss."""
+    """A row as tokens: the model's input, the given value, the target, and its weight in the loss."""
 
     encoding: Any
     given: Any

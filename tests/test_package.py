@@ -2,6 +2,7 @@
 is called, and what importing it does."""
 
 import ast
+import functools
 import graphlib
 import importlib
 import importlib.util
@@ -57,14 +58,17 @@ def name_of(path):
     return path.relative_to(PACKAGE.parent if PACKAGE in path.parents else ROOT).as_posix()
 
 
+@functools.cache
 def imports(path):
     """(module, names) of each import in a file."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports say whole names"
-            yield node.module, [alias.name for alias in node.names]
+            found.append((node.module, [alias.name for alias in node.names]))
         elif isinstance(node, ast.Import):
-            yield from ((alias.name, []) for alias in node.names)
+            found += [(alias.name, []) for alias in node.names]
+    return found
 
 
 def test_imports_only_go_down():

@@ -126,9 +126,7 @@ def test_errors(answer, planted):
             answer(["the?", "cat?"], ["the mat", passage])
     with pytest.raises(ValueError, match="questions has 2, wanted one for each of the 1 passages"):
         answer(["the?", "a?"], ["the mat"])
-    with pytest.raises(
-        ValueError, match="question leaves room for 9 tokens of the passage, wanted more than stride"
-    ):
+    with pytest.raises(ValueError, match="question leaves room for 9 tokens of the passage, wanted more than stride"):
         planted(0.0, max_question_length=64)("cat " * 20, "the mat")
 
 

@@ -102,7 +102,7 @@ WRONG = {
     "float32": (lambda a: a.astype(np.float32), TypeError),
     "a list": (lambda a: a.tolist(), TypeError),
 }
-OF_ROWS = "one row", "a row more", "a list"
+OF_FEATURES = "one feature", "a feature more", "an axis more", "an axis less", "float32"
 BLOCKS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
 WITH_ROWS = [name for name in BLOCKS if np.ndim((made := CATALOGUE[name].make())[0](*made[1])) > 1]
 ANY_WIDTH = npbert.Elementwise, npbert.Softmax, npbert.UnitLength, npbert.Dropout, npbert.Gather, Unpack, npbert.Rotary
@@ -121,10 +121,7 @@ def test_a_dy_that_does_not_fit(name, wrong):
         layer.backward(dy, tape)
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong"),
-    one_in(4, product(WITH_WIDTH, ["one feature", "a feature more", "an axis more", "an axis less", "float32"])),
-)
+@pytest.mark.parametrize(("name", "wrong"), one_in(4, product(WITH_WIDTH, OF_FEATURES)))
 def test_an_x_that_does_not_fit(name, wrong):
     layer, inputs, _ = CATALOGUE[name].make()
     change, error = WRONG[wrong]

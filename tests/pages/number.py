@@ -49,13 +49,6 @@ def go_to(page, condition, last=""):
     page.evaluate(f"npbert.goToStep({TRACE}.steps.find{last}Index(s => {condition}))")
 
 
-def heights(page, chart):
-    """By line, the heights of its points in a drawing, where lower is a larger number."""
-    return page.locator(f"{chart} .curves path").evaluate_all(
-        "paths => paths.map(path => path.getAttribute('d').match(/[\\d.]+ [\\d.]+/g).map(p => Number(p.split(' ')[1])))"
-    )
-
-
 def box(page, selector):
     """Where something is in the window: its left, right, top and bottom."""
     return page.evaluate("what => document.querySelector(what).getBoundingClientRect().toJSON()", selector)
@@ -75,7 +68,6 @@ CHOSEN = "npbert.state.chosen"
 FOCUS = "Object.values(document.activeElement.dataset).map(Number)"
 SCORES = "s.phase === 'backward' && s.kind === 'Softmax'"
 FORK = "s.phase === 'backward' && s.kind === 'Fork'"
-LOSS = "s.kind === 'CrossEntropy'"
 
 
 def cell(name, row, column):

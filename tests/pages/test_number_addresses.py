@@ -7,7 +7,7 @@ import pytest
 from tests.pages.number import STEP, TRACE, VOCABULARY, box
 from tests.tables import one_in
 
-SEEN = "#step-count, #step-title, #followed-title, #words, #loss, #bug-name, #changed-what, [aria-selected='true']"
+SEEN = "#steps option:checked, #step-title, #followed-title, #words, #loss, #notes, [aria-selected='true']"
 ROUND_TRIPS = """([count, seen]) => {
   const {state} = npbert;
   document.body.hidden = true; // nothing has to be laid out, which is slow
@@ -126,17 +126,11 @@ def test_rules_name_a_step_or_a_number_of_any_model(page, go):
     assert min(sizes) > 0.05 * max(sizes), "each of the three roads can be seen"
 
 
-def test_copy_link_shows_the_link_where_the_browser_refuses_to_copy(page):
-    page.evaluate("() => { npbert.goToStep(4); navigator.clipboard.writeText = () => Promise.reject(); }")
-    page.click("#copy-link")
-    assert page.input_value("#address-said input").endswith("#step=5")
-
-
-def test_in_a_frame_of_another_page_there_is_the_step_alone(open_page, path):
+def test_in_a_frame_of_another_page_there_is_the_step_alone_and_a_link_to_all(open_page, path):
     page = open_page(path, "?embed")
-    assert page.is_visible("#stage") and not page.is_visible(".top") and not page.is_visible(".tabs")
+    assert page.is_visible("#stage") and not page.is_visible("#title") and not page.is_visible(".tabs")
     page.evaluate("npbert.goToStep(4)")
-    page.wait_for_function("href => document.getElementById('whole').href === href", arg=f"{path.as_uri()}#step=5")
+    page.wait_for_function("href => document.getElementById('link').href === href", arg=f"{path.as_uri()}#step=5")
 
 
 @pytest.mark.parametrize("width", one_in(2, [360, 1600]))

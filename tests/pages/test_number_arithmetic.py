@@ -15,6 +15,7 @@ from npbert.optim import clip_factor, global_norm
 from npbert.pages.number.export import export
 from tests.pages import models
 from tests.pages.shared import once
+from tests.tables import one_in
 
 MATH = Path(npbert.__file__).parent / "pages" / "number" / "js" / "math"
 SCRIPT = Path(__file__).parent / "node" / "arithmetic.mjs"
@@ -49,19 +50,20 @@ FIRST_WRONG = {
     "bias-mean": "d(predictions.dense.bias)",
     "activation-slope": "d(predictions.t)",
 }
-MODELS = range(3)
 RIVAL = models.VOCABULARY.index("are")
-CASES = [(model, example) for model in MODELS for example in range(len(models.EXAMPLES))]
+each_model = pytest.mark.parametrize("model", one_in(3, range(3)))
 
 
 @pytest.fixture(scope="module")
-def answers():
+def answers(thorough):
     """All that the tests ask JavaScript, by name, in one run of node for all processes."""
     questions = {
+        "each": 1 if thorough else 5,
+        "bugs": 1 if thorough else 4,
         "models": [
             export(one, models.EXAMPLES, models.VOCABULARY, optimizer={**OPTIMIZER, "max_grad_norm": most})
             for one, most in zip(models.make_models(), MOST, strict=True)
-        ],
+        ][: 3 if thorough else 1],
         "moved": MOVED,
         "followed": models.FOLLOWED,
         "rival": {"masked": 1, "word": RIVAL},
@@ -94,7 +96,8 @@ def assert_gradients(arrays, gradients):
             assert_same(arrays[f"d({name})"], gradient, name, 0.01 * largest)  # as npbert's own check
 
 
-@pytest.mark.parametrize(("model", "example"), CASES)
+@each_model
+@pytest.mark.parametrize("example", range(len(models.EXAMPLES)))
 def test_loss_and_gradients_are_those_of_npbert(answers, model, example):
     trace = answers["models"][model]["traces"][example]
     loss, gradients = models.loss_and_gradients(models.make_models()[model], [models.EXAMPLES[example]])
@@ -102,7 +105,7 @@ def test_loss_and_gradients_are_those_of_npbert(answers, model, example):
     assert_gradients(trace["arrays"], gradients)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_the_difference_of_two_guesses_and_its_gradients_are_those_of_npbert(answers, model):
     """Softmax's part in the losses of both words is the same, so their difference is that of the logits."""
     found, example, one = answers["models"][model]["rival"], models.EXAMPLES[1], models.make_models()[model]
@@ -114,25 +117,27 @@ def test_the_difference_of_two_guesses_and_its_gradients_are_those_of_npbert(ans
     assert found["explained"]["wrong"] == []
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_every_number_is_the_sum_that_its_explanation_says(answers, model):
     found = answers["models"][model]["explained"]
-    assert found["count"] > 1000 and found["wrong"] == []
+    assert found["count"] > 200 and found["wrong"] == []
 
 
 def test_a_formula_says_what_a_number_is_made_of(answers):
     assert answers["formulas"] == FORMULAS
 
 
-def test_a_planted_bug_is_where_it_is_its_sums_say_so_and_the_loss_still_falls(answers):
-    assert {bug: found["first"] for bug, found in answers["broken"].items()} == FIRST_WRONG
+def test_a_planted_bug_is_where_it_is_its_sums_say_so_and_the_loss_still_falls(answers, thorough):
+    """Of every bug; without --thorough, of one in four."""
+    assert len(answers["broken"]) == len(FIRST_WRONG) // (1 if thorough else 4)
     for bug, found in answers["broken"].items():
+        assert found["first"] == FIRST_WRONG[bug]
         first, *_, last = found["losses"]
         assert last < 0.8 * first
-        assert found["explained"] and any("is not" in line for line in found["explained"]), bug
+        assert any("is not" in line for line in found["explained"]), bug
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_steps_and_arrays_tell_of_one_another_and_the_tape_is_a_stack(answers, model):
     trace = answers["models"][model]["traces"][1]
     stack = []
@@ -147,7 +152,7 @@ def test_steps_and_arrays_tell_of_one_another_and_the_tape_is_a_stack(answers, m
     assert answers["models"][model]["unlit"] == []
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_a_chain_is_a_product_that_leads_to_the_loss(answers, model):
     chains = answers["models"][model]["chains"]
     assert len(chains) > 60
@@ -156,7 +161,7 @@ def test_a_chain_is_a_product_that_leads_to_the_loss(answers, model):
         assert one["end"] == "d(loss)" or one["value"] == 0, one
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_what_flows_into_a_stop_flows_out_and_each_cut_carries_the_gradient(answers, model):
     for found in answers["models"][model]["paths"]:
         near = {"abs": 1e-7 * max(abs(road["flow"]) for road in found["roads"])}  # by a difference of two forwards
@@ -169,7 +174,7 @@ def test_what_flows_into_a_stop_flows_out_and_each_cut_carries_the_gradient(answ
         assert ways == ({"as it comes in", "as an answer"} if "word_embeddings" in found["name"] else {None})
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_the_size_of_a_road_is_the_norm_of_what_comes_back_on_it(answers, model):
     arrays = {name: numbers(array) for name, array in answers["models"][model]["traces"][1]["arrays"].items()}
     norm = f"{LAYER}.attention_norm"
@@ -199,7 +204,7 @@ def test_the_size_of_a_road_is_the_norm_of_what_comes_back_on_it(answers, model)
     assert told[f"d({LAYER}.Q)"] == told["d(logits)"] == [], "one road is no choice"
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_moving_a_number_moves_the_loss_as_npbert_says(answers, model):
     for place, loss in zip(MOVED, answers["models"][model]["moved"], strict=True):
         one = models.make_models()[model]
@@ -207,7 +212,7 @@ def test_moving_a_number_moves_the_loss_as_npbert_says(answers, model):
         assert loss == pytest.approx(models.loss_and_gradients(one, models.EXAMPLES[:1])[0], rel=1e-13)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_the_update_is_that_of_npbert_and_every_number_of_it_is_its_sum(answers, model):
     """Given the page's own gradients, so that it is the optimizer alone that is compared."""
     updates = answers["models"][model]["updates"]

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.pages.number import STEP, box, go_to
+from tests.pages.number import SCORES, STEP, box, go_to
 
-SCORES = "s.phase === 'backward' && s.kind === 'Softmax'"
 CONTRASTS = """() => {
   const canvas = new OffscreenCanvas(1, 1).getContext("2d", {willReadFrequently: true});
   const luminanceOf = (color) => {
@@ -39,13 +38,12 @@ def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom(open_page, path, wi
     sheet = box(page, "#follow")
     assert (sheet["left"], sheet["right"], sheet["bottom"]) == (0, width, 700)
     assert 0.5 * 700 <= box(page, "#stage td.chosen")["bottom"] <= sheet["top"]
-    page.click("#sheet-larger")
     page.click("#followed button.factor >> nth=0")
     assert (
         box(page, "#follow")["top"] <= sheet["top"]
         and box(page, "#followed-title")["top"] >= box(page, "#follow")["top"]
     )
-    page.click("#sheet-close")
+    page.click("#follow .leave")
     assert page.is_hidden("#followed")
 
 
@@ -86,15 +84,14 @@ def test_axe_finds_nothing(page):
         violations = axe.run(page, options=options).response["violations"]
         return [(one["id"], one["nodes"][0]["html"]) for one in violations]
 
-    for view in ("step", "break", "train"):
+    for view in ("break", "train", "step"):
         page.click(f"#tab-{view}")
-        if view == "step":
-            go_to(page, "s.kind === 'CrossEntropy'")
-            page.locator("#stage td[data-row]").last.click()
-        page.emulate_media(color_scheme="light")
-        assert found() == [], view
-        page.emulate_media(color_scheme="dark")
-        assert found(runOnly=["color-contrast"]) == [], view
+    go_to(page, "s.kind === 'CrossEntropy'")
+    page.locator("#stage td[data-row]").last.click()
+    page.evaluate("document.querySelectorAll('[role=tabpanel]').forEach(view => { view.hidden = false; })")
+    assert found() == []
+    page.emulate_media(color_scheme="dark")
+    assert found(runOnly=["color-contrast"]) == []
 
 
 def test_fingers_are_told_of_no_keys_and_hit_what_they_want(page):
@@ -120,4 +117,4 @@ def test_on_paper_and_in_forced_colors_the_numbers_are_written(page, media):
     cell = page.locator("#stage td[data-row]").first
     assert cell.evaluate("cell => parseFloat(getComputedStyle(cell).fontSize)") > 8
     if "media" in media:
-        assert page.locator(".tools:visible, #bar:visible, input[type=range]:visible").count() == 0
+        assert page.locator("#tools:visible, #bar:visible, input[type=range]:visible").count() == 0

@@ -26,21 +26,22 @@ from tests.pages.number import (
     value,
 )
 
+TEXTS = "all => all.map(e => [0, 2].map(n => e.children[n].innerText))"
+
 
 def test_keys_buttons_and_the_map_step(page):
     last = page.evaluate(f"{TRACE}.steps.length") - 1
-    loss = page.evaluate(f"{TRACE}.steps.findLastIndex(step => step.phase === 'forward')")
     for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", last), ("ArrowRight", last),
                       ("Home", 0), ("ArrowLeft", 0)]:  # fmt: skip
         page.keyboard.press(key)
         assert page.evaluate(STEP) == step, key
-    for button, step in [("forward", 1), ("forward", 2), ("back", 1), ("loss", loss), ("last", last), ("first", 0)]:
+    for button, step in [("forward", 1), ("forward", 2), ("back", 1)]:
         page.click(f"#go-{button}")
         assert page.evaluate(STEP) == step, button
-        assert page.inner_text("#step-count") == f"{step + 1} / {last + 1}"
-    page.locator("#scrubber").fill("5")
+        assert page.input_value("#steps") == str(step)
+    page.select_option("#steps", "5")
     assert page.inner_text("#step-title") == page.evaluate(f"{TRACE}.steps[5].title")
-    assert "step 6 of" in page.text_content("#step-said")
+    page.click("#tab-break")
     page.click("#map [aria-label='backward: layer 1 attention']")
     assert page.evaluate(f"{TRACE}.steps[{STEP}].part").startswith(f"{LAYER}.attention")
     assert page.get_attribute("#map [aria-current='step']", "data-from") == str(page.evaluate(STEP)), "its first step"
@@ -87,7 +88,7 @@ def test_a_number_is_told_and_the_keyboard_goes_from_number_to_number(page):
     page.keyboard.press("Escape")  # follow nothing: the cell has the focus, as before
     assert page.evaluate(FOCUS) == [0, 0]
     page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.id") == "scrubber"
+    assert page.evaluate("document.activeElement.id") == "go-forward"
     assert page.evaluate(STEP) == step, "arrows inside a heat map do not step"
     page.focus("#skip")
     page.keyboard.press("Enter")
@@ -131,28 +132,19 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     assert slopes == pytest.approx(weights[np.argsort(-np.abs(weights))][: len(slopes)], rel=1e-4)
 
 
-def test_the_paths_of_a_number_are_a_ladder_and_roads_have_sizes(page):
+def test_the_paths_of_a_number_are_bars_and_roads_have_sizes(page):
     choose(page, f"d({TABLE})", EXAMPLES[0].input_ids[1], 2)
     assert page.locator("#paths-drawn li").count() == 0, "drawn only when it is asked for"
     page.click("#paths summary")
-    flows = dict(
-        page.locator(".ladder .road").evaluate_all(
-            "all => all.map(e => [...e.querySelectorAll('span')].map(part => part.textContent))"
-        )
-    )
+    flows = dict(page.locator("#paths-drawn .bar").evaluate_all(TEXTS))
     total = number(page.inner_text("#paths-total"))
-    assert number(flows["as it comes in"]) + number(flows["as an answer"]) == pytest.approx(total, rel=1e-2)
-    page.click(".ladder .road button:has(span:text-is('Q'))")
-    assert page.evaluate(f"{TRACE}.steps[{STEP}].part") == QUERY
-    page.click(".ladder .stop button >> nth=0")
-    past, *_ = (page.evaluate(f"[...{TRACE}.arrays.get('d({LAYER}.x) {road}').values]") for road in ("past attention",))
-    bars = dict(
-        page.locator("#roads .bar").evaluate_all("all => all.map(e => [0, 2].map(n => e.children[n].innerText))")
-    )
+    both = [number(flows[road]) for road in ("as it comes in", "as an answer, on to logits")]
+    assert sum(both) == pytest.approx(total, rel=1e-3)
+    page.click("#paths-drawn button >> nth=0")
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].part") == f"{LAYER}.attention"
+    past = page.evaluate(f"[...{TRACE}.arrays.get('d({LAYER}.x) past attention').values]")
+    bars = dict(page.locator("#roads .bar").evaluate_all(TEXTS))
     assert number(bars["past attention"].split()[0]) == pytest.approx(np.linalg.norm(past), rel=1e-2)
-    page.click("#residuals summary")
-    page.locator("#forks button").first.click()
-    assert page.evaluate(f"{TRACE}.steps[{STEP}].part") == f"{LAYER}.feed_forward"
 
 
 def test_of_a_long_vocabulary_the_words_that_matter_are_shown(page):

@@ -33,7 +33,7 @@ def test_it_asks_for_nothing_and_is_small(text):
 
 def test_all_modules_are_in_it_once():
     """And no name is twice at the top of them: they become one program, which the browser runs."""
-    scripts = [*FOLDER.rglob("*.js"), FOLDER.parent / "theme.js"]
+    scripts = list(FOLDER.rglob("*.js"))
     names = [name for path in scripts for name in TOP_LEVEL.findall(path.read_text(encoding="utf-8"))]
     assert sorted(names) == sorted(set(names))
     assert sorted(modules()) == sorted(path.relative_to(FOLDER.parent).as_posix() for path in scripts)

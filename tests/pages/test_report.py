@@ -131,9 +131,9 @@ SAID = {
         {"shown": [{**SHOWN["labels"][0], "worst": [{**_LABEL, "true": "x" * 10_000}]}]},
         [f"<bdi>{'x' * 59}…</bdi>"],
     ),
-    "the same guess folded": (
+    "the guess at each step": (
         {"shown": [masked(10, "dog"), masked(20, "dog"), masked(30, "the")]},
-        ["1. the dog 50.0% → 50.0% the: 25.0% → 25.0% ✓ the 50.0%"],
+        ["1. the dog 50.0% the: 25.0% dog 50.0% the: 25.0% ✓ the 50.0%"],
     ),
 }  # fmt: skip
 

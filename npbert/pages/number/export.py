@@ -13,7 +13,6 @@ from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.number.network import formulas, network
 from npbert.pages.number.source import source_lines
 
-FORMAT = 2
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 """A model beyond these sizes does not fit on a screen."""
 MOST_TOKENS = 16
@@ -37,9 +36,8 @@ def export(
     title: str = "Follow one number back",
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the data of the page, as an object for JSON: `format`, `title`, `config`, `vocabulary`, `parameters`,
-    `left_out` (the size of the next-sentence head), `constants`, `network`, `formulas`, `proof` (of the first example),
-    `examples`, `source` and `optimizer`.
+    """Return the data of the page, as an object for JSON: `title`, `config`, `vocabulary`, `parameters`, `constants`,
+    `network`, `formulas`, `proof` (of the first example), `examples`, `source` and `optimizer`.
 
     model: with a masked-LM head. The loss is only over the masked words, without dropout. Numbers are float64, with
     every digit.
@@ -67,12 +65,10 @@ def export(
     settings = {**OPTIMIZER, **(optimizer or {})}
     net = network(config)
     return {
-        "format": FORMAT,
         "title": title,
         "config": {name: getattr(config, name) for name in CONFIG},
         "vocabulary": list(vocabulary),
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
-        "left_out": sum(p.value.size for name, p in model.named_parameters() if name.startswith(HEADS)),
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
         "network": net,
         "formulas": formulas(),
@@ -107,10 +103,11 @@ def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
     for name, largest in LARGEST.items():
         if getattr(model.config, name) > largest:
             raise ValueError(f"{name} is {getattr(model.config, name)}, wanted at most {largest} for the page")
-    count = sum(value.size for value in [*parameters_of(model).values(), *_constants(model).values()])
+    numbers = parameters_of(model) | _constants(model)
+    count = sum(value.size for value in numbers.values())
     if count > MOST_NUMBERS:
-        raise ValueError(f"the model has {count:,} parameters, wanted at most {MOST_NUMBERS:,} for the page")
-    for name, value in parameters_of(model).items():
+        raise ValueError(f"the model has {count:,} numbers, wanted at most {MOST_NUMBERS:,} for the page")
+    for name, value in numbers.items():
         if not np.isfinite(value).all():
             raise ValueError(f"{name} has numbers that are not finite")
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FOLDER = "number"
 PAGES = Path(__file__).parents[1]
-STYLES = ("page", "stage", "panels", "guide", "fit")
+STYLES = ("page", "stage", "panels", "fit")
 TITLE = "Follow one number back"
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _PART = re.compile(r"<!-- (\w+\.html) -->")
@@ -164,5 +164,5 @@ def dialogue_data(
 
 def _both(one: Example, other: Example) -> Example:
     """Return the example with both words masked, from two with one each."""
-    ids = [b if one.labels[n] == IGNORED else one.input_ids[n] for n, b in enumerate(other.input_ids)]
-    return replace(one, input_ids=ids, labels=np.maximum(one.labels, other.labels).tolist())
+    ids = np.where(np.equal(one.labels, IGNORED), other.input_ids, one.input_ids)
+    return replace(one, input_ids=ids.tolist(), labels=np.maximum(one.labels, other.labels).tolist())

@@ -79,11 +79,12 @@ def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]
 def code_of(function: Any) -> dict[str, Any]:
     """Return a function for the page: `name`, `file` and numbered `lines`, without the docstring."""
     text, first = inspect.getsourcelines(function)
-    (tree,) = ast.parse(textwrap.dedent("".join(text))).body
-    begin = tree.body[0]  # type: ignore[attr-defined]
+    source = textwrap.dedent("".join(text))
+    tree: Any = ast.parse(source).body[0]
+    begin = tree.body[0]
     head = begin.lineno - 1
-    body = begin.end_lineno if ast.get_docstring(tree) is not None else head  # type: ignore[arg-type]
-    lines = list(enumerate(textwrap.dedent("".join(text)).splitlines(), first))
+    body = head if ast.get_docstring(tree) is None else begin.end_lineno
+    lines = list(enumerate(source.splitlines(), first))
     file = Path(inspect.getsourcefile(function) or "").relative_to(PACKAGE.parent).as_posix()
     return {"name": function.__qualname__, "file": file, "lines": [*lines[:head], *lines[body:]], "body": first + body}
 

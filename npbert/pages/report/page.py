@@ -3,7 +3,6 @@
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -84,7 +83,7 @@ def picture(draw: Callable[[], Any]) -> str:
 def _page(template: str, title: str, **known: Any) -> str:
     environment = templates("report", "train")
     environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
-    functions = (stretches, facts_of, settings_of, command_of, verdict, to_look_at)
+    functions = (facts_of, settings_of, command_of, verdict, to_look_at)
     environment.globals |= {function.__name__: function for function in functions}
     environment.globals |= {"numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": partial(zip, strict=True)}
     body = environment.get_template(template).render(title=title, **known)
@@ -155,12 +154,6 @@ def _examples(run: RunFiles) -> dict[str, Any]:
     masked = [row for row in rows if row["kind"] == "masked"]
     chosen = {round(place) for place in np.linspace(0, len(masked) - 1, _STEPS)} if masked else ()
     return {"kind": rows[-1]["kind"], "last": rows[-1], "masked": [masked[place] for place in sorted(chosen)]}
-
-
-def stretches(rows: Sequence[dict[str, Any]], sentence: int, place: int) -> list[list[dict[str, Any]]]:
-    """Return the predictions for one masked word by step, with consecutive steps of the same best guess together."""
-    known = [{**row["sentences"][sentence]["hidden"][place], "step": row["step"]} for row in rows]
-    return [list(group) for _, group in groupby(known, key=lambda one: one["guesses"][0][0])]
 
 
 def _number(value: float | None, form: str = ".4g") -> str:

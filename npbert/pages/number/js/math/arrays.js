@@ -2,26 +2,15 @@
 
 import {FUNCTIONS} from "./functions.js";
 
-// rows, columns: what they are, such as tokens and features. head: of which head it is, or null. gradientOf: the name of
-// what it is the gradient of. isHidden: it only helps to compute. origins: the formulas that make it, as {step, line}.
-// soFar: of a gradient to which several steps add, [{step, values}] after each; or null.
+// What is said of most arrays. head: of which head it is, or null. gradientOf: the name of what it is the gradient of.
+// isHidden: it only helps to compute. soFar: of a gradient to which several steps add, [{step, values}] after each.
+const USUAL = {meaning: "", head: null, gradientOf: null, isHidden: false, soFar: null, madeBy: null};
+
+// about: its symbol, rows and columns (what they are, such as tokens and features), and what else is said of it.
+// origins: the formulas that make it, as {step, line}.
 export class NamedArray {
   constructor(name, about, shape, values = new Float64Array(shape[0] * shape[1])) {
-    this.name = name;
-    this.shape = shape;
-    this.values = values;
-    this.symbol = about.symbol;
-    this.meaning = about.meaning ?? "";
-    this.rows = about.rows;
-    this.columns = about.columns;
-    this.head = about.head ?? null;
-    this.parameter = about.parameter ?? false;
-    this.isGradient = about.isGradient ?? false;
-    this.gradientOf = about.gradientOf ?? null;
-    this.isHidden = about.isHidden ?? false;
-    this.soFar = about.soFar ?? null;
-    this.origins = [];
-    this.madeBy = about.madeBy ?? null;
+    Object.assign(this, USUAL, about, {name, shape, values, origins: []});
   }
 
   at(row, column) {
@@ -32,39 +21,28 @@ export class NamedArray {
   withValues(values) {
     return Object.assign(new NamedArray(this.name, this, this.shape, values), {origins: this.origins});
   }
-
-  // A copy in which one number is another.
-  with(row, column, value) {
-    const copy = this.withValues(this.values.slice());
-    copy.values[row * this.shape[1] + column] = value;
-    return copy;
-  }
 }
 
-// How far apart in memory two neighbours along each index of an array are.
-export function stridesOf({rows, columns, shape}, count) {
-  if (count === 2) {
-    return [shape[1], 1];
-  }
-  return count === 0 ? [] : [columns === "one" ? shape[1] : 1];
+// What `count` letters of an index run along in an array: its rows and columns; or if it is one letter, those of which
+// there are several. stride: how far apart in memory two neighbours are.
+export function axesFor({rows, columns, shape}, count) {
+  const both = [
+    {kind: rows, size: shape[0], stride: shape[1]},
+    {kind: columns, size: shape[1], stride: 1},
+  ];
+  return count === 1 && columns !== "one" ? both.slice(1) : both;
 }
 
 // From where to where a letter of a formula runs: over an axis of an array, or over the features of one head.
-export function rangesOf(world, step, refs) {
+export function rangesOf({arrays, lookups, headSize}, step, refs) {
   const ranges = new Map();
   for (const {name, index} of refs) {
-    const array = world.arrays.get(name);
+    const axes = axesFor(arrays.get(name), index.length);
     index.forEach(({letter, lookup}, place) => {
-      if (letter in (step.indices ?? {}) || ranges.has(letter)) {
-        return;
-      }
-      const axis = index.length === 1 && array?.columns !== "one" ? 1 : place;
-      const size = lookup ? world.lookups[step.lookups[lookup]].length : array?.shape[axis];
       const head = letter.match(/\d+$/)?.[0];
-      if (head !== undefined) {
-        ranges.set(letter, [head * world.headSize, (Number(head) + 1) * world.headSize]);
-      } else if (size !== undefined) {
-        ranges.set(letter, [0, size]);
+      const size = lookup ? lookups[step.lookups[lookup]].length : axes[place].size;
+      if (!(letter in step.indices) && !ranges.has(letter)) {
+        ranges.set(letter, head === undefined ? [0, size] : [head * headSize, (Number(head) + 1) * headSize]);
       }
     });
   }
@@ -73,12 +51,12 @@ export function rangesOf(world, step, refs) {
 
 // Where an index leads when its letter is at `at`.
 export function placeAt(world, step, {letter, lookup}, at) {
-  const place = step.indices?.[letter] ?? at;
+  const place = step.indices[letter] ?? at;
   return lookup ? world.lookups[step.lookups[lookup]][place] : place;
 }
 
 // What a constant of a step is: a number as it stands, or by its name.
-export const constantIn = (step, name) => step.constants?.[name] ?? Number(name);
+export const constantIn = (step, name) => step.constants[name] ?? Number(name);
 
 // Compute one formula into the values of its target. terms: those of the line, or some of them.
 export function compute(world, step, line, target, terms = line.terms) {
@@ -106,10 +84,8 @@ const WRITE = {
 function addTerm(world, step, {target, way}, {values}, term) {
   const {refs, loops, stack} = planOf(world, step, target, term);
   const read = refs.map(({name}) => world.arrays.get(name).values);
-  const scale = term.factors.reduce(
-    (product, one) => (one.constant ? product * constantIn(step, one.constant) : product),
-    term.sign,
-  );
+  const constants = term.factors.filter(({constant}) => constant).map(({constant}) => constantIn(step, constant));
+  const scale = constants.reduce((a, b) => a * b, term.sign);
   const factors = evaluators(step, term.factors, read);
   const write = WRITE[way];
   const isPlain = refs.length === 3 && factors.length === 2 && way === "=" && term.factors.every(({args}) => !args);
@@ -122,36 +98,33 @@ function addTerm(world, step, {target, way}, {values}, term) {
     write(values, at[0], product);
   }
 
-  function sweep(depth) {
-    const {size, moves} = loops[depth];
-    const from = stack[depth];
-    const to = stack[depth + 1];
-    if (isPlain && depth === loops.length - 1) {
-      const [moveY, moveA, moveB] = moves;
-      const [, left, right] = read;
-      const [y, a, b] = [from[0], from[1], from[2]];
-      for (let n = 0; n < size; n++) {
-        values[y + moveY[n]] += scale * left[a + moveA[n]] * right[b + moveB[n]];
-      }
-      return;
-    }
+  // The innermost loop of a product of two arrays, which takes most of the time
+  function sweepPlain({size, moves: [moveY, moveA, moveB]}, [y, a, b]) {
+    const [, left, right] = read;
     for (let n = 0; n < size; n++) {
-      for (let which = 0; which < to.length; which++) {
-        to[which] = from[which] + moves[which][n];
-      }
-      if (depth + 1 < loops.length) {
+      values[y + moveY[n]] += scale * left[a + moveA[n]] * right[b + moveB[n]];
+    }
+  }
+
+  function sweep(depth) {
+    const from = stack[depth];
+    if (depth === loops.length) {
+      visit(from);
+    } else if (isPlain && depth === loops.length - 1) {
+      sweepPlain(loops[depth], from);
+    } else {
+      const {size, moves} = loops[depth];
+      const to = stack[depth + 1];
+      for (let n = 0; n < size; n++) {
+        for (let which = 0; which < to.length; which++) {
+          to[which] = from[which] + moves[which][n];
+        }
         sweep(depth + 1);
-      } else {
-        visit(to);
       }
     }
   }
 
-  if (loops.length) {
-    sweep(0);
-  } else {
-    visit(stack[0]);
-  }
+  sweep(0);
 }
 
 // The loops of a term, and how far each array moves on at every number of theirs. Without a lookup they are the same for
@@ -163,16 +136,15 @@ function planOf(world, step, target, term) {
     return kept;
   }
   const refs = [target, ...refsOf(term.factors)];
-  const ranges = [...rangesOf(world, step, refs)];
   const indices = refs.flatMap(({name, index}, which) => {
-    const strides = stridesOf(world.arrays.get(name), index.length);
-    return index.map((one, dim) => ({one, which, stride: strides[dim]}));
+    const axes = axesFor(world.arrays.get(name), index.length);
+    return index.map((one, dim) => ({one, which, stride: axes[dim].stride}));
   });
   const starts = refs.map(() => 0);
-  for (const {one, which, stride} of indices.filter(({one: {letter}}) => letter in (step.indices ?? {}))) {
+  for (const {one, which, stride} of indices.filter((index) => index.one.letter in step.indices)) {
     starts[which] += stride * placeAt(world, step, one, 0);
   }
-  const loops = ranges.map(([letter, [from, to]]) => {
+  const loops = [...rangesOf(world, step, refs)].map(([letter, [from, to]]) => {
     const moves = refs.map(() => new Int32Array(to - from));
     for (const {one, which, stride} of indices.filter((index) => index.one.letter === letter)) {
       moves[which].forEach((_, n) => {

@@ -1,7 +1,7 @@
 // explain: any number of a trace as the sum that it is. `value` is the number itself, `total` what the terms add up to:
 // the same but for rounding, unless a bug is planted. In `roads` the terms are ways that lead from it to the loss.
 
-import {compute, constantIn, placeAt, rangesOf, refsOf} from "./arrays.js";
+import {axesFor, compute, constantIn, placeAt, rangesOf, refsOf} from "./arrays.js";
 import {FUNCTIONS} from "./functions.js";
 import {withSymbols} from "./steps.js";
 
@@ -10,33 +10,21 @@ export function explain(trace, name, row, column) {
   const value = array.at(row, column);
   const left = symbolAt(array, row, column);
   if (array.origins.length === 0) {
-    const label = array.isGradient ? left.replace(/^d(.*?)(\[.*)?$/, "∂$1/∂$1") : array.parameter ? "learned" : "fixed";
-    const note = array.isGradient ? "start" : label;
-    return {
-      name,
-      row,
-      column,
-      value,
-      formula: left,
-      terms: [{label, value, factors: [], goes: null}],
-      total: value,
-      roads: false,
-      notes: [],
-      origin: note,
-    };
+    const kind = array.parameter ? "learned" : "fixed";
+    const [origin, label] = array.isGradient ? ["start", left.replace(/^d(.*?)(\[.*)?$/, "∂$1/∂$1")] : [kind, kind];
+    const terms = [{label, value, factors: [], goes: null}];
+    return {value, formula: left, terms, total: value, roads: false, notes: [], origin};
   }
   const parts = array.origins.map((origin) => partsOf(trace, origin, array, row, column));
-  const terms = parts.flatMap(({terms: some}) => some);
+  const terms = parts.flatMap((part) => part.terms);
   const formulas = parts.map(({formula}) => formula).filter(Boolean);
+  const notes = array.origins.map((origin) => noteOf(trace, origin, terms.length === 0));
   return {
-    name,
-    row,
-    column,
     value,
     terms,
     total: terms.reduce((sum, term) => sum + term.value, 0),
     formula: `${left} = ${formulas.join(" + ").replaceAll("+ −", "− ") || "0"}`,
-    notes: [...new Set(array.origins.map((origin) => noteOf(trace, origin, terms.length === 0)))].filter(Boolean),
+    notes: [...new Set(notes)].filter(Boolean),
     roads: isByRoads(array),
     origin: null,
   };
@@ -44,32 +32,21 @@ export function explain(trace, name, row, column) {
 
 // Is a gradient the sum of several roads: of two uses, or as its formula says?
 function isByRoads({origins, isGradient}) {
-  const [
-    {
-      step,
-      line: {
-        target: {local},
-        terms,
-      },
-    },
-  ] = origins;
-  const uses = new Set(origins.map((origin) => origin.step));
-  return isGradient && (uses.size > 1 || (step.said.roads === local.replace(/\d+$/, "") && terms.length > 1));
+  const {step, line} = origins[0];
+  const isSaid = step.said.roads === line.target.local.replace(/\d+$/, "") && line.terms.length > 1;
+  return isGradient && (isSaid || origins.some((origin) => origin.step !== step));
 }
 
 // The terms that one formula has for the number at (row, column): none where the formula does not reach it.
 function partsOf(trace, {step, line}, array, row, column) {
-  const place = line.target.index.length === 2 ? [row, column] : [array.columns === "one" ? row : column];
+  const {index} = line.target;
+  const place = index.length === 2 ? [row, column] : [array.columns === "one" ? row : column];
   const found = line.terms.map((term) => {
-    const refs = [line.target, ...refsOf(term.factors)];
-    const letters = [...rangesOf(trace, step, refs)];
-    const fits = (at) =>
-      line.target.index.every((index, dim) => placeAt(trace, step, index, at[index.letter]) === place[dim]);
-    const all = everyPlace(letters, line.target.index, place).filter(fits);
-    const free = letters.find(
-      ([letter]) => !line.target.index.some((index) => index.letter === letter && !index.lookup),
-    );
-    return all.map((at) => termAt(trace, step, term, at, free?.[0]));
+    const letters = [...rangesOf(trace, step, [line.target, ...refsOf(term.factors)])];
+    const isFree = ([letter]) => !index.some((one) => one.letter === letter && !one.lookup);
+    const fits = (at) => index.every((one, dim) => placeAt(trace, step, one, at[one.letter]) === place[dim]);
+    const all = everyPlace(letters, index, place).filter(fits);
+    return all.map((at) => termAt(trace, step, term, at, letters.find(isFree)?.[0]));
   });
   const sums = found.map((some, which) => some.length && formulaOf(trace, step, line.terms[which], some));
   return {terms: found.flat(), formula: sums.filter(Boolean).join(" + ")};
@@ -77,19 +54,14 @@ function partsOf(trace, {step, line}, array, row, column) {
 
 // All values of the letters for which the target may be at that place: as objects by letter.
 function everyPlace(letters, index, place) {
-  return letters.reduce(
-    (all, [letter, [from, to]]) => {
-      const dim = index.findIndex((one) => one.letter === letter && !one.lookup);
-      const values =
-        dim < 0
-          ? Array.from({length: to - from}, (_, n) => from + n)
-          : place[dim] >= from && place[dim] < to
-            ? [place[dim]]
-            : [];
-      return all.flatMap((at) => values.map((value) => ({...at, [letter]: value})));
-    },
-    [{}],
-  );
+  let all = [{}];
+  for (const [letter, [from, to]] of letters) {
+    const dim = index.findIndex((one) => one.letter === letter && !one.lookup);
+    const range = Array.from({length: to - from}, (_, n) => from + n);
+    const values = dim < 0 ? range : range.filter((at) => at === place[dim]);
+    all = all.flatMap((at) => values.map((value) => ({...at, [letter]: value})));
+  }
+  return all;
 }
 
 function termAt(trace, step, {sign, label, factors}, at, free) {
@@ -100,11 +72,9 @@ function termAt(trace, step, {sign, label, factors}, at, free) {
   const value = cells.reduce((product, cell) => product * cell.value, 1);
   const linked = cells.filter((cell) => cell.name !== null);
   const goes = linked.find(({isGradient}) => isGradient) ?? linked[0] ?? null;
-  const sum = free === undefined ? "" : labelOf(trace, step, factors, free, at[free]);
+  const sum = free === undefined ? "" : labelOf(trace, factors, free, at[free]);
   const own = label ?? (sum ? "" : factors.map((one) => symbolOf(trace, one)).join(" · "));
-  const shown = [own, sum].filter(Boolean).join(": ");
-  const {name, row, column, example} = goes ?? {};
-  return {label: shown, value, factors: cells, goes: goes && {name, row, column, ...(example && {example})}, at, free};
+  return {label: [own, sum].filter(Boolean).join(": "), value, factors: cells, goes, at, free};
 }
 
 // One factor as a number with its place, to which a click leads; a function of a number has a label.
@@ -114,23 +84,18 @@ function factorAt(trace, step, factor, at) {
   }
   if (factor.args) {
     const args = factor.args.map((one) => factorAt(trace, step, one, at));
-    const [first] = args;
-    return {...first, label: symbolOf(trace, factor), value: FUNCTIONS[factor.of].of(...args.map(({value}) => value))};
+    const value = FUNCTIONS[factor.of].of(...args.map((one) => one.value));
+    return {...args[0], label: symbolOf(trace, factor), value};
   }
   const array = trace.arrays.get(factor.name);
-  const [row, column] = rowAndColumn(
-    array,
-    factor.index.map((index) => placeAt(trace, step, index, at[index.letter])),
-  );
+  const place = factor.index.map((index) => placeAt(trace, step, index, at[index.letter]));
+  const [row, column] = place.length === 1 && array.columns !== "one" ? [0, ...place] : [...place, 0, 0];
   const value = array.at(row, column);
-  const {name, isGradient, example} = array;
+  const {name, isGradient, example = null} = array;
   return array.isHidden
     ? {name: null, label: symbolOf(trace, factor), value}
     : {name, row, column, value, isGradient, example};
 }
-
-const rowAndColumn = ({columns}, place) =>
-  place.length === 2 ? place : place.length === 0 ? [0, 0] : columns === "one" ? [place[0], 0] : [0, place[0]];
 
 function symbolOf(trace, {args, of, constant, name}) {
   if (args) {
@@ -140,35 +105,21 @@ function symbolOf(trace, {args, of, constant, name}) {
 }
 
 // Which of the summed numbers a term is, for people: n = 2, “are”
-function labelOf(trace, step, factors, letter, at) {
-  for (const {name, index} of refsOf(factors)) {
-    const dim = index.findIndex((one) => one.letter === letter);
-    if (dim >= 0) {
-      const {rows, columns} = trace.arrays.get(name);
-      const axis = index[dim].lookup
-        ? "tokens"
-        : index.length === 1 && columns !== "one"
-          ? columns
-          : [rows, columns][dim];
-      return axisLabel(trace, axis, at, letter);
-    }
+function labelOf({arrays, words, masked, model}, factors, letter, at) {
+  const isIt = (one) => one.letter === letter;
+  const {name, index} = refsOf(factors).find((ref) => ref.index.some(isIt)) ?? {};
+  if (!name) {
+    return "";
   }
-  return "";
+  const dim = index.findIndex(isIt);
+  const kind = index[dim].lookup ? "tokens" : axesFor(arrays.get(name), index.length)[dim].kind;
+  const word = {tokens: words[at], masked: words[masked[at]], vocabulary: model.vocabulary[at]}[kind];
+  return `${bare(letter)} = ${at}${word === undefined ? "" : `, “${word}”`}`;
 }
 
-export function axisLabel({words, masked, model: {vocabulary}}, axis, at, letter) {
-  const word = {tokens: () => words[at], masked: () => words[masked[at]], vocabulary: () => vocabulary[at]}[axis];
-  return `${bare(letter)} = ${at}${word ? `, “${word()}”` : ""}`;
-}
-
-// Q[2, 3], b[3]: an array at a place, which may be letters.
-export function symbolAt({symbol, rows, columns}, row, column) {
-  const place = [
-    [rows, row],
-    [columns, column],
-  ]
-    .filter(([axis]) => axis !== "one")
-    .map(([, at]) => at);
+// Q[2, 3], b[3]: an array at a place.
+function symbolAt({symbol, rows, columns}, row, column) {
+  const place = [...(rows === "one" ? [] : [row]), ...(columns === "one" ? [] : [column])];
   return place.length ? `${symbol}[${place.join(", ")}]` : symbol;
 }
 
@@ -176,18 +127,14 @@ export function symbolAt({symbol, rows, columns}, row, column) {
 function formulaOf(trace, step, {sign, factors}, terms) {
   const [{at, free}] = terms;
   const summed = terms.length > 1 ? free : null;
-  const text = factors
-    .map((factor) => {
-      const array = trace.arrays.get(factor.name);
-      const index = factor.index?.map((one) =>
-        one.letter === summed ? letterIn(one) : placeAt(trace, step, one, at[one.letter]),
-      );
-      return array && !array.isHidden && index.length
-        ? `${array.symbol}[${index.join(", ")}]`
-        : symbolOf(trace, factor);
-    })
-    .join(" · ")
-    .replaceAll(" · 1/", " / ");
+  const indexText = (one) => (one.letter === summed ? letterIn(one) : placeAt(trace, step, one, at[one.letter]));
+  const texts = factors.map((factor) => {
+    const array = trace.arrays.get(factor.name);
+    return array && !array.isHidden && factor.index.length
+      ? `${array.symbol}[${factor.index.map(indexText).join(", ")}]`
+      : symbolOf(trace, factor);
+  });
+  const text = texts.join(" · ").replaceAll(" · 1/", " / ");
   return `${sign < 0 ? "−" : ""}${summed ? `Σ${SUBSCRIPTS[bare(summed)] ?? ""} ` : ""}${text}`;
 }
 
@@ -197,16 +144,8 @@ const letterIn = ({letter, lookup}) => (lookup ? `${lookup}[${letter}]` : bare(l
 const SUBSCRIPTS = {n: "ₙ", m: "ₘ", v: "ᵥ", i: "ᵢ", j: "ⱼ", o: "ₒ", k: "ₖ"};
 
 // What is said of the number that a formula makes.
-function noteOf(
-  trace,
-  {
-    step,
-    line: {
-      target: {local},
-    },
-  },
-  isUnread,
-) {
+function noteOf(trace, {step, line}, isUnread) {
+  const {local} = line.target;
   const key = local.replace(/\d+$/, "");
   const text = (isUnread && step.said[`${key} unread`]) || step.said[local] || step.said[key];
   return text && withSymbols(trace, step, text.split(" | ").at(-1).replace(/\s+/g, " "));
@@ -241,11 +180,9 @@ export function chainOf(trace, places) {
 }
 
 function factorIn(trace, {name, row, column}, part) {
+  // a function of a number, which has a label, is no multiple of it
   const isPart = (factor) =>
-    factor.label === undefined && // a function of a number is no multiple of it
-    factor.name === part.name &&
-    factor.row === part.row &&
-    factor.column === part.column;
+    !factor.label && factor.name === part.name && factor.row === part.row && factor.column === part.column;
   const terms = explain(trace, name, row, column).terms.filter(({factors}) => factors.some(isPart));
   const others = ({factors}) => factors.reduce((result, one) => (isPart(one) ? result : result * one.value), 1);
   return terms.length ? terms.reduce((sum, term) => sum + others(term), 0) : null;
@@ -260,6 +197,8 @@ export function largestTerm(trace, {name, row, column}) {
 
 // The places from a gradient on, by the largest term each time, until backward begins.
 export function wayToLoss(trace, place) {
-  const next = largestTerm(trace, place)?.goes;
-  return next ? [next, ...wayToLoss(trace, next)] : [];
+  const goes = largestTerm(trace, place)?.goes;
+  return goes ? [placeOnly(goes), ...wayToLoss(trace, goes)] : [];
 }
+
+const placeOnly = ({name, row, column}) => ({name, row, column});

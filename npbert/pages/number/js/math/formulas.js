@@ -55,6 +55,9 @@ export function programOf({network: {steps, arrays}, formulas, config}) {
   return program;
 }
 
+// What a step has in which no letter is looked up or stands for one number
+export const NO_INDEX = {lookups: {}, indices: {}, constants: {}};
+
 // A step with its formulas, `forward`, `backward`, and `broken`: by the id of a bug that is planted here, its backward.
 export function boundStep(program, step) {
   const said = program.formulas[step.kind];
@@ -75,7 +78,7 @@ export function boundStep(program, step) {
       return [bug.id, {lines: [...right, ...planted], planted}];
     }),
   );
-  return {roads: [], lookups: {}, ...step, said, forward: lines(said.forward), backward, broken};
+  return {...NO_INDEX, roads: [], ...step, said, forward: lines(said.forward), backward, broken};
 }
 
 // The formula with the names of the arrays in place of what they are called in it; a term of arrays that this step does

@@ -7,30 +7,25 @@
 
 import {whatIf} from "./run.js";
 
-const FORKS = ["Fork", "Gather"];
-
 // {stops: [{array, gradient, total}], roads: [{from, to, road, gradient, flow}]}. A stop is an array that nearly all
 // must pass. `from` and `to` count the stops, and −1 is the number itself. `road` is its name where there are several.
 export function pathsOf(trace, place) {
   const {program, arrays, goal} = trace;
-  const array = arrays.get(place.name);
-  const x = array.at(place.row, place.column);
+  const x = arrays.get(place.name).at(place.row, place.column);
   const h = 1e-4 * Math.max(1, Math.abs(x));
   const [above, below] = [x + h, x - h].map((value) => whatIf(trace, place, value).arrays);
-  const flow = (gradient, name) =>
-    arrays
-      .get(gradient)
-      .values.reduce(
-        (sum, value, i) => sum + (value * (above.get(name).values[i] - below.get(name).values[i])) / (2 * h),
-        0,
-      );
-
-  const passed = program.filter(({kind, index}) => index === program.length - 1 || FORKS.includes(kind));
+  const flow = (gradient, name) => {
+    const [more, less] = [above, below].map((moved) => moved.get(name).values);
+    return arrays.get(gradient).values.reduce((sum, g, i) => sum + (g * (more[i] - less[i])) / (2 * h), 0);
+  };
+  const stopAt = (array, step) => {
+    const gradient = `d(${array.name})`;
+    return {array, step, gradient, total: flow(gradient, array.name)};
+  };
+  const passed = program.filter(({kind}) => ["Fork", "Gather", "CrossEntropy", "Difference"].includes(kind));
   const inputOf = ({arrays: named}) => arrays.get(named.x ?? named.logits);
-  const stops = [...passed.map((step) => ({step, array: inputOf(step)})), {step: null, array: arrays.get(goal)}]
-    .map((stop) => ({...stop, gradient: `d(${stop.array.name})`}))
-    .map((stop) => ({...stop, total: flow(stop.gradient, stop.array.name)}))
-    .filter(({total, step}) => total !== 0 || step === null);
+  const found = passed.map((step) => stopAt(inputOf(step), step)).filter(({total}) => total !== 0);
+  const stops = [...found, stopAt(arrays.get(goal), null)];
 
   const whole = arrays.get(`d(${place.name})`);
   const uses = [...new Set(whole.origins.map(({step}) => step))].map((step) => ({
@@ -40,7 +35,7 @@ export function pathsOf(trace, place) {
     gradient: whole.name,
     flow: shareOf(whole, step, place),
   }));
-  const others = stops.slice(0, -1).flatMap(({step, array: {name}, gradient}, from) => {
+  const others = found.flatMap(({step, array: {name}, gradient}, from) => {
     const ways = step.kind === "Fork" ? step.roads.map((road) => [road, `d(${name}) ${road}`]) : [[null, gradient]];
     return ways.map(([road, back]) => ({from, to: from + 1, road, gradient: back, flow: flow(back, name)}));
   });
@@ -50,8 +45,7 @@ export function pathsOf(trace, place) {
 // How much of a gradient one step has added to it.
 function shareOf({soFar, values, shape}, step, {row, column}) {
   const at = row * shape[1] + column;
-  const index = soFar?.findIndex((entry) => entry.step === step.back) ?? -1;
-  return index < 0
-    ? (soFar?.[0] ?? {values}).values[at]
-    : soFar[index].values[at] - (soFar[index - 1]?.values[at] ?? 0);
+  const after = soFar ?? [{step: step.back, values}];
+  const index = after.findIndex((entry) => entry.step === step.back);
+  return after[index].values[at] - (after[index - 1]?.values[at] ?? 0);
 }

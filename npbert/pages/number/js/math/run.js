@@ -1,26 +1,21 @@
 // run: one sentence forward, then backward, as a trace: the loss, every array, every step. The chain rule is the one
 // loop of `goBack`: the steps in reverse order, each of which reads the gradients of what it made.
 
-import {compute, NamedArray} from "./arrays.js";
+import {axesFor, compute, NamedArray} from "./arrays.js";
 import {boundStep, programOf, readsOf, refsIn} from "./formulas.js";
 
 // A model for the page, from what npbert exported.
 export function makeModel(data) {
-  const numbers = (given) =>
-    new Map(
-      Object.entries(given ?? {}).map(([name, {shape, values}]) => {
-        const matrix = shape.length === 1 ? [1, ...shape] : shape;
-        return [name, {shape: matrix, isMatrix: shape.length > 1, values: Float64Array.from(values)}];
-      }),
-    );
+  const numbers = (given) => new Map(Object.entries(given).map(([name, one]) => [name, matrixOf(one)]));
   const {config, vocabulary, parameters, constants} = data;
-  return {
-    config,
-    vocabulary,
-    program: programOf(data),
-    parameters: numbers(parameters),
-    constants: numbers(constants), // fixed positions, in a model that has them
-  };
+  const program = programOf(data);
+  // constants: fixed positions, in a model that has them
+  return {config, vocabulary, program, parameters: numbers(parameters), constants: numbers(constants)};
+}
+
+function matrixOf({shape, values}) {
+  const isMatrix = shape.length > 1;
+  return {shape: isMatrix ? shape : [1, ...shape], isMatrix, values: Float64Array.from(values)};
 }
 
 // Forward, and backward unless `backward` is false. bug: the id of one to plant in backward. rival: {masked, word}, to
@@ -37,10 +32,12 @@ export function run(model, example, {bug = null, rival = null, backward = true} 
 
 // The loss, and all arrays, if one number were another: forward goes on from there, and nothing of the trace changes.
 export function whatIf(trace, {name, row, column}, value) {
-  const changed = trace.arrays.get(name).with(row, column, value);
+  const array = trace.arrays.get(name);
+  const changed = array.withValues(array.values.slice());
+  changed.values[row * array.shape[1] + column] = value;
   const world = {...trace, arrays: new Map(trace.arrays).set(name, changed), fixed: name};
-  const readers = trace.program.findIndex(({forward}) => readsOf(forward).includes(name));
-  const first = changed.madeBy ?? (readers < 0 ? trace.program.length : readers);
+  const reader = trace.program.findIndex(({forward}) => readsOf(forward).includes(name));
+  const first = array.madeBy ?? (reader < 0 ? trace.program.length : reader);
   trace.program.slice(first).forEach((step) => forwardStep(world, step));
   return {loss: world.arrays.get(trace.goal).values[0], arrays: world.arrays};
 }
@@ -62,14 +59,9 @@ function beginning(model, example, bug, rival) {
   const steps = rival ? [...program.steps.slice(0, -1), differenceStep(program, rival, labels)] : program.steps;
   const goal = rival ? "difference" : "loss";
   const arrays = new ArraysByName();
-  for (const [numbers, parameter] of [
-    [model.parameters, true],
-    [model.constants, false],
-  ]) {
-    for (const [name, {shape, values}] of numbers) {
-      // copies: training changes the model, and no trace
-      arrays.set(name, new NamedArray(name, {...program.arrays.get(name), parameter}, shape, values.slice()));
-    }
+  for (const [name, {shape, values}] of [...model.parameters, ...model.constants]) {
+    const about = {...program.arrays.get(name), parameter: model.parameters.has(name)};
+    arrays.set(name, new NamedArray(name, about, shape, values.slice())); // copies: training changes the model, and no trace
   }
   return {
     model,
@@ -105,12 +97,9 @@ function differenceStep(program, {masked, word}, labels) {
 // What `world.fixed` names is as it was put, and is not computed.
 function forwardStep(world, step) {
   const begun = new Set();
-  for (const line of step.forward) {
+  for (const line of step.forward.filter(({target}) => target.name !== world.fixed)) {
     const {name} = line.target;
     const before = world.arrays.get(name);
-    if (name === world.fixed) {
-      continue;
-    }
     if (!begun.has(name)) {
       world.arrays.set(name, before ? before.withValues(before.values.map(() => 0)) : arrayOf(world, step, line));
     }
@@ -126,10 +115,10 @@ function forwardStep(world, step) {
 
 // The chain rule, from ∂loss/∂loss = 1.
 function goBack(world) {
-  const [{program}, goal] = [world, world.arrays.get(world.goal)];
-  const first = new NamedArray(`d(${goal.name})`, aboutGradient(world, goal), [1, 1], Float64Array.of(1));
+  const {program, arrays, goal} = world;
+  const first = new NamedArray(`d(${goal})`, aboutGradient(world, arrays.get(goal)), [1, 1], Float64Array.of(1));
   first.madeBy = program.length;
-  world.arrays.set(first.name, first);
+  arrays.set(first.name, first);
   program.toReversed().forEach((step, n) => undo(world, step, program.length + n));
 }
 
@@ -165,30 +154,30 @@ function arrayOf(world, step, line) {
   return new NamedArray(line.target.name, about, shape);
 }
 
-function aboutArray(world, step, {target: {name, local, index}, terms}) {
-  const [, of, road] = name.match(/^d\((.*?)\)(?: (.*))?$/) ?? [];
+function aboutArray(world, step, {target, terms}) {
+  const [, of, road] = target.name.match(/^d\((.*?)\)(?: (.*))?$/) ?? [];
   if (of) {
     return aboutGradient(world, world.arrays.get(of), road);
   }
   const {arrays, heads} = world.model.program;
-  const known = arrays.get(name);
+  const known = arrays.get(target.name);
   if (known) {
     const symbol = known.symbol + (known.head !== null && heads > 1 ? subscript(known.head + 1) : "");
     return {...known, symbol, shape: [known.rows, known.columns].map((axis) => sizeOf(world, axis))};
   }
-  const [symbol, meaning = ""] = step.said[local.replace(/\d+$/, "")]?.split(" | ") ?? [local];
-  const [head] = local.match(/\d+$/) ?? [null];
-  const [[rows, height], [columns, width] = ["one", 1]] = index.map(({letter}) => axisOf(world, terms, letter));
-  const isGradient = step.backward.some(({target}) => target.name === name);
+  const local = target.local.replace(/\d+$/, "");
+  const [symbol, meaning = ""] = step.said[local]?.split(" | ") ?? [local];
+  const [, head] = target.local.match(/(\d+)$/) ?? [];
+  const [rows, columns = {kind: "one", size: 1}] = target.index.map(({letter}) => axisOf(world, terms, letter));
   return {
     symbol,
     meaning,
-    rows,
-    columns,
-    head: head && Number(head),
+    rows: rows.kind,
+    columns: columns.kind,
+    head: head === undefined ? null : Number(head),
     isHidden: !meaning,
-    isGradient,
-    shape: [height, width],
+    isGradient: step.backward.some((line) => line.target.name === target.name),
+    shape: [rows.size, columns.size],
   };
 }
 
@@ -199,7 +188,7 @@ function aboutGradient({goal, arrays}, {name, symbol, rows, columns, head, shape
   return {...about, isGradient: true, gradientOf: name};
 }
 
-export const subscript = (number) => String(number).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]);
+const subscript = (number) => String(number).replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[digit]);
 
 function sizeOf({model: {config}, example, masked}, axis) {
   const sizes = {
@@ -218,12 +207,7 @@ function axisOf({arrays}, terms, letter) {
   const refs = terms.flatMap(({factors}) => refsIn(factors));
   const isIt = (one) => one.letter === letter && !one.lookup;
   const {name, index} = refs.find((ref) => ref.index.some(isIt));
-  const {rows, columns, shape} = arrays.get(name);
-  const axes = [
-    [rows, shape[0]],
-    [columns, shape[1]],
-  ].slice(index.length === 1 && columns !== "one" ? 1 : 0);
-  return axes[index.findIndex(isIt)];
+  return axesFor(arrays.get(name), index.length)[index.findIndex(isIt)];
 }
 
 // Arrays by name. Those of the update are `later`: computed when the first of them is asked for.

@@ -2,12 +2,13 @@
 // the update, as arrays of which every number says where it comes from.
 
 import {compute, NamedArray} from "./arrays.js";
-import {boundStep} from "./formulas.js";
+import {boundStep, NO_INDEX} from "./formulas.js";
 import {run} from "./run.js";
 
 const IN_A_BATCH = 8;
 const ANYWHERE = [{letter: "r"}, {letter: "c"}];
-const NUMBER = {rows: "one", columns: "one"};
+const NUMBER = {rows: "one", columns: "one", shape: [1, 1]};
+const UPDATED = ["g", "m_before", "v_before", "m", "v", "m_hat", "v_hat", "decay", "delta", "new"];
 
 // The sentences of step 0, 1, …: they take turns.
 export function batchAt(examples, step) {
@@ -20,26 +21,21 @@ export function batchAt(examples, step) {
 export function makeTrainer(model, settings) {
   const zeros = () => new Map([...model.parameters].map(([name, {values}]) => [name, values.map(() => 0)]));
   const kept = {m_before: zeros(), v_before: zeros()};
-  const bound = new Map([...model.parameters.keys()].map((name) => [name, boundStep(model.program, stepOf(name))]));
+  const names = [...model.parameters.keys()];
+  const steps = names.map((name) => boundStep(model.program, stepOf(name)));
   const trainer = {
     steps: 0,
     lr: settings.lr,
 
     next(examples, {bug = null} = {}) {
-      const batch = sharesOf(examples).map(([example, share]) => ({example, share, trace: run(model, example, {bug})}));
+      const batch = sharesOf(examples).map((one) => ({...one, trace: run(model, one.example, {bug})}));
       const world = {arrays: new Map(), lookups: {}, model};
-      const constants = {
-        ...constantsOf(settings, trainer),
-        ...Object.fromEntries(batch.map(({share}, n) => [`share ${n}`, share])),
-      };
-      for (const name of bound.keys()) {
-        addGradient(world, name, batch, constants);
-      }
-      addNorm(world, [...bound.keys()], settings.max_grad_norm);
-      for (const [name, step] of bound) {
-        const of = {...constants, λ: model.parameters.get(name).isMatrix ? settings.weight_decay : 0};
-        addUpdated(world, {...step, constants: of}, name, kept);
-      }
+      names.forEach((name) => addGradient(world, name, batch));
+      addNorm(world, names, settings.max_grad_norm);
+      names.forEach((name, n) => {
+        const decay = model.parameters.get(name).isMatrix ? settings.weight_decay : 0;
+        addUpdated(world, {...steps[n], constants: constantsOf(settings, trainer, decay)}, name, kept);
+      });
       return {loss: batch.reduce((sum, {share, trace}) => sum + share * trace.loss, 0), batch, arrays: world.arrays};
     },
 
@@ -57,19 +53,12 @@ export function makeTrainer(model, settings) {
   return trainer;
 }
 
-const UPDATED = ["g", "m_before", "v_before", "m", "v", "m_hat", "v_hat", "decay", "delta", "new"];
-
 function stepOf(name) {
-  const arrays = Object.fromEntries(UPDATED.map((key) => [key, `${key}(${name})`]));
-  return {
-    kind: "AdamW",
-    part: "parameters",
-    title: "the update",
-    arrays: {w: name, norm: "norm", clip: "clip", ...arrays},
-  };
+  const own = Object.fromEntries(UPDATED.map((key) => [key, `${key}(${name})`]));
+  return {kind: "AdamW", part: "parameters", arrays: {w: name, norm: "norm", clip: "clip", ...own}};
 }
 
-function constantsOf({betas: [beta1, beta2], eps, max_grad_norm}, {steps, lr}) {
+function constantsOf({betas: [beta1, beta2], eps, max_grad_norm}, {steps, lr}, decay) {
   return {
     "β₁": beta1,
     "1−β₁": 1 - beta1,
@@ -78,6 +67,7 @@ function constantsOf({betas: [beta1, beta2], eps, max_grad_norm}, {steps, lr}) {
     "1−β₂": 1 - beta2,
     "1/(1−β₂ᵗ)": 1 / (1 - beta2 ** (steps + 1)),
     "−lr": -lr,
+    λ: decay,
     eps,
     max_grad_norm,
   };
@@ -87,59 +77,63 @@ function constantsOf({betas: [beta1, beta2], eps, max_grad_norm}, {steps, lr}) {
 function sharesOf(examples) {
   const counts = examples.map(({labels}) => labels.filter((label) => label >= 0).length);
   const total = counts.reduce((a, b) => a + b);
-  return examples.map((example, index) => [example, counts[index] / total]);
+  return examples.map((example, index) => ({example, share: counts[index] / total}));
 }
 
-function add({arrays, model}, name, key, about, origin, values) {
+// An array of the update. about: that of which it has the rows and columns; origin: its step and its formula.
+function add({arrays, model}, name, key, {rows, columns, shape}, origin, values) {
   const [symbol, meaning] = model.program.formulas.AdamW[key].split(" | ");
-  const shape = about.shape ?? [1, 1];
-  const array = new NamedArray(name, {symbol, meaning, rows: about.rows, columns: about.columns}, shape, values);
+  const array = new NamedArray(name, {symbol, meaning, rows, columns}, shape, values);
   array.origins = origin ? [origin] : [];
   arrays.set(name, array);
   return array;
 }
 
+const stepWith = ({model}, constants, arrays = {}) => ({
+  ...NO_INDEX,
+  kind: "AdamW",
+  said: model.program.formulas.AdamW,
+  constants,
+  arrays,
+});
+const scalar = (local) => ({name: local, local, index: []});
+
 // The gradient of the batch: a term for each sentence.
-function addGradient(world, name, batch, constants) {
-  const of = batch.map(({example, trace}, n) => {
+function addGradient(world, name, batch) {
+  const constants = {};
+  const terms = batch.map(({example, share, trace}, n) => {
     const dw = trace.arrays.get(`d(${name})`);
     const key = `sentence ${n}: ${dw.name}`;
     world.arrays.set(key, Object.assign(dw.withValues(dw.values), {example}));
+    constants[`share ${n}`] = share;
     return {sign: 1, label: `“${example.text}”`, factors: [{constant: `share ${n}`}, {name: key, index: ANYWHERE}]};
   });
-  const line = {target: {name: `g(${name})`, local: "g", index: ANYWHERE}, way: "=", terms: of};
-  const step = {kind: "AdamW", constants, said: world.model.program.formulas.AdamW};
+  const line = {target: {name: `g(${name})`, local: "g", index: ANYWHERE}, way: "=", terms};
   const w = batch[0].trace.arrays.get(name);
   world.arrays.set(name, w);
-  const g = add(world, `g(${name})`, "g", w, {step, line});
-  batch.forEach(({trace, share}) =>
-    trace.arrays.get(`d(${name})`).values.forEach((value, at) => {
-      g.values[at] += share * value;
-    }),
-  );
+  const {values} = add(world, `g(${name})`, "g", w, {step: stepWith(world, constants), line});
+  for (const {share, trace} of batch) {
+    const dw = trace.arrays.get(`d(${name})`).values;
+    dw.forEach((value, at) => {
+      values[at] += share * value;
+    });
+  }
 }
 
 // ‖g‖ over all parameters, a term for each; and how much of every gradient is left.
-function addNorm(world, names, most) {
-  const squares = names.map((name) =>
-    world.arrays.get(`g(${name})`).values.reduce((sum, value) => sum + value ** 2, 0),
-  );
+function addNorm(world, names, max_grad_norm) {
+  const sumOfSquares = (name) => world.arrays.get(`g(${name})`).values.reduce((sum, value) => sum + value ** 2, 0);
+  const squares = names.map(sumOfSquares);
   const norm = Math.sqrt(squares.reduce((a, b) => a + b, 0));
-  const said = world.model.program.formulas.AdamW;
-  const constants = {"1/‖g‖": 1 / (norm || 1), max_grad_norm: most};
-  const step = {kind: "AdamW", said, constants, arrays: {norm: "norm", clip: "clip"}};
+  const constants = {"1/‖g‖": 1 / (norm || 1), max_grad_norm};
   const terms = names.map((name, n) => {
     constants[`Σ g² of ${name}`] = squares[n];
     return {sign: 1, label: name, factors: [{constant: `Σ g² of ${name}`}, {constant: "1/‖g‖"}]};
   });
-  const scalar = (local) => ({name: local, local, index: []});
+  const step = stepWith(world, constants, {norm: "norm", clip: "clip"});
   add(world, "norm", "norm", NUMBER, {step, line: {target: scalar("norm"), way: "=", terms}}, Float64Array.of(norm));
-  const clipped = {
-    sign: 1,
-    label: null,
-    factors: [{of: "clipped", args: [scalar("norm"), {constant: "max_grad_norm"}]}],
-  };
-  const line = {target: scalar("clip"), way: "=", terms: [clipped]};
+  const factors = [{of: "clipped", args: [scalar("norm"), {constant: "max_grad_norm"}]}];
+  const line = {target: scalar("clip"), way: "=", terms: [{sign: 1, label: null, factors}]};
   compute(world, step, line, add(world, "clip", "clip", NUMBER, {step, line}));
 }
 
@@ -156,20 +150,17 @@ function addUpdated(world, step, name, kept) {
 // Add the update to a trace as its last step, or put it in the place of the one that is there. examples: the batch of
 // the trainer's next step. None of it is computed before somebody looks.
 export function addUpdate(trace, trainer, examples) {
+  const {model} = trace;
   const index = trace.steps.findLastIndex(({phase}) => phase !== "update") + 1;
-  const {program} = trace.model;
-  const said = program.formulas.AdamW;
-  trace.steps[index] = {
-    index,
+  const title = "the update: every parameter moves";
+  const about = {
     phase: "update",
     part: "parameters",
     kind: "AdamW",
-    title: "the update: every parameter moves",
-    formula: said.shown,
-    reads: [],
-    writes: [],
-    tape: {keeps: [], ids: 0},
+    title,
+    formula: model.program.formulas.AdamW.shown,
   };
+  trace.steps[index] = {index, ...about, reads: [], writes: [], tape: {keeps: [], ids: 0}};
   const next = once(() => {
     const found = trainer.next(examples, {bug: trace.bug});
     for (const [name, array] of found.arrays) {
@@ -179,24 +170,11 @@ export function addUpdate(trace, trainer, examples) {
     }
     return found;
   });
-  const after = once(
-    () =>
-      new Map(
-        [...trace.model.parameters].map(([name, one]) => [
-          name,
-          {...one, values: next().arrays.get(`new(${name})`).values},
-        ]),
-      ),
-  );
-  const lossAfter = (example) => run({...trace.model, parameters: after()}, example, {backward: false}).loss;
+  const updated = ([name, one]) => [name, {...one, values: next().arrays.get(`new(${name})`).values}];
+  const after = once(() => ({...model, parameters: new Map([...model.parameters].map(updated))}));
+  const lossAfter = (example) => run(after(), example, {backward: false}).loss;
   trace.arrays.later = (name) => next().arrays.get(name);
-  trace.update = {
-    t: trainer.steps + 1,
-    lr: trainer.lr,
-    parameters: [...trace.model.parameters.keys()],
-    next,
-    lossAfter,
-  };
+  trace.update = {t: trainer.steps + 1, lr: trainer.lr, parameters: [...model.parameters.keys()], next, lossAfter};
 }
 
 // What `make` gives, computed when it is first asked for

@@ -3,7 +3,7 @@
 import {run, whatIf} from "../math/run.js";
 import {probabilitiesIn, stepsOf} from "../math/steps.js";
 import {addUpdate, batchAt, makeTrainer} from "../math/train.js";
-import {arrayNamed, bestOf} from "./labels.js";
+import {arrayNamed, bestOf, isSame, steepestWeights} from "./labels.js";
 import {change, state} from "./state.js";
 
 // Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
@@ -48,8 +48,7 @@ export function setRate(lr) {
 
 // Show the update of this parameter.
 export function chooseParameter(parameter) {
-  forget();
-  change({parameter});
+  change({parameter, trail: [], moved: null});
 }
 
 // Show step `number`, or the nearest that there is.
@@ -72,40 +71,27 @@ export const maskId = () => state.data.vocabulary.indexOf("[MASK]");
 // A line that the reader has typed, as an example; or the words that the vocabulary lacks. Without a [MASK], its last
 // word is hidden; what is right for a [MASK] is what the model guesses.
 export function exampleOfLine(line) {
-  const {vocabulary, config} = state.data;
+  const {model, data} = state;
+  const {vocabulary, config} = data;
   const words = line.replaceAll("[MASK]", " [MASK] ").split(/\s+/).filter(Boolean);
-  const ids = words.map(
-    (word) => [word, word.toLowerCase()].map((one) => vocabulary.indexOf(one)).find((id) => id >= 0) ?? -1,
-  );
+  const ids = words.map((word) => Math.max(vocabulary.indexOf(word), vocabulary.indexOf(word.toLowerCase())));
   const unknown = words.filter((_, n) => ids[n] < 0);
   const most = Math.min(16, config.max_position_embeddings) - 2;
   if (!words.length || unknown.length || words.length > most) {
     return {unknown, most};
   }
   const input_ids = [vocabulary.indexOf("[CLS]"), ...ids, vocabulary.indexOf("[SEP]")];
-  const example = {
-    text: line,
-    line,
-    input_ids,
-    token_type_ids: input_ids.map(() => 0),
-    labels: input_ids.map(() => -100),
-  };
+  const token_type_ids = input_ids.map(() => 0);
+  const labels = input_ids.map((id) => (id === maskId() ? 0 : -100));
+  const example = {text: line, line, input_ids, token_type_ids, labels};
   if (!ids.includes(maskId())) {
     return hidden(example, ids.length);
   }
-  example.labels = input_ids.map((id) => (id === maskId() ? 0 : -100));
-  const guesses = probabilitiesOf(example);
-  return {
-    ...example,
-    labels: example.labels.map((label, n) =>
-      label < 0 ? label : bestOf(guesses.find(({position}) => position === n).values, 1)[0],
-    ),
-  };
-}
-
-function probabilitiesOf(example) {
-  const trace = run(state.model, example, {backward: false});
-  return probabilitiesIn(trace, trace.arrays);
+  const trace = run(model, example, {backward: false});
+  for (const {position, values} of probabilitiesIn(trace, trace.arrays)) {
+    labels[position] = bestOf(values, 1)[0];
+  }
+  return example;
 }
 
 // The example in which the word at this place is hidden, and no other.
@@ -129,8 +115,8 @@ export function hideWord(position) {
 // compared with, the two change places.
 export function chooseAnswer(position, word) {
   const {rival, example, trace} = state;
-  const isSame = rival?.word === word && trace.masked[rival.masked] === position;
-  const swapped = isSame ? {...rival, word: example.labels[position]} : rival;
+  const isRival = rival?.word === word && trace.masked[rival.masked] === position;
+  const swapped = isRival ? {...rival, word: example.labels[position]} : rival;
   runAgain({example: answered(example, position, word), rival: swapped});
 }
 
@@ -144,9 +130,7 @@ export const answered = (example, position, word) => ({
 // Compare the answer of a hidden word with another word, {masked, word}: backward then begins from the difference of
 // their logits, and this is followed. null: it begins from the loss again.
 export function compareWith(rival) {
-  const chosen = rival && {name: "difference", row: 0, column: 0};
-  const start = {view: "step", chosen, trail: [chosen], step: state.trace.program.length - 1};
-  runAgain({rival, ...(rival ? start : {chosen, trail: []})});
+  runAgain({rival, view: "step", trail: [], step: rival ? state.trace.program.length - 1 : state.step});
 }
 
 // Plant a bug in the backward, or take it out: null.
@@ -159,8 +143,7 @@ export function moveNumber(place, value) {
 
 // Put a number of a parameter where the reader wants it: the model is then another.
 export function putNumber(place, value) {
-  const {name, row, column} = place;
-  const others = state.changed.filter((other) => other.name !== name || other.row !== row || other.column !== column);
+  const others = state.changed.filter((other) => !isSame(other, place));
   putNumbers([...others, {...place, value}]);
   runAgain({changed: state.changed});
 }
@@ -190,7 +173,7 @@ export const valuesOf = (model) => new Map([...model.parameters].map(([name, {va
 
 // Follow this number: a new trail begins.
 export function choose(place) {
-  change({chosen: place, trail: [place], moved: null, parameter: parameterOf(place) ?? state.parameter});
+  change({trail: [place], moved: null});
 }
 
 // From the number that is followed go on to one that it is made of, or to several, each made of the next: the stage
@@ -211,6 +194,10 @@ export function beginAt(place) {
   follow(place);
 }
 
+// The parameter whose update is shown: that of the followed number, or the one that was chosen, or the steepest.
+export const updatedParameter = () =>
+  (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
+
 // The name of the parameter that a number, its gradient or a part of its update belongs to; or null.
 export function parameterOf({name}) {
   const parameter = name.match(/^\w+\((.+)\)$/)?.[1] ?? name;
@@ -222,13 +209,13 @@ export const goBackTo = (index) => goTo(state.trail[index], state.trail.slice(0,
 
 function goTo(place, trail) {
   const step = stepThatMakesNumber(place) ?? state.step;
-  change({chosen: place, trail, step, moved: null, parameter: parameterOf(place) ?? state.parameter});
+  change({trail, step, moved: null});
 }
 
 // Follow no number.
 export function forget() {
   if (state.chosen) {
-    change({chosen: null, trail: [], moved: null});
+    change({trail: [], moved: null});
   }
 }
 

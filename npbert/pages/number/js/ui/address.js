@@ -4,7 +4,7 @@
 // of it brings to `next`, the state that is to be: nothing, where this page has no such thing.
 
 import {answered, exampleOfLine, hidden, putNumbers, stepThatMakesNumber, traceOf} from "./actions.js";
-import {byId, make, show} from "./dom.js";
+import {byId, show} from "./dom.js";
 import {cellOfPlace} from "./heatmap.js";
 import {placeIn, placeNamed, stepNamed, stepOfFile} from "./named.js";
 import {bugNamed, isSecret, stopNamed} from "./notes.js";
@@ -37,7 +37,7 @@ const SENTENCE_KEYS = {
       example.labels.flatMap((word, position) =>
         word === (example.given ?? example.labels)[position] ? [] : [`${position}:${data.vocabulary[word]}`],
       ),
-    read: (text, {example}) => {
+    read(text, {example}) {
       const [position, word] = numberedWord(text);
       const isThere = word >= 0 && example.labels[position] >= 0;
       return isThere && {example: answered(example, position, word)};
@@ -45,7 +45,7 @@ const SENTENCE_KEYS = {
   },
   set: {
     write: ({changed}) => changed.map((place) => `${textOf(place)}:${Object.is(place.value, -0) ? "-0" : place.value}`),
-    read: (text, {changed}) => {
+    read(text, {changed}) {
       const [, where, value] = text.match(/^(.*):([-+.\de]+)$/) ?? [];
       const place = placeIn(state.model.parameters, where ?? "");
       return place && Number.isFinite(Number(value)) && {changed: [...changed, {...place, value: Number(value)}]};
@@ -58,7 +58,7 @@ const SENTENCE_KEYS = {
   against: {
     // which hidden word, and the word that its answer is compared with
     write: ({rival, data}) => rival && `${rival.masked}:${data.vocabulary[rival.word]}`,
-    read: (text, {example}) => {
+    read(text, {example}) {
       const [masked, word] = numberedWord(text);
       const answer = example.labels.filter((label) => label >= 0)[masked];
       return word >= 0 && answer !== undefined && word !== answer && {rival: {masked, word}};
@@ -70,9 +70,9 @@ const VIEW_KEYS = {
   file: {write: () => null, read: (text) => brings("step", stepOfFile(text))},
   number: {
     write: ({trail}) => trail.map(textOf), // the way here, the number itself last
-    read: (text, {trail, step}) => {
+    read(text, {trail, step}) {
       const place = placeNamed(text, step);
-      return place && {chosen: place, trail: [...trail, place]};
+      return place && {trail: [...trail, place]};
     },
   },
   tab: {
@@ -84,17 +84,7 @@ const VIEW_KEYS = {
   quiz: {write: ({quiz}) => quiz && `${quiz.kind}:${quiz.seed}`, read: (text) => brings("quiz", quizNamed(text))},
 };
 const KEYS = {...SENTENCE_KEYS, ...VIEW_KEYS};
-const NOTHING_CHOSEN = {
-  step: null,
-  chosen: null,
-  trail: [],
-  view: "step",
-  moving: false,
-  allWords: false,
-  tour: null,
-  quiz: null,
-  moved: null,
-};
+const NOTHING_CHOSEN = {trail: [], view: "step", moving: false, allWords: false, tour: null, quiz: null};
 const PASSING = ["step", "words"]; // the browser's "back" does not undo these one by one
 const WRITE_AFTER = 400; // milliseconds: browsers refuse an address that is written at every step of a drag
 const MOST_SAID = 200;
@@ -107,10 +97,9 @@ let writing = null;
 export function showAddress() {
   document.documentElement.classList.toggle("embed", isEmbedded);
   globalThis.npbert.address = () => addressOf(state);
-  byId("copy-link").addEventListener("click", copyLink);
   addEventListener("hashchange", goToHash);
   goToHash();
-  watch(["trace", "step", "chosen", "view", "moving", "allWords", "tour", "quiz"], () => {
+  watch(["trace", "step", "trail", "view", "moving", "allWords", "tour", "quiz"], () => {
     writing ??= setTimeout(writeUnlessLeft, WRITE_AFTER);
   });
 }
@@ -135,6 +124,27 @@ function addressOf(now, leftOut = []) {
   return new URLSearchParams(pairs).toString().replace(/%(5B|5D|2C|3A|28|29|2F)/g, (code) => decodeURIComponent(code));
 }
 
+// What a hash gives, as keys and texts: of a stop of a tour also its own, in which a bug that is to be found is not told.
+function givenBy(hash) {
+  const stop = stopNamed(new URLSearchParams(hash).get("tour"));
+  const isWhole = stop && !hash.includes("&");
+  const given = new URLSearchParams(isWhole ? `${stop.dataset.address}&${hash}` : hash);
+  if (stop?.hasAttribute("data-secret")) {
+    given.set("bug", new URLSearchParams(stop.dataset.address).get("bug"));
+  }
+  return given;
+}
+
+// What these keys of an address bring to a state; what this page does not have is added to `missing`.
+function read(given, keys, start, missing) {
+  const texts = Object.keys(keys).flatMap((key) => given.getAll(key).map((text) => [key, text]));
+  return texts.reduce((next, [key, text]) => {
+    const brought = keys[key].read(text, next);
+    missing.push(...(brought ? [] : [[key, text]]));
+    return {...next, ...brought};
+  }, start);
+}
+
 // Show what the address says. What this page does not have of it is said, and left out.
 function goToHash() {
   known = location.hash;
@@ -144,40 +154,28 @@ function goToHash() {
     return;
   }
   const outside = !state.trace || state.tour || state.quiz ? state.outside : addressOf(state);
-  const text = isPlain ? "" : hash;
-  const stop = stopNamed(new URLSearchParams(text).get("tour"));
-  const given = new URLSearchParams(stop && !text.includes("&") ? `${stop.dataset.address}&${text}` : text);
-  if (stop?.hasAttribute("data-secret")) {
-    // its bug is not told
-    given.set("bug", new URLSearchParams(stop.dataset.address).get("bug"));
-  }
+  const given = givenBy(isPlain ? "" : hash);
   const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
-  const readInto = (next, keys) => {
-    for (const [key, one] of Object.keys(keys).flatMap((key) => given.getAll(key).map((one) => [key, one]))) {
-      const brought = keys[key].read(one, next);
-      Object.assign(next, brought);
-      missing.push(...(brought ? [] : [[key, one]]));
-    }
-    return next;
-  };
-  const {changed, ...base} = readInto({...startOf(0), changed: [], bug: null, rival: null}, SENTENCE_KEYS);
+  const start = {...startOf(0), changed: [], bug: null, rival: null};
+  const {changed, ...base} = read(given, SENTENCE_KEYS, start, missing);
   const numbersOf = (now) => addressOf({...now, quiz: null, tour: null}, Object.keys(VIEW_KEYS));
   const isOther = !state.trace || numbersOf({...state, ...base, changed}) !== numbersOf(state);
   if (isOther) {
     putNumbers(changed);
     state.trace = traceOf(base);
   }
-  const next = readInto({...NOTHING_CHOSEN}, VIEW_KEYS);
-  const step = next.step ?? (next.chosen && stepThatMakesNumber(next.chosen)) ?? 0;
+  const next = read(given, VIEW_KEYS, {...NOTHING_CHOSEN, step: null}, missing);
+  const chosen = next.trail.at(-1);
+  const step = next.step ?? (chosen && stepThatMakesNumber(chosen)) ?? 0;
   const others = isOther ? {...base, trace: state.trace, changed: state.changed} : {};
-  change({...others, ...next, step, outside}); // all is drawn once
-  if (next.chosen && !next.tour && !next.quiz) {
-    cellOfPlace(byId("stage"), next.chosen)?.scrollIntoView({block: "center"});
+  change({...others, ...next, step, outside, moved: null}); // all is drawn once
+  if (chosen && !next.tour && !next.quiz) {
+    cellOfPlace(byId("stage"), chosen)?.scrollIntoView({block: "center"});
   }
   lasting = addressOf(state, PASSING);
   write();
-  const list = missing.map(([key, one]) => `${key}=${one}`).join(", ");
-  tell(...(list ? [`Left out of the address, as this page has no such thing: ${list.slice(0, MOST_SAID)}`] : []));
+  const list = missing.map(([key, text]) => `${key}=${text}`).join(", ");
+  tell(list && `Left out of the address, as this page has no such thing: ${list.slice(0, MOST_SAID)}`);
 }
 
 // Not over the address of a link that was followed just now: the browser is about to go there.
@@ -197,29 +195,15 @@ function write() {
   lasting = addressOf(state, PASSING);
   if (lasting !== before && !isEmbedded) {
     history.pushState(null, "", address);
-    tell();
+    tell("");
   } else if (location.hash !== address) {
     history.replaceState(null, "", address);
   }
   known = location.hash;
-  byId("whole").href = `${location.href.split(/[?#]/)[0]}${address}`;
+  byId("link").href = `${location.href.split(/[?#]/)[0]}${address}`;
 }
 
-async function copyLink() {
-  write();
-  const trained = state.stepsTrained || state.isFresh ? " What was trained here is not in it." : "";
-  try {
-    await navigator.clipboard.writeText(location.href);
-    tell(`The link to what you see is copied.${trained}`);
-  } catch {
-    // a browser may refuse it: then the reader copies it himself
-    const field = make("input", {readonly: true, value: location.href, "aria-label": "the link"});
-    tell(`Copy the link from here:${trained} `, field);
-    field.select();
-  }
-}
-
-function tell(...parts) {
-  byId("address-said").hidden = parts.length === 0;
-  show("address-said", ...parts);
+function tell(text) {
+  byId("address-said").hidden = !text;
+  show("address-said", text);
 }

@@ -9,13 +9,12 @@ import {titleOf} from "./labels.js";
 const MOST_BARS = 9;
 
 // A bar for each term; the small ones of many are folded away. total: null where the terms are no sum.
-export function barsOf({terms, total, roads}) {
+export function barsOf({terms, total}) {
   const largest = Math.max(...terms.map(({value}) => Math.abs(value)), Number.MIN_VALUE);
   const bySize = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const shown = terms.length > MOST_BARS ? bySize.slice(0, MOST_BARS - 1) : terms;
   const folded = bySize.slice(shown.length);
-  const listOf = (some) =>
-    make("ol", {class: roads ? "bars roads" : "bars"}, ...some.map((term) => bar(term, largest)));
+  const listOf = (some) => make("ol", {class: "bars plain"}, ...some.map((term) => bar(term, largest)));
   const parts = [listOf(shown)];
   if (folded.length) {
     const rest = folded.reduce((sum, {value}) => sum + value, 0);
@@ -38,7 +37,7 @@ function bar({label, value, factors, goes, said = signedNumber(value)}, largest)
     make("span", {class: "bar-value"}, said),
   ];
   const cells = factors.filter(({name}) => name !== null);
-  const line = goes ? leading(goes, cells, "bar", parts) : make("div", {class: "bar"}, ...parts);
+  const line = goes ? leading(goes, cells, "bare bar", parts) : make("div", {class: "bar"}, ...parts);
   const isItself = factors.length === 1 && factors[0].label === undefined;
   const listed = factors.flatMap((factor, index) => [index ? " × " : "", factorPart(factor)]);
   return make("li", {}, line, isItself || !factors.length ? null : make("div", {class: "factors"}, ...listed));
@@ -48,7 +47,7 @@ function factorPart(factor) {
   const {name, value, label} = factor;
   const what = label ?? titleOf(factor);
   const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${signedNumber(value)})`;
-  return name === null ? make("span", {}, text) : leading(factor, [factor], "factor", [text]);
+  return name === null ? make("span", {}, text) : leading(factor, [factor], "bare link factor", [text]);
 }
 
 // A button that leads to a number. While it is pointed at or has the focus, the cells that it speaks of are lit.

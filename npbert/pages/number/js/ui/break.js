@@ -8,9 +8,10 @@ import {chartOfLosses, smoothed} from "./chart.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {counted, plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, partInWords, titleOf} from "./labels.js";
+import {arrayNamed, largestIn, partInWords, placeAtIndex, titleOf} from "./labels.js";
+import {stepTo} from "./map.js";
 import {isSecret, knownBug, linesOfBug} from "./notes.js";
-import {change, state, watch} from "./state.js";
+import {state, watch} from "./state.js";
 
 const ROWS = 4; // of wrong arrays that are shown at once
 const RACE = {steps: 150, seed: 3, lr: 1e-2};
@@ -20,17 +21,10 @@ let stopRace = () => {};
 // Draw the list of bugs, and what the check says where one is planted.
 export function showBreak() {
   const choices = [{id: "", name: "none: the backward as it should be"}, ...state.model.program.bugs];
-  byId("bugs").append(
-    ...choices.map(({id, name}) =>
-      make("label", {}, make("input", {type: "radio", name: "bug", value: id}), " ", name),
-    ),
-  );
+  const choice = ({id, name}) => make("label", {}, make("input", {type: "radio", name: "bug", value: id}), " ", name);
+  byId("bugs").append(...choices.map(choice));
   byId("bugs").addEventListener("change", ({target}) => plantBug(target.value || null));
   byId("race").addEventListener("click", race);
-  byId("bug-out").addEventListener("click", () => {
-    plantBug(null);
-    byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
-  });
   watch(["bug", "quiz", "tour"], drawBug);
   watch(["view", "trace", "tour", "quiz"], () => state.view === "break" && drawCheck());
   drawBug();
@@ -51,18 +45,14 @@ function drawBug() {
 function checked({arrays, right}) {
   return [...right.arrays.values()]
     .filter(({gradientOf, isHidden}) => gradientOf && !isHidden)
+    .sort((a, b) => a.madeBy - b.madeBy)
     .map(({name, values, shape}) => {
       const found = arrays.get(name).values;
-      const scale = values.reduce((most, value) => Math.max(most, Math.abs(value)), Number.MIN_VALUE);
-      const worst = values.reduce(
-        (at, value, n) => (Math.abs(found[n] - value) > Math.abs(found[at] - values[at]) ? n : at),
-        0,
-      );
-      const place = {name, row: Math.floor(worst / shape[1]), column: worst % shape[1]};
-      const isWrong = Math.abs(found[worst] - values[worst]) > TOLERANCE * scale;
-      return {name, place, says: found[worst], right: values[worst], isWrong};
-    })
-    .sort((a, b) => right.arrays.get(a.name).madeBy - right.arrays.get(b.name).madeBy);
+      const errors = values.map((value, n) => Math.abs(found[n] - value));
+      const worst = errors.indexOf(largestIn(errors));
+      const isWrong = errors[worst] > TOLERANCE * largestIn(values);
+      return {name, place: placeAtIndex(name, shape, worst), says: found[worst], right: values[worst], isWrong};
+    });
 }
 
 function drawCheck() {
@@ -77,24 +67,17 @@ function drawCheck() {
   );
   const rows = wrong.map(wrongRow);
   const more = rows.splice(ROWS);
-  const folded = make("details", {}, make("summary", {}, `✗ and ${more.length} more`), ...more);
-  const first = wrong.length && !isSecret() ? [make("p", {}, ...whereToLook(wrong[0].name))] : [];
-  const none = state.bug && !wrong.length ? [elsewhere()] : [];
-  show("check-list", ...first, ...rows, ...(more.length ? [folded] : []), ...none);
+  const folded = make("details", {hidden: !more.length}, make("summary", {}, `✗ and ${more.length} more`), ...more);
+  const first = wrong.length && !isSecret() ? whereToLook(wrong[0].name) : null;
+  show("check-list", ...[first, ...rows, folded, state.bug && !wrong.length ? elsewhere() : null].filter(Boolean));
 }
 
 // In this sentence the bug changes nothing: a way to one in which it does.
 function elsewhere() {
   const example = state.data.examples.find((one) => changesSomething(state.bug, one));
   const here = "In this sentence the bug changes nothing.";
-  return example
-    ? make(
-        "p",
-        {},
-        `${here} It shows in another: `,
-        makeButton(example.text, () => chooseSentence(example)),
-      )
-    : make("p", {}, here);
+  const go = example && makeButton(example.text, () => chooseSentence(example));
+  return example ? make("p", {}, `${here} It shows in another: `, go) : make("p", {}, here);
 }
 
 // Does this bug move a gradient in this sentence?
@@ -107,13 +90,9 @@ export function changesSomething(bug, example) {
 function wrongRow({name, place, says, right}) {
   const {part} = state.trace.steps[arrayNamed(name).madeBy];
   const go = makeButton("follow it", () => followFrom(place), {"aria-label": `follow ${titleOf(place)}`});
+  const title = make("strong", {}, ` ${titleOf(place)}, ${partInWords(part)}: `);
   const text = `backward says ${signedNumber(says)}, right is ${signedNumber(right)}: ${faultInWords(says, right)}`;
-  return make(
-    "div",
-    {class: "wrong-row"},
-    go,
-    make("span", {}, make("strong", {}, `${titleOf(place)}, ${partInWords(part)}: `), text),
-  );
+  return make("div", {class: "wrong-row"}, go, title, text);
 }
 
 // How a derivative is wrong, beside the one that is right.
@@ -131,12 +110,16 @@ function faultInWords(says, right) {
 // Which step the bug is in: of the first array that is wrong on the way back, all that it is made from is right.
 function whereToLook(name) {
   const makers = state.trace.steps.filter(({writes, phase}) => phase === "backward" && writes.includes(name));
-  const open = (step) => change({view: "step", step, chosen: null, trail: []});
-  const goes = makers.map(({index, part}) => makeButton(`Step ${index + 1}: ${partInWords(part)}`, () => open(index)));
-  return [
-    `The first that is wrong on the way back is ${arrayNamed(name).symbol}; what it is made from is right. Look at `,
+  const goes = makers.map(({index, part}) =>
+    makeButton(`Step ${index + 1}: ${partInWords(part)}`, () => stepTo(index)),
+  );
+  const {symbol} = arrayNamed(name);
+  return make(
+    "p",
+    {},
+    `The first that is wrong on the way back is ${symbol}; what it is made from is right. `,
     ...goes,
-  ];
+  );
 }
 
 // ---- a race: two fresh models are trained beside each other on the same sentences, one of them with the bug ----

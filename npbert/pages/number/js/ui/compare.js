@@ -7,13 +7,11 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {attentionMaps} from "./heatmap.js";
 import {arrayNamed, bestOf, indexLabel, maskedPositions, valueAt} from "./labels.js";
 import {state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
 export function showCompare() {
-  byId("rival-out").addEventListener("click", () => compareWith(null));
   byId("rival").addEventListener("change", ({target}) => compareWith({...state.rival, word: Number(target.value)}));
   watch(["trace", "view"], drawCompare);
 }
@@ -23,50 +21,39 @@ const quoted = (word) => `“${state.data.vocabulary[word]}”`;
 function drawCompare() {
   const {trace, rival, view, example, data} = state;
   document.querySelectorAll(".goal").forEach((place) => place.replaceChildren(trace.goal));
-  byId("rival-note").hidden = !rival;
   byId("compare").hidden = !rival || view !== "step";
   if (byId("compare").hidden) {
     return;
   }
-  const position = maskedPositions()[rival.masked];
-  const answer = example.labels[position];
+  const answer = example.labels[maskedPositions()[rival.masked]];
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
-  show("compare-title", `Why ${quoted(first)} and not ${quoted(second)}?`);
-  show(
-    "rival",
-    ...data.vocabulary.flatMap((word, id) =>
-      id === answer ? [] : [make("option", {value: id, selected: id === rival.word}, word)],
-    ),
-  );
-  show("rival-answer", quoted(answer));
+  const optionOf = (word, id) =>
+    make("option", {value: id, selected: id === rival.word, disabled: id === answer}, word);
   const hiding = byHiding();
+  show("compare-title", `Why ${quoted(first)} and not ${quoted(second)}?`);
+  show("rival", ...data.vocabulary.map(optionOf));
+  show("rival-answer", quoted(answer));
   show("compare-said", ...scoresInWords(first, second), ...strongest(answer, hiding));
   show("compare-words", barsOf({terms: hiding, total: null}));
   show("compare-features", barsOf({terms: byFeature(answer), total: trace.loss}));
-  show("compare-attention", ...attentionMaps({marked: [position]}));
 }
 
 // The scores of both, and how much that is in probability: each number leads on.
 function scoresInWords(first, second) {
-  const {
-    rival: {masked: row},
-    trace: {goal, loss},
-  } = state;
-  const number = (name, column) =>
-    makeButton(
-      signedNumber(valueAt({name, row: name === goal ? 0 : row, column})),
-      () => followFrom({name, row: name === goal ? 0 : row, column}),
-      {class: "factor"},
-    );
+  const {rival, trace} = state;
+  const number = (name, row, column) => {
+    const place = {name, row, column};
+    return makeButton(signedNumber(valueAt(place)), () => followFrom(place), {class: "bare link"});
+  };
   return [
     `The model gives ${quoted(first)} the score (logit) `,
-    number("logits", first),
+    number("logits", rival.masked, first),
     ` and ${quoted(second)} `,
-    number("logits", second),
+    number("logits", rival.masked, second),
     ". Their difference, δ = ",
-    number(goal, 0),
+    number(trace.goal, 0, 0),
     `, makes ${quoted(first)} `,
-    make("strong", {}, `${plainNumber(Math.exp(Math.abs(loss)), 2)} times`),
+    make("strong", {}, `${plainNumber(Math.exp(Math.abs(trace.loss)), 2)} times`),
     " as probable. ",
   ];
 }
@@ -81,60 +68,47 @@ function without(places) {
 // For each word of the sentence what the difference loses when it is hidden, and beside it the slope.
 function byHiding() {
   const {trace, example} = state;
-  const norm = trace.program.find(({kind}) => kind === "LayerNorm").arrays.y;
-  const [x, dx] = [arrayNamed(norm), arrayNamed(`d(${norm})`)];
-  const width = x.shape[1];
+  const {y} = trace.program.find(({kind}) => kind === "LayerNorm").arrays;
+  const [x, dx] = [arrayNamed(y), arrayNamed(`d(${y})`)];
   return example.input_ids.map((_, row) => {
-    const own = ({values}) => values.slice(row * width, (row + 1) * width);
-    const slope = own(x).reduce((sum, value, i) => sum + value * own(dx)[i], 0);
-    const value = trace.loss - without([row]);
-    return {
-      label: indexLabel("tokens", row),
-      value,
-      factors: [{name: null, label: "slope: x · dx", value: slope}],
-      goes: null,
-    };
+    const products = Array.from({length: x.shape[1]}, (_, i) => x.at(row, i) * dx.at(row, i));
+    const slope = {name: null, label: "slope: x · dx", value: products.reduce((a, b) => a + b)};
+    return {label: indexLabel("tokens", row), value: trace.loss - without([row]), factors: [slope], goes: null};
   });
 }
 
 // The difference as a sum over the features: Σᵢ z[m, i] · dz[m, i] + c[a] − c[b], since dz[m, i] is E[a, i] − E[b, i].
 function byFeature(answer) {
-  const {
-    trace,
-    rival: {masked, word},
-  } = state;
+  const {trace, rival} = state;
   const {h, bias} = trace.program.at(-2).arrays;
-  const [a, b] = [answer, word].map((id) => explain(trace, "logits", masked, id).terms);
+  const [a, b] = [answer, rival.word].map((id) => explain(trace, "logits", rival.masked, id).terms);
   return a.map((term, n) => {
     const isBias = n === a.length - 1;
-    const place = {row: isBias ? 0 : masked, column: isBias ? answer : n};
-    return {...term, value: term.value - b[n].value, factors: [], goes: {name: isBias ? bias : h, ...place}};
+    const goes = isBias ? {name: bias, row: 0, column: answer} : {name: h, row: rival.masked, column: n};
+    return {...term, value: term.value - b[n].value, factors: [], goes};
   });
 }
 
 // Which word speaks most for each of the two; and what the model prefers without any word.
 function strongest(answer, terms) {
-  const {trace, rival, example} = state;
-  const most = [
-    [answer, 1],
-    [rival.word, -1],
-  ].flatMap(([guessed, sign]) => {
-    const [word] = bestOf(
-      terms.map(({value}) => sign * value),
-      1,
-    );
-    const {value} = terms[word];
-    return sign * value > 0
-      ? [
-          make("strong", {}, quoted(example.input_ids[word])),
-          ` speaks most for ${quoted(guessed)}: were it hidden, δ would be ${signedNumber(trace.loss - value)}. `,
-        ]
-      : [`No word speaks for ${quoted(guessed)} when it is hidden alone. `];
-  });
+  const {rival, example} = state;
   const nothing = without(example.input_ids.map((_, n) => n));
   return [
-    ...most,
+    ...strongestFor(answer, 1, terms),
+    ...strongestFor(rival.word, -1, terms),
     `Were all words hidden at once, δ would be ${signedNumber(nothing)}: so far is ` +
       `${quoted(nothing < 0 ? rival.word : answer)} ahead before the model reads any word.`,
   ];
+}
+
+function strongestFor(guess, sign, terms) {
+  const values = terms.map(({value}) => sign * value);
+  const [at] = bestOf(values, 1);
+  const {trace, example} = state;
+  return values[at] > 0
+    ? [
+        make("strong", {}, quoted(example.input_ids[at])),
+        ` speaks most for ${quoted(guess)}: were it hidden, δ would be ${signedNumber(trace.loss - terms[at].value)}. `,
+      ]
+    : [`No word speaks for ${quoted(guess)} when it is hidden alone. `];
 }

@@ -11,8 +11,8 @@ import {
   gradientOf,
   isMovable,
   isRounding,
+  isSame,
   partInWords,
-  shapeInWords,
   slopeOf,
   steepestWeights,
   titleOf,
@@ -22,7 +22,6 @@ import {
   wordsByNumber,
 } from "./labels.js";
 import {isSecret, knownBug} from "./notes.js";
-import {onUpdateLink} from "./stage.js";
 import {state, watch} from "./state.js";
 
 const TO_TRY = 5;
@@ -36,10 +35,9 @@ const NOTES = {
 
 // Draw it, and again when another number is chosen or the numbers change.
 export function showFollowed() {
-  watch(["trace", "chosen"], drawFollowed);
+  watch(["trace", "trail"], drawFollowed);
   watch(["trace", "quiz", "tour"], drawTries);
   watch(["step"], () => state.chosen && show("ways", ...waysOn()));
-  onUpdateLink(followTo);
 }
 
 // Follow this number, and show its sum.
@@ -48,21 +46,23 @@ export function followTo(...places) {
   showSum();
 }
 
+// The same, on a trail of its own: where the reader asks for a number anywhere on the page.
+export function followFrom(place) {
+  beginAt(place);
+  showSum();
+}
+
 // Where to begin: the weights that move the loss most. With a bug that is to be found, their numbers would tell.
 function drawTries() {
-  const tries = isSecret() || state.trace.steps.at(-1).phase === "forward" ? [] : steepestWeights(TO_TRY);
+  const tries = isSecret() ? [] : steepestWeights(TO_TRY);
   byId("tries-said").hidden = !tries.length;
-  show(
-    "tries",
-    ...tries.map((place) =>
-      make(
-        "li",
-        {},
-        makeButton(titleOf(place), () => followTo(gradientOf(place))),
-        ` ${partInWords(place.name.replace(/\.[^.]*$/, ""))}: ${signedNumber(valueAt(gradientOf(place)))}`,
-      ),
-    ),
-  );
+  show("tries", ...tries.map(tryOf));
+}
+
+function tryOf(place) {
+  const go = makeButton(titleOf(place), () => followTo(gradientOf(place)));
+  const where = partInWords(place.name.replace(/\.[^.]*$/, ""));
+  return make("li", {}, go, ` ${where}: ${signedNumber(valueAt(gradientOf(place)))}`);
 }
 
 function drawFollowed() {
@@ -75,45 +75,30 @@ function drawFollowed() {
     return;
   }
   const explained = explain(trace, chosen.name, chosen.row, chosen.column);
-  const {terms, formula, notes, origin, value} = explained;
-  const isPut = state.changed.some(
-    ({name, row, column}) => name === chosen.name && row === chosen.row && column === chosen.column,
-  );
-  if (isPut) {
+  const {terms, formula, notes, origin} = explained;
+  if (state.changed.some((place) => isSame(place, chosen))) {
     terms[0].label = "put there by you";
   }
   const words = wordsByNumber(chosen); // which the formula numbers
-  const sum = terms.length > 1 ? `, the sum of ${counted(terms.length, "part")}` : "";
-  show("followed-said", `${titleOf(chosen)} is ${signedNumber(value)}${sum}`);
+  const said = make("span", {class: "quiet"}, words && ` (${words})`);
   show("followed-head", trailOf(), ...titleBox());
   show(
     "followed",
-    make(
-      "p",
-      {},
-      make("span", {class: "formula"}, formula),
-      words ? make("span", {class: "quiet"}, ` (${words})`) : null,
-    ),
+    make("p", {}, make("span", {class: "formula"}, formula), said),
     barsOf(explained),
     ...spoiledSum(explained),
     make("p", {class: "note"}, origin ? NOTES[origin]() : notes.join(" ")),
-    make("div", {id: "ways", class: "buttons screen-only"}, ...waysOn()),
+    make("div", {id: "ways", class: "row screen-only"}, ...waysOn()),
   );
 }
 
 // With a bug planted at this very step, the number is not the sum that it should be.
 function spoiledSum({value, total, terms}) {
   const size = terms.reduce((most, term) => Math.max(most, Math.abs(term.value)), Math.abs(value));
-  return Math.abs(value - total) <= 1e-9 * size || !state.bug
-    ? []
-    : [
-        make(
-          "p",
-          {class: "bad"},
-          `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, ${signedNumber(total)}, ` +
-            "would come out of the same numbers.",
-        ),
-      ];
+  const text =
+    `Backward, with the bug planted here, says ${signedNumber(value)}; without it this sum, ${signedNumber(total)}, ` +
+    "would come out of the same numbers.";
+  return Math.abs(value - total) > 1e-9 * size && state.bug ? [make("p", {class: "bad"}, text)] : [];
 }
 
 function titleBox() {
@@ -121,27 +106,22 @@ function titleBox() {
   const array = arrayNamed(chosen.name);
   const maker = stepThatMakesNumber(chosen);
   const where = maker === null ? "" : ` (${partInWords(trace.steps[maker].part)})`;
-  const says = array.gradientOf && isMovable(chosen) ? make("p", {id: "what-it-says"}, whatItSays()) : null;
+  const says = array.gradientOf && isMovable(chosen) ? make("p", {id: "what-it-says"}, whatItSays()) : "";
   const value = make("output", {}, signedNumber(valueAt(chosen)));
-  return [
-    make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `, value),
-    make("p", {class: "quiet", title: shapeInWords(array)}, `${array.meaning}${where}`),
-    ...(says ? [says] : []),
-  ];
+  const title = make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `, value);
+  return [title, make("p", {class: "quiet"}, `${array.meaning}${where}`), says];
 }
 
 // A gradient in words: what backward says, and where a bug is planted, what the loss really does.
 function whatItSays() {
-  const {
-    chosen,
-    trace: {goal},
-  } = state;
+  const {chosen, trace} = state;
+  const {goal} = trace;
   const {gradientOf: of, symbol} = arrayNamed(chosen.name);
-  const value = valueAt(chosen);
   const nothing = whyNothing(arrayNamed(chosen.name));
   if (nothing) {
     return nothing;
   }
+  const value = valueAt(chosen);
   const title = titleOf(valueOf(chosen));
   if (chosen.name !== `d(${of})`) {
     const road = symbol.slice(symbol.indexOf(" ") + 1);
@@ -167,14 +147,11 @@ function waysOn() {
   const parameter = parameterOf(chosen);
   const updated = parameter && `new(${parameter})`;
   const maker = stepThatMakesNumber(chosen) ?? step;
+  const toLoss = () => followTo(...wayToLoss(trace, chosen));
   const ways = [
     // whether it is one, its button, and where it leads
     [trail.length > 1, "← Previous number", goBackOnTrail],
-    [
-      largestTerm(trace, chosen),
-      `Follow the largest to the ${trace.goal}`,
-      () => followTo(...wayToLoss(trace, chosen)),
-    ],
+    [largestTerm(trace, chosen), `Follow the largest to the ${trace.goal}`, toLoss],
     [trace.arrays.has(`d(${chosen.name})`), "Its gradient", () => followTo(gradientOf(chosen))],
     [of, "Its value", () => followTo(valueOf(chosen))],
     [updated && chosen.name !== updated, "After the next step", () => followTo({...chosen, name: updated})],
@@ -182,9 +159,6 @@ function waysOn() {
   ];
   return ways.filter(([isThere]) => isThere).map(([, text, go]) => makeButton(text, go));
 }
-
-// ---- the trail: the numbers on the way here, each with what it was multiplied with in the one before, and the product
-// of all these factors so far ----
 
 // Bring the sum before the reader's eyes, and the keyboard to it.
 export function showSum() {
@@ -210,38 +184,37 @@ export function leaveNumber({toCell = true} = {}) {
   const place = state.chosen;
   forget();
   const cell = toCell && place ? cellOfPlace(byId("stage"), place) : null;
-  (cell ?? byId("scrubber")).focus({preventScroll: !cell});
+  (cell ?? byId("go-forward")).focus({preventScroll: !cell});
 }
+
+// ---- the trail: the numbers on the way here, each with what it was multiplied with in the one before, and the product
+// of all these factors so far ----
 
 function trailOf() {
   const chain = chainOf(state.trace, state.trail);
   const items = state.trail.map((place, index) => trailItem(place, index, chain[index]));
   const folded = items.length > FIRST + LAST + 1 ? items.splice(FIRST, items.length - FIRST - LAST) : [];
   if (folded.length) {
-    const fold = make(
-      "li",
-      {},
-      makeButton(`… ${folded.length} more`, () => fold.replaceWith(...folded)),
-    );
-    items.splice(FIRST, 0, fold);
+    const unfold = makeButton(`… ${folded.length} more`, () => unfold.parentElement.replaceWith(...folded));
+    items.splice(FIRST, 0, make("li", {}, unfold));
   }
-  const leave = makeButton("✕", () => leaveNumber(), {class: "leave screen-only", "aria-label": "follow no number"});
-  const list = make("ol", {class: "chain plain"}, ...items);
+  const leave = makeButton("✕", () => leaveNumber(), {
+    class: "leave bare screen-only",
+    "aria-label": "follow no number",
+  });
+  const list = make("ol", {class: "plain"}, ...items);
   return make("nav", {class: "trail", "aria-label": "the way here"}, leave, list, chainInWords(chain));
 }
 
 function trailItem(place, index, {factor, product}) {
   const isHere = index === state.trail.length - 1;
-  const button = makeButton(
-    titleOf(place),
-    () => {
-      goBackTo(index);
-      showSum();
-    },
-    {"aria-current": isHere ? "true" : null, disabled: isHere, title: partInWords(place.name)},
-  );
+  const goBack = () => {
+    goBackTo(index);
+    showSum();
+  };
+  const look = {"aria-current": isHere ? "true" : null, disabled: isHere};
   const times = factor === null ? "" : ` × ${plainNumber(factor, 4)} = ${plainNumber(product, 4)}`;
-  return make("li", {}, button, make("span", {class: "quiet"}, times));
+  return make("li", {}, makeButton(titleOf(place), goBack, look), make("span", {class: "quiet"}, times));
 }
 
 // How much of the number where the chain begins comes along it, and what share of it that is.
@@ -264,10 +237,4 @@ function chainInWords(chain) {
       `${signedNumber(whole)} that ${titleOf(state.trail[begin])} is: ${percent(Math.abs(brought / (whole || 1)))} of it${against}. ` +
       `${others}`,
   );
-}
-
-// The reader asks for a number anywhere on the page.
-export function followFrom(place) {
-  beginAt(place);
-  showSum();
 }

@@ -27,9 +27,6 @@ export function plainNumber(value, digits = 5) {
 // The same, with its sign always.
 export const signedNumber = (value, digits) => (value > 0 ? "+" : "") + plainNumber(value, digits);
 
-// 3.2e-11, for errors.
-export const smallNumber = (value) => (value === 0 ? "0" : value.toExponential(1).replace("-", MINUS));
-
 // 0.8312 -> 83 %; the small and the nearly sure keep what makes them so.
 export function percent(value) {
   const hundredths = 100 * value;

@@ -91,18 +91,14 @@ function drawGuide() {
 
 function drawStop(stop) {
   const tour = stop.closest("section");
-  const stops = [...stop.parentElement.children];
-  const number = stops.indexOf(stop) + 1;
+  const {length} = stop.parentElement.children;
+  const number = [...stop.parentElement.children].indexOf(stop) + 1;
   const link = (text, to, look) => make("a", {href: `#tour=${tour.dataset.tour}:${to}`, class: look}, text);
   const done = make("a", {href: `#${state.outside}`, class: "main"}, "Done");
-  sayInGuide({
-    title: [...filled(tour.querySelector("h2")), ` · stop ${number} of ${stops.length}`],
-    text: filled(stop),
-    choices: [
-      number === 1 ? "" : link("← Previous", number - 1, ""),
-      number === stops.length ? done : link("Next stop →", number + 1, "main"),
-    ],
-  });
+  const back = number === 1 ? "" : link("← Previous", number - 1, "");
+  const on = number === length ? done : link("Next stop →", number + 1, "main");
+  const title = [...filled(tour.querySelector("h2")), ` · stop ${number} of ${length}`];
+  sayInGuide({title, text: filled(stop), choices: [back, on]});
   const usual = state.chosen ? "#followed .bars" : "#stage-head";
   pointAt(document.querySelector(stop.dataset.mark ?? usual) ?? document.querySelector(usual));
 }

@@ -11,46 +11,32 @@ const stops = new Map(); // by the array's name, the cell at which Tab stops
 // The table of an array. Words of the vocabulary always go down, so a wide array lies on its side. values: others in
 // place of its own.
 export function heatMap(array, values = array.values) {
-  const {
-    name,
-    symbol,
-    rows,
-    columns,
-    shape: [height, width],
-  } = array;
+  const {name, symbol, rows, columns, shape} = array;
   const isTurned = columns === "vocabulary" && rows !== "vocabulary";
-  const [[down, downCount], [across, acrossCount]] = isTurned
-    ? [
-        [columns, width],
-        [rows, height],
-      ]
-    : [
-        [rows, height],
-        [columns, width],
-      ];
+  const axes = [
+    [rows, shape[0]],
+    [columns, shape[1]],
+  ];
+  const [[down, downCount], [across, acrossCount]] = isTurned ? axes.reverse() : axes;
   const [downShown, acrossShown] = [shownOf(down, downCount), shownOf(across, acrossCount)];
-  const scale = strongestOf(array) || 1;
-  const isNothing = Boolean(whyNothing(array));
-  const cellAt = (row, column) => cellOf(isNothing ? 0 : values[row * width + column], scale, row, column);
+  const scale = whyNothing(array) ? Infinity : strongestOf(array) || 1;
+  const cellAt = (row, column) => cellOf(values[row * shape[1] + column], scale, row, column);
   const body = downShown.map((i) =>
     make("tr", {}, heading("row", down, i), ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))),
   );
   const head = make("tr", {}, make("td", {class: "corner"}), ...acrossShown.map((j) => heading("col", across, j)));
-  const look = [
-    "heat",
-    acrossShown.length > MANY_COLUMNS ? "small" : "",
-    isShares(array) ? "shares" : "",
-    values.length === 1 ? "alone" : "",
-  ];
+  const look = ["heat"];
+  look.push(acrossShown.length > MANY_COLUMNS ? "small" : "usual", isShares(array) ? "shares" : "signed");
+  look.push(values.length === 1 ? "alone" : "many");
   const table = make(
     "table",
-    {role: "grid", class: look.filter(Boolean).join(" "), "data-array": name, "aria-label": symbol},
+    {role: "grid", class: look.join(" "), "data-array": name, "aria-label": symbol},
     make("thead", {}, head),
     make("tbody", {}, ...body),
   );
   (table.querySelector(stops.get(name) ?? "td[data-row]") ?? table.querySelector("td[data-row]")).tabIndex = 0;
-  const some =
-    downShown.length < downCount ? make("p", {class: "quiet"}, `${downShown.length} of its ${downCount} words`) : null;
+  const isPart = downShown.length < downCount;
+  const some = isPart ? make("p", {class: "quiet"}, `${downShown.length} of its ${downCount} words`) : null;
   return make("div", {class: "heat-box"}, table, some);
 }
 
@@ -60,7 +46,8 @@ function heading(scope, kind, index) {
   return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td", {class: "corner"});
 }
 
-function cellOf(value, scale, row, column) {
+function cellOf(number, scale, row, column) {
+  const value = scale === Infinity ? 0 : number;
   const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
   const style = `--share: ${Math.round((100 * Math.abs(value)) / scale)}%`;
   return make("td", {class: sign, style, tabindex: -1, "data-row": row, "data-column": column}, shortNumber(value));
@@ -122,19 +109,4 @@ export function moveInHeatMap({target, key, altKey, ctrlKey, metaKey}) {
   }[key];
   next?.()?.focus();
   return Boolean(next);
-}
-
-// Who looks at whom: the heat map of each head's shares. marked: the tokens whose rows are marked; under: what stands
-// under each.
-export function attentionMaps({marked = [], under = () => []} = {}) {
-  const softmaxes = state.trace.steps.filter(({kind, phase}) => kind === "Softmax" && phase === "forward");
-  return softmaxes.flatMap(({writes, part}) =>
-    writes.map((name) => {
-      const map = heatMap(arrayNamed(name));
-      marked.forEach((token) => map.querySelectorAll("tbody tr")[token].classList.add("marked"));
-      const layer = Number(part.match(/layers\.(\d+)/)[1]) + 1;
-      const title = make("figcaption", {}, make("strong", {}, arrayNamed(name).symbol), ` layer ${layer}`);
-      return make("figure", {class: "captioned"}, title, map, ...under(name));
-    }),
-  );
 }

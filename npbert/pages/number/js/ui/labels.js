@@ -36,12 +36,18 @@ export function indexLabel(kind, index) {
 
 // The shape of an array in words: 6 tokens × 8 features, of head 1.
 export function shapeInWords({shape, rows, columns, head}) {
-  const axes = [
-    [rows, shape[0]],
-    [columns, shape[1]],
-  ].filter(([kind]) => AXES[kind]);
-  const words = axes.map(([kind, count]) => counted(count, AXES[kind])).join(" × ") || "one number";
-  return head === null ? words : `${words}, head ${head + 1}`;
+  const sizes = {row: shape[0], column: shape[1]};
+  const words = axesOf({rows, columns}, sizes).map(([kind, count]) => counted(count, AXES[kind]));
+  return (words.join(" × ") || "one number") + (head === null ? "" : `, head ${head + 1}`);
+}
+
+// What the row and the column of a place are, but for those of which there is one: [kind, number].
+function axesOf({rows, columns}, {row, column}) {
+  const both = [
+    [rows, row],
+    [columns, column],
+  ];
+  return both.filter(([kind]) => kind !== "one");
 }
 
 // Which rows or columns of that kind are shown, by number: of a long vocabulary, only words that matter here.
@@ -57,13 +63,8 @@ export function shownOf(kind, count) {
 // The words of the sentence, the answers, the best guesses, and the chosen one.
 function wordsThatMatter() {
   const {example, trace, chosen} = state;
-  const array = chosen && arrayNamed(chosen.name);
-  const followed = [
-    ["rows", "row"],
-    ["columns", "column"],
-  ]
-    .filter(([kind]) => array?.[kind] === "vocabulary")
-    .map(([, at]) => chosen[at]);
+  const axes = chosen ? axesOf(arrayNamed(chosen.name), chosen) : [];
+  const followed = axes.filter(([kind]) => kind === "vocabulary").map(([, at]) => at);
   const guesses = trace.probabilities.flatMap(({values}) => bestOf(values, 4));
   return [...example.input_ids, ...trace.lookups.labels, ...guesses, ...followed];
 }
@@ -75,27 +76,18 @@ export const bestOf = (values, count) =>
     .slice(0, count);
 
 // What a number is called: Q[“are”, 3].
-export function titleOf({name, row, column}) {
-  const {symbol, rows, columns} = arrayNamed(name);
-  const places = [
-    [rows, row],
-    [columns, column],
-  ]
-    .filter(([kind]) => kind !== "one")
-    .map(([kind, at]) => placeOf(kind, at));
-  return symbol + (places.length ? `[${places.join(", ")}]` : "");
+export function titleOf(place) {
+  const array = arrayNamed(place.name);
+  const places = axesOf(array, place).map(([kind, at]) => placeOf(kind, at));
+  return array.symbol + (places.length ? `[${places.join(", ")}]` : "");
 }
 
 const placeOf = (kind, index) => (WORDS.includes(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index));
 
 // By which numbers the formulas call the words in a name: 2 is “are”; "" where there is no word.
-export function wordsByNumber({name, row, column}) {
-  const {rows, columns} = arrayNamed(name);
-  const places = [
-    [rows, row],
-    [columns, column],
-  ].filter(([kind]) => WORDS.includes(kind));
-  return [...new Set(places.map(([kind, index]) => `${index} is ${placeOf(kind, index)}`))].join(", ");
+export function wordsByNumber(place) {
+  const words = axesOf(arrayNamed(place.name), place).filter(([kind]) => WORDS.includes(kind));
+  return [...new Set(words.map(([kind, index]) => `${index} is ${placeOf(kind, index)}`))].join(", ");
 }
 
 // encoder.layers.0.attention -> layer 1 › attention: the path of a part in words. People count from 1.
@@ -108,6 +100,8 @@ export function partInWords(part) {
 
 // The part that a parameter belongs to, with its symbol
 export const titleOfParameter = (name) => `${arrayNamed(name).symbol}, ${partInWords(name.replace(/\.[^.]*$/, ""))}`;
+
+export const isSame = (one, other) => one.name === other.name && one.row === other.row && one.column === other.column;
 
 // The number at a place; `now`: while one is moved, as it then is.
 export const valueAt = ({name, row, column}) => arrayNamed(name).at(row, column);
@@ -133,20 +127,22 @@ export function slopeOf({name, row, column}) {
 
 // Of all matrices of the model the `count` weights whose gradients are largest, the steepest first.
 export function steepestWeights(count) {
-  const steepest = [...state.model.parameters]
-    .filter(([, {isMatrix}]) => isMatrix)
-    .flatMap(([name, {shape}]) => {
-      const slopes = arrayNamed(`d(${name})`).values.map(Math.abs);
-      return bestOf(slopes, count).map((index) => ({
-        steepness: slopes[index],
-        place: {name, row: Math.floor(index / shape[1]), column: index % shape[1]},
-      }));
-    });
-  return steepest
-    .sort((a, b) => b.steepness - a.steepness)
-    .slice(0, count)
-    .map(({place}) => place);
+  const matrices = [...state.model.parameters].filter(([, {isMatrix}]) => isMatrix);
+  const sizeOf = (place) => Math.abs(valueAt(gradientOf(place)));
+  return matrices
+    .flatMap(([name]) => steepest(name, count))
+    .sort((a, b) => sizeOf(b) - sizeOf(a))
+    .slice(0, count);
 }
+
+// The `count` places in a parameter whose gradients are largest.
+export function steepest(name, count) {
+  const {values, shape} = arrayNamed(`d(${name})`);
+  return bestOf(values.map(Math.abs), count).map((at) => placeAtIndex(name, shape, at));
+}
+
+// The place of the number at this index of an array's values
+export const placeAtIndex = (name, [, width], at) => ({name, row: Math.floor(at / width), column: at % width});
 
 // ---- what is 0 but for rounding: a float64 has some sixteen digits, so what should be 0 comes out as a tiny number ----
 
@@ -155,11 +151,9 @@ export const isRounding = (slope) => Math.abs(slope) <= 1e-13 * largestGradient(
 export const isNoChange = (change) => Math.abs(change) <= 1e-12 * Math.max(1, Math.abs(state.trace.loss));
 
 function largestGradient() {
-  const {trace} = state;
-  trace.largest ??= Math.max(
-    ...[...state.model.parameters.keys()].map((name) => largestIn(arrayNamed(`d(${name})`).values)),
-  );
-  return trace.largest;
+  const names = [...state.model.parameters.keys()];
+  state.trace.largest ??= Math.max(...names.map((name) => largestIn(arrayNamed(`d(${name})`).values)));
+  return state.trace.largest;
 }
 
 // Why a gradient is 0 all over, where it is; "" where it is not.

@@ -2,7 +2,7 @@
 
 import {explain} from "../math/explain.js";
 import {makeModel, run} from "../math/run.js";
-import {choose, compareWith, goToStep, newTrainer, valuesOf} from "./actions.js";
+import {choose, compareWith, goToStep, newTrainer, plantBug, valuesOf} from "./actions.js";
 import {showAddress} from "./address.js";
 import {showBreak} from "./break.js";
 import {showCompare} from "./compare.js";
@@ -12,7 +12,6 @@ import {showGuide} from "./guide.js";
 import {showMap} from "./map.js";
 import {showMove} from "./move.js";
 import {showNotes} from "./notes.js";
-import {showPaths} from "./paths.js";
 import {showQuiz} from "./quiz.js";
 import {showRoads} from "./roads.js";
 import {showSentence} from "./sentence.js";
@@ -21,32 +20,30 @@ import {showStage} from "./stage.js";
 import {state} from "./state.js";
 import {showTape} from "./tape.js";
 import {showTools} from "./tools.js";
-import {showTrain} from "./train.js";
+import {backToStart, showTrain} from "./train.js";
 import {showTransport} from "./transport.js";
+import {showUpdate} from "./update.js";
 
 state.data = JSON.parse(byId("data").textContent);
 state.model = makeModel(state.data);
 state.exported = valuesOf(state.model);
 state.trainer = newTrainer();
 globalThis.npbert = {state, explain, run, goToStep, choose, compareWith}; // for the browser's console
-const shown = [
-  showTools,
-  showSentence,
-  showMap,
-  showCompare,
-  showNotes,
-  showTransport,
-  showStage,
-  showRoads,
-  showFollowed,
-  showSource,
-  showMove,
-  showPaths,
-  showTape,
-  showBreak,
-  showTrain,
-  showGuide,
-  showQuiz,
-  showAddress,
-];
-shown.forEach((show) => show());
+showTools();
+showSentence();
+showMap();
+showCompare();
+showNotes({bug: () => plantBug(null), changed: backToStart, rival: () => compareWith(null)});
+showTransport();
+showUpdate();
+showStage();
+showRoads();
+showFollowed();
+showSource();
+showMove();
+showTape();
+showBreak();
+showTrain();
+showGuide();
+showQuiz();
+showAddress();

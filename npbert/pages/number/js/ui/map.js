@@ -3,7 +3,7 @@
 
 import {goToStep} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
-import {state, watch} from "./state.js";
+import {change, state, watch} from "./state.js";
 
 export function showMap() {
   byId("steps").addEventListener("change", ({target}) => stepTo(Number(target.value)));
@@ -13,6 +13,7 @@ export function showMap() {
 
 // Show step `number`, and what it is, where the reader has scrolled past that.
 export function stepTo(number) {
+  change({view: "step"});
   goToStep(number);
   const {top} = byId("stage-head").getBoundingClientRect();
   if (top < byId("bar").getBoundingClientRect().bottom) {
@@ -22,38 +23,21 @@ export function stepTo(number) {
 
 function drawMap() {
   const {steps} = state.trace;
-  const boxes = Map.groupBy(steps, boxOf);
-  show(
-    "map",
-    ...[...boxes].map(([name, all]) => {
-      const halves = ["forward", "backward", "update"].map((phase) => [
-        phase,
-        all.filter((step) => step.phase === phase),
-      ]);
-      return make(
-        "div",
-        {class: "box"},
-        ...halves.filter(([, some]) => some.length).map(([phase, some]) => half(name, phase, some)),
-      );
-    }),
-  );
-  const parts = Map.groupBy(steps, (step) => `${step.phase}: ${boxOf(step)}`);
-  show(
-    "steps",
-    ...[...parts].map(([label, some]) =>
-      make(
-        "optgroup",
-        {label},
-        ...some.map(({index, title}) => make("option", {value: index}, `${index + 1}. ${title}`)),
-      ),
-    ),
-  );
+  const boxes = [...Map.groupBy(steps, boxOf)];
+  show("map", ...boxes.map(([name, some]) => make("div", {}, ...halves(name, some))));
+  const groups = [...Map.groupBy(steps, (step) => `${step.phase}: ${boxOf(step)}`)];
+  show("steps", ...groups.map(([label, some]) => make("optgroup", {label}, ...some.map(optionOf))));
 }
 
-function half(name, phase, steps) {
-  const text = phase === "backward" ? "← back" : name;
-  const place = {"data-from": steps[0].index, "data-to": steps.at(-1).index};
-  return makeButton(text, () => stepTo(steps[0].index), {class: phase, "aria-label": `${phase}: ${name}`, ...place});
+const optionOf = ({index, title}) => make("option", {value: index}, `${index + 1}. ${title}`);
+
+function halves(name, steps) {
+  return [...Map.groupBy(steps, ({phase}) => phase)].map(([phase, some]) => {
+    const {index} = some[0];
+    const text = phase === "backward" ? "← back" : name;
+    const place = {"data-from": index, "data-to": some.at(-1).index};
+    return makeButton(text, () => stepTo(index), {class: phase, "aria-label": `${phase}: ${name}`, ...place});
+  });
 }
 
 function markMap() {

@@ -1,7 +1,7 @@
 // Steps and numbers by a name that holds for every model: first:backward LayerNorm, largest:dE.
 
 import {explain} from "../math/explain.js";
-import {arrayNamed, maskedPositions} from "./labels.js";
+import {arrayNamed, maskedPositions, placeAtIndex} from "./labels.js";
 import {framesOf} from "./source.js";
 import {state} from "./state.js";
 
@@ -48,11 +48,7 @@ export function placeIn(arrays, text) {
 
 // All that the stage shows of a step.
 function namesAt({reads, writes, undoes}) {
-  return [
-    ...reads,
-    ...writes,
-    ...(undoes >= 0 && undoes !== null && undoes !== undefined ? namesAt(state.trace.steps[undoes]) : []),
-  ];
+  return [...reads, ...writes, ...(undoes === undefined ? [] : namesAt(state.trace.steps[undoes]))];
 }
 
 const withoutHeads = ({symbol, head}) => (head === null ? symbol : symbol.replace(/[₀-₉]+/, ""));
@@ -78,14 +74,13 @@ function thereFor(role) {
 // The place in these arrays, of what is there, that is best by `rank`; or null.
 export function bestPlace(arrays, there, rank) {
   const isThere = (kind, index) => there[kind]?.includes(index) ?? true;
-  const places = arrays.flatMap((array) =>
-    Array.from(array.values, (value, at) => {
-      const place = {name: array.name, row: Math.floor(at / array.shape[1]), column: at % array.shape[1]};
-      const isIt =
-        isThere(array.rows, place.row) && (array.columns === "tokens" || isThere(array.columns, place.column));
+  const places = arrays.flatMap(({name, rows, columns, shape, values}) =>
+    Array.from(values, (value, at) => {
+      const place = placeAtIndex(name, shape, at);
+      const isIt = isThere(rows, place.row) && (columns === "tokens" || isThere(columns, place.column));
       return {place, rank: isIt ? rank(value, place) : -1};
     }),
   );
-  const best = places.reduce((most, one) => (one.rank > (most?.rank ?? -1) ? one : most), null);
-  return best?.place ?? null;
+  const [first] = places.filter(({rank}) => rank >= 0).sort((a, b) => b.rank - a.rank);
+  return first?.place ?? null;
 }

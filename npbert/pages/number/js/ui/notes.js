@@ -1,14 +1,36 @@
-// Notes that stand above all tabs: that a bug is planted, and that the model is no longer the one that came.
+// Notes that stand above all tabs: that a bug is planted, that the model is no longer the one that came, and that two
+// guesses are compared. Each has a button that ends it.
 
-import {byId, make, show} from "./dom.js";
+import {byId, make, makeButton, show} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
 import {titleOf, valueAt} from "./labels.js";
 import {state, watch} from "./state.js";
 
-// Draw them, and again when the model or the bug changes.
-export function showNotes() {
-  watch(["bug", "trace", "quiz", "tour"], drawBugNote);
-  watch(["trace"], drawModelNote);
+// Draw them, and again when what they say changes. undo: what the button of each does.
+export function showNotes(undo) {
+  watch(["bug", "trace", "quiz", "tour"], () => show("notes", ...notes().map((note) => drawnNote(note, undo))));
+}
+
+function notes() {
+  const bug = knownBug();
+  const changes = changesOfModel();
+  return [
+    bug && ["bug", `A bug is planted in the backward: ${bugNamed(bug).name}.`, "Take it out"],
+    changes.length && ["changed", `This is not the model that came: ${changes.join(", ")}.`, "Undo"],
+    state.rival && [
+      "rival",
+      "Every gradient now says how fast the difference of two guesses moves, not the loss.",
+      "Show the loss again",
+    ],
+  ].filter(Boolean);
+}
+
+function drawnNote([name, text, done], undo) {
+  const act = () => {
+    undo[name]();
+    byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
+  };
+  return make("p", {id: `${name}-note`}, `${text} `, makeButton(done, act, {id: `${name}-out`}));
 }
 
 // A stop of a tour by its name and its number there, "table:2": the element of tours.html, or null for none.
@@ -40,21 +62,13 @@ export function linesOfBug(id) {
   ];
 }
 
-function drawBugNote() {
-  const bug = knownBug();
-  byId("bug-note").hidden = !bug;
-  show("bug-name", bug ? bugNamed(bug).name : "");
-}
-
-function drawModelNote() {
+function changesOfModel() {
   const {changed, isFresh, stepsTrained, trainedWith} = state;
   const bugs = isSecret() ? [] : [...trainedWith].map((id) => `“${bugNamed(id).name}”`);
   const ill = bugs.length ? `, with a bug in its backward (${bugs.join(", ")})` : "";
-  const all = [
+  return [
     ...(isFresh ? ["it began anew from random numbers"] : []),
     ...(stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}${ill}`] : []),
     ...changed.map((place) => `you put ${titleOf(place)} at ${plainNumber(valueAt(place))}`),
   ];
-  byId("changed-note").hidden = all.length === 0;
-  show("changed-what", all.join(", "));
 }

@@ -22,7 +22,7 @@ let mistakes = 0;
 // Ask, when there is a quiz.
 export function showQuiz() {
   watch(["quiz"], () => state.quiz && !state.quiz.isAnswered && ask(state.quiz));
-  watch(["trace", "step", "allWords", "quiz"], hideNumber);
+  watch(["trace", "step", "trail", "allWords", "quiz"], hideNumber);
 }
 
 // The quiz KIND or KIND:SEED, of the kind "bug" or "number"; each seed has its own question. null for none.
@@ -34,16 +34,15 @@ export function quizNamed(text) {
 function ask({kind, seed}) {
   const random = uniformNumbers(seed);
   const pick = (list) => list[Math.ceil(list.length * random()) - 1];
-  const shuffled = (list) =>
-    list
-      .map((one) => [random(), one])
-      .sort(([a], [b]) => a - b)
-      .map(([, one]) => one);
+  const shuffled = (list) => {
+    const drawn = list.map((one) => [random(), one]).sort(([a], [b]) => a - b);
+    return drawn.map(([, one]) => one);
+  };
   mistakes = 0;
   question = kind === "bug" ? bugQuestion(pick) : QUESTIONS[seed % QUESTIONS.length](pick, shuffled);
   goToStep(question.begin ?? question.step);
-  const choices = question.choices.map(({text, isRight, not, look = null}) =>
-    makeButton(text, () => judge(isRight, not ?? `Not ${text}.`), {class: look}),
+  const choices = question.choices.map(({text, look, ...choice}) =>
+    makeButton(text, () => judge(choice), {class: look}),
   );
   sayQuestion(question.text, [...choices, makeButton("Show me", () => explainAnswer("Shown"))]);
   pointAt(hideNumber() ?? byId("stage-head"));
@@ -54,14 +53,15 @@ function sayQuestion(text, choices, said) {
   sayInGuide({title: [question.title], text, choices: [...choices, another], said});
 }
 
-// A choice. Where it is wrong, `not` says why, and it costs a mistake.
-function judge(isRight, not) {
-  if (typeof isRight === "function" ? isRight() : isRight) {
+// A choice. Where it is wrong, `not` says why, and it costs a mistake. Each of them may hang on what is shown now.
+function judge({isRight, not}) {
+  const now = (one) => (typeof one === "function" ? one() : one);
+  if (now(isRight)) {
     explainAnswer("Yes");
     return;
   }
   mistakes += 1;
-  show("guide-said", `${typeof not === "function" ? not() : not} (${counted(mistakes, "mistake")})`);
+  show("guide-said", `${now(not)} (${counted(mistakes, "mistake")})`);
 }
 
 // The question is closed, what was hidden can be seen, and the number that shows it is followed.
@@ -88,44 +88,29 @@ function bugQuestion(pick) {
   const bug = pick(state.model.program.bugs.filter(({id}) => changesSomething(id, state.example)));
   const right = run(state.model, state.example);
   plantBug(bug.id);
-  const {steps} = state.trace;
-  const step = steps.find(({isBroken}) => isBroken);
-  const differences = step.writes.map((name) => {
-    const {values} = right.arrays.get(name);
-    return arrayNamed(name).withValues(arrayNamed(name).values.map((value, at) => value - values[at]));
-  });
-  const place = bestPlace(differences, {}, (value) => Math.abs(value));
+  const step = state.trace.steps.find(({isBroken}) => isBroken);
+  const place = bestPlace(step.writes.map(arrayNamed), {}, (value, {name, row, column}) =>
+    Math.abs(value - right.arrays.get(name).at(row, column)),
+  );
   const {value, total} = explain(state.trace, place.name, place.row, place.column);
+  const text =
+    "Somewhere in the backward a line is wrong. Click numbers: one that a right step makes is the sum that is shown " +
+    "beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)";
+  const says = `is ${plainNumber(value)}, and not its sum, ${plainNumber(total)}.`;
+  const choice = {
+    text: "It is in this step",
+    look: "main",
+    isRight: () => state.trace.steps[state.step].isBroken,
+    not: () => `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`,
+  };
   return {
     begin: state.trace.program.length,
     step: step.index,
     place,
     title: "Find the bug",
-    text: [
-      make(
-        "p",
-        {},
-        "Somewhere in the backward a line is wrong. Click numbers: one that a right step makes is the sum that is " +
-          "shown beside it. Go to the step where it is not. (An operation that occurs several times is wrong in all.)",
-      ),
-    ],
-    choices: [
-      {
-        text: "It is in this step",
-        look: "main",
-        isRight: () => state.trace.steps[state.step].isBroken,
-        not: () => `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`,
-      },
-    ],
+    text: [make("p", {}, text)],
+    choices: [choice],
     answer: `it is “${bugNamed(bug.id).name}”.`,
-    why: [
-      ...linesOfBug(bug.id),
-      make(
-        "p",
-        {},
-        `So in step ${step.index + 1}, ${titleOf(place)} is ${plainNumber(value)}, and not ` +
-          `its sum, ${plainNumber(total)}.`,
-      ),
-    ],
+    why: [...linesOfBug(bug.id), make("p", {}, `So in step ${step.index + 1}, ${titleOf(place)} ${says}`)],
   };
 }

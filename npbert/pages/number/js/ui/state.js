@@ -15,8 +15,10 @@ export const state = {
   trace: null, // one forward and backward of the model on it
   moved: null, // while a number is moved: {place, value, loss, arrays}, as forward then has them
   step: 0, // which of trace.steps is on the stage
-  chosen: null, // {name, row, column}: the number that is followed
-  trail: [], // the numbers chosen on the way to it, itself the last
+  trail: [], // {name, row, column}: the numbers on the way to the one that is followed, itself the last
+  get chosen() {
+    return this.trail.at(-1) ?? null; // the number that is followed
+  },
   moving: false, // the slider of the followed number is unfolded
   paths: false, // all its paths to the loss are unfolded
   bug: null, // the id of the planted bug

@@ -12,38 +12,32 @@ export function showTape() {
 }
 
 function drawTape() {
-  const {
-    trace: {steps},
-    step,
-  } = state;
-  const {tape, phase} = steps[step];
-  const isForward = phase === "forward";
+  const {step, trace} = state;
+  const {tape, phase} = trace.steps[step];
   // what forward put on it, until the step comes that takes it off; the top first
-  const takerOf = (entry) => steps.find(({undoes}) => undoes === entry.index);
-  const isThere = (entry) => entry.phase === "forward" && held(entry.tape).length > 0 && step < takerOf(entry).index;
-  const stack = steps
+  const stack = trace.steps
     .slice(0, step + 1)
-    .filter(isThere)
+    .filter((entry) => entry.phase === "forward" && held(entry.tape).length > 0 && step < takerOf(entry).index)
     .reverse();
-  const what = held(tape).join(", ");
-  const news = `This step ${isForward ? "put" : "took"} ${what || "nothing"} ${isForward ? "on top" : "off"}.`;
-  show("tape-news", news + (!isForward && !stack.length ? " The tape is empty again: all of forward is undone." : ""));
-  const sizes = stack.flatMap(({tape: {ids, keeps}}) => [ids, ...keeps.map((name) => arrayNamed(name).values.length)]);
+  const what = held(tape).join(", ") || "nothing";
+  const isEmpty = phase !== "forward" && !stack.length;
   show(
-    "tape-size",
-    `${counted(stack.length)} kept, ${counted(
-      sizes.reduce((a, b) => a + b, 0),
-      "number",
-    )}`,
+    "tape-news",
+    phase === "forward" ? `This step put ${what} on top.` : `This step took ${what} off.`,
+    isEmpty ? " The tape is empty again: all of forward is undone." : "",
   );
-  show(
-    "tape-stack",
-    ...stack.map((entry) => {
-      const {index, formula} = takerOf(entry);
-      const go = makeButton(`${held(entry.tape).join(", ")} · ${partInWords(entry.part)}`, () => goToStep(index));
-      return make("li", {}, go, make("span", {class: "quiet"}, ` step ${index + 1} needs it: ${formula}`));
-    }),
-  );
+  const count = stack.reduce((sum, entry) => sum + sizeOfEntry(entry.tape), 0);
+  show("tape-size", `${counted(stack.length)} kept, ${counted(count, "number")}`);
+  show("tape-stack", ...stack.map(entryOf));
+}
+
+const takerOf = (entry) => state.trace.steps.find(({undoes}) => undoes === entry.index);
+const sizeOfEntry = ({ids, keeps}) => keeps.reduce((sum, name) => sum + arrayNamed(name).values.length, ids);
+
+function entryOf(entry) {
+  const {index, formula} = takerOf(entry);
+  const go = makeButton(`${held(entry.tape).join(", ")} · ${partInWords(entry.part)}`, () => goToStep(index));
+  return make("li", {}, go, make("span", {class: "quiet"}, ` step ${index + 1} needs it: ${formula}`));
 }
 
 // What a step keeps on the tape, or takes from it: the symbols of its arrays, and ids, which say what rows were read.

@@ -1,9 +1,8 @@
 // Pointing at numbers, and how they are shown: which tab is open, light or dark, with or without digits, few words or all.
 
-import {listenToTheme} from "../../../theme.js";
 import {choose, valuesAfter} from "./actions.js";
 import {byId, make, show} from "./dom.js";
-import {followFrom, leaveNumber, showSum} from "./follow.js";
+import {followFrom, showSum} from "./follow.js";
 import {counted, plainNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
 import {arrayNamed, arrayNow, titleOf} from "./labels.js";
@@ -11,6 +10,7 @@ import {change, state, watch} from "./state.js";
 
 export const VIEWS = ["step", "break", "train"];
 const DIGITS = 8;
+const THEME = "npbert-theme";
 
 // Listen to the buttons, and to pointer and focus over all heat maps.
 export function showTools() {
@@ -19,29 +19,24 @@ export function showTools() {
   }
   watch(["view"], drawTabs);
   drawTabs();
-  pressed("digits", () => document.body.classList.toggle("digits"));
-  pressed("sheet-larger", () => document.documentElement.classList.toggle("larger"));
-  listenToTheme(byId("theme"));
+  byId("digits").addEventListener("click", () => {
+    byId("digits").setAttribute("aria-pressed", String(document.body.classList.toggle("digits")));
+  });
   byId("all-words").addEventListener("click", () => change({allWords: !state.allWords}));
   watch(["allWords"], () => byId("all-words").setAttribute("aria-pressed", String(state.allWords)));
-  byId("sheet-close").addEventListener("click", () => leaveNumber());
+  listenToTheme();
   for (const name of ["pointerover", "focusin"]) {
     document.addEventListener(name, ({target}) => showReadout(target));
   }
   document.addEventListener("focusin", ({target}) => stopHere(target));
-  document.addEventListener("scroll", () => showReadout(null), {capture: true, passive: true});
-  const proved = state.data.proof;
-  show(
-    "proof",
-    proved.verdict === "proved"
-      ? `✓ npbert has proved these ${counted(proved.derivatives)} gradients in exact integer arithmetic when it wrote this page.`
-      : `npbert could not prove these gradients when it wrote this page: ${proved.verdict}.`,
-  );
-  byId("stage").addEventListener("click", ({target}) => placeOfCell(target) && chooseAt(placeOfCell(target)));
-  for (const id of ["train-attention", "compare-attention"]) {
-    byId(id).addEventListener("click", ({target}) => placeOfCell(target) && followFrom(placeOfCell(target)));
-  }
+  document.addEventListener("click", ({target}) => followCell(target));
   document.addEventListener("keydown", keyInCell);
+  const {verdict, derivatives} = state.data.proof;
+  const proof =
+    verdict === "proved"
+      ? `✓ npbert has proved these ${counted(derivatives)} gradients in exact integer arithmetic when it wrote this page.`
+      : `npbert could not prove these gradients when it wrote this page: ${verdict}.`;
+  show("proof", proof);
 }
 
 function drawTabs() {
@@ -51,55 +46,53 @@ function drawTabs() {
   }
 }
 
-function pressed(id, toggle) {
-  byId(id).addEventListener("click", () => byId(id).setAttribute("aria-pressed", String(toggle())));
+// Light or dark: what the reader chose last; until then, what the system says.
+function listenToTheme() {
+  const root = document.documentElement;
+  root.dataset.theme = localStorage.getItem(THEME) ?? "";
+  byId("theme").addEventListener("click", () => {
+    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const now = root.dataset.theme || (isDark ? "dark" : "light");
+    root.dataset.theme = now === "dark" ? "light" : "dark";
+    localStorage.setItem(THEME, root.dataset.theme);
+  });
 }
 
-function chooseAt(place) {
-  choose(place);
-  byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
+// Follow the number of a cell, if it is one. Returns whether it is.
+function followCell(element) {
+  const place = placeOfCell(element);
+  if (place) {
+    (element.closest("#stage") ? choose : followFrom)(place);
+    byId("follow").parentElement.scrollTop = 0; // where the column scrolls by itself
+  }
+  return Boolean(place);
 }
 
 // Enter or space at a cell follows its number, and leads the keyboard to its parts.
 function keyInCell(event) {
-  const place = placeOfCell(event.target);
-  if (place && (event.key === "Enter" || event.key === " ")) {
+  if ((event.key === "Enter" || event.key === " ") && followCell(event.target)) {
     event.preventDefault();
-    (event.target.closest("#stage") ? choose : followFrom)(place);
     showSum();
   }
 }
 
-// The number under the pointer, or that has the focus, beside it, with its gradient.
+// The number under the pointer, or that has the focus, with its gradient.
 function showReadout(element) {
-  const isCell = element instanceof Element && !element.closest(".asked");
-  const place = isCell ? placeOfCell(element) : null;
+  const place = element.closest(".asked") ? null : placeOfCell(element);
   byId("readout").hidden = !place;
   if (!place) {
     return;
   }
-  const {gradientOf} = arrayNamed(place.name);
-  const twin = gradientOf ?? `d(${place.name})`;
+  const twin = arrayNamed(place.name).gradientOf ?? `d(${place.name})`;
   const both = [place, ...(state.trace.arrays.has(twin) ? [{...place, name: twin}] : [])];
-  const summed = both.map(({name}) => arrayNamed(name)).filter(({soFar}) => soFar);
-  const index = place.row * arrayNamed(place.name).shape[1] + place.column;
-  show(
-    "readout",
-    ...both.map((one) =>
-      make(
-        one === place ? "strong" : "span",
-        {},
-        `${titleOf(one)} = ${plainNumber(arrayNow(one.name).at(one.row, one.column), DIGITS)}`,
-      ),
-    ),
-    ...summed.map((one) =>
-      make("span", {}, `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`),
-    ),
+  const lines = both.map(
+    (one) => `${titleOf(one)} = ${plainNumber(arrayNow(one.name).at(one.row, one.column), DIGITS)}`,
   );
-  const {right, left, top} = element.closest("table").getBoundingClientRect();
-  const {offsetWidth: width, offsetHeight: height, style} = byId("readout");
-  const isRoom = right + 6 + width <= document.documentElement.clientWidth;
-  const cell = element.closest("td").getBoundingClientRect();
-  style.left = `${isRoom ? right + 6 : Math.max(4, left - 6 - width)}px`; // beside the array, so that no number is covered
-  style.top = `${Math.min(isRoom || left > width ? cell.top : Math.max(4, top - height), innerHeight - height - 4)}px`;
+  const summed = both.filter(({name}) => arrayNamed(name).soFar).map(({name}) => arrayNamed(name));
+  const index = place.row * arrayNamed(place.name).shape[1] + place.column;
+  const soFar = summed.map(
+    (one) => `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`,
+  );
+  const [first, ...others] = [...lines, ...soFar];
+  show("readout", make("strong", {}, first), ...others.map((line) => make("span", {}, line)));
 }

@@ -7,8 +7,8 @@ import {workBeside} from "./beside.js";
 import {chartOfLosses, smoothed} from "./chart.js";
 import {byId, make, makeRow, show} from "./dom.js";
 import {counted, MINUS, plainNumber} from "./format.js";
-import {attentionMaps} from "./heatmap.js";
-import {bestOf} from "./labels.js";
+import {heatMap} from "./heatmap.js";
+import {arrayNamed, bestOf} from "./labels.js";
 import {change, state, watch} from "./state.js";
 
 const BETWEEN_PICTURES = 60; // milliseconds of training
@@ -24,11 +24,7 @@ export function showTrain() {
   byId("train-ten").addEventListener("click", () => train(10));
   byId("train-run").addEventListener("click", toggleRunning);
   byId("train-fresh").addEventListener("click", () => startOver(beFresh));
-  byId("train-trained").addEventListener("click", () => startOver(takeModelBack));
-  byId("changed-out").addEventListener("click", () => {
-    startOver(takeModelBack);
-    byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
-  });
+  byId("train-trained").addEventListener("click", backToStart);
   byId("train-rate").addEventListener("input", ({target}) => setRate(10 ** Number(target.value)));
   watch(["rate", "trace"], drawRate);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
@@ -37,9 +33,12 @@ export function showTrain() {
 
 function startOver(setModel) {
   losses = [];
-  change({chosen: null, trail: []});
+  change({trail: []});
   setModel();
 }
+
+// The model that came, again
+export const backToStart = () => startOver(takeModelBack);
 
 function beFresh() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
@@ -78,8 +77,8 @@ function toggleRunning() {
 function drawRate() {
   const {lr} = state.trainer;
   byId("train-rate").value = Math.log10(lr);
-  show("train-rate-value", plainNumber(lr, 2));
   byId("train-rate").setAttribute("aria-valuetext", plainNumber(lr, 2));
+  show("train-rate-value", plainNumber(lr, 2));
 }
 
 function drawTrain() {
@@ -87,61 +86,56 @@ function drawTrain() {
     start = makeModel(state.data);
     valuesOf(state.model).forEach((values, name) => start.parameters.get(name).values.set(values));
   }
+  const last = plainNumber(losses.at(-1) ?? 0);
   show(
     "train-said",
-    losses.length
-      ? `${counted(losses.length, "step")}, loss of the last batch ${plainNumber(losses.at(-1))}`
-      : "no step yet",
+    losses.length ? `${counted(losses.length, "step")}, loss of the last batch ${last}` : "no step yet",
   );
   const lines = [
     {label: "loss of each batch", look: "faint", losses},
     {label: "smoothed, over about 10 steps", look: "solid", losses: smoothed(losses)},
   ];
   show("train-chart", ...(losses.length > 1 ? [chartOfLosses("the loss of each step of training", lines, 10)] : []));
+  show("train-attention", ...attention());
+  const words = new Set([...state.example.input_ids, ...state.trace.lookups.labels]);
+  show("train-words", ...[...words].map(rowOfWord));
+}
+
+// Who looks at whom: each head's shares, and under them as they were before the first step.
+function attention() {
   const before = losses.length ? run(start, state.example, {backward: false}).arrays : null;
-  show("train-attention", ...attentionMaps({under: (name) => (before ? [asItWas(before.get(name))] : [])}));
-  drawWords();
+  return state.trace.program
+    .filter(({kind}) => kind === "Softmax")
+    .flatMap(({arrays, part}) => {
+      const heads = Object.values(arrays).filter((name) => name.includes(".P."));
+      return heads.map((name) => figureOfHead(name, Number(part.match(/\d+/)[0]) + 1, before));
+    });
 }
 
-// The shares of one head as they were, small.
-function asItWas({values, shape, symbol}) {
-  const cells = Array.from(values, (value) => make("i", {style: `--share: ${Math.round(100 * value)}%`}));
-  const look = {class: "mini", role: "img", "aria-label": `${symbol} before training`, style: `--columns: ${shape[1]}`};
-  return make("div", look, ...cells);
+function figureOfHead(name, layer, before) {
+  const array = arrayNamed(name);
+  const title = make("figcaption", {}, make("strong", {}, array.symbol), ` layer ${layer}`);
+  const was = before ? make("div", {class: "was"}, heatMap(array, before.get(name).values)) : null;
+  return make("figure", {class: "captioned"}, title, heatMap(array), was);
 }
 
-// For each word of the sentence: which words lie nearest to it in the table, before and now, and how far it has moved.
-function drawWords() {
-  const {
-    example,
-    data: {
-      vocabulary,
-      config: {hidden_size: width},
-    },
-    model,
-  } = state;
-  const words = [...new Set([...example.input_ids, ...example.labels.filter((label) => label >= 0)])];
-  const tables = [start, model].map(({parameters}) => parameters.get(TABLE).values);
-  const rowIn = (table, word) => table.slice(word * width, (word + 1) * width);
-  const cosine = (a, b) => a.reduce((sum, value, n) => sum + value * b[n], 0) / (Math.hypot(...a) * Math.hypot(...b));
-  const nearest = (table, word) => {
-    const cosines = vocabulary.map((_, other) =>
-      other === word ? -2 : cosine(rowIn(table, word), rowIn(table, other)),
-    );
-    return bestOf(cosines, 3)
-      .map((other) => `${vocabulary[other]} ${cosines[other].toFixed(2).replace("-", MINUS)}`)
-      .join(", ");
-  };
-  show(
-    "train-words",
-    ...words.map((word) => {
-      const [was, now] = tables.map((table) => rowIn(table, word));
-      const moved = Math.hypot(...now.map((value, n) => value - was[n])) / Math.hypot(...was);
-      return makeRow(
-        make("bdi", {}, vocabulary[word]),
-        ...tables.map((table) => nearest(table, word)),
-        moved ? plainNumber(moved, 2) : "–",
-      );
-    }),
-  );
+// Which words lie nearest to a word in the table, before and now, and how far it has moved.
+function rowOfWord(word) {
+  const {vocabulary} = state.data;
+  const tables = [start, state.model].map(({parameters}) => rowsOf(parameters.get(TABLE)));
+  const [was, now] = tables.map((rows) => rows[word]);
+  const moved = Math.hypot(...now.map((value, n) => value - was[n])) / Math.hypot(...was);
+  const nearest = tables.map((rows) => nearestTo(rows, word));
+  return makeRow(make("bdi", {}, vocabulary[word]), ...nearest, moved ? plainNumber(moved, 2) : "–");
+}
+
+const rowsOf = ({values, shape: [rows, width]}) =>
+  Array.from({length: rows}, (_, row) => values.slice(row * width, (row + 1) * width));
+
+const cosine = (a, b) => a.reduce((sum, value, n) => sum + value * b[n], 0) / (Math.hypot(...a) * Math.hypot(...b));
+
+function nearestTo(rows, word) {
+  const cosines = rows.map((row, other) => (other === word ? -2 : cosine(row, rows[word])));
+  const said = (other) => `${state.data.vocabulary[other]} ${cosines[other].toFixed(2).replace("-", MINUS)}`;
+  return bestOf(cosines, 3).map(said).join(", ");
 }

@@ -1,4 +1,4 @@
-// Stepping: buttons, a scrubber, the keys, and playing.
+// Stepping: buttons, the keys, and playing.
 
 import {byId, show} from "./dom.js";
 import {goBackOnTrail, leaveNumber} from "./follow.js";
@@ -7,82 +7,47 @@ import {stepTo} from "./map.js";
 import {change, state, watch} from "./state.js";
 
 const SECONDS_PER_STEP = 0.9;
-const BUTTONS = {
-  // where each button goes
-  first: () => stepTo(0),
-  back: () => stepTo(state.step - 1),
-  play: togglePlay,
-  forward: () => stepTo(state.step + 1),
-  loss: () => stepTo(state.trace.program.length - 1),
-  last: () => stepTo(lastStep()),
-};
+const stepBack = () => stepTo(state.step - 1);
+const stepOn = () => stepTo(state.step + 1);
 const STEP_KEYS = {
-  Home: BUTTONS.first,
-  ArrowLeft: BUTTONS.back,
-  ArrowRight: BUTTONS.forward,
-  End: BUTTONS.last,
+  Home: () => stepTo(0),
+  ArrowLeft: stepBack,
+  ArrowRight: stepOn,
+  End: () => stepTo(lastStep()),
   " ": togglePlay,
   Backspace: goBackOnTrail,
 };
-let timer = null;
+let timer = null; // while it plays
 
 const lastStep = () => state.trace.steps.length - 1;
 
 // Listen to its buttons and to the keyboard.
 export function showTransport() {
-  for (const [name, go] of Object.entries(BUTTONS)) {
-    byId(`go-${name}`).addEventListener("click", () => {
-      if (state.view !== "step") {
-        change({view: "step"});
-      }
-      go();
-    });
-  }
-  byId("scrubber").addEventListener("input", ({target}) => stepTo(Number(target.value)));
+  byId("go-back").addEventListener("click", stepBack);
+  byId("go-forward").addEventListener("click", stepOn);
+  byId("go-play").addEventListener("click", togglePlay);
   byId("skip").addEventListener("click", () => {
     change({view: "step"});
     byId("stage").querySelector("td[tabindex='0']").focus();
   });
   document.addEventListener("keydown", keyPressed);
-  watch(["trace", "step", "isPlaying"], drawTransport);
-  watch(["view"], () => state.isPlaying && togglePlay());
-}
-
-function drawTransport() {
-  const {
-    step,
-    isPlaying,
-    trace: {steps},
-  } = state;
-  const text = `step ${step + 1} of ${steps.length}, ${steps[step].phase}: ${steps[step].title.replace(/^back: /, "")}`;
-  Object.assign(byId("scrubber"), {max: lastStep(), value: step});
-  byId("scrubber").setAttribute("aria-valuetext", text);
-  show("step-said", text);
-  show("step-count", `${step + 1} / ${steps.length}`);
-  const focused = document.activeElement;
-  byId("go-first").disabled = byId("go-back").disabled = step === 0;
-  byId("go-last").disabled = byId("go-forward").disabled = step === lastStep();
-  if (focused?.disabled) {
-    byId("scrubber").focus({preventScroll: true}); // a dead button would lose the keyboard's place
-  }
-  byId("go-play").setAttribute("aria-pressed", String(isPlaying));
-  show("go-play", isPlaying ? "❚❚" : "▶");
+  watch(["view"], () => timer && state.view !== "step" && togglePlay());
 }
 
 function togglePlay() {
   clearInterval(timer);
-  const isPlaying = !state.isPlaying;
-  if (isPlaying && state.step === lastStep()) {
-    stepTo(0);
+  timer = timer ? null : setInterval(playOn, 1000 * SECONDS_PER_STEP);
+  if (timer) {
+    stepTo(state.step === lastStep() ? 0 : state.step);
   }
-  change({isPlaying});
-  if (isPlaying) {
-    timer = setInterval(() => {
-      stepTo(state.step + 1);
-      if (state.step === lastStep()) {
-        togglePlay();
-      }
-    }, 1000 * SECONDS_PER_STEP);
+  byId("go-play").setAttribute("aria-pressed", String(Boolean(timer)));
+  show("go-play", timer ? "❚❚" : "▶");
+}
+
+function playOn() {
+  stepOn();
+  if (state.step === lastStep()) {
+    togglePlay();
   }
 }
 

@@ -7,14 +7,14 @@ from npbert.io.files import LARGEST_STREAM, FileError, read_json_object
 
 
 class GoldAnswer(NamedTuple):
-    """An answer that a person gave: passage[start : start + len(text)] is its text."""
+    """An answer by a person: passage[start : start + len(text)] is its text."""
 
     text: str
     start: int
 
 
 class Question(NamedTuple):
-    """A question about a passage, and the answers that count as right."""
+    """A question about a passage, and its right answers."""
 
     id: str
     question: str
@@ -23,12 +23,12 @@ class Question(NamedTuple):
 
 
 def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
-    """The questions of a file in SQuAD's own format. (Rajpurkar et al. 2016, version 1.1.)
+    """Return the questions of a file in SQuAD's format. (Rajpurkar et al. 2016, version 1.1.)
 
-    answered: False for questions that are still to be answered; what answers there are is not looked at then.
+    answered: False for questions without answers; any answers are ignored.
 
-    Raises: FileError that names the file, and the question where there is one, for another format, a question without
-    an answer, or an answer that does not stand where it should; OSError.
+    Raises: FileError with the file and the question for another format, a question without an answer, or an answer that
+    is not at its place; OSError.
     """
     path = Path(path)
     stored = read_json_object(path, most=LARGEST_STREAM)
@@ -63,7 +63,7 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
 
 
 def _check_texts(questions: list[Question], path: Path) -> None:
-    """Raise FileError for an id that comes twice, and for a question or passage that is not text, or an empty one."""
+    """Raise FileError for an id that occurs twice, and for a question or passage that is empty or not text."""
     seen: set[str] = set()
     for question in questions:
         if not isinstance(question.id, str) or question.id in seen:

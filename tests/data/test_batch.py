@@ -37,7 +37,7 @@ IDS = np.zeros((2, 3), int)
         ({"token_type_ids": IDS[:1]}, ValueError, r"token_type_ids has shape \(1, 3\), wanted \(2, 3\), as input_ids"),
         ({"attention_mask": IDS[:, :2]}, ValueError, r"attention_mask has shape \(2, 2\), wanted \(2, 3\)"),
         ({"attention_mask": IDS * 1.0}, TypeError, "attention_mask is an array of float64, wanted integers"),
-        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask holds -1, wanted only 1 \(real\) and 0 \(padding\)"),
+        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask has a -1, wanted only 1 \(real\) and 0 \(padding\)"),
         ({"attention_mask": [[1, 0, 0], [0, 0, 0]]}, ValueError, r"attention_mask\[1\] is all 0, wanted at"),
         ({"labels": [["a"] * 3] * 2}, TypeError, "labels has dtype <U1, wanted integers or floats"),
         ({"labels": IDS[:1]}, ValueError, r"labels has shape \(1, 3\), wanted one for each of the 2 sequences"),

@@ -253,5 +253,5 @@ def test_no_files_no_text_and_no_library(tmp_path, monkeypatch):
         Tokenizer.train([good, bad], vocab_size=50)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     for call in (lambda: Tokenizer.from_pretrained(tmp_path), lambda: Tokenizer.train([good])):
-        with pytest.raises(MissingExtraError, match=r"needs the package tokenizers, .* pip install .*\[hf\]"):
+        with pytest.raises(MissingExtraError, match=r"the package tokenizers is missing; .* pip install .*\[hf\]"):
             call()

@@ -82,7 +82,7 @@ def long(count):
         ({"hidden_size": 34}, {}, "hidden_size is 34, wanted at most 32 for the page"),
         ({"num_hidden_layers": 5}, {}, "num_hidden_layers is 5, wanted at most 4 for the page"),
         ({"intermediate_size": 129}, {}, "intermediate_size is 129"),
-        ({"vocab_size": 8000}, {"vocabulary": ["a"] * 8000}, "parameters, wanted at most 30,000 for the page"),
+        ({"vocab_size": 8000}, {"vocabulary": ["a"] * 8000}, "numbers, wanted at most 30,000 for the page"),
         ({}, {"vocabulary": ["a", "b", "c"]}, "has 3 tokens, wanted 12, the vocab_size"),
         ({}, {"optimizer": {"rate": 1}}, "optimizer has rate, wanted only lr"),
         ({"of": BertForSequenceClassification}, {}, "masked-LM head .*got BertForSequenceClassification"),

@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # for editors and mypy; at run time, each name of `__all__` i
 
 __all__ = ["__version__", "Parameter", "Init", "Layer", "Tape", "NO_TAPE", "TapeError", "Sequences", "IGNORED"]
 __all__ += ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
-__all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
+__all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "WeightedCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather"]
 __all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]

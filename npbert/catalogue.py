@@ -174,7 +174,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "Gather": (_made(), _drawn(rows, also=(read[::-1],))),
         "Unpack": (_made(), _drawn(rows, also=(turned, shapes.mask.shape))),
         "SoftmaxCrossEntropy": (_made(), logits),
-        "SoftmaxCrossEntropy, weighted": (
+        "WeightedCrossEntropy": (
             _made(),
             _drawn((shapes.N, V), also=(shapes.packed_labels, np.linspace(0.5, 2, shapes.N))),
         ),

@@ -32,7 +32,7 @@ SOURCE = (ROOT / "docs" / "bert.py").read_text(encoding="utf-8")
 SEQUENCE = SimpleNamespace(  # some words twice, and of two rows that are read one is [CLS]'s neighbor
     ids=np.array([1, 4, 3, 2, 6, 4, 2]), segments=np.array([0, 0, 0, 0, 1, 1, 1]), masked=np.array([1, 2, 5])
 )
-BATCH, STEPS, LR = 8, 16, 5e-3
+BATCH, STEPS, LR = 8, 24, 5e-3
 
 
 def read(source=SOURCE):

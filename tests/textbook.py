@@ -244,6 +244,7 @@ FORMULAS: dict[str, Callable[..., Any]] = {
     "Gather": lambda layer, x, rows: np.array([x[int(row)] for row in rows]).reshape(-1, x.shape[1]),
     "Unpack": unpack,
     "SoftmaxCrossEntropy": cross_entropy,
+    "WeightedCrossEntropy": cross_entropy,
     "BinaryCrossEntropy": binary_cross_entropy,
     "MeanSquaredError": lambda layer, y, target: np.float64(math.fsum(((y - target) ** 2).flat) / y.size),
     "DotProductAttention": dot_product,

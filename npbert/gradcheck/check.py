@@ -12,7 +12,7 @@ from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forms import Form
-from npbert.gradcheck.forward import check_reference, overflow
+from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.places import Grads
@@ -93,7 +93,7 @@ def check_gradients(
         proof = prove(layer, *inputs, rng=rng, seed=seed)
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)
         if isinstance(layer, Form):
-            report = replace(report, unchecked=f"{report.unchecked} {overflow(layer, inputs)}".strip())
+            report = replace(report, unchecked=f"{report.unchecked} {unsteady(layer, inputs)}".strip())
     if hidden := len(set(function.parameters) - set(dict(named_parameters(layer)))):
         says = (
             f"{counted(hidden, 'parameter')} checked that `parameters()` does not find, so no optimizer would change it"

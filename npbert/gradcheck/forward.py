@@ -1,11 +1,14 @@
 """Checks of a forward: it is written, agrees with a reference, and does not overflow."""
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
+from npbert.gradcheck.exact.case import Case
+from npbert.gradcheck.exact.digits import outputs_with_digits
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import names_of
 from npbert.gradcheck.forms import Form, plain
@@ -13,7 +16,8 @@ from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.report import GradientError
 
 _SAME = 1e-9  # relative to the largest number of y
-_LARGE, _MEDIUM, _BEYOND = 800.0, 80.0, 1e6  # e^800 overflows, and e^80 does not
+_SIZES, _BEYOND = (8.0, 80.0, 800.0), 1e6  # e^800 overflows, and e^80 does not
+_FAR, _LOST = 1e8, 1e-3  # its square has no digits left for numbers of size 1
 
 
 @contextmanager
@@ -62,16 +66,31 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
             raise GradientError(f"forward is wrong: {place} is {y[at]:.9g}, but the reference has {right[at]:.9g}")
 
 
-def overflow(form: Form, inputs: Sequence[Any]) -> str:
-    """Return a sentence if forward overflows for a large input without need, or ""."""
+def unsteady(form: Form, inputs: Sequence[Any]) -> str:
+    """Return a sentence if forward overflows for a large input without need, or loses all digits of y for an input far
+    from 0, as a variance E[x²] − E[x]² does; or ""."""
     for position, value in enumerate(inputs[: form.given]):
         if is_float_array(value) and value.any():
+            name = form.input_names[position]
             for sign in (1, -1):
-                medium, large = (_largest(form, inputs, position, sign * size) for size in (_MEDIUM, _LARGE))
-                if medium < _BEYOND and not np.isfinite(large):
-                    name = form.input_names[position]
+                sizes = [_largest(form, inputs, position, sign * size) for size in _SIZES]
+                if any(less < _BEYOND and not np.isfinite(more) for less, more in itertools.pairwise(sizes)):
                     return f"Forward returns NaN or ∞ if {name} is as large as 800: exp overflows, or log gets 0."
+            if _loses_digits(form, [*inputs[:position], value + _FAR, *inputs[position + 1 :]]):
+                return f"Forward loses all digits if {name} is near 10⁸: close numbers are subtracted."
     return ""
+
+
+def _loses_digits(form: Form, inputs: list[Any]) -> bool:
+    """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
+    try:
+        with np.errstate(all="ignore"):
+            right, y = outputs_with_digits(Case(form, inputs, None)), as_tuple(form.forward(*inputs))
+    except Exception:  # the author's own, for such numbers
+        return False
+    off = [np.abs(part - exact).max(initial=0) for part, exact in zip(y, right, strict=True)]
+    largest = [np.abs(exact).max(initial=0) for exact in right]
+    return any(each > _LOST * most for each, most in zip(off, largest, strict=True))
 
 
 def _largest(form: Form, inputs: Sequence[Any], position: int, size: float) -> float:

@@ -27,9 +27,10 @@ from npbert.layers.tanh_gelu import TanhGELU
 from npbert.layers.triplet_loss import TripletLoss
 from npbert.layers.unit_length import UnitLength
 from npbert.layers.unpack import Unpack
+from npbert.layers.weighted_cross_entropy import WeightedCrossEntropy
 
 __all__ = ["Linear", "Elementwise", "Tanh", "ReLU", "GELU", "TanhGELU"]
-__all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "MeanSquaredError"]
+__all__ += ["Softmax", "Loss", "SoftmaxCrossEntropy", "WeightedCrossEntropy", "MeanSquaredError"]
 __all__ += ["LayerNorm", "DotProductAttention", "Dropout"]
 __all__ += ["Embedding", "SinusoidalPositions", "Gather", "Unpack"]
 __all__ += ["SiLU", "Identity", "NoEmbedding", "Rotary", "RelativeBias", "DistanceAttention"]

@@ -4,7 +4,7 @@ import numpy as np
 
 from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
-from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack
+from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.task_model import TaskModel
@@ -15,8 +15,6 @@ class Classifier(TaskModel):
 
     x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
     """
-
-    loss_function: MeanSquaredError | SoftmaxCrossEntropy
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         has_pooler = self.reads.tokens == "first" or config.architecture.token_pooler
@@ -48,6 +46,7 @@ class BertForSequenceClassification(Classifier):
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         super().__init__(config, rng=rng, dtype=dtype)
+        self.loss_function = WeightedCrossEntropy()
         if config.num_labels == 1:
             self.reads, self.loss_function = Reads("first", "number"), MeanSquaredError()
 

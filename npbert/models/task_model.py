@@ -6,7 +6,7 @@ import numpy as np
 
 from npbert.compute import Array, DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Tape
-from npbert.layers import Loss
+from npbert.layers import Loss, WeightedCrossEntropy
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
@@ -71,6 +71,8 @@ class TaskModel(PreTrainedModel):
         rows = logits.reshape(-1, logits.shape[-1])
         labels = labels.astype(rows.dtype) if packed.reads.labels_are_numbers else labels
         weight = packed.batch.sample_weight
+        if weight is not None and not isinstance(self.loss_function, WeightedCrossEntropy):
+            raise ValueError(f"sample_weight is given, and {type(self).__name__} has no weighted loss: leave it out")
         weights = () if weight is None else (weight.astype(rows.dtype),)
         loss = self.loss_function(rows, labels, *weights, tape)
         tape.keep(self, shape=logits.shape)

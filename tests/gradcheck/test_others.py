@@ -187,6 +187,15 @@ def test_a_template_that_is_not_filled_is_told(forward, backward, says):
         assert_proved(*functions, n(3))
 
 
+@pytest.mark.parametrize(
+    ("variance", "is_lost"),
+    [(lambda x: (x**2).mean() - x.mean() ** 2, True), (lambda x: ((x - x.mean()) ** 2).mean(), False)],
+)
+def test_a_forward_that_loses_all_digits_is_told(variance, is_lost):
+    report = assert_proved(variance, lambda d, x: d * 2 * (x - x.mean()) / len(x), n(5))
+    assert ("Forward loses all digits where x is near 10⁸" in str(report)) == is_lost
+
+
 def test_forward_is_compared_with_a_reference_and_tried_with_large_numbers():
     report = assert_proved(filled, slope, n(3), forward=lambda x: 1 / (1 + np.exp(-x)))
     assert "Forward returns NaN or ∞ if x is as large as 800" in str(report)
@@ -194,6 +203,8 @@ def test_forward_is_compared_with_a_reference_and_tried_with_large_numbers():
         assert_proved(filled, slope, n(3), forward=lambda x: 1 / (1 + np.exp(x)))
     with pytest.raises(GradientError, match=r"forward gives y of shape \(3,\), and the reference \(1, 3\)"):
         assert_proved(filled, slope, n(3), forward=lambda x: x[None])
+    rest = assert_proved(lambda x: np.log(1 - 1 / (1 + np.exp(-x))), lambda d, x: -d / (1 + np.exp(-x)), n(3))
+    assert "Forward gives NaN or ∞ where x is as large as 800" in str(rest)  # −∞ from 37 on
     assert "Forward" not in str(assert_proved(lambda x: (np.exp(x), x), lambda d, x: d * np.exp(x), n(3)))
     assert "Forward" not in str(assert_proved(np.maximum, lambda d, x, y: (d * (x > y), d * (x <= y)), n(3), -n(3)))
 

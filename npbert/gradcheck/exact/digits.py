@@ -17,11 +17,15 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.core import Tape
+from npbert.gradcheck.exact.arrays import VALUE, part_of_numbers, unknowns_like
 from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
+from npbert.gradcheck.exact.run import ExactRun, inhabited, run_on_numbers
+from npbert.gradcheck.inputs import as_tuple, copy_of
 
 DIGITS = 50
 _NEAR = 1e-3
@@ -119,6 +123,14 @@ def right_gradients(part: Case, dy: tuple[Any, ...]) -> dict[str, Array]:
     """Return the gradients of forward by name, right to the last digit of a float."""
     _, right = gradients_with_digits(part, dy, backward=False)
     return {name: decimals.astype(np.float64) for name, decimals in right.items()}
+
+
+def outputs_with_digits(part: Case) -> list[Array]:
+    """y with 50 digits, in floats. Raises: NoRuleError where exact numbers do not flow."""
+    with localcontext(Context(prec=DIGITS)), inhabited(Digits()), part.made(unknowns_like) as (given, _):
+        with room_for_numbers(part.swaps):
+            ys = as_tuple(part.layer.forward(*given, tape=Tape(copy_of(part.rng))))
+        return [np.asarray(part_of_numbers(y, VALUE)).astype(np.float64) for y in ys]
 
 
 def _slopes_of(total: Slope) -> dict[Slope, Decimal]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 from npbert.gradcheck.explain.code import Code, Replacement, filled, text_of
 from npbert.gradcheck.explain.grammar import MIXED_UP, REDUCTIONS, Rule, rules_for
@@ -17,6 +19,7 @@ _AROUND = ("missing factor", "missing term", "sign of the whole")  # they put so
 _AXES = ("None", "0", "1", "-1", "-2", "(0, 1)")
 _HANDED_ON = 1.0  # the extra cost for a name that is only passed on
 _FORGOTTEN, _RETURNED = -0.7, 1.0  # the extra costs for using an unread name, and in a return
+_OF_SHAPE = ("shape", "size", "ndim", "dtype")
 _LEFT_OUT = ("U", "B")  # existing but unread names, and parts that are not run
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
 """Kinds for computed numbers, not for a range, an axis or an index."""
@@ -132,6 +135,53 @@ def statement_edits(code: Code) -> Iterator[Edit]:
         for kind, news in _in_place_of(statement):
             placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
             yield Edit(kind, statement.lineno, {id(statement): placed}, statement, placed)
+    values = [(each, getattr(each, "value", None)) for each in _inside(code.entry)]
+    computing = [(each, value) for each, value in values if isinstance(each, ast.Assign | ast.Return) and value]
+    for number, (statement, value) in enumerate(computing):
+        needed = _needed_for(value, computing[:number])
+        for product in ast.walk(value):
+            if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+                for factor, rest in (("left", "right"), ("right", "left")):
+                    at = _Factor(product, factor, rest, statement.lineno)
+                    yield from (at.moved([later]) for _, later in computing[number:] if later is not product)
+                    yield from map(at.moved, needed)
+
+
+def _needed_for(value: ast.expr, before: Sequence[tuple[ast.stmt, ast.expr]]) -> list[list[ast.Name]]:
+    """For each name that a value is made of, by way of the statements before: where it is read for that."""
+    reads = _reads(value)
+    made = set[str]()
+    for statement, other in reversed(before):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if isinstance(target, ast.Name) and target.id in {each.id for each in reads}:
+            made.add(target.id)
+            reads += _reads(other)
+    return [[each for each in reads if each.id == name] for name in sorted({each.id for each in reads} - made)]
+
+
+def _reads(value: ast.expr) -> list[ast.Name]:
+    """The names in it that stand for their numbers, and not for their shape."""
+    shapes = [node.value for node in ast.walk(value) if isinstance(node, ast.Attribute) and node.attr in _OF_SHAPE]
+    return [node for node in ast.walk(value) if isinstance(node, ast.Name) and node not in shapes]
+
+
+class _Factor(NamedTuple):
+    """One side of a product. line: of its statement"""
+
+    product: ast.BinOp
+    side: str
+    rest: str
+    line: int
+
+    def moved(self, places: Sequence[ast.expr]) -> Edit:
+        """The product without this factor, by which these places are multiplied instead."""
+        factor: ast.expr = getattr(self.product, self.side)
+        inside = set(map(id, ast.walk(factor)))
+        changes: dict[int, Replacement] = {
+            id(place): lambda e: filled("a * b", a=e, b=factor) for place in places if id(place) not in inside
+        }
+        changes[id(self.product)] = attrgetter(self.rest)
+        return Edit("misplaced factor", self.line, changes, self.product, getattr(self.product, self.rest))
 
 
 def _inside(holder: ast.stmt) -> Iterator[ast.stmt]:

@@ -103,6 +103,8 @@ def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
         place = _statement(edit.old, code)
         wanted = "\n".join(map(text_of, edit.new)) if isinstance(edit.new, list) else ""
         return Finding(edit.kind, subject, place, place, wanted, cause, edit.line)
+    if len(edit.changes) > 1:
+        return _of_several(edit, code, subject)
     holders, (place, found, column) = _down_to(edit.old, code), _standing(edit.old, code)
     wanted = text_of(replaced(edit.old, edit.changes))
     if place[column:].startswith(found):
@@ -110,6 +112,15 @@ def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
         wanted = f"({wanted})" if is_bracketed and isinstance(holders[-1], ast.expr) else wanted
         return Finding(edit.kind, subject, place, found, wanted, cause, edit.line, column=column)
     return Finding(edit.kind, subject, place, place, _header(replaced(holders[0], edit.changes)), cause, edit.line)
+
+
+def _of_several(edit: Edit, code: Code, subject: str) -> Finding:
+    """Of an edit in several places: all statements from the first of them to the last."""
+    simple = [node for node in ast.walk(code.entry) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
+    changed = [each for each in simple if any(id(node) in edit.changes for node in ast.walk(each))]
+    between = simple[simple.index(changed[0]) : simple.index(changed[-1]) + 1]
+    place, wanted = ("\n".join(text_of(replaced(each, changes)) for each in between) for changes in ({}, edit.changes))
+    return Finding(edit.kind, subject, place, place, wanted, KINDS[edit.kind].cause, changed[0].lineno)
 
 
 def where(place: CodePlace, code: Code) -> dict[str, Any]:

@@ -122,6 +122,8 @@ class Mending:
 def _turned(finding: Finding) -> Finding:
     """Return the edit from the side of the author's code: a removed part is missing there."""
     kind, found, wanted = KINDS[finding.kind].mirror, finding.wanted, finding.found
+    if "\n" in wanted:  # of several statements, which are no piece of the author's
+        found = wanted = ""
     cause = f"From here on, your numbers are those of a right backward with one mistake in it: {kind}."
     place = finding.place.replace(wanted, found, 1)
     return replace(finding, kind=kind, place=place, found=found, wanted=wanted, cause=cause, line=0)

@@ -7,7 +7,7 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, bestOf, indexLabel, maskedPositions, valueAt} from "./labels.js";
+import {arrayNamed, bestOf, indexLabel, valueAt} from "./labels.js";
 import {state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
@@ -25,7 +25,7 @@ function drawCompare() {
   if (byId("compare").hidden) {
     return;
   }
-  const answer = example.labels[maskedPositions()[rival.masked]];
+  const answer = example.labels[state.trace.masked[rival.masked]];
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
   const optionOf = (word, id) =>
     make("option", {value: id, selected: id === rival.word, disabled: id === answer}, word);

@@ -17,9 +17,6 @@ const WORDS = ["tokens", "masked", "vocabulary"];
 
 export const arrayNamed = (name) => state.trace.arrays.get(name);
 
-// Where a word is hidden.
-export const maskedPositions = () => state.trace.masked;
-
 // The label of row or column `index` of that kind.
 export function indexLabel(kind, index) {
   const {vocabulary} = state.data;
@@ -29,7 +26,7 @@ export function indexLabel(kind, index) {
     return vocabulary[ids[index]] + (isRepeated ? ` (${index})` : "");
   }
   if (kind === "masked") {
-    return indexLabel("tokens", maskedPositions()[index]);
+    return indexLabel("tokens", state.trace.masked[index]);
   }
   return kind === "vocabulary" ? vocabulary[index] : kind === "one" ? "" : String(index);
 }

@@ -1,7 +1,7 @@
 // Steps and numbers by a name that holds for every model: first:backward LayerNorm, largest:dE.
 
 import {explain} from "../math/explain.js";
-import {arrayNamed, maskedPositions, placeAtIndex} from "./labels.js";
+import {arrayNamed, placeAtIndex} from "./labels.js";
 import {framesOf} from "./source.js";
 import {state} from "./state.js";
 
@@ -61,7 +61,7 @@ function evenness(value, {name, row, column}) {
 // By the kind of row or column, which of them are there for a role: all, where nothing is said.
 function thereFor(role) {
   const {input_ids: ids, labels} = state.example;
-  const [hidden] = maskedPositions();
+  const [hidden] = state.trace.masked;
   return (
     {
       answer: {tokens: [hidden], masked: [0], vocabulary: [labels[hidden]]},

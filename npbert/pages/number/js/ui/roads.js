@@ -8,11 +8,11 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {percent, plainNumber, signedNumber} from "./format.js";
 import {arrayNamed, gradientOf, isMovable, isRounding, partInWords, titleOf, valueAt, valueOf} from "./labels.js";
-import {change, state, watch} from "./state.js";
+import {state, watch} from "./state.js";
 
 export function showRoads() {
-  byId("paths").addEventListener("toggle", ({target}) => state.paths === target.open || change({paths: target.open}));
-  watch(["trace", "trail", "paths"], drawPaths);
+  byId("paths").addEventListener("toggle", drawPaths);
+  watch(["trace", "trail"], drawPaths);
 }
 
 // Draw those of a step.
@@ -52,11 +52,10 @@ function sizes(roads) {
 
 // All paths of the followed number, while they are unfolded: the stops on the way, and the roads between them.
 function drawPaths() {
-  const {chosen, trace, paths} = state;
+  const {chosen, trace} = state;
   const place = chosen && isMovable(chosen) ? valueOf(chosen) : null;
   byId("paths").hidden = !place || !trace.arrays.has(`d(${place.name})`);
-  byId("paths").open = paths;
-  if (!paths || byId("paths").hidden) {
+  if (!byId("paths").open || byId("paths").hidden) {
     return;
   }
   const {stops, roads} = pathsOf(trace, place);
@@ -71,7 +70,9 @@ function drawPaths() {
 const termOf =
   (stops) =>
   ({from, to, road, flow}) => {
-    const label = [road ?? "on", to > from + 1 ? `on to ${stops[to].array.symbol}` : ""].filter(Boolean).join(", ");
+    const label = [road ?? "straight on", to > from + 1 ? `on to ${stops[to].array.symbol}` : ""]
+      .filter(Boolean)
+      .join(", ");
     return {label, value: flow, factors: [], goes: null};
   };
 

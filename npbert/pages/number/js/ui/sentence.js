@@ -6,7 +6,7 @@ import {chooseAnswer, chooseSentence, compareWith, exampleOfLine, hideWord} from
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {counted, percent, plainNumber} from "./format.js";
-import {bestOf, indexLabel, maskedPositions} from "./labels.js";
+import {bestOf, indexLabel} from "./labels.js";
 import {state, watch} from "./state.js";
 
 const GUESSES = 3;
@@ -73,10 +73,10 @@ function wordButton(word, position) {
 function lossInWords() {
   const {rival, example, data} = state;
   if (rival) {
-    const answer = example.labels[maskedPositions()[rival.masked]];
+    const answer = example.labels[state.trace.masked[rival.masked]];
     return `the logit of “${data.vocabulary[answer]}” minus that of “${data.vocabulary[rival.word]}”`;
   }
-  return maskedPositions().length > 1 ? "mean of −ln p, hidden words" : "−ln p of the hidden word";
+  return state.trace.masked.length > 1 ? "mean of −ln p, hidden words" : "−ln p of the hidden word";
 }
 
 // Which word is hidden at one place, to be chosen anew, and the best guesses as bars.
@@ -101,7 +101,7 @@ function hiddenWord({position, label, values}, masked) {
     byId("guesses").querySelectorAll("select")[masked].focus();
   };
   const select = make("select", {"aria-label": `the word hidden at place ${position}`, onchange}, ...options);
-  const where = maskedPositions().length > 1 ? `right at ${indexLabel("tokens", position)}` : "right is";
+  const where = state.trace.masked.length > 1 ? `right at ${indexLabel("tokens", position)}` : "the right word is";
   return make("div", {}, make("label", {}, `${where} `, select), make("ol", {class: "guess-list plain"}, ...guesses));
 }
 

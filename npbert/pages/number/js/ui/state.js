@@ -20,11 +20,9 @@ export const state = {
     return this.trail.at(-1) ?? null; // the number that is followed
   },
   moving: false, // the slider of the followed number is unfolded
-  paths: false, // all its paths to the loss are unfolded
   bug: null, // the id of the planted bug
   rival: null, // {masked, word}: the word that the answer of a hidden word is compared with, in place of the loss
   view: "step", // which tab is open
-  isPlaying: false,
   tour: null, // where on a guided tour: its name, and the stop's number, "table:2"
   quiz: null, // {kind, seed}, and once it is answered, isAnswered
   outside: "", // the address before the tour or the quiz: who leaves it is there again

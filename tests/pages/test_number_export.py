@@ -71,7 +71,7 @@ def long(count):
 @pytest.mark.parametrize(
     ("sizes", "changes", "message"),
     [
-        ({}, {"examples": []}, "at least one sentence"),
+        ({}, {"examples": []}, "at least one with a masked word"),
         ({}, changed(labels=[IGNORED] * 5), "the labels of '.*MASK"),
         ({}, changed(input_ids=[1, 4, 5, 99, 2]), "input_ids has 99, wanted 0 to 11"),
         ({}, changed(token_type_ids=[0, 0, 0, 2, 0]), "token_type_ids has 2, wanted 0 to 1"),
@@ -85,7 +85,7 @@ def long(count):
         ({"vocab_size": 8000}, {"vocabulary": ["a"] * 8000}, "numbers, wanted at most 30,000 for the page"),
         ({}, {"vocabulary": ["a", "b", "c"]}, "has 3 tokens, wanted 12, the vocab_size"),
         ({}, {"optimizer": {"rate": 1}}, "optimizer has rate, wanted only lr"),
-        ({"of": BertForSequenceClassification}, {}, "masked-LM head .*got BertForSequenceClassification"),
+        ({"of": BertForSequenceClassification}, {}, "model is a BertForSequenceClassification, wanted a masked-LM head"),
         ({"bias": np.nan}, {}, r"predictions.bias has numbers that are not finite"),
     ],
 )

@@ -232,7 +232,7 @@ def test_a_row_that_no_run_writes(run):
         {**SHOWN["answers"][0], "worst": [{}]},
         {**SHOWN["numbers"][0], "pairs": [["a", "b"]]},
     ]:
-        with pytest.raises(FileError, match=r"run: shown\.jsonl has a row that is not as a run writes it"):
+        with pytest.raises(FileError, match=r"run: shown\.jsonl has a wrong row: "):
             run(shown=[{"step": 1, **row}])
 
 

@@ -173,7 +173,7 @@ def test_without_a_library_one_line_says_how_to_install_it(tmp_path, monkeypatch
     assert main(["site", str(tmp_path / "site")]) == 1
     package = name.replace("_", "-")
     assert (
-        f"this needs the package {package}, which is not installed: {how_to_install('site')}" in capsys.readouterr().err
+        f"the package {package} is missing; to install it: {how_to_install('site')}" in capsys.readouterr().err
     )
 
 

@@ -227,10 +227,10 @@ def test_what_cannot_be_checked_is_refused():
     for wrong, x, name in ((layer, X, "s"), (Scale(), X.astype(np.float32), "x")):
         with pytest.raises(TypeError, match=f"{name} is float32, wanted float64"):
             check_gradients(wrong, x)
-    with pytest.raises(ValueError, match="there is nothing to check"):
+    with pytest.raises(ValueError, match="nothing to check: "):
         check_gradients(ReLU(), np.zeros((0, 3)))
     for wrong in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="x holds a number that is not finite"):
+        with pytest.raises(ValueError, match="x has a number that is not finite"):
             check_gradients(Scale(), np.where(np.arange(X.size).reshape(X.shape) == 1, wrong, X))
     with pytest.raises(ValueError, match="directions is 0, wanted at least 1"):
         check_directions(Scale(), X, directions=0)

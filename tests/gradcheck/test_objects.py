@@ -122,7 +122,7 @@ def test_where_several_readings_fit_one_word_is_asked_for():
 
 def test_what_has_no_gradient_is_told():
     forgets = changed("InDicts", 'self.grads["b"] = grad.sum(axis=0)', "pass")
-    assert 'Backward writes no gradient for params["b"]: if it is a constant, give grads=' in str(
+    assert 'Backward writes no gradient for params["b"]; if it is a constant, give grads=' in str(
         check_gradients(forgets, X)
     )
 

@@ -150,7 +150,7 @@ def test_what_is_not_a_gradient_for_each_input_is_refuted():
 def test_wrong_inputs_are_the_layers_to_refuse():
     with pytest.raises(ValueError, match="x is"):
         prove(NORM.make()[0], np.ones((2, 2)))
-    with pytest.raises(ValueError, match="there is nothing to check"):
+    with pytest.raises(ValueError, match="nothing to check: "):
         prove(GELU(), np.zeros((0, 3)))
 
 

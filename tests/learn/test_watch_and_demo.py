@@ -31,7 +31,7 @@ def test_a_file_is_checked_whenever_it_is_saved(learn, folder, monkeypatch):
     monkeypatch.setattr(learn_watch, "time", SimpleNamespace(sleep=look_away, strftime=time.strftime))
     status, out, _ = learn("check --watch")
     assert "Each is checked when you save it" in out
-    assert (status, out.partition(":")[0]) == (130, f"Watching {len(EXERCISES)} files in backprop{os.sep}")
+    assert (status, out.partition(". ")[0]) == (130, f"Watching {len(EXERCISES)} files in backprop{os.sep}")
     assert checked == [3, 2, 3]
 
 

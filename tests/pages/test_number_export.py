@@ -85,7 +85,11 @@ def long(count):
         ({"vocab_size": 8000}, {"vocabulary": ["a"] * 8000}, "numbers, wanted at most 30,000 for the page"),
         ({}, {"vocabulary": ["a", "b", "c"]}, "has 3 tokens, wanted 12, the vocab_size"),
         ({}, {"optimizer": {"rate": 1}}, "optimizer has rate, wanted only lr"),
-        ({"of": BertForSequenceClassification}, {}, "model is a BertForSequenceClassification, wanted a masked-LM head"),
+        (
+            {"of": BertForSequenceClassification},
+            {},
+            "model is a BertForSequenceClassification, wanted a masked-LM head",
+        ),
         ({"bias": np.nan}, {}, r"predictions.bias has numbers that are not finite"),
     ],
 )

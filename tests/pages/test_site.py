@@ -172,9 +172,7 @@ def test_without_a_library_one_line_says_how_to_install_it(tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, name, None)
     assert main(["site", str(tmp_path / "site")]) == 1
     package = name.replace("_", "-")
-    assert (
-        f"the package {package} is missing; to install it: {how_to_install('site')}" in capsys.readouterr().err
-    )
+    assert f"the package {package} is missing; to install it: {how_to_install('site')}" in capsys.readouterr().err
 
 
 def test_the_number_page_is_that_of_the_demo(tmp_path, monkeypatch):

@@ -31,8 +31,8 @@ pieces: each has an x (n, I), and labels (n,) with at least one target. For one 
     its_mean = loss(layer(x, tape), labels, tape)
     layer.backward(loss.backward(1.0, tape), tape)
 
-where 1.0 is dloss, the weight of this piece's loss in the whole. Run one piece at a time: together they do not fit into
-memory.
+where 1.0 is dloss, the weight of this piece's loss in the whole. Run one piece at a time: together they do not fit
+into memory.
 """
 ASKED_TO_CLIP = """
 Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.

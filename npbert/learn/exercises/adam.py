@@ -22,8 +22,9 @@ that: after one step, m̂ is g. AdamW also shrinks the weights a little in each 
 ASKED_FOR_STEP = """
 Change the value of each parameter, in place, by the formulas of the class. t counts steps from 1.
 
-Each parameter has a value and a grad, an m in self.first_moments and a v in self.second_moments. You have self.lr,
-self.betas, self.eps and self.steps. scale: g is the gradient times scale; the gradient itself stays unchanged.
+Each parameter has a value and a grad, an m in self.first_moments and a v in self.second_moments. You have
+self.lr, self.betas, self.eps and self.steps. scale: g is the gradient times scale; the gradient itself stays
+unchanged.
 
 Before its step, each value is multiplied by self.kept(parameter), which is 1 here, and less in AdamW.
 """

@@ -19,8 +19,8 @@ density of the normal distribution, φ(x) = e^(−x²/2) / √(2π).
 ASKED = """
 Return y = x Φ(x) and its slope y′, both of the shape of x.
 
-y is self.value(x). For y′ you need Φ(x), a function below, and φ(x) = e^(−x²/2) / √(2π). (The approximation by tanh is
-another function: its slope differs by less than a thousandth.)
+y is self.value(x). For y′ you need Φ(x), a function below, and φ(x) = e^(−x²/2) / √(2π). (The approximation by
+tanh is another function: its slope differs by less than a thousandth.)
 """
 HINTS = """
 x appears twice in x Φ(x): as the factor in front, and inside Φ. Each adds a term to the slope.

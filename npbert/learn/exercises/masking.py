@@ -26,8 +26,8 @@ Return (masked, labels), two lists or arrays as long as input_ids, which stays u
 candidates: the places of ordinary words, to choose from (never [CLS], [SEP] or [PAD]).
 count: the number of words to choose
 
-For the random word: vocabulary.word_ids, an array of all ordinary words. For [MASK]: vocabulary.mask_id. Draw only from
-rng. Ignore whole_words: it is False here.
+For the random word: vocabulary.word_ids, an array of all ordinary words. For [MASK]: vocabulary.mask_id. Draw only
+from rng. Ignore whole_words: it is False here.
 """
 HINTS = """
 rng.choice(candidates, size=count, replace=False) gives `count` different places. Copy the ids first: masked =

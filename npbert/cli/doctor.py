@@ -55,11 +55,12 @@ class DoctorCommand(Command):
 
 def _print_machine() -> None:
     blas = blas_threads()
+    threads = num_threads() if blas else 1
     for name, value in {
         "npbert": f"{npbert.__version__}, in {os.path.dirname(npbert.__file__)}",  # noqa: PTH120
         "Python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
         "NumPy": f"{np.__version__}, multiplies with {_blas_name()}",
-        "threads": f"{num_threads()} of {counted(os.cpu_count() or 1, 'processor')}" + _said_threads(blas),
+        "threads": f"{threads} of {counted(os.cpu_count() or 1, 'processor')}" + _said_threads(blas),
         "a product": f"{SIZE} × {SIZE} × {SIZE} in float32: {_speed()}",
     }.items():
         print(f"{name:<12}{value}")

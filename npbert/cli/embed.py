@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from npbert.cli.command import Command, argument, switch
+from npbert.cli.command import argument, switch
 from npbert.cli.options import COLUMNS, FilesCommand
 from npbert.cli.predict import rows_of
 from npbert.cli.text import (
@@ -32,8 +32,8 @@ from npbert.io.settings import setting
 
 
 @dataclass
-class VectorOptions:
-    """The options for making vectors."""
+class VectorCommand(FilesCommand):
+    """A command that makes a vector of each text of a file."""
 
     pooling: str | None = setting(
         None,
@@ -56,14 +56,28 @@ class VectorOptions:
         wanted=at_least(1),
     )
 
-    def embed(self, folder: str) -> Embed:
+    columns: ClassVar[tuple[str, ...]] = ("text", "delimiter", "first_row")
+
+    def embed(self) -> Embed:
         """Return Embed for the model in the folder, with the options. Raises: as Embed.from_pretrained."""
         names = "pooling", "layer", "normalize", "max_length"
-        return Embed.from_pretrained(folder, **{name: getattr(self, name) for name in names})
+        return Embed.from_pretrained(self.folder, **{name: getattr(self, name) for name in names})
+
+    def read(self) -> tuple[Sequence[int], list[Any]]:
+        """Return the line numbers and the texts of the file."""
+        columns = self.columns_of(None)
+        if columns is None and self.input.endswith(TABLE_ENDINGS):
+            wanted = "a text on each line; --text says which column to take"
+            raise FileError(f"{self.input} is a table", wanted=wanted)
+        if columns is None:
+            texts = read_lines(self.input)
+            return range(1, len(texts) + 1), texts
+        places, texts = rows_of(self.input, columns)
+        return [place["line"] for place in places], texts
 
 
 @dataclass
-class EmbedCommand(VectorOptions, FilesCommand):
+class EmbedCommand(VectorCommand):
     """Turn each text into a vector. Texts with similar meanings get similar vectors. The file has a text on each line;
     the result for each is a line of JSON, or a row of a NumPy array with --output NAME.npy. For a table (TSV, CSV or
     lines of JSON), give the column with --text.
@@ -87,12 +101,8 @@ class EmbedCommand(VectorOptions, FilesCommand):
 
     def write(self) -> None:
         """Compute and write the vectors."""
-        columns = self.columns_of(None)
-        if columns is None and self.input.endswith(TABLE_ENDINGS):
-            wanted = "a text on each line; --text says which column to take"
-            raise FileError(f"{self.input} is a table", wanted=wanted)
-        embed = self.embed(self.folder)
-        texts = read_lines(self.input) if columns is None else rows_of(self.input, columns)[1]
+        embed = self.embed()
+        _, texts = self.read()
         vectors = embed(texts, batch_size=self.batch_size)
         if self.output.endswith(".npy"):
             write_array(at_precision(vectors, self.precision), self.output)
@@ -102,10 +112,11 @@ class EmbedCommand(VectorOptions, FilesCommand):
 
 
 @dataclass
-class SearchCommand(VectorOptions, Command):
+class SearchCommand(VectorCommand):
     """Find the lines of a file most similar to a text. Lines and text become vectors, as with npbert embed, and the
-    vectors are compared. A terminal shows score, line number and text of each hit, best first. In a file or a pipe, and
-    with --json, the result for each query is a line of JSON.
+    vectors are compared. For a table (TSV, CSV or lines of JSON), give the column with --text. A terminal shows score,
+    line number and text of each hit, best first. In a file or a pipe, and with --json, the result for each query is a
+    line of JSON.
 
     examples:
       npbert search folder sentences.txt "A cat sat on the mat."
@@ -114,8 +125,7 @@ class SearchCommand(VectorOptions, Command):
       npbert embed folder sentences.txt --output vectors.npy
       npbert search folder sentences.txt "A cat sat." --vectors vectors.npy"""
 
-    folder: str = argument("FOLDER", "the folder of a run, or of a checkpoint")
-    corpus: str = argument("FILE", "the file to search, with a text on each line")
+    input: str = argument("FILE", "the file to search, with a text on each line, or a table")
     queries: tuple[str, ...] = argument(
         "QUERY", "the text to search for; with -, each line of standard input is a query", default=()
     )
@@ -130,37 +140,36 @@ class SearchCommand(VectorOptions, Command):
         value="FOLDER",
     )
     top_k: int = setting(5, "how many lines to find for each query", wanted=at_least(1))
-    output: str = setting("", "the file to write (default: standard output)", value="FILE")
     json: bool = switch("print a line of JSON for each query, also on a terminal")
 
     def run(self) -> int:
         """Find and write the hits."""
-        check_output(self.output, self.corpus, endings=JSON_LINES)
+        check_output(self.output, self.input, endings=JSON_LINES)
         are_from_standard_input = self.queries == (STANDARD_INPUT,)
-        if self.corpus == STANDARD_INPUT and are_from_standard_input:
+        if self.input == STANDARD_INPUT and are_from_standard_input:
             raise ValueError(
                 "the lines and the queries cannot both come from standard input: wanted a file, or a query"
             )
-        embed = self.embed(self.folder)  # a wrong folder is an error before queries are read
+        embed = self.embed()  # a wrong folder is an error before queries are read
         judge = Classify.from_pretrained(self.rerank) if self.rerank else None
-        lines = read_lines(self.corpus)
+        places, texts = self.read()
         queries = read_lines(STANDARD_INPUT) if are_from_standard_input else self.queries
         if not all(query.strip() for query in queries):
             raise ValueError("a query is empty: there is nothing to search for")
-        numbers = [number for number, line in enumerate(lines) if line.strip()]
+        numbers = [number for number, text in enumerate(texts) if text.strip()]
         if self.vectors:
-            vectors = self._read_vectors(embed, len(lines))[numbers]
+            vectors = self._read_vectors(embed, len(texts))[numbers]
         else:
-            vectors = embed([lines[number] for number in numbers], batch_size=self.batch_size)
+            vectors = embed([texts[number] for number in numbers], batch_size=self.batch_size)
         count = max(RERANKED, self.top_k) if judge else self.top_k
         found = embed.semantic_search(embed(queries, batch_size=self.batch_size), vectors, top_k=count)
         rows = []
         for query, hits in zip(queries, found, strict=True):
             known = [(numbers[hit.corpus_id], hit.score) for hit in hits]
             if judge:
-                order = rerank(judge, query, [lines[number] for number, _ in known])
+                order = rerank(judge, query, [texts[number] for number, _ in known])
                 known = [(known[hit.corpus_id][0], hit.score) for hit in order[: self.top_k]]
-            shown = [{"line": number + 1, "text": lines[number], "score": score} for number, score in known]
+            shown = [{"line": places[number], "text": texts[number], "score": score} for number, score in known]
             rows.append({"query": query, "hits": shown})
         if self.output or self.json or not sys.stdout.isatty():
             write_json_lines(rows, self.output, for_people=not self.json)
@@ -171,7 +180,7 @@ class SearchCommand(VectorOptions, Command):
     def _read_vectors(self, embed: Embed, count: int) -> Any:
         vectors, shape = read_array(self.vectors), (count, embed.model.config.hidden_size)
         if vectors.shape != shape:
-            wanted = f"wanted {shape}, one for each line of {name_of(self.corpus)}"
+            wanted = f"wanted {shape}, one for each line of {name_of(self.input)}"
             raise FileError(f"{self.vectors} has vectors {vectors.shape}, {wanted}")
         if vectors.dtype.kind == "i" and embed.similarity_fn_name != "cosine":
             raise FileError(f"{self.vectors} has vectors without lengths", wanted="float16: the folder compares by dot")

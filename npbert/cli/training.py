@@ -28,7 +28,8 @@ from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.parallel import Communicator, launch_command, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE, has_tensors
+from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE
+from npbert.training.state_file import has_tensors
 
 _WORTH_DROPPING = 1.0  # megabytes
 _FEW_KNOWN, _LOOKED_AT = 0.5, 200  # the share of unknown words, and the lines to count them in

@@ -182,6 +182,5 @@ class Embed(Task):
         pooling = pooling_layer(self.pooling)
         if pooling is None:
             return h[packed.first]
-        vectors = np.empty((len(packed.order), h.shape[1]), h.dtype)
-        vectors[packed.order] = pooling(h, packed.sequences)
+        vectors: Array = pooling(h, packed.sequences)[packed.unsorted]
         return vectors

@@ -108,14 +108,15 @@ class Wanted(NamedTuple):
 
 
 def at_least(least: int) -> Wanted:
-    """A finite number of at least `least`."""
-    return Wanted(f"at least {least}", lambda value: least <= value < math.inf)
+    """A number of at least `least` that fits into 64 bits."""
+    return Wanted(f"at least {least}", lambda value: least <= value < 2**63)
 
 
 def count_from(least: int) -> Wanted:
     """A whole number of at least `least`."""
+    number = at_least(least)
     return Wanted(
-        f"a whole number of at least {least}", lambda value: isinstance(value, Integral) and int(value) >= least
+        f"a whole number of {number.words}", lambda value: isinstance(value, Integral) and number.holds(value)
     )
 
 

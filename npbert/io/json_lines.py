@@ -70,14 +70,13 @@ def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str,
     kinds: dict[tuple[str, ...], list[int]] = {}
     for number, row in enumerate(rows):
         kinds.setdefault(tuple(row), []).append(number)
-    steps = {kind: math.ceil(len(numbers) / at_most) for kind, numbers in kinds.items()} if at_most else {}
-    every = max(steps.values(), default=1)
-    if every == 1:
-        return rows
-    warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: one in {every} of most is read", stacklevel=2)
-    chosen = {numbers[-1] for numbers in kinds.values()}
-    for kind, numbers in kinds.items():
-        chosen.update(numbers[:: steps[kind]])
+    every, chosen = 1, set[int]()
+    for numbers in kinds.values():
+        step = math.ceil(len(numbers) / (at_most or len(numbers)))
+        every = max(every, step)
+        chosen.update(numbers[::step], numbers[-1:])
+    if every > 1:
+        warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: one in {every} of most is read", stacklevel=2)
     return [rows[number] for number in sorted(chosen)]
 
 

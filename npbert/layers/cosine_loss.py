@@ -20,37 +20,22 @@ class CosineLoss(Loss):
 
     def __init__(self) -> None:
         self.unit = UnitLength()
-        self.error = MeanSquaredError()
+        self.error: Loss = MeanSquaredError()
 
     def forward(self, vectors: Array, target: Array, tape: Tape = NO_TAPE) -> float:
-        return self.loss_of(self.cosines(vectors, target, tape), target, tape)
+        if vectors.ndim != 3 or vectors.shape[1] != 2 or target.shape != vectors.shape[:1]:
+            raise ValueError(f"vectors are {vectors.shape} and target {target.shape}, wanted (B, 2, D) and (B,)")
+        unit = self.unit(vectors, tape)
+        tape.keep(self, unit=unit)
+        cosines = (unit[:, 0] * unit[:, 1]).sum(axis=1)
+        return self.error(cosines, target.astype(cosines.dtype), tape)
 
     def backward(self, dloss: float, tape: Tape) -> Array:
         """dcos from the loss; then cos = a·b on the unit sphere, so da = dcos b and db = dcos a."""
-        return self.cosines_backward(self.loss_of_backward(dloss, tape), tape)
-
-    def loss_of(self, cosines: Array, target: Array, tape: Tape) -> float:
-        """Return the loss of the cosines (B,)."""
-        return self.error(cosines, target.astype(cosines.dtype), tape)
-
-    def loss_of_backward(self, dloss: float, tape: Tape) -> Array:
-        """Return dcos (B,): the backward of `loss_of`."""
-        return self.error.backward(dloss, tape)
-
-    def cosines(self, vectors: Array, target: Array, tape: Tape = NO_TAPE) -> Array:
-        """Return the cosine of each pair (B,)."""
-        if vectors.ndim != 3 or vectors.shape[1] != 2 or target.shape != vectors.shape[:1]:
-            raise ValueError(f"vectors are {vectors.shape} and target {target.shape}, wanted (B, 2, D) and (B,)")
-        unit = self.unit(vectors.reshape(-1, vectors.shape[2]), tape).reshape(vectors.shape)
-        tape.keep(self, unit=unit)
-        cosines: Array = (unit[:, 0] * unit[:, 1]).sum(axis=1)
-        return cosines
-
-    def cosines_backward(self, dcos: Array, tape: Tape) -> Array:
-        """Return dvectors (B, 2, D): the backward of `cosines`."""
+        dcos = self.error.backward(dloss, tape)
         unit = tape.take(self)
         dunit = unit[:, ::-1] * dcos[:, None, None]  # the gradient of each vector is the other
-        return self.unit.backward(dunit.reshape(-1, unit.shape[2]), tape).reshape(unit.shape)
+        return self.unit.backward(dunit, tape)
 
 
 class CoSENT(CosineLoss):
@@ -58,32 +43,43 @@ class CoSENT(CosineLoss):
 
     vectors (B, 2, D)   target (B,), scores of any size   loss: a number
 
-    Only the order of the scores matters: a pair with a lower score but a larger cosine than another adds to the loss by
-    the difference of the cosines. (Su 2022, "CoSENT"; CoSENTLoss in sentence-transformers.)
+    Only the order of the scores counts. (Su 2022, "CoSENT"; CoSENTLoss in sentence-transformers.)
 
     Raises: as CosineLoss.
     """
 
     def __init__(self, scale: float = 20.0) -> None:
         super().__init__()
+        self.error = WrongOrder(scale)
+
+
+class WrongOrder(Loss):
+    """loss = log(1 + Σ e^(scale (xⱼ − xᵢ)))  over all i, j with targetᵢ > targetⱼ.
+
+    x (B,)   target (B,)   loss: a number
+
+    Every number that should be smaller than another, but is larger, costs by how much it is larger.
+    """
+
+    def __init__(self, scale: float) -> None:
         self.scale = scale
 
-    def loss_of(self, cosines: Array, target: Array, tape: Tape) -> float:
-        excess = (cosines - cosines[:, None]) * self.scale  # (i, j)
+    def forward(self, x: Array, target: Array, tape: Tape = NO_TAPE) -> float:
         counts = target[:, None] > target
-        largest = np.where(counts, excess, 0).max(initial=0)
-        exponentials = np.exp(np.where(counts, excess, 0) - largest) * counts
+        excess = np.where(counts, (x - x[:, None]) * self.scale, -np.inf)  # (i, j)
+        largest = excess.max(initial=0)
+        exponentials = np.exp(excess - largest)
         total = np.exp(-largest) + exponentials.sum()
         tape.keep(self, p=exponentials / total)
         return largest + np.log(total)
 
-    def loss_of_backward(self, dloss: float, tape: Tape) -> Array:
-        """dcosₖ = scale · (Σᵢ pᵢₖ − Σⱼ pₖⱼ)  with  p = e^(excess) / (1 + Σ e^(excess)).
+    def backward(self, dloss: float, tape: Tape) -> Array:
+        """dxₖ = scale · (Σᵢ pᵢₖ − Σⱼ pₖⱼ)  with  p = e^(excess) / (1 + Σ e^(excess)).
 
-        The loss is log Σ e^z with one z that is always 0, so ∂loss/∂zᵢⱼ is the softmax pᵢⱼ. zᵢⱼ = scale (cosⱼ − cosᵢ)
-        grows with cosⱼ and shrinks with cosᵢ. So cosₖ adds the p of its column, where it should be smaller, and
-        subtracts the p of its row, where it should be larger.
+        The loss is log Σ e^z with one z that is always 0, so ∂loss/∂zᵢⱼ is the softmax pᵢⱼ. zᵢⱼ = scale (xⱼ − xᵢ) grows
+        with xⱼ and shrinks with xᵢ. So xₖ adds the p of its column, where it should be smaller, and subtracts the p of
+        its row, where it should be larger.
         """
         p = tape.take(self)
-        dcos: Array = (p.sum(axis=0) - p.sum(axis=1)) * (float(dloss) * self.scale)
-        return dcos
+        dx: Array = (p.sum(axis=0) - p.sum(axis=1)) * (float(dloss) * self.scale)
+        return dx

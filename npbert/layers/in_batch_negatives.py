@@ -4,6 +4,7 @@ import numpy as np
 
 from npbert.compute import Array, matmul
 from npbert.core.tape import NO_TAPE, Tape
+from npbert.layers.cross_entropy import SoftmaxCrossEntropy
 from npbert.layers.loss import Loss
 from npbert.layers.unit_length import UnitLength
 
@@ -30,70 +31,52 @@ class InBatchNegatives(Loss):
 
     def __init__(self, scale: float = 20.0, *, both_ways: bool = False) -> None:
         self.scale, self.both_ways = scale, both_ways
-        self.unit = UnitLength()
+        self.unit, self.surprise = UnitLength(), SoftmaxCrossEntropy()
 
     def forward(self, vectors: Array, texts: Array, tape: Tape = NO_TAPE) -> float:
         if vectors.ndim != 3 or vectors.shape[1] < 2 or texts.shape != vectors.shape[:2]:
             raise ValueError(f"vectors are {vectors.shape} and texts {texts.shape}, wanted (B, C ≥ 2, D) and (B, C)")
-        queries = self.unit(vectors[:, 0], tape)  # (B, D)
-        found = self.unit(_texts_in_a_row(vectors), tape)  # (B·(C − 1), D), all own texts first
-        scores = matmul(queries, found.T) * self.scale  # (B, B·(C − 1))
-        allowed = _allowed(texts)
-        losses, p = _surprise(scores, allowed)
-        back = None
+        unit = self.unit(vectors, tape)
+        queries, found = unit[:, 0], _in_a_row(unit)  # (B, D), (B·(C − 1), D)
+        scores = np.where(_answers_too(texts), -np.inf, matmul(queries, found.T) * self.scale)  # (B, B·(C − 1))
+        own = np.arange(len(queries))
+        loss = self.surprise(scores, own, tape)
         if self.both_ways:
-            count = len(queries)
-            others, back = _surprise(scores[:, :count].T, allowed[:, :count].T)
-            losses = (losses + others) / 2
-        tape.keep(self, queries=queries, found=found, p=p, back=back)
-        return losses.mean()
+            loss = (loss + self.surprise(scores[:, own].T, own, tape)) / 2
+        tape.keep(self, queries=queries, found=found)
+        return loss
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dscores = share · (p − onehot(own text)); then back through the product and the unit lengths.
+        """dscores from the cross-entropy; then back through the product and the unit lengths.
 
-        As in SoftmaxCrossEntropy, with share = dloss / B. scores = scale · Q Fᵀ is a product of two matrices, so
-        dQ = scale · dscores F and dF = scale · dscoresᵀ Q: a step moves a query towards its own text and away from all
-        others, each by its probability. The loss from texts to queries is the same with transposed scores, so its
-        gradient is transposed before both are added.
+        scores = scale · Q Fᵀ is a product of two matrices, so dQ = scale · dscores F and dF = scale · dscoresᵀ Q. With
+        dscores = share · (p − onehot(own text)), a step moves a query towards its own text and away from all others,
+        each by its probability. The loss from texts to queries is the same with transposed scores, so its gradient is
+        transposed before both are added.
         """
-        queries, found, p, back = tape.take(self)
-        count = len(queries)
-        own = np.arange(count)
-        dscores = p.copy()
-        dscores[own, own] -= 1
-        if back is not None:
-            dscores[:, :count] += back.T
-            dscores[own, own] -= 1
-            dscores /= 2
-        dscores *= float(dloss) * self.scale / count
-        dfound = self.unit.backward(matmul(dscores.T, queries), tape)
-        dqueries = self.unit.backward(matmul(dscores, found), tape)
-        return np.concatenate([dqueries[:, None], dfound.reshape(-1, *dqueries.shape).swapaxes(0, 1)], axis=1)
+        queries, found = tape.take(self)
+        share = float(dloss) / (1 + self.both_ways)
+        back = self.surprise.backward(share, tape).T if self.both_ways else 0
+        dscores = self.surprise.backward(share, tape)
+        dscores[:, : len(queries)] += back
+        dscores *= self.scale
+        dqueries, dfound = matmul(dscores, found), matmul(dscores.T, queries)
+        dothers = dfound.reshape(-1, *queries.shape).swapaxes(0, 1)
+        return self.unit.backward(np.concatenate([dqueries[:, None], dothers], axis=1), tape)
 
 
-def _texts_in_a_row(array: Array) -> Array:
-    """Return the entries of the texts without the queries: all first texts, then all second ones, and so on.
+def _in_a_row(array: Array) -> Array:
+    """Return the entries of the texts without the queries: all first texts, the queries' own, then all second ones, and
+    so on.
 
     (B, C, …) -> (B·(C − 1), …)"""
     columns: Array = array[:, 1:].swapaxes(0, 1)
     return columns.reshape(-1, *array.shape[2:])
 
 
-def _allowed(texts: Array) -> Array:
-    """Return the mask of texts in the sum of each query, (B, B·(C − 1)): its own text, and all that do not answer
-    it."""
-    own, in_a_row = texts[:, 1], _texts_in_a_row(texts)
-    answers = own[:, None] == in_a_row
+def _answers_too(texts: Array) -> Array:
+    """Return the mask of other right texts for each query (B, B·(C − 1))."""
+    answers: Array = texts[:, 1:2] == _in_a_row(texts)
     answers[:, : len(texts)] |= texts[:, :1] == texts[:, 0]
-    allowed: Array = ~answers
-    allowed[np.arange(len(texts)), np.arange(len(texts))] = True
-    return allowed
-
-
-def _surprise(scores: Array, allowed: Array) -> tuple[Array, Array]:
-    """Return −log p[n] for each row n, and p, the softmax of the allowed scores."""
-    largest = scores.max(axis=1, keepdims=True)
-    exponentials = np.exp(scores - largest) * allowed
-    total = exponentials.sum(axis=1, keepdims=True)
-    own = np.arange(len(scores))
-    return largest[:, 0] + np.log(total[:, 0]) - scores[own, own], exponentials / total
+    np.fill_diagonal(answers, False)
+    return answers

@@ -11,6 +11,7 @@ from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.io.errors import one_of
 from npbert.layers import CoSENT, CosineLoss, Gather, InBatchNegatives, Loss, TripletLoss, UnitLength
+from npbert.layers.identity import Identity
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, Reads
 from npbert.models.task_model import TaskLoss, TaskModel
@@ -59,7 +60,7 @@ class BertForSentenceVectors(TaskModel):
         self.reads = Reads("first" if pooling == "cls" else "all", grouped=True)
         self.pooling_name, self.pooling = pooling, pooling_layer(pooling)
         self.gather = Gather()
-        self.unit = UnitLength() if normalize else None
+        self.unit: Layer = UnitLength() if normalize else Identity()
         self.loss_function = loss_function or InBatchNegatives()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
@@ -68,13 +69,12 @@ class BertForSentenceVectors(TaskModel):
         if self.pooling:
             h = self.pooling(h, packed.sequences, tape)  # (B·C, D), sorted by length
         x = self.gather(h, packed.unsorted if self.pooling else packed.first, tape)
-        vectors = self.unit(x, tape) if self.unit else x
-        return vectors.reshape(*packed.batch_shape, -1)
+        return self.unit(x, tape).reshape(*packed.batch_shape, -1)
 
     def backward(self, dvectors: Array, tape: Tape) -> None:
         """Run back through the pooling of each text, and through BERT."""
-        dx = dvectors.reshape(-1, dvectors.shape[2])
-        dh = self.gather.backward(self.unit.backward(dx, tape) if self.unit else dx, tape)
+        dx = self.unit.backward(dvectors.reshape(-1, dvectors.shape[2]), tape)
+        dh = self.gather.backward(dx, tape)
         self.bert.encode_backward(self.pooling.backward(dh, tape) if self.pooling else dh, tape)
 
     def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:

@@ -123,7 +123,7 @@ class Finetuning(ShownRun):
         self.tokenizer.max_length = settings.max_length  # saved with the model
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
-        self._labels, self._num_held_out = labels, len(held_out_rows)
+        self._labels, self._num_held_out, self._num_repeated = labels, len(held_out_rows), len(rows) - len(learned)
         self.trainer = Trainer(
             self.model,
             self.data,
@@ -156,7 +156,8 @@ class Finetuning(ShownRun):
         first = batch.input_ids.reshape(-1, batch.input_ids.shape[-1])[0]  # the first of a choice
         tokens = [token for token in self.tokenizer.decode(first) if token != SPECIAL["pad_id"]]
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
-        lines = [f"{self.settings.train}: {counted(len(self.data.examples), 'example')}"]
+        repeated = f", {self._num_repeated:,} of them repeat others" if self._num_repeated else ""
+        lines = [f"{self.settings.train}: {counted(len(self.data.examples), 'example')}{repeated}"]
         if self.held_out:
             count = counted(self._num_held_out, "example")
             when = when_judged(settings, self.trainer.evaluation.cost)

@@ -50,7 +50,7 @@ def finetune(
     task: Literal["vectors"],
     model: str | Path,
     folder: str | Path,
-    held_out: _Examples | float | None = None,
+    held_out: _Examples | Sequence[Text] | float | None = None,
     overwrite: bool = False,
     **settings: Any,
 ) -> Embed: ...
@@ -62,7 +62,7 @@ def finetune(
     *,
     model: str | Path,
     folder: str | Path,
-    held_out: _Examples | float | None = None,
+    held_out: _Examples | Sequence[Text] | float | None = None,
     sample_weight: Sequence[float] | None = None,
     overwrite: bool = False,
     **settings: Any,
@@ -71,12 +71,11 @@ def finetune(
 
     texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. With
     task="vectors" the model learns vectors, and texts are pairs that belong together, or tuples of a query, its text
-    and other texts; labels are scores of pairs, or None. held_out: other texts with their labels, to judge the model
-    by, or the share of these to be kept for that, as 0.2.
-    sample_weight: for a classification, how much each text counts in the loss. overwrite: begin anew, in place of a run
-    in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`; class_weight may be "balanced", or a
-    dict of weights by label.
-    The run is kept in `folder`, with its examples, for `npbert report`; a stopped run continues. (Extra: train.)
+    and other texts; labels are scores of pairs, or None. held_out: other texts with their labels, or a list of pairs,
+    to evaluate the model; or the share of these kept for it, as 0.2. sample_weight: for a classification, the weight of
+    each text in the loss. overwrite: replace a run in the folder. settings: of FinetuneSettings, as `epochs` or
+    `learning_rate`; class_weight may be "balanced", or a dict of weights by label. The run is kept in `folder`, with
+    its examples, for `npbert report`; a stopped run continues. (Extra: train.)
 
     Raises: TypeError for an unknown setting, or a string instead of a list; InputError for empty lists, different
     lengths, and labels that cannot be learned, with the number of the row, from 0; FileError if `folder` has a run with
@@ -95,6 +94,10 @@ def finetune(
         raise TypeError("labels is missing, wanted one for each text")
     columns: dict[str, Any] = {"texts": texts, "labels": labels, "sample_weight": sample_weight}
     lists = {name: list(column) for name, column in columns.items() if column is not None}
+    first = lists["texts"][:1]
+    if is_of_vectors and first and len(_columns(first[0])) == 1:
+        wanted = "a pair: a query, and its matching text"
+        raise InputError(f"the training list, row 0: {first[0]!r:.60}", wanted=wanted)
     examples = _split(lists, held_out, settings.get("seed", 0))
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
     with _said_of_lists(files):
@@ -183,15 +186,18 @@ def _lines(
     return "".join(lines)
 
 
-def _split(lists: Lists, held_out: _Examples | float | None, seed: Any) -> dict[str, Lists]:
+def _split(lists: Lists, held_out: _Examples | Sequence[Text] | float | None, seed: Any) -> dict[str, Lists]:
     """Return the lists "train" and "held_out" by name. For a share, the examples are drawn at random."""
     if held_out is None:
         return {"train": lists}
-    if isinstance(held_out, tuple | list):
+    if "labels" not in lists and isinstance(held_out, list):
+        return {"train": lists, "held_out": {"texts": list(held_out)}}
+    if isinstance(held_out, tuple | list) and len(held_out) == 2:
         named: dict[str, Any] = dict(zip(("texts", "labels"), held_out, strict=True))
         return {"train": lists, "held_out": {name: list(each) for name, each in named.items() if each is not None}}
     total = len(lists["texts"])
-    count = round(float(held_out) * total) if isinstance(held_out, Real) and 0 < held_out < 1 else 0
+    share = float(held_out) if isinstance(held_out, Real) else 0.0
+    count = round(share * total) if 0 < share < 1 else 0
     if not 0 < count < total or any(len(each) != total for each in lists.values()):
         wanted = f"a share of the {total} texts that leaves some for both, as 0.2, or texts with their labels"
         raise InputError(what="held_out", got=held_out, wanted=wanted)

@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.task_data import START, Position
-from npbert.io.errors import Wanted
+from npbert.io.errors import count_from
 from npbert.training.accumulate import StepLosses
 
 
@@ -93,7 +93,7 @@ class Averages:
         self.counts[name] = self.counts.get(name, 0) + count
 
 
-COUNT = Wanted("a count", lambda value: isinstance(value, int) and 0 <= value < 2**63)
+COUNT = count_from(0)
 
 
 @dataclass
@@ -138,10 +138,9 @@ class Progress:
         missing, unknown, or not of its kind."""
         place, averages = Position(*stored["place"]), Averages(**stored["averages"])
         progress = cls(**{**stored, "place": place, "averages": averages})
-        for name in ("epoch", "epoch_seed", "best_step", "evaluations_since_best", "total_steps"):
-            COUNT.check(name, getattr(progress, name))
-        for count in place:
-            COUNT.check("place", count)
+        counts = ("epoch", "epoch_seed", "best_step", "evaluations_since_best", "total_steps")
+        for name, count in [*((name, getattr(progress, name)) for name in counts), *place._asdict().items()]:
+            COUNT.check(name, count)
         for numbers in (progress.best_evaluation, progress.evaluation, averages.means()):
             np.array([*numbers.values(), progress.best or 0.0], np.float64)
         return progress

@@ -1,19 +1,22 @@
 """Retrieval: metrics of a search. Every score is between 0 and 1, and higher is better."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import log2
+from typing import NamedTuple, TypeVar
 
 from npbert.compute import Array
-from npbert.inference.search import Hits, semantic_search
+from npbert.inference.search import semantic_search
+
+T = TypeVar("T")
 
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
 
-def retrieval_scores(found: Sequence[Sequence[int]], relevant: Sequence[Collection[int]]) -> dict[str, float]:
+def retrieval_scores(found: Sequence[Sequence[T]], relevant: Sequence[Collection[T]]) -> dict[str, float]:
     """Return the mean over the queries of each of RETRIEVAL_METRICS.
 
-    found: for each query the indices of the found texts, best first; only ten count.
-    relevant: for each query the indices of the matching texts, at least one.
+    found: for each query the found texts, or their numbers, best first; only ten count. relevant: for each query the
+    matching texts, at least one.
 
     recall_at_k: the share of the relevant texts that are among the first k
     mrr_at_10: 1 / the place of the first relevant text; 0 where none is among ten
@@ -23,8 +26,8 @@ def retrieval_scores(found: Sequence[Sequence[int]], relevant: Sequence[Collecti
     Raises: ValueError for lists of different lengths.
     """
     totals = dict.fromkeys(RETRIEVAL_METRICS, 0.0)
-    for numbers, wanted in zip(found, relevant, strict=True):
-        places = [place for place, number in enumerate(numbers[:10], start=1) if number in wanted]
+    for texts, wanted in zip(found, relevant, strict=True):
+        places = [place for place, text in enumerate(texts[:10], start=1) if text in wanted]
         ideal = range(1, min(10, len(wanted)) + 1)
         scores = (
             sum(place == 1 for place in places) / len(wanted),
@@ -41,30 +44,27 @@ def _discounted(places: Collection[int]) -> float:
     return sum(1 / log2(place + 1) for place in places)
 
 
-class Library:
-    """The distinct texts of some groups: the queries, first in each group, and all others, to search in.
+class Searched(NamedTuple):
+    """What a search finds for a query: the texts, the best first, and the cosine of that. relevant: the texts that
+    belong to it."""
 
-    groups: each a query and its texts, the first of which matches.
-    relevant: for each query the indices of its matching texts, in any group.
+    query: str
+    relevant: list[str]
+    found: list[str]
+    score: float
+
+
+def search(groups: Sequence[Sequence[str]], vectors: Mapping[str, Array]) -> list[Searched]:
+    """Find the ten texts of the largest cosine for each different query, among all different texts.
+
+    groups: each a query and its texts, the first a match. A match in any group is relevant. vectors: of each text.
     """
-
-    def __init__(self, groups: Sequence[Sequence[str]]) -> None:
-        self.queries: dict[str, int] = {}
-        self.texts: dict[str, int] = {}
-        self.relevant: list[set[int]] = []
-        self._first: dict[str, list[tuple[int, int]]] = {"queries": [], "texts": []}
-        for number, (query, *texts) in enumerate(groups):
-            if query not in self.queries:
-                self.queries[query] = len(self.queries)
-                self.relevant.append(set())
-                self._first["queries"].append((number, 0))
-            for column, text in enumerate(texts, start=1):
-                if text not in self.texts:
-                    self.texts[text] = len(self.texts)
-                    self._first["texts"].append((number, column))
-            self.relevant[self.queries[query]].add(self.texts[texts[0]])
-
-    def search(self, vectors: Sequence[Array], *, top_k: int = 10) -> Hits:
-        """Return the most similar texts for each query, by the cosine. vectors: of each group (C, D)."""
-        queries, texts = ([vectors[n][column] for n, column in self._first[what]] for what in ("queries", "texts"))
-        return semantic_search(queries, texts, top_k=top_k)
+    relevant: dict[str, list[str]] = {}
+    for query, text in dict.fromkeys((query, text) for query, text, *_ in groups):
+        relevant.setdefault(query, []).append(text)
+    texts = list(dict.fromkeys(text for _, *others in groups for text in others))
+    hits = semantic_search([vectors[query] for query in relevant], [vectors[text] for text in texts], top_k=10)
+    return [
+        Searched(query, own, [texts[hit.corpus_id] for hit in each], each[0].score)
+        for (query, own), each in zip(relevant.items(), hits, strict=True)
+    ]

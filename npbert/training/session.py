@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from hashlib import sha256
 
-import npbert
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io.files import FileError
 from npbert.training.agreement import check_same, check_same_folder, done_by_the_first
@@ -17,7 +16,8 @@ from npbert.training.log import Log
 from npbert.training.plot import Pictures, draw_curves
 from npbert.training.progress import Watcher
 from npbert.training.settings import save_settings, when_judged
-from npbert.training.state import Run, has_tensors
+from npbert.training.state import Run
+from npbert.training.state_file import has_tensors
 
 
 @contextmanager
@@ -58,7 +58,7 @@ def check_alike(trainer: Run) -> None:
     """Raise ValueError on all processes unless they have the same npbert, settings, model and files."""
     if trainer.communicator.size > 1:
         known = {f"value for {name}": repr(value) for name, value in asdict(trainer.recorded).items()}
-        check_same(trainer.communicator, {"version of npbert": npbert.__version__, **known})
+        check_same(trainer.communicator, known)
         values = trainer.model.named_parameters()
         sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
         check_same(trainer.communicator, {**trainer.reads, **sums}, shown=False)

@@ -31,8 +31,7 @@ from npbert.training.progress import COUNT, Data, Progress
 from npbert.training.reads import differences, digests
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings
 from npbert.training.shares import Shares
-from npbert.training.state_file import drop_tensors, read_state, write_state
-from npbert.training.state_file import has_tensors as has_tensors
+from npbert.training.state_file import drop_tensors, has_tensors, read_state, write_state
 
 STATE_FILE, MODEL_FOLDER, LOCK_FILE = "state.safetensors", "model", ".lock"
 FREE = ("keep_state",)
@@ -170,14 +169,11 @@ class Run:
             self.rng.bit_generator.state = rng
         except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
             raise FileError(f"{self.state_file} is damaged, or of another version of npbert: {error}") from error
-        usual = {entry.name: entry.default for entry in fields(self.recorded)}  # earlier versions had fewer settings
-        for name, ours in self._settings().items():
-            theirs = settings.get(name, _as_stored(usual[name]))
-            if ours != theirs:
-                raise FileError(
-                    f"{self.folder} has a run with {name} = {theirs!r}, not {ours!r}; to continue it, give its "
-                    f"settings; for a new run, choose another folder"
-                )
+        ours = self._settings()
+        usual = {entry.name: _as_stored(entry.default) for entry in fields(self.recorded)}  # of earlier versions
+        if others := differences({name: settings.get(name, usual[name]) for name in ours}, ours):
+            says = f"{self.folder} has a run with other settings, {others[0]}"
+            raise FileError(says, hint="to continue it, give its settings; for a new run, choose another folder")
         changes = differences(reads, self.reads)
         if changes and not changed_data:
             says = f"{self.folder} has a run with other data: {'; '.join(changes[:_SHOWN])}"

@@ -40,27 +40,29 @@ def vectors_first(
     own = communicator.own(range(len(parts)))
     keeps = max(map(len, parts)) == 1
     tapes: dict[int, Tape] = {}
-    found: dict[int, list[Array]] = {}
+    found: dict[int, Array] = {}
 
     def work(number: int) -> None:
         tapes[number] = Tape(rng_of(number), keeps=keeps)
-        found[number] = [model(piece, tapes[number]) for piece in parts[number]]
+        found[number] = np.concatenate([model(piece, tapes[number]) for piece in parts[number]])
 
     for first in range(0, len(own), num_threads()):
         run(work, own[first : first + num_threads()], of=len(parts))
     vectors = list(itertools.chain(*communicator.gather([found[number] for number in own])))
     targets = np.concatenate([model.targets(piece) for pieces in parts for piece in pieces])
-    tape, in_a_row = Tape(), list(itertools.chain(*vectors))
-    loss = model.loss_function(np.concatenate(in_a_row), targets, tape)
-    ends = list(itertools.accumulate(map(len, in_a_row)))
-    dvectors = iter(np.split(model.loss_function.backward(dloss, tape), ends[:-1]))
-    of_parts = [[next(dvectors) for _ in pieces] for pieces in vectors]
+    tape = Tape()
+    loss = model.loss_function(np.concatenate(vectors), targets, tape)
+    ends = np.cumsum([len(each) for each in vectors])
+    dvectors = np.split(model.loss_function.backward(dloss, tape), ends[:-1])
 
     def through(number: int, tape: Tape) -> PartResult:
-        for piece, of_piece in zip(parts[number], of_parts[number], strict=True):
+        start = 0
+        for piece in parts[number]:
+            stop = start + piece.batch_shape[0]
             if not keeps:
                 model(piece, tape)
-            model.backward(of_piece, tapes.pop(number) if keeps else tape)
+            model.backward(dvectors[number][start:stop], tapes.pop(number) if keeps else tape)
+            start = stop
         return (loss,), None
 
     return through

@@ -115,14 +115,16 @@ def test_mistakes(npbert, folder, corpus, arguments, message):
     assert fnmatchcase(error, message.format(corpus=corpus, folder=folder)), error
 
 
-def test_of_a_table_the_column_that_is_said_is_embedded(npbert, folder, tmp_path):
+def test_of_a_table_the_column_that_is_said_is_embedded_and_searched(npbert, folder, tmp_path):
     table = tmp_path / "corpus.csv"
-    table.write_text('label,text\n1,"the cat, sat"\n')
-    assert npbert("embed", folder, table).error.endswith(
-        "is a table, wanted a text on each line; --text says which column to take"
-    )
-    (row,) = npbert("embed", folder, table, "--text", "text").rows
-    assert row["text"] == "the cat, sat"
+    table.write_text('label,text\n1,"the cat, sat"\n2,\n3,a dog\n')
+    for command, *words in (("embed",), ("search", "cat")):
+        error = npbert(command, folder, table, *words).error
+        assert error.endswith("is a table, wanted a text on each line; --text says which column to take")
+    rows = npbert("embed", folder, table, "--text", "text").rows
+    assert [row["text"] for row in rows] == ["the cat, sat", "", "a dog"]
+    (row,) = npbert("search", folder, table, "a dog", "--text", "text").rows
+    assert [(hit["line"], hit["text"]) for hit in row["hits"]] == [(4, "a dog"), (2, "the cat, sat")]
 
 
 def test_search_in_vectors_of_less_memory_and_in_the_order_of_another_model(npbert, folder, corpus, tmp_path):

@@ -88,7 +88,7 @@ def long(count):
         (
             {"of": BertForSequenceClassification},
             {},
-            "model is a BertForSequenceClassification, wanted a masked-LM head",
+            "model is a BertForSequenceClassification, wanted",
         ),
         ({"bias": np.nan}, {}, r"predictions.bias has numbers that are not finite"),
     ],

@@ -150,8 +150,10 @@ def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):
     of_vectors = {"task": "vectors", **options}
     given = {"pairs": (pairs, None), "scores": (pairs, [0.1, 0.5, 0.9, 0.3])}
     given["negatives"] = [(*pair, "a fish .", "a goat .") for pair in pairs], None
+    held_out = {"pairs": [("a", "b"), ("a b", "c"), ("c", "a")]}
     for name, (texts, scores) in given.items():
-        embed = npbert.finetune(texts, scores, folder=tmp_path / name, held_out=0.5, **of_vectors)
+        judged_by = held_out.get(name, 0.5)
+        embed = npbert.finetune(texts, scores, folder=tmp_path / name, held_out=judged_by, **of_vectors)
         assert embed("a dog .").shape == (8,)
     with pytest.raises(TypeError, match="labels is missing, wanted one for each text"):
         npbert.finetune(pairs, folder=tmp_path / "none", **options)
@@ -159,5 +161,9 @@ def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):
         npbert.finetune([pairs[0], (*pairs[1], "c")], folder=tmp_path / "odd", **of_vectors)
     with pytest.raises(InputError, match="the training list, row 0: text_pair is empty, wanted a text"):
         npbert.finetune([("a", " "), *pairs], folder=tmp_path / "empty", **of_vectors)
+    with pytest.raises(InputError, match="the training list, row 0: 'a', wanted a pair: a query, and the text"):
+        npbert.finetune(["a", "b"], folder=tmp_path / "texts", **of_vectors)
+    with pytest.raises(InputError, match=r"held_out is \(.*\), wanted a share of the 4 texts"):
+        npbert.finetune(pairs, held_out=tuple(pairs), folder=tmp_path / "share", **of_vectors)
     with pytest.raises(InputError, match="task is 'tagging', wanted classification, regression or vectors"):
         npbert.finetune(["a"], ["b"], folder=tmp_path / "tags", **{**options, "task": "tagging"})

@@ -14,7 +14,8 @@ from npbert.io.files import FileError
 from npbert.pages.report import write_report
 from npbert.training.evaluation import Goal
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
-from npbert.training.state import MODEL_FOLDER, STATE_FILE, has_tensors
+from npbert.training.state import MODEL_FOLDER, STATE_FILE
+from npbert.training.state_file import has_tensors
 from tests.training.tiny import assert_same, make_trainer, task_data, values
 
 
@@ -22,7 +23,7 @@ from tests.training.tiny import assert_same, make_trainer, task_data, values
 def test_other_settings_are_another_run(tmp_path):
     make_trainer(tmp_path, steps=3).train()
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
-    with pytest.raises(FileError, match=r"has a run with learning_rate = 0.01, not 0.5; to continue it"):
+    with pytest.raises(FileError, match=r"has a run with other settings, learning_rate was 0.01 and is 0.5; to con"):
         make_trainer(tmp_path, steps=3, learning_rate=0.5).train()
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
     (tmp_path / STATE_FILE).unlink()

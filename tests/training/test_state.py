@@ -60,12 +60,23 @@ def finished(tmp_path_factory):
 
 
 NO_STATE, DAMAGED = "is not a training state of npbert", "is damaged, or of another version"
-HEADS = {  # what is set in the head of a state, and why it is refused
-    "progress": ([], DAMAGED),
-    "progress mood": (1, f"{DAMAGED}.*: .* 'mood'"),
-    "progress rng": ("not given", DAMAGED),
-    "reads": ({"vocabulary": "x"}, "vocabulary was x and is missing"),
+HUGE = 10**400
+WRONG = {  # what cannot be in the head of a state
+    "steps": [HUGE, -1, "1", 1.5],
+    "reads": [[1], 1, "x"],
+    "progress": [[], 1, {}],
+    **dict.fromkeys(("progress epoch", "progress epoch_seed", "progress best_step"), (HUGE, "x")),
+    "progress place": [[HUGE, 0], [0, -1], "x"],
+    **dict.fromkeys(("progress rng", "progress settings"), ("x", [1])),
+    **dict.fromkeys(("progress evaluation", "progress best_evaluation"), ([1], {"a": "b"})),
+    "progress averages": [{"sums": {"a": 1}, "counts": {"a": 0}}, {"sums": {"a": HUGE}, "counts": {"a": 1}}],
 }
+HEADS = [(keys, value, DAMAGED) for keys, values in WRONG.items() for value in values] + [
+    ("progress mood", 1, f"{DAMAGED}.*: .* 'mood'"),
+    ("reads", {"vocabulary": "x"}, "vocabulary was x and is missing"),
+    ("reads", {"vocabulary": 1}, "vocabulary was 1 and is missing"),
+    ("progress settings", {"seed": 0, "learning_rate": 1}, "other settings, learning_rate was 1 and is 0.01"),
+]
 TENSORS = {  # what is done to the tensors, how another model differs, and why it is refused
     "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing, wanted F32 \(8, 2\)"),
     "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\), wanted F"),
@@ -84,9 +95,10 @@ def check_refused(path, message, **changes):
     assert everything(trainer) == before
 
 
-@pytest.mark.parametrize("keys", HEADS)
-def test_a_head_that_cannot_be(finished, tmp_path, keys):
-    (file, head), (value, message) = read_state(finished / STATE_FILE), HEADS[keys]
+@pytest.mark.parametrize(("keys", "value", "message"), HEADS)
+def test_a_head_that_cannot_be(finished, tmp_path, keys, value, message):
+    """Its checksum is right: somebody has made it so."""
+    file, head = read_state(finished / STATE_FILE)
     *outer, last = keys.split()
     (head[outer[0]] if outer else head)[last] = value
     write_state(tmp_path / STATE_FILE, head, {name: file.read(name) for name in file.shapes})

@@ -76,8 +76,10 @@ def in_words(value: Any) -> str:
 def _parameters(folder: Path) -> str:
     try:
         shapes = TensorFile(find_weights(folder)).shapes
-    except (OSError, FileError):
+    except FileNotFoundError:
         return ""
+    except (OSError, FileError) as error:
+        return str(error)
     return f"{sum(int(np.prod(shape)) for shape in shapes.values()):,} in {counted(len(shapes), 'tensor')}"
 
 

@@ -14,7 +14,7 @@ from npbert.training.tasks.task import FinetuneTask
 class GroupedTask(FinetuneTask):
     """Base class: the model reads C sequences of an example, and its logits have C rows."""
 
-    def sequences_of(self, given: Any) -> list[Text]:
+    def sequences_of(self, given: Any) -> Sequence[Text]:
         """Return the sequences of an example, each a text or a pair."""
         raise NotImplementedError(f"{type(self).__name__} has no sequences_of(given)")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,24 +10,25 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Text
+from npbert.data.tokenizer_files import Encoding
 from npbert.inference import Embed
 from npbert.inference.sentence_transformers import read_sentence_settings
 from npbert.io.errors import InputError, Place, Sentence, Setting
 from npbert.io.files import FileError, model_folder
 from npbert.io.messages import listed
-from npbert.layers import CosineLoss
+from npbert.layers import UnitLength
 from npbert.models import BertForSentenceVectors
 from npbert.models.sentence_vectors import LOSSES
 from npbert.training.metrics import METRICS
-from npbert.training.retrieval import RETRIEVAL_METRICS, Library, retrieval_scores
+from npbert.training.retrieval import RETRIEVAL_METRICS, Searched, retrieval_scores, search
 from npbert.training.tasks.grouped import GroupedTask
 from npbert.training.tasks.report_rows import cut, row_of
 from npbert.training.tasks.table import Table, is_number
 from npbert.training.tasks.task import JudgedExample, Labelled, TaskSettings, targets_of
 from npbert.training.tasks.text import numbers_row
 
-_OF_SCORES = ("cosent", "cosine")
+Vectors = dict[str, Array]
+"""The vector (D,) of each text, by the text with its prompt."""
 
 
 class SentenceVectors(GroupedTask):
@@ -43,8 +44,9 @@ class SentenceVectors(GroupedTask):
     goal = "mrr_at_10"
     has_vectors = True
     before = "before training"
-    usual_loss: ClassVar[str] = "in-batch"
-    _before: Sequence[int] = ()
+    losses: ClassVar[tuple[str, ...]] = ("in-batch", "both-ways", "triplet")
+    """Those that it can have; the first unless another is chosen."""
+    _first: Mapping[str, str] = {}
 
     @classmethod
     def for_settings(cls, settings: TaskSettings) -> type[SentenceVectors]:
@@ -53,10 +55,9 @@ class SentenceVectors(GroupedTask):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         super().check(settings)
-        fitting = [name for name in LOSSES if (name in _OF_SCORES) == bool(settings.label)]
-        if settings.loss and settings.loss not in fitting:
+        if settings.loss not in ("", *cls.losses):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"
-            raise InputError(what="loss", got=settings.loss, wanted=" or ".join(fitting), hint=hint)
+            raise InputError(what="loss", got=settings.loss, wanted=" or ".join(cls.losses), hint=hint)
         if len(settings.prompts) > 2:
             wanted = "at most 2: for the first text, and for the others"
             raise InputError(what="prompts", got=list(settings.prompts), wanted=wanted)
@@ -64,8 +65,8 @@ class SentenceVectors(GroupedTask):
             raise InputError(what="negatives", got=list(settings.negatives), wanted="none with a score")
         if settings.loss == "triplet" and len(settings.negatives) != 1:
             raise InputError(what="negatives", got=list(settings.negatives), wanted="one column for triplets")
-        if not settings.label and not settings.negatives and settings.batch_size < 2:
-            wanted = "at least 2, as the texts of other pairs are the wrong answers"
+        if settings.batch_size < 2 and not settings.negatives and settings.loss != "cosine":
+            wanted = "at least 2: the loss compares the pairs of a batch"
             raise InputError(what="batch_size", got=settings.batch_size, wanted=wanted)
 
     @classmethod
@@ -82,6 +83,11 @@ class SentenceVectors(GroupedTask):
                     raise FileError((Setting(name), " is empty"), wanted="a text", where=row.place)
             target = _score(label, settings, row.place, table.hint(row)) if settings.label else 0.0
             found.append(Labelled(tuple(texts), target))
+        what = "label" if settings.label else "text_pair"
+        values = {row.target if settings.label else row.given[1] for row in found}
+        if len(values) == 1 and not settings.negatives:
+            says = Setting(what), " is the same in all rows, so there is nothing to compare"
+            raise FileError(says, where=Place(path))
         return found, None
 
     @classmethod
@@ -91,10 +97,10 @@ class SentenceVectors(GroupedTask):
         if stored:
             stored.check_complete(is_chosen=bool(settings.pooling))
         pooling = settings.pooling or (stored.pooling if stored else None) or "mean"
-        loss = LOSSES[settings.loss or cls.usual_loss]()
+        loss = LOSSES[settings.loss or cls.losses[0]]()
         return {"pooling": pooling, "normalize": bool(stored and stored.normalize), "loss_function": loss}
 
-    def sequences_of(self, given: Sequence[str]) -> list[Text]:
+    def sequences_of(self, given: Sequence[str]) -> list[str]:
         prompts = (*self.settings.prompts, "", "")[:2]
         return [prompts[min(column, 1)] + text for column, text in enumerate(given)]
 
@@ -109,50 +115,63 @@ class SentenceVectors(GroupedTask):
         numbers: dict[str, int] = {}
         return np.array([[numbers.setdefault(text, len(numbers)) for text in example.given] for example in examples])
 
-    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
-        library = Library([example.given for example in examples])
-        found = [[hit.corpus_id for hit in hits] for hits in library.search(logits)]
-        return {**retrieval_scores(found, library.relevant), "loss": self.loss(logits, examples)}
+    def predict(self, examples: Sequence[JudgedExample]) -> Vectors:
+        """Return the vector of each different text, computed once, in batches of similar length."""
+        known: dict[str, Encoding] = {}
+        for example in examples:
+            known.update(zip(self.sequences_of(example.given), example.encoding, strict=True))
+        texts = sorted(known, key=lambda text: len(known[text].ids))
+        groups = super().predict([JudgedExample([known[text]], text, 0.0) for text in texts])
+        return {text: vector for text, (vector,) in zip(texts, groups, strict=True)}
 
-    def loss(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> float:
+    def in_groups(self, vectors: Vectors, examples: Sequence[JudgedExample]) -> Array:
+        """Return the vectors of the texts of each example (N, C, D)."""
+        rows = [vectors[text] for example in examples for text in self.sequences_of(example.given)]
+        return np.stack(rows).reshape(len(examples), -1, len(rows[0]))
+
+    def loss(self, vectors: Vectors, examples: Sequence[JudgedExample]) -> float:
         """Return the mean of the losses of batches, as in training."""
         size, total = self.settings.batch_size, 0.0
         for start in range(0, len(examples), size):
             batch = examples[start : start + size]
-            vectors = np.stack(logits[start : start + size])
-            total += len(batch) * float(self.model.loss_function(vectors, self.targets(batch)))
+            total += len(batch) * float(self.model.loss_function(self.in_groups(vectors, batch), self.targets(batch)))
         return total / len(examples)
 
     def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
-        vectors = self.predict(examples)
-        self._before = self.searched(vectors, examples)
-        return self.judge(vectors, examples)
+        return self.evaluate(examples)
 
-    def searched(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> list[int]:
-        """Return the number of the first text found for each query."""
-        found = Library([example.given for example in examples]).search(logits, top_k=1)
-        return [hits[0].corpus_id for hits in found]
+    def search(self, vectors: Vectors, examples: Sequence[JudgedExample]) -> list[Searched]:
+        """Return the texts found for each query."""
+        return search([self.sequences_of(example.given) for example in examples], vectors)
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        """Return the queries with another text found first, and the result before training."""
-        library = Library([example.given for example in examples])
-        queries, texts, found = list(library.queries), list(library.texts), library.search(logits, top_k=1)
+    def judge(self, logits: Vectors, examples: Sequence[JudgedExample]) -> dict[str, float]:
+        searched = self.search(logits, examples)
+        self._first = self._first or {each.query: each.found[0] for each in searched}
+        scores = retrieval_scores([each.found for each in searched], [each.relevant for each in searched])
+        return {**scores, "loss": self.loss(logits, examples)}
+
+    def report_row(self, logits: Vectors, examples: Sequence[JudgedExample]) -> dict[str, object]:
+        """Return the queries with another text found first, and the first evaluation's result, before training."""
+        searched = self.search(logits, examples)
 
         def describe(number: int) -> dict[str, object]:
-            own, first = min(library.relevant[number]), found[number][0].corpus_id
-            told = {"true": own, "predicted": first, "before": self._before[number] if self._before else first}
-            return {"text": cut(queries[number]), **{name: cut(texts[each]) for name, each in told.items()}}
+            query, (true, *_), (first, *_), _ = searched[number]
+            before = self._first.get(query, first)
+            return {"text": cut(query), "true": cut(true), "predicted": cut(first), "before": cut(before)}
 
-        wrong = [hits[0].corpus_id not in known for hits, known in zip(found, library.relevant, strict=True)]
-        return row_of("search", np.array(wrong), np.array([hits[0].score for hits in found]), describe)
+        wrong = [each.found[0] not in each.relevant for each in searched]
+        return row_of("search", np.array(wrong), np.array([each.score for each in searched]), describe)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a folder of sentence-transformers, for `npbert search`."""
         self.embed().save_pretrained(folder, overwrite=overwrite)
 
     def embed(self) -> Embed:
-        """Return the SentenceVectors of the model."""
-        options: dict[str, Any] = {"pooling": self.model.pooling_name, "normalize": self.model.unit is not None}
+        """Return Embed for the model."""
+        options: dict[str, Any] = {
+            "pooling": self.model.pooling_name,
+            "normalize": isinstance(self.model.unit, UnitLength),
+        }
         return Embed(self.model.bert, self.tokenizer, max_length=self.max_length, **options)
 
 
@@ -162,24 +181,24 @@ class ScoredVectors(SentenceVectors):
 
     metrics = ("spearman", "pearson", "loss")
     goal = "spearman"
-    usual_loss = "cosent"
+    losses = ("cosent", "cosine")
 
     def targets(self, examples: Sequence[JudgedExample]) -> Array:
         return targets_of(examples)
 
-    def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
-        return self.evaluate(examples)
-
-    def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
-        cosines, scores = self._cosines(logits), targets_of(examples)
+    def judge(self, logits: Vectors, examples: Sequence[JudgedExample]) -> dict[str, float]:
+        cosines, scores = self.cosines(logits, examples), targets_of(examples)
         found = {name: METRICS[name](cosines, scores) for name in ("spearman", "pearson")}
         return {**found, "loss": self.loss(logits, examples)}
 
-    def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
-        return numbers_row(self._cosines(logits).astype(float), examples)
+    def report_row(self, logits: Vectors, examples: Sequence[JudgedExample]) -> dict[str, object]:
+        return numbers_row(self.cosines(logits, examples).astype(float), examples)
 
-    def _cosines(self, logits: Sequence[Array]) -> Array:
-        return CosineLoss().cosines(np.stack(logits), np.zeros(len(logits)))
+    def cosines(self, vectors: Vectors, examples: Sequence[JudgedExample]) -> Array:
+        """The cosine of each pair (N,)."""
+        unit = UnitLength()(self.in_groups(vectors, examples))
+        cosines: Array = (unit[:, 0] * unit[:, 1]).sum(axis=1)
+        return cosines
 
 
 def _score(text: str, settings: TaskSettings, place: Place, hint: Sentence) -> float:

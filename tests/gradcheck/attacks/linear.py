@@ -29,9 +29,9 @@ def of_a_number(change):
 
 
 LINEAR = {
+    "gradient clipping": (lambda x: x * x, lambda dy, x: np.clip(2 * x * dy, -20, 20), X),
     **{name: of_a_loss(change) for name, change in OF_A_LOSS.items()},
     **{name: of_a_number(change) for name, change in OF_A_NUMBER.items()},
-    "gradient clipping": (lambda x: x * x, lambda dy, x: np.clip(2 * x * dy, -20, 20), X),
     "the sign of another": (
         lambda x: ((x * x).sum(), x.sum()),
         lambda da, db, x: 2 * abs(da) * x + db,

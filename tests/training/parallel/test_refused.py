@@ -16,7 +16,6 @@ from npbert.io.extras import MissingExtraError
 from npbert.io.files import FileError
 from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, in_words
-from npbert.training import session
 from npbert.training.agreement import check_same_batch, check_same_folder, done_by_the_first
 from npbert.training.parallel import (
     ALONE,
@@ -109,26 +108,25 @@ def test_cores_are_shared(everyone, threads, said, monkeypatch, recwarn):
     assert [str(warning.message)[: len(line)] for warning, line in zip(recwarn, said, strict=True)] == said
 
 
-def test_other_settings_another_model_another_version_or_other_files(tmp_path, monkeypatch):
-    this, known = threading.local(), {"steps": 12, "bias": 0.0, "version": "1.0", "held_out": "a"}
-    installed = type("Installed", (), {"__version__": property(lambda _: this.version)})
+def test_other_settings_another_model_other_code_or_other_files(tmp_path, monkeypatch):
+    this, known = threading.local(), {"steps": 12, "bias": 0.0, "code": "1.0", "held_out": "a"}
 
     def check(communicator, **changes):
         """Process 2 has these changes; and process 1 another bias, too."""
         mine = {**known, **(changes if communicator.rank == 2 else {})}
-        model, this.version = classifier(), mine["version"]
+        model, this.code = classifier(), mine["code"]
         model.classifier.bias.value += communicator.rank * changes.get("bias", 0)
         reads = {"held-out file dev": mine["held_out"]}
         trainer = make(tmp_path, communicator, model=model, reads=reads, steps=mine["steps"])
         trainer.look_at_data()
         check_alike(trainer)
 
-    monkeypatch.setattr(session, "npbert", installed())
+    monkeypatch.setattr("npbert.training.reads._code", lambda: this.code)
     together(3, check)
     for changes, said in (
         ({"steps": 7}, r"2 has another value for steps than process 0: 7 and not 12"),
         ({"bias": 0.1}, r"1 has another value of classifier\.bias than process 0"),
-        ({"version": "1.1"}, r"2 has another version of npbert than process 0: 1\.1 and not 1\.0"),
+        ({"code": "1.1"}, r"2 has another code of npbert than process 0"),
         ({"held_out": "b"}, r"2 has another held-out file dev than process 0"),
     ):
         with pytest.raises(ValueError, match=f"^process {said}$"):

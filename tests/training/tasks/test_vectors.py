@@ -14,7 +14,7 @@ from npbert.io.json_lines import SHOWN_FILE, read_json_lines
 from npbert.layers import CoSENT, CosineLoss, InBatchNegatives, TripletLoss
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
-from npbert.training.retrieval import Library, retrieval_scores
+from npbert.training.retrieval import retrieval_scores, search
 from npbert.training.tasks import TaskSettings, task_class
 from tests.training.tiny import write_checkpoint
 
@@ -48,6 +48,8 @@ def settings(tmp_path):
         ("a\tb\tc\td\na\tb\tc\n", {"negatives": ("2", "3")}, "line 2: 3 columns, wanted at least 4"),
         ("a cat\tit purrs\tfive\n" * 2, {"label": "2"}, r"line 1: the score 'five' is not a number"),
         ("a\tb\t5\n", {"label": "2", "loss": "cosine"}, "the score is 5, wanted a cosine"),
+        ("a\tb\nc\tb\n", {}, "pairs.tsv: text_pair is the same in all rows, so there is nothing to compare"),
+        ("a\tb\t3\nc\td\t3\n", {"label": "2"}, "pairs.tsv: label is the same in all rows"),
     ],
 )
 def test_a_file_that_is_none_is_refused_with_its_line(settings, tmp_path, content, changes, error):
@@ -64,7 +66,8 @@ def test_a_file_that_is_none_is_refused_with_its_line(settings, tmp_path, conten
         ({"loss": "hinge"}, "loss is 'hinge', wanted one of in-batch, both-ways, triplet, cosent, cosine"),
         ({"label": "2", "negatives": ("3",)}, "negatives is .*, wanted none with a score"),
         ({"loss": "triplet"}, "negatives is .*, wanted one column for triplets"),
-        ({"batch_size": 1}, "batch_size is 1, wanted at least 2, as the texts of other pairs"),
+        ({"batch_size": 1}, "batch_size is 1, wanted at least 2: the loss compares the pairs of a batch"),
+        ({"batch_size": 1, "label": "2"}, "batch_size is 1, wanted at least 2"),
         ({"prompts": ("a", "b", "c")}, "prompts is .*, wanted at most 2: for the first text, and for the others"),
         ({"pooling": "median"}, "pooling is 'median', wanted one of mean, cls, max"),
     ],
@@ -127,6 +130,7 @@ def test_it_learns_what_belongs_together_and_saves_what_a_search_reads(settings,
     held_out = replace(settings, held_out=settings.train)
     with pytest.warns(UserWarning, match="4 of 4 rows"):
         run = Finetuning(held_out, tmp_path / "run")
+    assert "pairs.tsv: 12 examples, 8 of them repeat others" in run.summary()
     before = run.baselines
     found = run.trainer.train()
     assert found["mrr_at_10"] == found["recall_at_1"] == 1 > before["mrr_at_10"]
@@ -145,18 +149,18 @@ def test_it_learns_what_belongs_together_and_saves_what_a_search_reads(settings,
 def test_a_report_shows_what_is_found_first_before_and_after(settings, tmp_path):
     with pytest.warns(UserWarning, match="4 of 4 rows"):
         run = Finetuning(replace(settings, held_out=settings.train), tmp_path / "run")
-    right = np.eye(12)[[0, 1, 2, 3]]
-    wrong = right[[1, 0, 2, 3]]
-    examples, vectors = run.held_out, np.stack([right, wrong], axis=1)
-    row = run.task.report_row(list(vectors), examples)
-    given = [example.given for example in examples]
+    before = run.task.predict(run.held_out)
+    given = [example.given for example in run.held_out[:4]]
+    texts = [text for _, text in given]
+    first = {each.query: each.found[0] for each in search(given, before)}
+    e = np.eye(4)
+    vectors = {text: e[n] for n, pair in enumerate(given) for text in pair}
+    vectors[texts[0]], vectors[texts[1]] = e[1], e[0]
+    row = run.task.report_row(vectors, run.held_out)
     assert (row["kind"], row["examples"], row["wrong"]) == ("search", 4, 2)
-    first = run.task.searched(run.task.predict(examples), examples)
-    shown = [
-        {"text": given[n][0], "true": given[n][1], "predicted": given[1 - n][1], "before": given[first[n]][1]}
-        for n in (0, 1)
+    assert row["worst"] == [
+        {"text": given[n][0], "true": texts[n], "predicted": texts[1 - n], "before": first[given[n][0]]} for n in (0, 1)
     ]
-    assert row["worst"] == shown
 
 
 def test_the_pooling_is_the_folders_own_unless_another_is_asked_for(settings, tmp_path):
@@ -166,8 +170,8 @@ def test_the_pooling_is_the_folders_own_unless_another_is_asked_for(settings, tm
         run = Finetuning(replace(settings, model=str(tmp_path / "theirs"), **changes), tmp_path / "run")
         assert (run.task.embed().pooling, run.task.embed().normalize) == (pooling, True)
         example = run.data.examples[0]
-        vectors = run.task.embed()(list(example.given))
-        np.testing.assert_allclose(run.task.predict([example])[0], vectors, rtol=1e-5, atol=1e-6)
+        vectors, found = run.task.embed()(list(example.given)), run.task.predict([example])
+        np.testing.assert_allclose([found[text] for text in example.given], vectors, rtol=1e-5, atol=1e-6)
 
 
 def test_scores_are_learned_in_their_order(settings, tmp_path):
@@ -193,13 +197,13 @@ def test_a_search_is_scored_by_the_places_of_what_belongs_to_the_query():
 
 
 def test_a_text_that_is_there_twice_is_searched_once():
-    library = Library([("q", "a", "x"), ("r", "b", "a"), ("q", "c", "x")])
-    assert (list(library.queries), list(library.texts)) == (["q", "r"], ["a", "x", "b", "c"])
-    assert library.relevant == [{0, 3}, {2}]
     e = np.eye(4)
-    vectors = [np.array([e[0], e[0], e[1]]), np.array([e[2], e[2], e[0]]), np.array([e[0], e[0] + e[1], e[1]])]
-    found = library.search(vectors)
-    assert [[hit.corpus_id for hit in hits] for hits in found] == [[0, 3, 1, 2], [2, 0, 1, 3]]
+    vectors = {"q": e[0], "r": e[2], "a": e[0], "x": e[1], "b": e[2], "c": e[0] + e[1]}
+    groups = [("q", "a", "x"), ("r", "b", "a"), ("q", "c", "x"), ("q", "a", "x")]
+    assert search(groups, vectors) == [
+        ("q", ["a", "c"], ["a", "c", "x", "b"], pytest.approx(1)),
+        ("r", ["b"], ["b", "a", "x", "c"], pytest.approx(1)),
+    ]
 
 
 def test_the_weights_alone_are_berts(settings, tmp_path):

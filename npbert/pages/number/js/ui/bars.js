@@ -6,7 +6,7 @@ import {signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {titleOf} from "./labels.js";
 
-const MOST_BARS = 9;
+const MOST_BARS = 6; // so that the code under them is in sight
 
 // A bar for each term; the small ones of many are folded away. total: null where the terms are no sum.
 export function barsOf({terms, total}) {

@@ -32,7 +32,7 @@ export function chart({title, lines, marks = [], x, y}) {
     text(plainNumber(y.from, 3), {x: LEFT - 6, y: HIGH, class: "end"}),
   );
   const keys = [...lines, ...marks].map(({label, look}) => make("span", {}, sample(look), label));
-  return make("figure", {class: "chart"}, drawing, make("figcaption", {}, ...keys));
+  return make("figure", {class: "chart"}, drawing, make("figcaption", {class: "row"}, ...keys));
 }
 
 // A bit of the line, or the mark, for the list of what is what.

@@ -37,7 +37,7 @@ const NOTES = {
 export function showFollowed() {
   watch(["trace", "trail"], drawFollowed);
   watch(["trace", "quiz", "tour"], drawTries);
-  watch(["step"], () => state.chosen && show("ways", ...waysOn()));
+  watch(["trace", "trail", "step"], () => show("ways", ...(state.chosen ? waysOn() : [])));
 }
 
 // Follow this number, and show its sum.
@@ -88,7 +88,6 @@ function drawFollowed() {
     barsOf(explained),
     ...spoiledSum(explained),
     make("p", {class: "note"}, origin ? NOTES[origin]() : notes.join(" ")),
-    make("div", {id: "ways", class: "row screen-only"}, ...waysOn()),
   );
 }
 

@@ -80,7 +80,7 @@ function sentences(value, loss) {
   if (!state.moved) {
     const alone = isShares(arrayNamed(now.place.name)) ? " Moved alone, it no longer adds up to 1 with its row." : "";
     const why = now.slope === null ? " Backward goes past it in one formula, so it has no slope here." : "";
-    return [`Drag it: the guesses and the ${goal} at the top move with it.${why}${alone}`];
+    return [`Drag: the ${goal} at the top moves with it.${why}${alone}`];
   }
   const change = loss - before;
   const begin = `${title} is now ${plainNumber(value)}, moved by ${signedNumber(value - now.value, 3)}, and the ${goal} `;

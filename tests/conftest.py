@@ -32,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile(
         "npbert",
-        max_examples=40 if config.getoption("--thorough") else 10,
+        max_examples=40 if config.getoption("--thorough") else 5,
         derandomize=IN_CI,
         deadline=None,
         suppress_health_check=[HealthCheck.too_slow],

@@ -81,6 +81,7 @@ def test_a_whole_run_from_files_to_files(tmp_path):
     assert "wanted --checkpoint" in speed("embed", *options, file="whole.py").stderr
 
 
+@pytest.mark.thorough
 def test_a_workload_runs_and_what_is_missing_is_said_and_left_out(tmp_path):
     path = tmp_path / "speed.jsonl"
     options = ["--sides", "npbert", "--rounds", 1, "--threads", 1, "--output", path]

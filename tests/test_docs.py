@@ -114,7 +114,7 @@ def changes():
             if kind == "diff":
                 assert next_kind == "text", f"{page.name}: a change without what it brings about"
                 cases.append((f"{page.stem[:2]}-{Path(extra).stem}", code, extra, content, shown))
-    return one_in(5, cases)
+    return one_in(7, cases)
 
 
 def functions_in(code, around=""):

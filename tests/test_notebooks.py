@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import npbert
-from tests.tables import one_in
 
 NEEDED = ("nbclient", "nbformat", "ipykernel", "matplotlib", "tokenizers", "tensorboard", "tomlkit", "filelock")
 HOW = "is not installed: pip install -e '.[notebook]'"
@@ -42,9 +41,9 @@ def kinds(notebook):
     return [[sorted(out.get("data", [out.get("name")])) for out in cell["outputs"]] for cell in cells]
 
 
-@pytest.mark.parametrize("path", one_in(9, sorted(NOTEBOOKS, key=lambda path: path.stat().st_size)))
+@pytest.mark.thorough
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_gives_outputs_of_the_kinds_that_are_checked_in(path):
-    """The shortest always."""
     assert kinds(executed(path)) == kinds(json.loads(path.read_text("utf-8")))
 
 

@@ -125,10 +125,10 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
             alone,
             "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)",
         )
+        call.check_memory()  # first: add_grad itself writes into what it was given to keep
         if names := call.written():
             text = f"backward writes into {names[0]}, {_OWN}"
             raise PromiseError(text, *(f"the caller's {name}" for name in names))
-        call.check_memory()
         _check_sum(other.backward(), alone, other_alone, function.parameters)
         call.check_handed_out()
 

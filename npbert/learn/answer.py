@@ -94,6 +94,10 @@ class Answer:
         wrong = set().union(*(each.wrong for each in self.given))
         return [name for name in self.right[0] if name in wrong]
 
+    def empty(self) -> set[str]:
+        """The names of what is wrong and 0 everywhere, at each sample."""
+        return {name for name in self.all_wrong() if not any(np.any(each.numbers.get(name, 1)) for each in self.given)}
+
     def comparable(self) -> list[Numbers]:
         """The learner's numbers at each sample, by the wrong names that have the right shape everywhere."""
         both = list(zip(self.given, self.right, strict=True))

@@ -79,17 +79,15 @@ def _broken(answer: Answer, findings: list[Finding]) -> Verdict:
 def _told(answer: Answer, findings: list[Finding]) -> Verdict:
     """Return the verdict on wrong numbers: on the code, if edits explain them, otherwise on the numbers."""
     wrong, part = answer.all_wrong(), answer.part
-    empty = {name for name in wrong if not any(np.any(each.numbers.get(name, 1)) for each in answer.given)}
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = [each for each in findings if each.kind != UNKNOWN]
-    edits = [each for each in edits if not each.is_of_right_code or each.subject not in empty]
     edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
     verdicts = [_of_edit(part, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in wrong if name not in explained and not ("." in name and explained)]
     left = [name for name in left if any(name in each.numbers for each in answer.given)] or left
     if left:
-        place = describe_place(suspects[0]) if suspects and not empty else ""
+        place = describe_place(suspects[0]) if suspects else ""
         verdicts.append(_of_numbers(answer, left, place))
         edits += suspects
     return replace(numbered(verdicts), findings=tuple(edits))

@@ -110,13 +110,14 @@ def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str,
     is_promised = seed < 2
     with function.unchanged():
         call = Call(function)
+        given = np.copy(call.y)
         try:
             found = call.backward()
         except WrongShapeError as error:
             found = {name: parameter.grad.copy() for name, parameter in function.parameters.items()}
             found |= {error.name: error.gradient}
             is_promised = False
-        yield {y: np.copy(call.y)} | {shown[name]: gradient for name, gradient in found.items()}
+        yield {y: given} | {shown[name]: gradient for name, gradient in found.items()}
     if is_promised:
         try:
             promised_gradients(function)

@@ -12,6 +12,7 @@ from tests.learn.answers import answered, right
 LINEAR = right(2)["Linear.backward"]
 
 
+@pytest.mark.thorough
 def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONBREAKPOINT", "builtins.print")
     path = tmp_path / "02_linear.py"

@@ -32,6 +32,7 @@ transpose: a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ 
 function: a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real
 argument: f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)
 reshape: a.reshape(b) → a.swapaxes(1, 2).reshape(b), a.swapaxes(0, 1).reshape(b)
+reshape: a.reshape(b) → a.reshape(b[0], b[2], b[1], *b[3:]).swapaxes(1, 2)
 reshape: a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c)
 reshape: a.reshape(b, c, d) → a.reshape(c, b, d).swapaxes(0, 1), a.swapaxes(0, 1).reshape(b, c, d)
 reshape: a.reshape(b, c, d, e) → a.reshape(b, d, c, e).swapaxes(1, 2), a.swapaxes(1, 2).reshape(b, c, d, e)
@@ -45,7 +46,8 @@ brackets: f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) →
 brackets: f(a) / b → f(a / b); a / b * c → a / (b * c)
 comparison: {_COMPARISONS}; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b
 comparison: ~a → a; not a → a; a if b else c → c if b else a, a, c; np.where(a, b, c) → np.where(a, c, b)
-index: a[b] → a; a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]; a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b]
+index: a[b] → a, a.sum(axis=0); a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]
+index: a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b]
 index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]; i → i - 1, i + 1
 constant: c → C; a ** b → a ** (b - 1), a ** (b + 1)
 too much: p → P

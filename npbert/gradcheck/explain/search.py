@@ -4,7 +4,7 @@ import ast
 import copy
 import heapq
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +14,12 @@ from npbert.gradcheck.explain.code import HOOK, Code, filled
 from npbert.gradcheck.explain.edits import Edit, PlaceEdits, statement_edits
 from npbert.gradcheck.explain.places import RAISED, WRITTEN, CodePlace, compiled_expression, fingerprint, places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.gradcheck.explain.trace import Trace, telling, watched
+from npbert.gradcheck.explain.trace import Trace, is_result, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_worse, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
+_AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
 _UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
 _TO_RUN = 1.0  # and than the first with which the code runs
@@ -32,10 +33,14 @@ Made = tuple[Edit, Code, list[Outlook]]
 
 
 class Search:
-    """now: the errors of the code, by sample. runs: of a right code, by sample, if any"""
+    """now: the errors of the code, by sample. runs: of a right code, by sample, if any. made: the kinds of the earlier
+    edits, likely mistakes elsewhere too
+    """
 
-    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None) -> None:
-        self.code, self.trial, self.now = code, trial, now
+    def __init__(
+        self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None, made: Collection[str]
+    ) -> None:
+        self.code, self.trial, self.now, self.made = code, trial, now, made
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.right = runs(self.first) if runs else None
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
@@ -84,7 +89,7 @@ class Search:
                 more -= _UNKNOWN
             for kind in edits.kinds:
                 if kind not in not_here:
-                    self._push((KINDS[kind].cost + more,), kind, place)
+                    self._push((KINDS[kind].cost + more - _AGAIN * (kind in self.made),), kind, place)
 
     def _push(self, rank: tuple[float, ...], thing: Edit | str, place: CodePlace | None) -> None:
         heapq.heappush(self._waiting, (rank, next(self._number), thing, place))
@@ -128,9 +133,7 @@ class Search:
     def _with(self, place: CodePlace, expression: Any) -> Callable[..., Any]:
         """Return the code with another expression in a place. The rest is compiled only once for each place."""
         if place not in self._open:
-            env = filled(
-                f"{HOOK}(locals(), lambda: e)", e=place.expr
-            )  # so that an inner function still knows its names
+            env = filled(f"{HOOK}(locals(), lambda: e)", e=place.expr)  # an inner function knows the names it reads
             self._open[place] = self.trial.compiled(self.code.edited({id(place.expr): env}), self._computed)
         self._expression = expression
         return self._open[place]
@@ -139,7 +142,12 @@ class Search:
         return eval(self._expression, {**self.code.scope, **env})
 
     def suspect(self) -> CodePlace | None:
-        """Return the first place whose numbers are in no right run: wrong outputs come from it, and no right ones."""
+        """Return the first place whose numbers are in no right run: wrong outputs come from it, and no right ones. If
+        all wrong outputs are 0, the first place with such an array."""
+        wrong = [self.now[self.first].arrays.get(name) for name in self.now[self.first].wrong]
+        if all(pair and not pair[0].any() for pair in wrong):
+            shapes = {pair[0].shape for pair in wrong if pair}
+            return next((each for each in self.places if is_result(each) and _is_zero(each.value, shapes)), None)
         for place in self._unknown:
             if self.right and all(map(self.right.has, telling(place.value))):
                 continue  # it is in a right run, under another name
@@ -185,6 +193,10 @@ class Search:
             RAISES in now.wrong or (then.wrong <= now.wrong and not is_worse(now, then, _SPOILED))
             for now, then in pairs
         )
+
+
+def _is_zero(value: Any, shapes: Collection[tuple[int, ...]]) -> bool:
+    return isinstance(value, np.ndarray) and value.shape in shapes and not value.any()
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:

@@ -19,8 +19,8 @@ MOST_TOKENS = 16
 MOST_NUMBERS = 30_000
 """They are about 600 kB of text, so the page stays under 1 MB."""
 CONFIG = (
-    *("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "vocab_size"),
-    *("max_position_embeddings", "type_vocab_size", "layer_norm_eps", "initializer_range"),
+    *("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"),
+    *("max_position_embeddings", "layer_norm_eps", "initializer_range"),
 )
 OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
 """The defaults of AdamW in npbert.optim, and the Trainer's clipping."""

@@ -12,6 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.io.errors import InputError
 from npbert.io.files import FileError, check_writable, decode, naming, read_bytes, read_stream, write_where_asked
+from npbert.io.json_lines import with_floats
 from npbert.io.messages import LOGGER, is_quiet
 
 STANDARD_INPUT = "-"
@@ -107,12 +108,8 @@ def write_json_lines(rows: Iterable[Any], path: str = "", *, for_people: bool = 
 
 
 def rounded(value: Any, digits: int) -> Any:
-    """Return the value with every float in it rounded to `digits` digits, as a float32 has no 16 of them."""
-    if isinstance(value, dict):
-        return {name: rounded(each, digits) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(each, digits) for each in value]
-    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+    """Return the value with every float in it rounded to `digits` digits: a float64 from a float32 would show 16."""
+    return with_floats(value, lambda number: float(f"{number:.{digits}g}"))
 
 
 def read_array(path: str) -> Array:

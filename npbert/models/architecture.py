@@ -29,10 +29,10 @@ class Architecture:
     before; BERT's are columns of the batch.
     has_types: False for models without token types.
     biases: `all`; `norms`, only LayerNorm's β; or `none`.
-    is_shared: one layer runs L times (ALBERT).
+    groups: the number of layers that run several times each (ALBERT); 0: L layers run once.
     pre_norm, gated: the layer is a PreNormEncoderLayer, with a GatedFeedForward.
     relative_buckets: of the RelativeBias shared by all layers (MPNet); 0: without.
-    rotary: the base of each layer's rotary positions; (): without.
+    rotary: for each layer's Rotary the base and, if any, the stretch; (): without.
     reach: of each layer's window, None: no limit; (): no windows.
     base_pooler: True if the model without a head has a pooler.
     pooler: its activation before the head of a classification.
@@ -48,11 +48,11 @@ class Architecture:
     first_position: int = 0
     has_types: bool = True
     biases: str = "all"
-    is_shared: bool = False
+    groups: int = 0
     pre_norm: bool = False
     gated: bool = False
     relative_buckets: int = 0
-    rotary: tuple[float, ...] = ()
+    rotary: tuple[tuple[float, ...], ...] = ()
     reach: tuple[int | None, ...] = ()
     base_pooler: bool = True
     pooler: str = "tanh"
@@ -80,7 +80,10 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     linear = replace(init, bias=architecture.biases == "all")
     norm = replace(init, bias=architecture.biases != "none")
     bias = RelativeBias(architecture.relative_buckets, heads, init) if architecture.relative_buckets else None
-    rotary = {base: Rotary(features // heads, base, init.dtype) for base in architecture.rotary}
+    rotary = {
+        rope: Rotary(features // heads, rope[0], init.dtype, stretch=rope[1:] or None)
+        for rope in dict.fromkeys(architecture.rotary)
+    }
     layer_class = PreNormEncoderLayer if architecture.pre_norm else EncoderLayer
     network = GatedFeedForward if architecture.gated else FeedForward
 
@@ -109,9 +112,10 @@ def make_encoder(config: Any, init: Init) -> Encoder:
             feed_forward=network(features, config.intermediate_size, linear, activation=config.hidden_act),
         )
 
-    layers = [layer(number) for number in range(1 if architecture.is_shared else config.num_hidden_layers)]
-    if architecture.is_shared:
-        layers *= config.num_hidden_layers
+    count = config.num_hidden_layers
+    groups = architecture.groups or count
+    own = [layer(number) for number in range(groups)]
+    layers = [own[int(number / (count / groups))] for number in range(count)]
     if not architecture.pre_norm:
         return Encoder(layers)
     layers[0].attention_norm = Identity()  # the embeddings already end with a LayerNorm

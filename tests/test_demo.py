@@ -120,6 +120,7 @@ def type_at(arguments, lines):
     return shown.decode().replace("\r", "").split("Your turn.")[1]
 
 
+@pytest.mark.thorough
 def test_on_a_terminal_one_can_type_lines_until_ctrl_d():
     lines = [
         "Thanks you, [MASK]\n",

@@ -12,6 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.io.errors import InputError
 from npbert.io.files import FileError, check_writable, decode, naming, read_bytes, read_stream, write_where_asked
+from npbert.io.json_lines import with_floats
 from npbert.io.messages import LOGGER, is_quiet
 
 STANDARD_INPUT = "-"
@@ -106,11 +107,7 @@ def write_json_lines(rows: Iterable[Any], path: str = "", *, for_people: bool = 
 
 def rounded(value: Any, digits: int) -> Any:
     """The value with every float in it rounded to so many digits: a float64 made of a float32 would show 16."""
-    if isinstance(value, dict):
-        return {name: rounded(each, digits) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [rounded(each, digits) for each in value]
-    return float(f"{value:.{digits}g}") if isinstance(value, float) else value
+    return with_floats(value, lambda number: float(f"{number:.{digits}g}"))
 
 
 def read_array(path: str) -> Array:

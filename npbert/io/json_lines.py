@@ -4,7 +4,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -102,8 +102,13 @@ def _whole_number(text: str) -> int:
 
 def finite_or_null(value: Any) -> Any:
     """The value with None, JSON's null, for each number in it that is not finite: JSON has no word for those."""
+    return with_floats(value, lambda number: number if math.isfinite(number) else None)
+
+
+def with_floats(value: Any, change: Callable[[float], Any]) -> Any:
+    """A JSON value with every float in it changed."""
     if isinstance(value, dict):
-        return {name: finite_or_null(each) for name, each in value.items()}
+        return {name: with_floats(each, change) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [finite_or_null(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [with_floats(each, change) for each in value]
+    return change(value) if isinstance(value, float) else value

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from npbert.io.errors import Setting
-from npbert.io.files import FileError, atomic_write
+from npbert.io.files import FileError, atomic_write, remove_leftovers
 from npbert.io.messages import did_you_mean
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
@@ -35,6 +35,7 @@ def write_missing(folder: Path) -> list[Exercise]:
         hint = ("name another with ", Setting("folder"))
         raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=hint)
     folder.mkdir(parents=True, exist_ok=True)
+    remove_leftovers(folder)
     missing = [exercise for exercise in EXERCISES.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
         _write(exercise, folder / exercise.file_name)

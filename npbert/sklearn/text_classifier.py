@@ -80,31 +80,24 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
                 f"y has one class, {self.classes_.tolist()[0]!r}: there is nothing to learn; wanted at least two"
             )
         random = _utils.check_random_state(self.random_state)
-        settings = {
-            name: getattr(self, name) for name in ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
-        }
+        names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
+        settings: dict[str, Any] = {name: getattr(self, name) for name in names}
         settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
         longest = load_config(self.model).max_position_embeddings
         settings["max_length"] = min(128, longest) if self.max_length is None else self.max_length
         if self.class_weight is not None:
             settings["class_weight"] = self.class_weight
-        labels, held_out = [str(label) for label in y.tolist()], None
-        weights = None if sample_weight is None else np.asarray(sample_weight).ravel().tolist()
+        weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)
+        lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
+        held_out = None
         if self.early_stopping:
-            kept, held = self._split(labels, random)
-            held_out = [texts[number] for number in held], [labels[number] for number in held]
-            texts, labels = [texts[number] for number in kept], [labels[number] for number in kept]
-            weights = weights and [weights[number] for number in kept]
+            parts = self._split(lists, random)
+            lists, held_out = parts[::2], (parts[1], parts[3])
             settings |= {"patience": self.n_iter_no_change}
+        texts, labels, settings["sample_weight"] = lists
         with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
             try:
-                given: dict[str, Any] = {
-                    "sample_weight": weights,
-                    "model": self.model,
-                    "folder": folder,
-                    "held_out": held_out,
-                }
-                self.classify_ = finetune(texts, labels, **given, **settings)
+                self.classify_ = finetune(texts, labels, model=self.model, folder=folder, held_out=held_out, **settings)
             except InputError as error:
                 if error.what == "patience":
                     error.what = "n_iter_no_change"
@@ -124,14 +117,14 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         names = self.classify_.model.config.label_names  # in an order of their own
         return Softmax()(logits)[:, [names.index(str(label)) for label in self.classes_.tolist()]]
 
-    def _split(self, labels: list[str], random: np.random.RandomState) -> Any:
-        """The numbers of the examples to learn from, and of those that are held back."""
+    def _split(self, lists: list[Any], random: np.random.RandomState) -> list[Any]:
+        """Of each list, texts, labels and weights, what to learn from and what is held back."""
         share = self.validation_fraction
         if not 0 < share < 1:
             raise ValueError(f"validation_fraction is {share!r}, wanted a number between 0 and 1")
         try:
-            numbers = range(len(labels))
-            return _selection.train_test_split(numbers, test_size=share, stratify=labels, random_state=random)
+            parts = _selection.train_test_split(*lists, test_size=share, stratify=lists[1], random_state=random)
         except ValueError as error:
-            what = f"validation_fraction is {share!r}, which cannot be held back of {counted(len(labels), 'text')}"
+            what = f"validation_fraction is {share!r}, which cannot be held back of {counted(len(lists[0]), 'text')}"
             raise ValueError(f"{what}: {error}") from error
+        return list(parts)

@@ -17,7 +17,8 @@ so does a b: what comes back from the two adds up.
 ASKED = """
 Return dx, of the shape of dy.
 
-dy (N, D): for each row, H heads of d/2 first members a, then d/2 second members b   cos, sin (N, d/2): of each angle φ
+dy (N, D): for each row, H heads of d/2 first members a, then d/2 second members b
+cos, sin (N, d/2): of each angle φ
 """
 HINTS = """
 Write one pair as a product: y = R x with R = (cos, −sin; sin, cos). You know the gradient of x in a product.

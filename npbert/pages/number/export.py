@@ -13,6 +13,7 @@ from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.number.network import formulas, network
 from npbert.pages.number.source import source_lines
 
+TITLE = "Follow one number back"
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 """A model beyond these sizes does not fit on a screen."""
 MOST_TOKENS = 16
@@ -33,7 +34,7 @@ def export(
     examples: Sequence[Example],
     vocabulary: Sequence[str],
     *,
-    title: str = "Follow one number back",
+    title: str = TITLE,
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """All that the page knows, as an object for JSON: `title`, `config`, `vocabulary`, `parameters`, `constants`,

@@ -3,11 +3,9 @@ come from text, where [MASK] stands for a word to be guessed, or from a toy dial
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +18,7 @@ from npbert.io.files import write_where_asked
 from npbert.io.messages import did_you_mean
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import escape, json_script, module_script, page, resource
-from npbert.pages.number.export import MOST_TOKENS, export
+from npbert.pages.number.export import MOST_TOKENS, TITLE, export
 
 if TYPE_CHECKING:
     from npbert.inference import FillMask
@@ -28,13 +26,11 @@ if TYPE_CHECKING:
 FOLDER = "number"
 PAGES = Path(__file__).parents[1]
 STYLES = ("page", "stage", "panels", "fit")
-TITLE = "Follow one number back"
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _PART = re.compile(r"<!-- (\w+\.html) -->")
 _CHAPTER = re.compile(r'<a\s+href="docs/([\w-]+)\.md">([^<]*)</a>')
 FOOT = "<!-- the site -->"
 TO_THE_SITE = ' <a href="{}index.html">Its source and chapters, to read</a>.'
-_IMPORTED = re.compile(r'^import [^;]*from "(.*)";$', re.MULTILINE)
 MASK = SPECIAL["mask_id"]
 LENGTH = 5
 """So many words of a dialogue's line fit on a screen."""
@@ -92,13 +88,9 @@ def number_page(data: dict[str, Any], chapter: str = r"\2") -> str:
 
 
 def modules() -> list[str]:
-    """The paths of all modules of the page, each after those that it needs, by their paths in pages/."""
-    scripts = [path.relative_to(PAGES).as_posix() for path in sorted((PAGES / FOLDER / "js").rglob("*.js"))]
-    needs = {
-        path: [posixpath.normpath(f"{path}/../{imported}") for imported in _IMPORTED.findall(resource(path))]
-        for path in scripts
-    }
-    return list(TopologicalSorter(needs).static_order())
+    """The paths of all modules of the page in pages/, the one that begins last: only that one acts as it is read."""
+    scripts = [path.relative_to(PAGES).as_posix() for path in (PAGES / FOLDER / "js").rglob("*.js")]
+    return sorted(scripts, key=lambda path: (path.endswith("/main.js"), path))
 
 
 def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str] = ()) -> list[Example]:
@@ -163,7 +155,7 @@ def dialogue_data(
         examples.append(masked[rng.integers(len(masked))])
     if len(masked) > 1:  # of the last line, for a mean over several masked words
         examples[-1] = _both(*(masked[index] for index in rng.choice(len(masked), 2, replace=False)))
-    return export(model, examples, dialogue.vocabulary.tokens, title=TITLE, optimizer={"lr": RATE})
+    return export(model, examples, dialogue.vocabulary.tokens, optimizer={"lr": RATE})
 
 
 def _both(one: Example, other: Example) -> Example:

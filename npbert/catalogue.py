@@ -185,6 +185,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "TripletLoss": (_made(0.5), triples),
         "DotProductAttention": (_made(H, 0.3), of_three),
         "Rotary": (lambda cls, init: cls(2 * D // H, 10.0, init.dtype), _drawn(wide, also=(lengths.positions,))),
+        "Rotary, stretched": (
+            lambda cls, init: cls(2 * D // H, 10.0, init.dtype, stretch=(3.0, -0.5, 1.5, 1.2)),
+            _drawn(wide, also=(lengths.positions,)),
+        ),
         "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
         "BinaryCrossEntropy": (_made(), _drawn((B, T), also=(replaced,))),
         "DistanceAttention, bias": (distance_attention(), _drawn(rows, rows, rows, also=(lengths,))),

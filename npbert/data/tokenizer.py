@@ -7,6 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
+import numpy as np
+
 from npbert.data.batch import Batch, Ids, ids_of, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.library_tokenizer import cutting_tokenizer, encodings_of
@@ -24,6 +26,9 @@ Text: TypeAlias = "str | tuple[str, str]"
 
 CHARACTERS = 64
 """From so many characters for each token that is wanted on, a text is not read to its end."""
+
+WORD_BEGINS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}", "\N{LOWER ONE EIGHTH BLOCK}"
+"""How a token that begins a word begins, where the tokens are byte pairs (a space, as one character) or of Unigram."""
 
 AT_ONCE = 1024
 """Texts that are Encodings at a time, where only their ids are wanted."""
@@ -64,6 +69,9 @@ class Tokenizer(Vocabulary):
         self.library_tokenizer.no_padding()
         self.library_tokenizer.no_truncation()
         self._number(self._tokens_by_id(), special)
+        if type(self.library_tokenizer.model).__name__ != "WordPiece":
+            begins = np.array([token.startswith(WORD_BEGINS) for token in self.tokens])
+            self.continues = self.is_word & ~begins
         self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
         if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
             around = f"no {self.special['cls_id']} before a text and no {self.special['sep_id']} after it"
@@ -130,6 +138,11 @@ class Tokenizer(Vocabulary):
             if ids[token] != place:
                 raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}: ids count from 0, each once")
         return tokens
+
+    @property
+    def joins_as_bert(self) -> bool:
+        """True where a pair becomes `[CLS] first [SEP] second [SEP]`; RoBERTa puts two [SEP] between."""
+        return self.encode([("", "")])[0].ids == [self.cls_id, self.sep_id, self.sep_id]
 
     def __repr__(self) -> str:
         special = ", ".join(f"{token} {getattr(self, name)}" for name, token in self.special.items())

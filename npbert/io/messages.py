@@ -126,7 +126,6 @@ _MEANT = {  # names that other programs have for the same thing, with underscore
     "valid": "held_out",
     "validation": "held_out",
     "validation_data": "held_out",
-    "validation_fraction": "held_out",
     "validation_split": "held_out",
     "weights": "sample_weight class_weight",
     "vocab_size": "size",

@@ -20,22 +20,32 @@ class Rotary(Layer):
     section 3.2; the pairs as in Hugging Face's `rotate_half`.) Chapter 11 of docs/ derives it.
 
     features: d, of one head   base: the larger, the slower the last pairs turn   dtype: of x
+    stretch: for texts longer than those learned from, (factor, first, last, scale): from pair `first` to pair `last`, φ
+    falls from its own to a `factor`-th, and y is `scale` times as long. (Peng et al. 2023, "YaRN", section 3.)
     (The angles are float32 in any case, as in Hugging Face's code: the same numbers.)
 
     Raises: ValueError when d is odd or does not divide D; TypeError for positions that are not integers.
     """
 
-    def __init__(self, features: int, base: float, dtype: DTypeLike = np.float32) -> None:
+    def __init__(
+        self,
+        features: int,
+        base: float,
+        dtype: DTypeLike = np.float32,
+        *,
+        stretch: tuple[float, ...] | None = None,
+    ) -> None:
         if features % 2:
             raise ValueError(f"a head has {features} features, wanted an even number: rotary positions turn pairs")
-        self.features, self.base, self.dtype = features, base, dtype
+        self.features, self.base, self.dtype, self.stretch = features, base, dtype, stretch
 
     def forward(self, x: Array, positions: Array, tape: Tape = NO_TAPE) -> Array:
         if x.ndim != 2 or x.shape[1] % self.features:
             raise ValueError(f"Rotary: x is {x.shape}, wanted (N, D) with D a multiple of {self.features}")
         check_integers(positions, name="positions")
         angles = np.arange(positions.max(initial=-1) + 1, dtype=np.float32)[:, None] * self._frequencies()
-        cos, sin = (f(angles).astype(self.dtype)[positions] for f in (np.cos, np.sin))  # (N, d/2)
+        scale = self.stretch[-1] if self.stretch else 1.0
+        cos, sin = ((f(angles) * scale).astype(self.dtype)[positions] for f in (np.cos, np.sin))  # (N, d/2)
         tape.keep(self, shape=x.shape, dtype=x.dtype, cos=cos, sin=sin)
         y: Array = rowwise(_turned, x, cos, sin)
         return y
@@ -53,7 +63,13 @@ class Rotary(Layer):
 
     def _frequencies(self) -> Array:
         """base^(−2i/d) for each pair i (d/2,): how far it turns from one position to the next."""
-        return 1 / self.base ** (np.arange(0, self.features, 2, dtype=np.float32) / self.features)
+        pairs = np.arange(self.features // 2, dtype=np.float32)
+        frequencies = 1 / self.base ** (2 * pairs / self.features)
+        if self.stretch is None:
+            return frequencies
+        factor, first, last, _ = self.stretch
+        own = 1 - np.clip((pairs - first) / (last - first), 0, 1)  # the share of a pair's own frequency
+        return frequencies / factor * (1 - own) + frequencies * own
 
 
 def _turned(x: Array, cos: Array, sin: Array) -> Array:

@@ -28,10 +28,11 @@ class Architecture:
     first_position: the row of the table of positions for the first token (RoBERTa, MPNet: 2). Positions then count the
     real tokens before; BERT's are columns of the batch.
     has_types: False for models without token types.   biases: `all`; `norms`, LayerNorm's β alone; or `none`.
-    is_shared: one layer runs L times (ALBERT).   pre_norm, gated: the layer is a PreNormEncoderLayer, with a
-    GatedFeedForward.   relative_buckets: of the RelativeBias that all layers share (MPNet); 0 for none.
-    rotary: the base of each layer's rotary positions; () for none.   reach: of each layer's window, None for all; ()
-    for no windows.
+    groups: the number of layers that run several times each (ALBERT); 0 for L layers that run once.
+    pre_norm, gated: the layer is a PreNormEncoderLayer, with a GatedFeedForward.
+    relative_buckets: of the RelativeBias that all layers share (MPNet); 0 for none.
+    rotary: of each layer's Rotary the base and, where it has one, the stretch; () for no rotary positions.
+    reach: of each layer's window, None for all; () for no windows.
     base_pooler: True where the model without a head has a pooler.   pooler: the activation in it, before the head of a
     classification.   pooler_norm: True for a LayerNorm after it.   pools: `first`, the pooler reads [CLS], or `mean`.
     words_act: the activation in the head that predicts words; "" for hidden_act.
@@ -44,11 +45,11 @@ class Architecture:
     first_position: int = 0
     has_types: bool = True
     biases: str = "all"
-    is_shared: bool = False
+    groups: int = 0
     pre_norm: bool = False
     gated: bool = False
     relative_buckets: int = 0
-    rotary: tuple[float, ...] = ()
+    rotary: tuple[tuple[float, ...], ...] = ()
     reach: tuple[int | None, ...] = ()
     base_pooler: bool = True
     pooler: str = "tanh"
@@ -76,7 +77,10 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     linear = replace(init, bias=architecture.biases == "all")
     norm = replace(init, bias=architecture.biases != "none")
     bias = RelativeBias(architecture.relative_buckets, heads, init) if architecture.relative_buckets else None
-    rotary = {base: Rotary(features // heads, base, init.dtype) for base in architecture.rotary}
+    rotary = {
+        rope: Rotary(features // heads, rope[0], init.dtype, stretch=rope[1:] or None)
+        for rope in dict.fromkeys(architecture.rotary)
+    }
     layer_class = PreNormEncoderLayer if architecture.pre_norm else EncoderLayer
     network = GatedFeedForward if architecture.gated else FeedForward
 
@@ -105,9 +109,10 @@ def make_encoder(config: Any, init: Init) -> Encoder:
             feed_forward=network(features, config.intermediate_size, linear, activation=config.hidden_act),
         )
 
-    layers = [layer(number) for number in range(1 if architecture.is_shared else config.num_hidden_layers)]
-    if architecture.is_shared:
-        layers *= config.num_hidden_layers
+    count = config.num_hidden_layers
+    groups = architecture.groups or count
+    own = [layer(number) for number in range(groups)]
+    layers = [own[int(number / (count / groups))] for number in range(count)]
     if not architecture.pre_norm:
         return Encoder(layers)
     layers[0].attention_norm = Identity()  # the embeddings end with a LayerNorm already

@@ -62,8 +62,7 @@ class BertConfig:
     def __post_init__(self) -> None:
         self._take_labels()
         if isinstance(self.architecture, Mapping):  # of a configuration that was written as JSON
-            stored = self.architecture.items()
-            values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in stored}
+            values: dict[str, Any] = {name: _as_tuples(value) for name, value in self.architecture.items()}
             object.__setattr__(self, "architecture", Architecture(**values))
         for names, fits, wanted in _WANTED:
             error = TypeError if wanted in ("an integer", "a number") else ValueError
@@ -155,6 +154,11 @@ class BertConfig:
         return cls(**{**PRESETS[name], **changes})
 
 
+def _as_tuples(value: Any) -> Any:
+    """The lists of a JSON file as tuples, those within them, too."""
+    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
+
+
 load_config = BertConfig.from_pretrained
 """The configuration in a folder."""
 
@@ -215,7 +219,7 @@ def num_parameters(config: BertConfig) -> int:
     """The number of parameters of a BertModel, without making one."""
     features, inner = config.hidden_size, config.intermediate_size  # D and F
     architecture = config.architecture
-    width, layers = architecture.embedding_size or features, 1 if architecture.is_shared else config.num_hidden_layers
+    width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
     square = features * features + features  # a Linear from D to D
     rows = config.vocab_size + config.type_vocab_size
     rows += config.max_position_embeddings if config.position_embedding_type == "absolute" else 0

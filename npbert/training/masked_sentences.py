@@ -86,7 +86,8 @@ def _hide(ids: Sequence[int], tokenizer: Tokenizer, rng: np.random.Generator) ->
 
     Words are hidden before punctuation.
     """
-    starts = [place for place, index in enumerate(ids) if tokenizer.is_word[index] and not tokenizer.continues[index]]
+    is_start = tokenizer.is_word & ~tokenizer.continues
+    starts = [place for place, index in enumerate(ids) if is_start[index]] or [1]  # a byte-pair word has no start there
     words = [place for place in starts if tokenizer.decode([ids[place]])[0].isalpha()] or starts
     chosen = set(rng.permutation(words)[: max(1, len(ids) // _TOKENS_A_MASK)].tolist())
     labels, is_hidden = [], False

@@ -18,7 +18,7 @@ from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
 from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_max_length, check_vocabulary
-from npbert.io.errors import Wanted, at_least
+from npbert.io.errors import InputError, Wanted, at_least
 from npbert.io.messages import counted
 from npbert.models import (
     PRESETS,
@@ -104,6 +104,9 @@ class Pretraining(ShownRun):
         self.settings, self.communicator = settings, communicator
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
         self.tokenizer.max_length = settings.max_length
+        if settings.objective in ("nsp", "sop") and not self.tokenizer.joins_as_bert:
+            wanted = "none or rtd, as the vocabulary puts other tokens between two texts than BERT's does"
+            raise InputError(what="objective", got=settings.objective, wanted=wanted)
         corpus = Corpus(settings.corpus, document_per_file=settings.document_per_file)
         names = ("batch_size", "max_length", "objective", "mask_probability", "whole_words")
         self.data = PretrainingData(corpus, self.tokenizer, **{name: getattr(settings, name) for name in names})

@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from math import log2
 from typing import NamedTuple, TypeVar
 
+import numpy as np
+
 from npbert.compute import Array
 from npbert.inference.search import semantic_search
 
@@ -25,19 +27,18 @@ def retrieval_scores(found: Sequence[Sequence[T]], relevant: Sequence[Collection
 
     Raises: ValueError for lists of different lengths.
     """
-    totals = dict.fromkeys(RETRIEVAL_METRICS, 0.0)
+    rows = []
     for texts, wanted in zip(found, relevant, strict=True):
         places = [place for place, text in enumerate(texts[:10], start=1) if text in wanted]
         ideal = range(1, min(10, len(wanted)) + 1)
-        scores = (
+        row = (
             sum(place == 1 for place in places) / len(wanted),
             len(places) / len(wanted),
             1 / places[0] if places else 0.0,
             _discounted(places) / _discounted(ideal),
         )
-        for name, score in zip(RETRIEVAL_METRICS, scores, strict=True):
-            totals[name] += score
-    return {name: total / len(found) for name, total in totals.items()}
+        rows.append(row)
+    return dict(zip(RETRIEVAL_METRICS, np.mean(rows, axis=0).tolist(), strict=True))
 
 
 def _discounted(places: Collection[int]) -> float:

@@ -70,6 +70,19 @@ def test_ids_of_texts_and_pairs_are_theirs_and_stay_theirs_when_saved(make, read
         assert [encoding.ids for encoding in ours.encode(texts, max_length=9)] == shorter
 
 
+@pytest.mark.parametrize("make", [byte_level, unigram])
+def test_a_word_begins_at_its_mark_and_a_special_token_continues_none(make, tmp_path):
+    make("PreTrainedTokenizerFast").save_pretrained(tmp_path)
+    ours = Tokenizer.from_pretrained(tmp_path)
+    text = "you are my old one"
+    (ids,) = ours.pieces([f" {text}"])
+    tokens = zip(ids, ours.decode(ids), strict=True)
+    words = "".join(token if ours.continues[index] else f" {token[1:]}" for index, token in tokens)
+    assert words.strip() == text
+    assert not ours.continues[[ours.cls_id, ours.sep_id, ours.mask_id, ours.pad_id]].any()
+    assert not ours.joins_as_bert
+
+
 @pytest.mark.parametrize("name", one_in(3, ["RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"]))
 def test_the_special_tokens_of_a_class_are_known(name, tmp_path):
     theirs = byte_level("PreTrainedTokenizerFast")

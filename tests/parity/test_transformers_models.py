@@ -25,6 +25,11 @@ SIZES |= {"hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 20}
 OF_BERT = {"type_vocab_size": 3, "layer_norm_eps": 0.1, "classifier_dropout": 0.3}
 SPECIAL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
 DISTIL = {"dim": 24, "n_layers": 4, "n_heads": 3, "hidden_dim": 20}
+YARN = {"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "original_max_position_embeddings": 16}
+LINEAR = {
+    "full_attention": {"rope_type": "linear", "rope_theta": 1e4, "factor": 3.0},
+    "sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
+}
 FAMILIES = {
     "Bert": SIZES | OF_BERT,
     "Roberta": SIZES | {"type_vocab_size": 1},
@@ -38,6 +43,10 @@ FAMILIES = {
     "ModernBert": SIZES | SPECIAL | {"local_attention": 8},
     "ModernBert, mean": SIZES | SPECIAL | {"local_attention": 8, "classifier_pooling": "mean"},
     "NomicBert": SIZES,
+    "NomicBert, yarn": SIZES | {"rope_parameters": YARN},
+    "NomicBert, dynamic": SIZES | {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 100.0, "factor": 2.0}},
+    "ModernBert, linear": SIZES | SPECIAL | {"local_attention": 8, "rope_parameters": LINEAR},
+    "Albert, groups": SIZES | {"embedding_size": 10, "num_hidden_groups": 2},
 }
 HEADS = ["Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification"]
 HEADS += ["ForQuestionAnswering", "ForMultipleChoice"]
@@ -49,11 +58,14 @@ ONLY = {  # all but the names of the classes is RoBERTa's; the mean is what a po
     "Camembert": ["ForMaskedLM"],
     "ModernBert, mean": ["ForSequenceClassification", "ForMultipleChoice"],
     "NomicBert": HEADS[:4],
-    "Electra, no projection": ["ForMaskedLM"],
 }
 DEEP, REGRESSION = {"num_hidden_layers": 12}, {"num_labels": 1}
 CHANGED = [("Model", DEEP), ("ForMultipleChoice", DEEP), ("ForSequenceClassification", REGRESSION)]
-CASES = [(family, head, {}, "float64") for family in FAMILIES for head in ONLY.get(family, HEADS)]
+CASES = [
+    (family, head, {}, "float64")
+    for family in FAMILIES
+    for head in ONLY.get(family, ["ForMaskedLM"] if "," in family else HEADS)
+]
 CASES += [("Bert", head, {}, "float32") for head in OURS]
 CASES += [("Bert", head, changes, dtype) for head, changes in CHANGED for dtype in ("float64", "float32")]
 CASES += [
@@ -238,11 +250,12 @@ def test_their_padding_row_alone_has_another_gradient(tmp_path):
 @pytest.mark.parametrize(
     ("family", "change", "message"),
     [
-        ("Albert", {"num_hidden_groups": 2}, "num_hidden_groups is 2, and npbert has only 1"),
+        ("Albert", {"inner_group_num": 2}, "inner_group_num is 2, and npbert has only 1"),
         ("ModernBert", {"norm_bias": True}, "norm_bias is True, and npbert has only False"),
         ("DistilBert", {"sinusoidal_pos_embds": True}, "sinusoidal_pos_embds is True, and npbert has only False"),
         ("NomicBert", {"head_dim": 4}, "head_dim is 4, and npbert has only hidden_size / num_attention_heads"),
-        ("NomicBert", {"rope_parameters": {"rope_type": "yarn", "rope_theta": 1e4}}, "rope_type is 'yarn'"),
+        ("NomicBert", {"rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4}}, "rope_type is 'llama3'"),
+        ("NomicBert", {"rope_parameters": {**YARN, "truncate": False}}, "truncate of rope_parameters is False"),
         ("MPNet", {"model_type": "bart"}, "model_type is 'bart', wanted one of bert, roberta"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,14 +56,13 @@ def _modernbert(stored: Settings) -> Settings:
     kinds = stored.get("layer_types") or usual
     ropes = stored.get("rope_parameters") or {}
     bases = {
-        "full_attention": ropes.get("full_attention", {}).get("rope_theta", stored.get("global_rope_theta", 160_000.0)),
-        "sliding_attention": ropes.get("sliding_attention", {}).get(
-            "rope_theta", stored.get("local_rope_theta", 10_000.0)
-        ),
+        "full_attention": stored.get("global_rope_theta", 160_000.0),
+        "sliding_attention": stored.get("local_rope_theta", 10_000.0),
     }
+    rotary = {kind: _rope(ropes.get(kind) or {}, base, stored) for kind, base in bases.items()}
     reach = {"full_attention": None, "sliding_attention": stored.get("local_attention", 128) // 2}
     return {
-        "rotary": tuple(float(bases[kind]) for kind in kinds),
+        "rotary": tuple(rotary[kind] for kind in kinds),
         "reach": tuple(reach[kind] for kind in kinds),
         "pools": "first" if stored.get("classifier_pooling", "cls") == "cls" else "mean",
     }
@@ -74,11 +74,55 @@ def _electra(stored: Settings) -> Settings:
 
 
 def _nomic(stored: Settings) -> Settings:
-    base = (stored.get("rope_parameters") or {}).get("rope_theta", 1000.0)
+    rope = _rope(stored.get("rope_parameters") or {}, 1000.0, stored)
     features = stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12)
     if stored.get("head_dim") not in (None, features):
         raise ValueError(f"head_dim is {stored['head_dim']}, and npbert has only hidden_size / num_attention_heads")
-    return {"rotary": (float(base),) * stored.get("num_hidden_layers", 12)}
+    return {"rotary": (rope,) * stored.get("num_hidden_layers", 12)}
+
+
+def _rope(parameters: Settings, base: float, stored: Settings) -> tuple[float, ...]:
+    """The base of rotary positions, and where they are stretched the four numbers that Rotary takes for it.
+
+    `dynamic` stretches only texts that are longer than max_position_embeddings, and npbert takes none.
+    (`yarn`: Peng et al. 2023, section 3.2 and appendix; the pairs between which it falls, as in Hugging Face's code.)
+
+    Raises: ValueError that names a setting that npbert does not have.
+    """
+    given = {"rope_type": "default", "rope_theta": base, **parameters}
+    kind, base = given.pop("rope_type"), float(given.pop("rope_theta"))
+    known = _ROPES.get(kind)
+    if known is None:
+        raise ValueError(f"rope_type is {kind!r}, and npbert has only {', '.join(_ROPES)}")
+    for name, value in given.items():
+        if name not in known and value not in (None, _USUAL.get(name)):
+            raise ValueError(f"{name} of rope_parameters is {value!r}, and npbert has only {_USUAL.get(name)!r}")
+    if kind in ("default", "dynamic"):
+        return (base,)
+    factor = float(given["factor"])
+    if kind == "linear":
+        return base, factor, -1.0, 0.0, 1.0
+    features = stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12)
+    length = given["original_max_position_embeddings"]
+
+    def pair_that_turns(times: float) -> float:
+        return features * math.log(length / (times * 2 * math.pi)) / (2 * math.log(base))
+
+    first = max(0, math.floor(pair_that_turns(given.get("beta_fast") or 32)))
+    last = min(features - 1, math.ceil(pair_that_turns(given.get("beta_slow") or 1)))
+    scale = given.get("attention_factor") or max(1.0, 0.1 * math.log(factor) + 1)
+    return base, factor, float(first), last if last > first else first + 0.001, scale
+
+
+_LENGTH = "original_max_position_embeddings"
+_ROPES = {
+    "default": (),
+    "dynamic": ("factor", _LENGTH),
+    "linear": ("factor", _LENGTH),
+    "yarn": ("factor", _LENGTH, "attention_factor", "beta_fast", "beta_slow"),
+}
+"""The kinds of rotary positions, and the settings of each."""
+_USUAL = {"truncate": True, "partial_rotary_factor": 1.0}
 
 
 _COMPUTED = {
@@ -98,7 +142,6 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
     for name, only in family.fixed.items():
         if stored.get(name, only) not in (only, None):
             raise ValueError(f"{name} is {stored[name]!r}, and npbert has only {only!r}")
-    _check_rope(stored)
     settings = {**family.settings, **stored}
     parts = dict(family.architecture)
     for name, value in parts.items():
@@ -111,12 +154,3 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
     settings["max_position_embeddings"] = settings.get("max_position_embeddings", 512) - architecture.first_position
     settings["position_embedding_type"] = "rotary" if architecture.rotary else "absolute"
     return settings, architecture
-
-
-def _check_rope(stored: Settings) -> None:
-    """Raise ValueError for rotary positions that are stretched (`yarn`, say)."""
-    ropes = stored.get("rope_parameters") or {}
-    for parameters in (ropes, *ropes.values()):
-        kind = parameters.get("rope_type", "default") if isinstance(parameters, dict) else "default"
-        if kind != "default":
-            raise ValueError(f"rope_type is {kind!r}, and npbert has only 'default'")

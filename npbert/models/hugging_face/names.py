@@ -73,6 +73,8 @@ class Names:
         self.tied = {twin: name.removeprefix("@") for twin, name in self.family.decoder.items()}
         self.heads, self.roots = set(self.tied), set[str]()
         self._is_whole = not hasattr(model, "bert")
+        groups = config.architecture.groups if config else 0
+        self._layers_of_a_group = config.num_hidden_layers / groups if config and groups else 0
         self._rows: dict[str, TensorName] = {}
         classes = {"", *(kind.__name__ for kind in type(model).__mro__)}
         section = ""
@@ -97,7 +99,10 @@ class Names:
         if row is None:
             return None
         prefix = "" if self._is_whole else f"{self.family.prefix}."
-        return row._replace(name=row.name.format(number and number.group()).replace("@", prefix))
+        layer = number and int(number.group())
+        if layer and self._layers_of_a_group:
+            layer = int(layer / self._layers_of_a_group)
+        return row._replace(name=row.name.format(layer).replace("@", prefix))
 
     def plain(self, name: str) -> str:
         """`plain_name`, without the prefix of the family."""

@@ -120,6 +120,7 @@ def type_at(arguments, lines):
     return shown.decode().replace("\r", "").split("Your turn.")[1]
 
 
+@pytest.mark.thorough
 def test_on_a_terminal_one_can_type_lines_until_ctrl_d():
     lines = [
         "Thanks you, [MASK]\n",
@@ -172,7 +173,7 @@ def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):
     data = json.loads(
         re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"))[1]
     )
-    assert (data["config"]["hidden_size"], data["config"]["num_hidden_layers"]) == (8, 2)
+    assert data["config"]["hidden_size"] == 8
     assert len(data["examples"]) == 9 and data["optimizer"]["lr"] == 0.003
     hidden = [sum(label >= 0 for label in example["labels"]) for example in data["examples"]]
     assert hidden == [1] * 8 + [2], "one sentence of which the loss is a mean over several words"

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.io.errors import InputWarning, Place
-from npbert.io.files import FileError, decode, hint_of_encoding
+from npbert.io.files import HOW_TO_ENCODE, FileError, decode
 from npbert.io.messages import counted, warn
 
 PIECE_BYTES = 32 * 1024
@@ -117,7 +117,7 @@ def _pieces(file: Path, piece_bytes: int, document_per_file: bool) -> Iterator[t
                 is_blank = not line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
             except UnicodeDecodeError as error:
                 says = f"{file}, line {number}: byte {error.start + 1} of the line is not UTF-8"
-                raise FileError(says, hint=hint_of_encoding(line)) from error
+                raise FileError(says, hint=HOW_TO_ENCODE) from error
             ends_document = is_blank and not document_per_file
             for place, part in enumerate(_parts(line)):
                 if has_text and (ends_document or place or position - start >= piece_bytes):

@@ -36,6 +36,9 @@ Words = Callable[[Setting | Place], str]
 Sentence = str | tuple[str | Setting | Place, ...]
 
 
+_NOTHING = ("''", "()")
+
+
 @dataclass(eq=False, repr=False)
 class Fields(Exception):  # noqa: N818  # those below are errors and warnings
     """The base of errors and warnings with fields. str() words them for Python, or by `words` for another front end.
@@ -57,10 +60,8 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
         self.args = (str(self),)
 
     def __str__(self) -> str:
-        is_text = isinstance(self.got, str)
-        is_missing = isinstance(self.got, str | tuple) and not self.got
-        got = "missing" if is_missing else repr(self.got) if is_text else self.got
-        said = self._said(self.says or (Setting(self.what), f" is {got}"))
+        got = repr(self.got) if isinstance(self.got, str) else str(self.got)
+        said = self._said(self.says or (Setting(self.what), f" is {'missing' if got in _NOTHING else got}"))
         if where := self._said((self.where,)):
             said = f"{where}: {said}"
         if self.wanted:

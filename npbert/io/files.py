@@ -1,6 +1,5 @@
 """Reads files, with errors that name them, and writes files whole or not at all."""
 
-import codecs
 import errno
 import json
 import os
@@ -30,6 +29,7 @@ class FileError(InputError):
     """A file exists, but its content is wrong. The message has the file and the problem."""
 
 
+HOW_TO_ENCODE = "save it as UTF-8 (> in Windows PowerShell 5 writes UTF-16)"
 HOW_TO_DOWNLOAD = "npbert reads from disk; to download a model: hf download NAME --local-dir FOLDER"
 
 
@@ -171,13 +171,7 @@ def decode(data: bytes, name: str) -> str:
         text, place = error.object, error.start  # without the byte-order mark
         line = text.count(b"\n", 0, place) + 1
         says = f"{name}, line {line}: byte {place} (0x{text[place]:02x}) is not UTF-8"
-        raise FileError(says, hint=hint_of_encoding(data)) from error
-
-
-def hint_of_encoding(data: bytes) -> str:
-    """The hint of an error about bytes that are not UTF-8: how to save what begins as UTF-16."""
-    is_utf16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return "it is UTF-16, as > in Windows PowerShell writes: save it as UTF-8" if is_utf16 else ""
+        raise FileError(says, hint=HOW_TO_ENCODE) from error
 
 
 def parse_json(text: str, name: str, *, line: int | None = None) -> Any:

@@ -122,7 +122,6 @@ _MEANT = {  # names in other programs, with underscores
     "valid": "held_out",
     "validation": "held_out",
     "validation_data": "held_out",
-    "validation_fraction": "held_out",
     "validation_split": "held_out",
     "weights": "sample_weight class_weight",
     "vocab_size": "size",

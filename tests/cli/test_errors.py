@@ -7,13 +7,14 @@ from unittest.mock import Mock
 
 import pytest
 
+from npbert.io.files import HOW_TO_ENCODE
 from tests.cli.conftest import HEADS
 
 BAD_INPUTS = {
     b"": " is empty, wanted text",
     b"\xef\xbb\xbf \r\n\n": " is empty, wanted text",
-    b"cat\ncaf\xe9\n": ", line 2: byte 7 (0xe9) is not UTF-8",
-    b"cat\r\n\xe2\x82": ", line 2: byte 5 (0xe2) is not UTF-8",
+    b"cat\ncaf\xe9\n": f", line 2: byte 7 (0xe9) is not UTF-8; {HOW_TO_ENCODE}",
+    b"cat\r\n\xe2\x82": f", line 2: byte 5 (0xe2) is not UTF-8; {HOW_TO_ENCODE}",
 }
 
 

@@ -34,7 +34,8 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     early_stopping: hold out `validation_fraction` of the texts, stratified by label; evaluate the accuracy on them
     about ten times, keep the best model, and stop after `n_iter_no_change` evaluations without a better one. For the
     same accuracy, the smaller loss is better.
-    random_state: an int, for a reproducible model; a RandomState, or None.   verbose: show the progress of the run.
+    random_state: an int, for a reproducible model; a RandomState, or None.
+    verbose: show the progress of the run, also in a grid search.
 
     After `fit`: `classes_` (C,), the labels in order; `classify_`, the Classify, with the labels as texts.
 

@@ -7,7 +7,7 @@ Dimension names, everywhere:
     R of them are queries: all, or those read  d = D / H                 L layers
     N, M rows: all T, and all R, of a batch    F feed-forward size       n targets of a loss
 
-`dx` is ∂loss/∂x and has the shape of x. `__all__` is the order to read things in, as in docs/map.md.
+`dx` is ∂loss/∂x and has the shape of x. `__all__` is in reading order, as is docs/map.md.
 """
 
 from importlib import import_module
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:  # for editors and mypy; when it runs, each name of `__all__` is imported at its first use
+if TYPE_CHECKING:  # for editors and mypy; at run time, each name of `__all__` is imported at its first use
     from npbert import blocks as blocks
     from npbert import compute as compute
     from npbert import core as core
@@ -67,10 +67,10 @@ __all__ += ["Trainer", "Pretraining", "Finetuning", "finetune", "num_threads", "
 _ROOMS = ["core", "compute", "layers", "blocks", "optim", "data", "models", "gradcheck", "inference", "training"]
 _ROOMS += ["plots", "sklearn", "learn"]
 
-if not TYPE_CHECKING:  # or mypy would take any name for one of npbert
+if not TYPE_CHECKING:  # otherwise mypy would accept any name
 
     def __getattr__(name: str) -> Any:
-        """A room or a public name, imported at its first use. So `import npbert` is quick."""
+        """Import a subpackage or a public name at its first use, which keeps `import npbert` quick."""
         if name in _ROOMS:
             return import_module(f"npbert.{name}")
         if name == "finetune":  # npbert.training has a module of that name

@@ -6,7 +6,7 @@ from npbert.io.messages import print_any_letter
 
 
 def main() -> int:
-    """npbert.cli.main. Ctrl-C ends it quietly while its imports, which take a while, are still under way, too."""
+    """Run npbert.cli.main. Ctrl-C ends it quietly, also during its slow imports."""
     try:
         print_any_letter()
         from npbert.cli import main as command

@@ -1,9 +1,9 @@
-"""Every block of npbert, small and awkward, with inputs on which no check is blind.
+"""Every block of npbert, small and awkward, with inputs that hide no mistake.
 
-One catalogue serves `npbert gradcheck`, the tests and the planted bugs. Weights are of size 1 and γ is not constant.
-Sizes differ wherever one axis could be taken for another. eps counts. Sequences are ragged, and not sorted by length;
-ids and rows repeat; labels are ignored here and there; p is not 0.5; the decoder is tied. With `Shapes.drawn`, the same
-blocks come in random shapes.
+One catalogue serves `npbert gradcheck`, the tests and the planted bugs. Weights have size 1, γ is not constant, and eps
+matters. Sizes differ wherever one axis could be confused with another. Sequences are ragged and not sorted by length,
+ids and rows repeat, some labels are ignored, p is not 0.5, and the decoder is tied. `Shapes.drawn` gives the same
+blocks random shapes.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from npbert.training.accumulate import accumulate
 _ROOMS = npbert.layers, npbert.blocks, npbert.models
 _CLASSES: dict[str, type[Any]] = {name: getattr(room, name) for room in _ROOMS for name in room.__all__}
 _EPS = 1e-2
-_SEED = 0  # one for which no ReLU sees a number so near 0 that a difference would reach across
+_SEED = 0  # with it, no ReLU sees a number so near 0 that a finite difference crosses it
 
 
 Build = Callable[[Any, Init], Any]
@@ -39,9 +39,9 @@ Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Setting:
-    """A layer, how to build it, or a twin of it that is wrong, and what to hand to its forward.
+    """A layer of the catalogue, with functions to build it (or a wrong variant of it) and its inputs.
 
-    build(layer_class, init) -> the layer   inputs(rng) -> what forward takes, floats in float64
+    build(layer_class, init) -> the layer   inputs(rng) -> the arguments of forward, floats in float64
     """
 
     layer_class: type[Any]
@@ -51,9 +51,10 @@ class Setting:
     def make(
         self, layer_class: type[Any] | None = None, dtype: DTypeLike = np.float64, seed: int = _SEED
     ) -> tuple[Layer, tuple[Any, ...], np.random.Generator]:
-        """The layer, or one of another class, with random parameters; its inputs; and the generator for its dropout.
+        """Return the layer (or one of another class) with random parameters, its inputs, and the generator for its
+        dropout.
 
-        A seed has the same numbers for every class and dtype, but for rounding.
+        A seed gives the same numbers for every class and dtype, but for rounding.
         """
         layer = self.build(layer_class or self.layer_class, Init(np.random.default_rng(seed), 1.0, dtype))
         randomize(layer, np.random.default_rng(seed + 1))
@@ -64,8 +65,9 @@ class Setting:
 
 
 class LossInParts(Layer):
-    """A model's loss over a whole batch, without dropout, with the backward of a training step: the batch is cut into
-    `parts` parts at most, and each goes forward and back by itself."""
+    """A model's loss over a whole batch, without dropout, with the backward of a training step.
+
+    The batch is cut into at most `parts` parts, and each runs forward and backward separately."""
 
     def __init__(self, model: Any, parts: int) -> None:
         self.model, self.parts = model, parts
@@ -75,32 +77,32 @@ class LossInParts(Layer):
         return self.model.loss(batch).loss
 
     def backward(self, dloss: Any, tape: Tape) -> None:
-        """The gradient of a sum is the sum of the parts' gradients, each with its part's share of the targets."""
+        """Add up the parts' gradients, each weighted by its share of the targets."""
         accumulate(self.model, tape.take(self), None, parts=self.parts, dloss=float(dloss))
 
 
 def _made(*values: Any, **options: Any) -> Build:
-    """A layer without parameters, of these values."""
+    """Return the Setting of a layer without parameters, built from these values."""
     return lambda cls, init: cls(*values, **options)
 
 
 def _sized(*sizes: int, **options: Any) -> Build:
-    """A layer with parameters of these sizes."""
+    """Return the Setting of a layer with parameters of these sizes."""
     return lambda cls, init: cls(*sizes, init, **options)
 
 
 def _given(*values: Any) -> Inputs:
-    """Inputs that are always the same."""
+    """Return a function for constant inputs."""
     return lambda rng: values
 
 
 def _drawn(*shapes: tuple[int, ...], also: tuple[Any, ...] = ()) -> Inputs:
-    """Rows of random numbers in these shapes, and what else is given."""
+    """Return a function for random arrays of these shapes, and further constant inputs."""
     return lambda rng: (*map(rng.standard_normal, shapes), *also)
 
 
 def blocks(shapes: Shapes) -> dict[str, Setting]:
-    """A setting for each block, with these shapes. What stands before a comma in its name is its class."""
+    """Return a Setting for each block, with these shapes. Its name begins with its class, before a comma."""
     D, H, F, V = shapes.D, shapes.H, shapes.F, shapes.V
     (B, T), lengths, read = shapes.mask.shape, shapes.sequences, shapes.read
     config = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
@@ -138,12 +140,12 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return lambda rng: (shapes.batch(**targets),)
 
     def of_model(*, config: dict[str, Any] | None = None, **targets: Any) -> Any:
-        """A model's loss on a batch with these targets."""
+        """Return the Setting of a model's loss on a batch with these targets."""
         changes = config or {}
         return lambda cls, init: LossOf(model(cls, init, **changes)), batch(**targets)
 
     def grouped(count: int, labels: Array) -> Inputs:
-        """A batch of groups of so many sequences, each as the one of the batch before."""
+        """Return a batch of groups of `count` sequences, each like those of the batch above."""
         arrays = (shapes.ids, shapes.types, shapes.mask)
         ids, types, mask = (np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays)
         return lambda rng: (Batch(ids, types, mask, labels),)
@@ -154,7 +156,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     one_without = np.where(np.arange(B)[:, None] == 1, IGNORED, shapes.word_labels)
     turned = np.roll(np.flatnonzero(shapes.mask), shapes.N // 2)
     texts = np.arange(3 * B).reshape(B, 3)
-    texts[-1, 2] = texts[0, 1]  # one that answers the first query, too
+    texts[-1, 2] = texts[0, 1]  # it answers the first query, too
     triples, texts_of_triples = _drawn((B, 3, D), also=(texts,)), grouped(3, texts)
     replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
     logits = _drawn((shapes.N, V), also=(shapes.packed_labels,))

@@ -1,4 +1,4 @@
-"""The fixture `assert_proved` for pytest, which loads this file in each run, and the rest when it is used."""
+"""The fixture `assert_proved` for pytest. pytest loads this file in each run, and npbert only when it is used."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ pytest = import_extra("pytest", extra="test")
 
 @pytest.fixture
 def assert_proved() -> Callable[..., Any]:
-    """`npbert.gradcheck.assert_proved`, whose failure is the report alone: the wrong line, and no traceback."""
+    """`npbert.gradcheck.assert_proved`, whose failure is only the report with the wrong line, without a traceback."""
 
     def check(given: Any, *inputs: Any, **options: Any) -> Any:
         __tracebackhide__ = True

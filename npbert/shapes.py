@@ -1,4 +1,4 @@
-"""Shapes: the sizes, ids, masks and labels with which the blocks of the catalogue are tried, awkward or random."""
+"""Shapes: sizes, ids, masks and labels for the blocks of the catalogue, awkward or random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from npbert.data.batch import Batch
 
 @dataclass(frozen=True)
 class Shapes:
-    """D features in H heads, F inside the feed-forward, V ids. mask (B, T) says where tokens are. All of a batch:
+    """D features in H heads, feed-forward size F, V ids. mask (B, T): True for tokens. For a batch:
 
     ids, types, word_labels (B, T)   next_sentence, class_labels, starts, ends (B,)   read (M,): rows, ascending
 
@@ -37,16 +37,16 @@ class Shapes:
 
     @property
     def N(self) -> int:
-        """The number of rows: real tokens."""
+        """The number of rows, the real tokens."""
         return int(self.mask.sum())
 
     @property
     def sequences(self) -> Sequences:
-        """The rows that belong together, as Sequences."""
+        """The Sequences of the rows."""
         return Sequences(self.mask.sum(axis=1))
 
     def batch(self, **targets: Array) -> Batch:
-        """A batch of these, with its own copies of the arrays."""
+        """Return a batch of these, with copies of the arrays."""
         return Batch(self.ids.copy(), self.types.copy(), self.mask.copy(), **targets)
 
     def __str__(self) -> str:
@@ -55,14 +55,15 @@ class Shapes:
 
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> Shapes:
-        """Small random ones: one sequence or several, some of length 1; ids and rows that repeat; labels ignored."""
+        """Return small random shapes: one sequence or several, some of length 1; repeated ids and rows; ignored
+        labels."""
         B, H = int(rng.integers(1, 4)), int(rng.integers(1, 4))
         D, F, V = H * int(rng.integers(1 if H > 1 else 2, 4)), int(rng.integers(1, 8)), int(rng.integers(2, 10))
         lengths = rng.integers(1, 5, B)
         T = int(lengths.max() + rng.integers(0, 2))
         mask = (np.arange(T) < lengths[:, None]).astype(int)
         N = int(lengths.sum())
-        shortest = int(lengths.min())  # so that the answers fit every sequence: a check moves them to others
+        shortest = int(lengths.min())  # answers fit every sequence, as a check moves them to others
         starts = rng.integers(0, shortest, B)
         ends = rng.integers(starts, shortest)
         starts[rng.random(B) < 0.3] = IGNORED
@@ -87,7 +88,7 @@ class Shapes:
 
 
 def _labels(rng: np.random.Generator, limit: int, shape: tuple[int, ...]) -> Array:
-    """Labels below the limit, some ignored, but never the first."""
+    """Return labels below the limit, some ignored, but not the first."""
     labels = np.where(rng.random(shape) < 0.4, IGNORED, rng.integers(0, limit, shape))
     labels.flat[0] = limit - 1
     return labels
@@ -109,5 +110,5 @@ AWKWARD = Shapes(
     starts=np.array([1, IGNORED, 0]),
     ends=np.array([3, IGNORED, 1]),
 )
-"""8 rows in 3 sequences, of which 4 are read, one of them twice. A head has 3 features. Sizes differ wherever one axis
-could be taken for another."""
+"""8 rows in 3 sequences; 4 are read, one of them twice. A head has 3 features. Sizes differ wherever one axis could be
+confused with another."""

@@ -136,7 +136,7 @@ def test_on_a_terminal_one_can_type_lines_until_ctrl_d():
     assert re.fullmatch(rf"\[MASK\] is {shares}", word) and re.fullmatch(rf"\[MASK\] is {shares}", second_word)
     assert re.fullmatch(r"the second line follows the first: \d+\.\d%", follows)
     assert re.fullmatch(r"Thanks you Romeo \(\d+\.\d%\)", following)
-    assert unknown == "not in the vocabulary of 29 tokens: 'what', 'love' (Enter alone ends)"
+    assert unknown == "words has 'what', 'love', wanted only words of the vocabulary (Enter alone ends)"
     assert "the sequences have" in long and "30" in long
 
 
@@ -150,7 +150,7 @@ def test_an_empty_line_ends_it_too(demo, monkeypatch):
 def test_lines_that_come_by_a_pipe_are_answered(demo, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("Thanks you, [MASK]\n\nwhat is love\n"))
     first, second = demo("--dialogue", 6, "--size", "page", "--epochs", 1).split("\n> ")[1:]
-    assert first.startswith("Thanks you, [MASK]\n  [MASK] is ") and "not in the vocabulary" in second
+    assert first.startswith("Thanks you, [MASK]\n  [MASK] is ") and "only words of the vocabulary" in second
 
 
 def test_without_numpy_it_says_what_it_needs(tmp_path):

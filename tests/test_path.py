@@ -41,7 +41,9 @@ def test_the_layers_that_a_chapter_derives_name_it(page):
     """Each layer and block says in which chapter it is derived, and that chapter names it at its beginning."""
     for _, file in LINK.findall(beside(page)):
         if re.search(r"npbert/(layers|blocks)/", file):
-            found = re.search(r"[Cc]hapters? (?:[23] and )?(\d+) of docs/ derives?", read(there(f"docs/{file}")))
+            found = re.search(
+                r"[Cc]hapters?\s+(?:[23] and )?(\d+)\s+of\s+docs/\s+derives?", read(there(f"docs/{file}"))
+            )
             assert found, f"{file} names no chapter"
             assert f"]({file})" in beside(CHAPTERS[int(found.group(1))])
 

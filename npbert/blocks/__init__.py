@@ -1,4 +1,4 @@
-"""Blocks, put together from the layers. `__all__` is the order to read them in."""
+"""Blocks: combinations of layers. `__all__` is in reading order."""
 
 from npbert.blocks.attention import MultiHeadAttention
 from npbert.blocks.bert_embeddings import POSITION_KINDS, BertEmbeddings

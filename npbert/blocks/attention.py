@@ -1,4 +1,4 @@
-"""MultiHeadAttention: each row gets a weighted mean of the values of its sequence, several times over."""
+"""MultiHeadAttention: each row gets several weighted means of the values in its sequence."""
 
 from npbert.compute import Array
 from npbert.core.layer import Layer
@@ -11,9 +11,9 @@ from npbert.layers import DotProductAttention, Linear
 class MultiHeadAttention(Layer):
     """y = DotProductAttention(Q, K, V) Wo + bo  with  Q = x Wq + bq,  K = z Wk + bk,  V = z Wv + bv.
 
-    x (M, D): what the queries are made of   z (N, D): what keys and values are made of   y (M, D)
-    sequences: which rows belong together; None means that all are one sequence.
-    dot_product: another kind of attention, in place of DotProductAttention(num_heads, dropout).
+    x (M, D): input of the queries   z (N, D): input of keys and values   y (M, D)
+    sequences: which rows belong together; None: all rows are one sequence.
+    dot_product: the kind of attention; by default DotProductAttention(num_heads, dropout).
 
     In self-attention x is z. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2; the biases as in BERT's code.)
     Chapter 6 of docs/ derives it.
@@ -32,7 +32,7 @@ class MultiHeadAttention(Layer):
         dot_product: DotProductAttention | None = None,
     ) -> None:
         if num_heads < 1 or hidden_size % num_heads:
-            raise ValueError(f"hidden_size {hidden_size} is not divisible by num_heads {num_heads}")
+            raise ValueError(f"num_heads is {num_heads}, wanted a divisor of hidden_size, {hidden_size}")
         self.query = Linear(hidden_size, hidden_size, init)
         self.key = Linear(hidden_size, hidden_size, init)
         self.value = Linear(hidden_size, hidden_size, init)
@@ -49,8 +49,8 @@ class MultiHeadAttention(Layer):
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
         """(dx, dz): back through the output, the heads and the three projections.
 
-        z went into two projections, so dz is the sum of what comes back from both. (The key bias adds the same number
-        to all scores of a query, which softmax does not notice: its gradient is always 0, but for rounding.)
+        z is the input of two projections, so dz is the sum of their gradients. (The key bias adds the same number to
+        all scores of a query. Softmax ignores that, so its gradient is 0 but for rounding.)
         """
         dc = self.output.backward(dy, tape)
         dq, dk, dv = self.dot_product.backward(dc, tape)
@@ -59,8 +59,8 @@ class MultiHeadAttention(Layer):
         return dx, dz
 
     def probabilities(self, z: Array, sequences: Sequences | None = None) -> list[Array]:
-        """The share that each row of z (N, D) takes from each row of its sequence: (H, T, T) for each sequence.
+        """Return the attention weights of each sequence of z (N, D), (H, T, T) for each.
 
-        The first T are the queries, each of which takes 1 in all; the second T are the keys.
+        The first T are the queries, and the weights of each sum to 1; the second T are the keys.
         """
         return self.dot_product.probabilities(self.query(z), self.key(z), sequences)

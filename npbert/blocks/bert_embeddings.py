@@ -23,13 +23,14 @@ class BertEmbeddings(Layer):
     positions (N,): t, the column of each token in its batch
 
     position_embedding_type: `absolute`, a learned table (BERT); `sinusoidal`, fixed (the Transformer); or `rotary`, no
-    table, as attention itself sees positions. type_vocab_size: 0 for no types (DistilBERT). projected_size: the width
-    of y where a Linear follows, as the tables are narrower (ALBERT: Lan et al. 2019, section 3.1).
+    table, as attention applies the positions.
+    type_vocab_size: 0 for no types (DistilBERT).
+    projected_size: the width of y after a Linear, for narrower tables (ALBERT: Lan et al. 2019, section 3.1).
     (Devlin et al. 2018, section 3, "Input/Output Representations"; LayerNorm and dropout as in its code.)
     Chapter 7 of docs/ derives it.
 
-    Raises: ValueError for another kind of positions; TypeError for ids that are not integers, IndexError for one that
-    is not in its table.
+    Raises: ValueError for another kind of positions; TypeError for ids that are not integers, IndexError for an id
+    outside its table.
     """
 
     def __init__(
@@ -65,8 +66,8 @@ class BertEmbeddings(Layer):
         return self.projection(y, tape) if self.projection else y
 
     def backward(self, dy: Array, tape: Tape) -> None:
-        """A sum hands its gradient to each of its terms, so all three tables are given the same. There is no dx, as ids
-        cannot be moved."""
+        """Give each of the three tables the gradient of the sum: each term of a sum gets it unchanged. Ids have no
+        gradient."""
         if self.projection:
             dy = self.projection.backward(dy, tape)
         dy = self.dropout.backward(dy, tape)

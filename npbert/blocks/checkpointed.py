@@ -1,4 +1,4 @@
-"""Checkpointed: a layer that keeps only its input, and computes the rest again when backward needs it."""
+"""Checkpointed: a layer that keeps only its input, and runs forward again in backward."""
 
 import copy
 from typing import Any
@@ -8,12 +8,13 @@ from npbert.core.tape import NO_TAPE, Tape
 
 
 class Checkpointed(Layer):
-    """y = layer(…), with a fraction of the memory. A step of training takes a third longer: backward is twice the work
-    of forward, and forward is done twice.
+    """y = layer(…), with a fraction of the memory.
 
-    Forward keeps the input, and a copy of the dropout generator as it is before the layer draws, since the generator
-    itself goes on. Backward runs forward again with the copy, so with the same dropout, on a tape of its own. (Chen et
-    al. 2016, "Training Deep Nets with Sublinear Memory Cost".)
+    A training step takes a third longer: backward is twice the work of forward, and forward runs twice.
+
+    Forward keeps the input, and a copy of the dropout generator before the layer draws from it. Backward runs forward
+    again with this copy, so with the same dropout, on a separate tape. (Chen et al. 2016, "Training Deep Nets with
+    Sublinear Memory Cost".)
     """
 
     def __init__(self, layer: Layer) -> None:
@@ -24,7 +25,7 @@ class Checkpointed(Layer):
         return self.layer(*inputs, tape=Tape(tape.rng, keeps=False, watcher=tape.watcher))
 
     def backward(self, dy: Any, tape: Tape) -> Any:
-        """dx as the layer itself has it, from the same numbers."""
+        """Return the dx of the layer itself, from the same numbers."""
         inputs, rng = tape.take(self)
         again = Tape(rng)
         self.layer(*inputs, tape=again)

@@ -17,22 +17,23 @@ class Encoder(Layer):
     """x₀ = x,  xₗ = EncoderLayerₗ(xₗ₋₁, xₗ₋₁),  y = the last of them.
 
     x (N, D)   y (N, D), or (M, D) where only some rows are read
-    sequences: which rows belong together; None means that all are one sequence.
-    read (M,): the rows that are wanted, in ascending order; None means all. Every layer needs all rows of the one
-    before it as keys and values, but in the last layer only the rows that are read need to be queries: an exact saving.
+    sequences: which rows belong together; None: all rows are one sequence.
+    read (M,): the rows to return, in ascending order; None: all. In the last layer only these need to be queries, an
+    exact saving. Every other layer needs all rows, as keys and values of the next.
 
-    norm: a LayerNorm of what the last layer gives, for layers with pre-norm. ALBERT has one layer several times in
-    `layers`: it is computed as often, and its gradients add up.
-    gradient_checkpointing: when set to True, each layer keeps only its input for backward (`Checkpointed`).
+    norm: a LayerNorm after the last layer, for layers with pre-norm.
+    gradient_checkpointing: True: each layer keeps only its input for backward (`Checkpointed`).
 
-    Raises: ValueError for no layers at all, for an x that is not (N, D), or for `read` in another order; TypeError for
+    ALBERT has one layer several times in `layers`. Its gradients add up.
+
+    Raises: ValueError for an empty `layers`, for an x that is not (N, D), or for `read` in another order; TypeError for
     another dtype; IndexError for a row outside 0 to N − 1.
     """
 
     def __init__(self, layers: Iterable[EncoderLayer], norm: LayerNorm | None = None) -> None:
         self.layers = list(layers)
         if not self.layers:
-            raise ValueError("an encoder needs at least one layer")
+            raise ValueError("layers is empty, wanted at least one layer")
         self.norm = norm
         self.gather = Gather()
         self.gradient_checkpointing = False
@@ -54,14 +55,14 @@ class Encoder(Layer):
             y = last(self.gather(x, read, tape), x, sequences.only(read), tape=tape)
         if self.norm:
             y = self.norm(y, tape)
-        # `Checkpointed` wraps the layers anew in each forward.
+        # `Checkpointed` wraps the layers again in each forward.
         tape.keep(self, computed=computed, all_are_read=all_are_read)
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """The layers in reverse. What went into a layer was both its x and its z, so the gradients of both are added.
+        """Run the layers in reverse. A layer's input is both its x and its z, so the two gradients are added.
 
-        In the last layer x may be some rows alone: their gradients go back to their places first.
+        In the last layer x may be only some of the rows: their gradients first return to their places.
         """
         (*layers, last), all_are_read = tape.take(self)
         if self.norm:

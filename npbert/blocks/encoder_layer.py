@@ -13,17 +13,16 @@ from npbert.layers import Dropout, LayerNorm
 class EncoderLayer(Layer):
     """h = LayerNorm(x + Dropout(MultiHeadAttention(x, z))),  y = LayerNorm(h + Dropout(FeedForward(h))).
 
-    x (M, D): what the queries are made of   z (N, D): what keys and values are made of   y (M, D)
-    sequences: which rows belong together; None means that all are one sequence.
-
+    x (M, D): input of the queries   z (N, D): input of keys and values   y (M, D)
+    sequences: which rows belong together; None: all rows are one sequence.
     attention, feed_forward: other parts, in place of BERT's.
 
-    In BERT x is z: each row asks, and each row answers. Only in the last layer x may be fewer rows, those that a head
-    will read. LayerNorm comes after each addition ("post-norm"). (Vaswani et al. 2017, sections 3.1 and 5.4; Devlin et
-    al. 2018, section 3.) Chapters 3 and 6 of docs/ derive it; in exercise 9 you do.
+    In BERT x is z. Only in the last layer x may have fewer rows: those that a head reads. LayerNorm comes after each
+    addition ("post-norm"). (Vaswani et al. 2017, sections 3.1 and 5.4; Devlin et al. 2018, section 3.) Chapters 3 and 6
+    of docs/ derive it; in exercise 9 you do.
 
-    The layer itself keeps nothing for backward. Its parts do: with N = 5, D = 8, F = 16 and H = 2, print(tape) shows
-    after forward, the last entry first,
+    Only its parts keep something for backward. With N = 5, D = 8, F = 16 and H = 2, print(tape) after forward shows,
+    last entry first,
 
         output_norm: x_hat (5, 8), sigma (5, 1)
         dropout: shape (5, 8), dtype float32, mask None
@@ -38,7 +37,7 @@ class EncoderLayer(Layer):
         attention.key: x (5, 8)
         attention.query: x (5, 8)
 
-    which backward takes from top to bottom. (This tape has no rng, so nothing is dropped: the masks are None.)
+    Backward takes these from top to bottom. (This tape has no rng, so there is no dropout: the masks are None.)
 
     Raises: ValueError for an unknown activation, when num_heads does not divide hidden_size, or when x, z and the
     sequences do not fit together; TypeError when a dtype is not that of the weights.
@@ -62,7 +61,7 @@ class EncoderLayer(Layer):
         self.attention_norm: Layer = LayerNorm(hidden_size, init, eps=layer_norm_eps)
         self.feed_forward = feed_forward or FeedForward(hidden_size, intermediate_size, init, activation=activation)
         self.output_norm = LayerNorm(hidden_size, init, eps=layer_norm_eps)
-        self.dropout = Dropout(dropout)  # used twice; what it drew each time is on the tape
+        self.dropout = Dropout(dropout)  # used twice; both masks are on the tape
 
     def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         f = self.attention(x, z, sequences, tape)
@@ -72,17 +71,17 @@ class EncoderLayer(Layer):
         return self.output_norm(h + self.dropout(f, tape), tape)
 
     def attention_probabilities(self, x: Array, sequences: Sequences | None = None) -> list[Array]:
-        """The share that each row of x (N, D) takes from each row of its sequence, as MultiHeadAttention has it."""
+        """Return the attention weights of each sequence of x (N, D), (H, T, T), as MultiHeadAttention.probabilities."""
         return self.attention.probabilities(x, sequences)
 
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
         """(dx, dz): the two halves backwards.
 
-        Each half is LayerNorm(s) of a sum s = u + Dropout(f), where the sub-layer made f from u. A sum hands its
-        gradient ds to both sides unchanged. So u went in twice: past the sub-layer, which brings back ds; and into it,
-        which brings back what becomes of ds on the way through dropout and the sub-layer. du is the sum of the two. In
-        the second half u is h. In the first half u is x, which goes into attention as the queries alone. What comes
-        back through keys and values is dz; where z is x, as in BERT, Encoder.backward adds it.
+        Each half is LayerNorm(s) of s = u + Dropout(f), where the sub-layer computes f from u. A sum passes its
+        gradient ds to both sides unchanged. So u has two paths: past the sub-layer, with gradient ds, and through it,
+        with the gradient from dropout and the sub-layer. du is the sum of both. In the second half u is h. In the first
+        half u is x, the input of the queries alone. The gradient through keys and values is dz; where z is x, as in
+        BERT, Encoder.backward adds it.
         """
         ds = self.output_norm.backward(dy, tape)
         df = self.dropout.backward(ds, tape)

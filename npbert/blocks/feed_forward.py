@@ -14,7 +14,7 @@ ACTIVATIONS: dict[str, type[Elementwise]] = {
     "silu": SiLU,
     "tanh": Tanh,
 }
-"""By Hugging Face's names for them (`hidden_act`)."""
+"""The activations by their names in Hugging Face's `hidden_act`."""
 
 
 class FeedForward(Layer):
@@ -39,14 +39,14 @@ class FeedForward(Layer):
         return self.output(h, tape)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """The chain rule: the parts in reverse order, each given what the one before it returned."""
+        """The chain rule: run the parts in reverse order, each on the gradient that the previous one returned."""
         dh = self.output.backward(dy, tape)
         dh = self.activation.backward(dh, tape)
         return self.intermediate.backward(dh, tape)
 
 
 def make_activation(name: str) -> Elementwise:
-    """The activation called `name`. Raises: ValueError for a name that is not in ACTIVATIONS."""
+    """Return a new activation by its name. Raises: ValueError for a name that is not in ACTIVATIONS."""
     if name not in ACTIVATIONS:
         raise ValueError(f"activation is {name!r}, wanted one of {', '.join(ACTIVATIONS)}")
     return ACTIVATIONS[name]()

@@ -13,8 +13,8 @@ class GatedFeedForward(Layer):
 
     x (N, D)   Wg, W₁ (D, F)   W₂ (F, D)   y (N, D)
 
-    g opens or closes each of the F features of u, for each row anew. With `gelu` it is ModernBERT's GeGLU, with `silu`
-    NomicBERT's SwiGLU. (Shazeer 2020, "GLU Variants Improve Transformer", section 2; without biases there.)
+    g opens or closes each of the F features of u, separately for each row. With `gelu` it is ModernBERT's GeGLU, with
+    `silu` NomicBERT's SwiGLU. (Shazeer 2020, "GLU Variants Improve Transformer", section 2; without biases there.)
     Chapter 11 of docs/ derives it.
 
     Raises: ValueError for an unknown activation, or when x is not (N, D); TypeError when its dtype is not that of W₁.
@@ -33,10 +33,10 @@ class GatedFeedForward(Layer):
         return self.output(g * u, tape)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dg = dh · u,  du = dh · g  with  dh the gradient of g · u;  then both roads lead to x.
+        """dg = dh · u, du = dh · g with dh the gradient of g · u; then both paths lead to x.
 
-        The product rule: each factor gets dh times the other. So a gate that is closed (g near 0) stops the gradient of
-        u, and a u near 0 stops that of the gate. x went into both, so dx is the sum of what comes back.
+        The product rule: each factor gets dh times the other. So a closed gate (g near 0) stops the gradient of u, and
+        a u near 0 stops the gradient of the gate. x is the input of both, so dx is the sum of both gradients.
         """
         dh = self.output.backward(dy, tape)
         g, u = tape.take(self)

@@ -1,4 +1,4 @@
-"""MaskedLMHead: from a hidden vector back to a word of the vocabulary."""
+"""MaskedLMHead: from a hidden state back to a word of the vocabulary."""
 
 from dataclasses import replace
 
@@ -16,9 +16,9 @@ class MaskedLMHead(Layer):
 
     x (n, D)   W (D, D)   table E (V, D)   bias c (V,)   logits (n, V)
 
-    E is the word embeddings' own Parameter ("tied weights"): the score of a word is the dot product with the
-    vector that the word has as input. (Devlin et al. 2018, section 3.1, task 1; transform and tying are in its code.)
-    hidden_size: of x, where the table is narrower. Chapter 7 of docs/ derives it.
+    E is the word embeddings' own Parameter ("tied weights"): the score of a word is the dot product with its input
+    vector. (Devlin et al. 2018, section 3.1, task 1; transform and tying are in its code.)
+    hidden_size: the width of x, if the table is narrower. Chapter 7 of docs/ derives it.
 
     Raises: ValueError for an unknown activation, or when x is not (n, D); TypeError when its dtype is not that of the
     weights.
@@ -50,7 +50,7 @@ class MaskedLMHead(Layer):
     def backward(self, dlogits: Array, tape: Tape) -> Array:
         """dE = dlogitsᵀ h,  dc = Σₙ dlogitsₙ,  dh = dlogits E,  then back through the transform.
 
-        E collects a second gradient from the embedding, where it is read by id: both add to the one Parameter.
+        E gets a second gradient from the embedding at the input: both add to the one Parameter.
         """
         h = tape.take(self)
         check_like(self, dlogits, (len(h), len(self.bias.value)), h.dtype)

@@ -1,4 +1,4 @@
-"""MaxPooling: one vector for a sequence, of each feature the largest value."""
+"""MaxPooling: one vector for a sequence, the largest value of each feature."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from npbert.layers.checks import check_like
 
 
 class MaxPooling(Layer):
-    """yₛ = the largest of the rows of sequence s, feature by feature.
+    """yₛ = the maximum over the rows of sequence s, feature by feature.
 
     x (N, D)   sequences: which rows belong together   y (B, D)
 
@@ -28,7 +28,7 @@ class MaxPooling(Layer):
         return np.take_along_axis(x, largest, axis=0)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx is dy where the largest value was, and else 0: no other value moved y."""
+        """dx is dy at the largest value, and 0 elsewhere: no other value moves y."""
         largest, shape, dtype = tape.take(self)
         check_like(self, dy, largest.shape, dtype)
         dx = np.zeros(shape, dtype)

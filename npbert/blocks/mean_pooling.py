@@ -1,4 +1,4 @@
-"""MeanPooling: one vector for a sequence, the mean of those of its tokens."""
+"""MeanPooling: one vector for a sequence, the mean over its tokens."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from npbert.layers.checks import check_like
 
 
 class MeanPooling(Layer):
-    """yₛ = mean of the rows of sequence s; or of n rows their sum / nᵖ with another power p.
+    """yₛ = mean of the rows of sequence s; or, with another power p, the sum of its n rows / nᵖ.
 
     x (N, D)   sequences: which rows belong together   y (B, D)
 
@@ -30,7 +30,7 @@ class MeanPooling(Layer):
         return np.stack([rows.sum(axis=0) for rows in np.split(x, sequences.offsets[1:-1])]) / divisor
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dxₙ = dyₛ / (length of s)ᵖ: each row had the same share in the mean."""
+        """dxₙ = dyₛ / (length of s)ᵖ: each row has the same share in the mean."""
         sequences, divisor, features = tape.take(self)
         check_like(self, dy, (len(divisor), *features), divisor.dtype)
         return np.repeat(dy / divisor, sequences.lengths, axis=0)

@@ -1,4 +1,4 @@
-"""NextSentenceHead: does the second sentence follow the first?"""
+"""NextSentenceHead: predicts whether the second sentence follows the first."""
 
 from npbert.core.parameter import Init
 from npbert.layers import Linear

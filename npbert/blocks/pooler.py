@@ -1,4 +1,4 @@
-"""Pooler: one vector for a whole sequence, made from that of its [CLS]."""
+"""Pooler: one vector for a whole sequence, computed from its [CLS]."""
 
 from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array
@@ -13,7 +13,7 @@ class Pooler(Layer):
 
     x (B, D): the hidden state of each sequence's first token, [CLS]   W (D, D)   y (B, D)
 
-    activation, norm: in the place of tanh, and a LayerNorm after it, for descendants of BERT.
+    activation: in place of tanh.   norm: a LayerNorm after it. Both are for descendants of BERT.
 
     (Devlin et al. 2018, section 3; the layer is in its code.)
 

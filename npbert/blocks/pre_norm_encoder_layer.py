@@ -1,4 +1,4 @@
-"""PreNormEncoderLayer: the encoder layer with each LayerNorm before its sub-layer, and not after the addition."""
+"""PreNormEncoderLayer: the encoder layer with each LayerNorm before its sub-layer."""
 
 from npbert.blocks.encoder_layer import EncoderLayer
 from npbert.compute import Array
@@ -9,12 +9,12 @@ from npbert.core.tape import NO_TAPE, Tape
 class PreNormEncoderLayer(EncoderLayer):
     """h = x + Dropout(MultiHeadAttention(n(x), n(z))),  y = h + Dropout(FeedForward(n′(h))),  n and n′ LayerNorms.
 
-    x (M, D), z (N, D), sequences: as in EncoderLayer, whose parts it has: n is `attention_norm`, n′ `output_norm`.
+    x (M, D), z (N, D), sequences and parts: as in EncoderLayer. n is `attention_norm`, n′ is `output_norm`.
 
-    The road past the sub-layers has no LayerNorm on it, so a gradient passes all layers unchanged, beside what each
-    layer adds to it. In a post-norm BERT every LayerNorm on the road divides it by σ. That is why pre-norm models can
-    be deep and need less warm-up. (Xiong et al. 2020, "On Layer Normalization in the Transformer Architecture", section
-    3; ModernBERT: Warner et al. 2024, section 2.1.) Chapter 11 of docs/ derives it.
+    The path past the sub-layers has no LayerNorm, so a gradient passes all layers unchanged, and each layer adds to it.
+    In a post-norm BERT every LayerNorm divides it by σ. That is why pre-norm models can be deep and need less warm-up.
+    (Xiong et al. 2020, "On Layer Normalization in the Transformer Architecture", section 3; ModernBERT: Warner et al.
+    2024, section 2.1.) Chapter 11 of docs/ derives it.
     """
 
     def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
@@ -25,11 +25,11 @@ class PreNormEncoderLayer(EncoderLayer):
         return h + self.dropout(f, tape)
 
     def attention_probabilities(self, x: Array, sequences: Sequences | None = None) -> list[Array]:
-        """As EncoderLayer has it, of the normalized rows."""
+        """Return the attention weights as EncoderLayer does, of the normalized rows."""
         return self.attention.probabilities(self.attention_norm(x), sequences)
 
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
-        """(dx, dz): each half is u + Dropout(f(n(u))), so du is dy itself, plus what comes back through f and n."""
+        """(dx, dz): each half is u + Dropout(f(n(u))), so du is dy itself, plus the gradient through f and n."""
         df = self.dropout.backward(dy, tape)
         dh = dy + self.output_norm.backward(self.feed_forward.backward(df, tape), tape)
 

@@ -1,4 +1,4 @@
-"""RotaryAttention: multi-head attention whose queries and keys turn with their position."""
+"""RotaryAttention: multi-head attention that rotates queries and keys by their position."""
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from npbert.layers import DotProductAttention, Rotary
 class RotaryAttention(MultiHeadAttention):
     """MultiHeadAttention with  Q = Rotary(x Wq + bq),  K = Rotary(z Wk + bk)  in place of Q and K.
 
-    Positions are those of each row in its own sequence. rotary may be one object for many layers: it learns nothing.
-    (Su et al. 2021, "RoFormer", section 3.2.) Raises: as MultiHeadAttention and Rotary.
+    A position is the place of a row in its sequence. Layers may share one `rotary`, as it has no parameters.
+    (Su et al. 2021, "RoFormer", section 3.2.)
+
+    Raises: as MultiHeadAttention and Rotary.
     """
 
     def __init__(
@@ -40,7 +42,7 @@ class RotaryAttention(MultiHeadAttention):
         return self.output(c, tape)
 
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
-        """(dx, dz) as in MultiHeadAttention, with dq and dk turned back before the projections."""
+        """(dx, dz) as in MultiHeadAttention, with dq and dk rotated back before the projections."""
         dc = self.output.backward(dy, tape)
         dq, dk, dv = self.dot_product.backward(dc, tape)
         dz = self.value.backward(dv, tape) + self.key.backward(self.rotary.backward(dk, tape), tape)

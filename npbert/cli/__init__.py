@@ -23,51 +23,51 @@ from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, printable
 
 COMMANDS = {
-    "fill-mask": ("predict.FillMaskCommand", "hf", "find the words that could stand at each [MASK]"),
+    "fill-mask": ("predict.FillMaskCommand", "hf", "predict the words at each [MASK]"),
     "embed": ("embed.EmbedCommand", "hf", "turn each text into a vector"),
-    "search": ("embed.SearchCommand", "hf", "find the lines that are most similar to a text"),
-    "classify": ("predict.ClassifyCommand", "hf", "find a label for each text"),
-    "tag": ("predict.TagCommand", "hf", "find a tag for each word, and names"),
+    "search": ("embed.SearchCommand", "hf", "find the lines most similar to a text"),
+    "classify": ("predict.ClassifyCommand", "hf", "predict a label for each text"),
+    "tag": ("predict.TagCommand", "hf", "predict a tag for each word, and names"),
     "answer": ("predict.AnswerCommand", "hf", "find answers in passages"),
     "vocab": ("vocab.VocabCommand", "hf", "learn a vocabulary from your own text"),
-    "pretrain": ("training.PretrainCommand", "train", "teach a BERT language, from plain text"),
-    "finetune": ("training.FinetuneCommand", "train", "teach a pre-trained BERT a task, from a labelled file"),
-    "evaluate": ("evaluate.EvaluateCommand", "hf", "measure how good a trained model is"),
-    "report": ("pages.ReportCommand", "train", "make a page of pictures of a run"),
+    "pretrain": ("training.PretrainCommand", "train", "pre-train a BERT on plain text"),
+    "finetune": ("training.FinetuneCommand", "train", "fine-tune a BERT on a labelled file"),
+    "evaluate": ("evaluate.EvaluateCommand", "hf", "measure a trained model"),
+    "report": ("pages.ReportCommand", "train", "write a page about a training run"),
     "plot": ("plot.PlotCommand", "plot", "draw attention, gradients, vectors or a run"),
-    "params": ("params.ParamsCommand", "hf", "list every tensor of a model, with its shape and count"),
+    "params": ("params.ParamsCommand", "hf", "list every tensor of a model, and count parameters"),
     "demo": ("demo.DemoCommand", "", "watch a BERT learn a toy dialogue, then try it"),
     "examples": ("examples.ExamplesCommand", "", "write small files to try the commands on"),
-    "page": ("pages.PageCommand", "", "make a page on which to follow any number of a small model"),
+    "page": ("pages.PageCommand", "", "write a page to follow any number of a small model"),
     "learn": ("learn.LearnCommand", "", "learn backpropagation by writing it"),
-    "site": ("pages.SiteCommand", "site", "make a web site to read npbert on"),
+    "site": ("pages.SiteCommand", "site", "build a web site of npbert's source and docs"),
     "gradcheck": ("gradcheck.GradcheckCommand", "", "prove every derivative of every block"),
-    "doctor": ("doctor.DoctorCommand", "", "show what is installed, how fast it is, and what is missing"),
+    "doctor": ("doctor.DoctorCommand", "", "show versions, speed and missing extras"),
 }
 
 
 USERS = (ValueError, LookupError, OSError, ImportError, FloatingPointError)
-"""Errors from a user's value, a file or the setup."""
+"""The errors of a user's value, a file or the setup."""
 
 
 @dataclass
 class NpbertCommand(Command):
-    """BERT in NumPy: use a checkpoint, train one, or look into how it works.
+    """BERT in NumPy: use a checkpoint, train one, or see how it works.
 
     examples:
       echo "Paris is the [MASK] of France." | npbert fill-mask folder
       npbert finetune run --model folder --train train.tsv
       npbert finetune --help
 
-    Here, folder is a checkpoint in the format of Hugging Face. npbert reads it from
-    disk. To download one: hf download NAME --local-dir FOLDER"""
+    Here, folder is a checkpoint in Hugging Face's format, which npbert reads
+    from disk. To download one: hf download NAME --local-dir FOLDER"""
 
-    version: bool = switch("show the version, and end")
+    version: bool = switch("show the version and exit")
 
     commands: ClassVar = COMMANDS
 
     def run(self) -> int:
-        """Print the version. Raises: UsageError where no command is named."""
+        """Print the version. Raises: UsageError if no command is named."""
         if not self.version:
             return super().run()
         import numpy as np
@@ -77,8 +77,9 @@ class NpbertCommand(Command):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status: 0; 2, after a line on standard error, for a wrong argument or value;
-    1 for what fails in the course of it; 130 for Ctrl-C."""
+    """Run one command and return its exit status.
+
+    0: done.   1: it failed while it ran.   2: a wrong argument or value.   130: Ctrl-C."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["help"]:  # npbert help, npbert help embed
         words = [*words[1:], "--help"]
@@ -86,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
-    """Run the command, or the one below it that the words name, as `main` does."""
+    """Run the command, or the subcommand that the words name, as `main` does."""
     try:
         with messages_on_standard_error(say=lambda problem: _say(problem, kind)):
             try:
@@ -105,10 +106,10 @@ def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
 
 
 def _below(kind: type[Command], name: str) -> type[Command]:
-    """The command of that name below another. Raises: UsageError."""
+    """Return the subcommand of that name. Raises: UsageError."""
     if name not in kind.commands:
         meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
-        raise UsageError(f"there is no command {name!r}{meant}")
+        raise UsageError(f"unknown command {name!r}{meant}")
     module, _, class_name = kind.commands[name][0].partition(".")
     found: type[Command] = getattr(import_module(f"npbert.cli.{module}"), class_name)
     return found
@@ -121,11 +122,11 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     if "help" in given:
         print(help_of(prog, kind), end="")
         return 0
-    from npbert.compute import keep_freed_memory, num_threads  # here: help needs no NumPy
+    from npbert.compute import keep_freed_memory, num_threads  # imported here, as help needs no NumPy
 
-    if launched() > 1 and not kind.shares_work:  # each would do all of it, and write the same files
-        only = f"{launched()} processes were started, and only pretrain and finetune share their work"
-        raise UsageError(f"{only}: start {prog} as one process")
+    if launched() > 1 and not kind.shares_work:  # each process would do all of the work, and write the same files
+        only = f"{launched()} processes were started, but only pretrain and finetune can share work"
+        raise UsageError(f"{only}; start {prog} as one process")
     keep_freed_memory()
     own = {entry.name: given.pop(entry.name) for entry in fields(kind) if entry.name in given}
     command = kind(**own, given=given)
@@ -139,34 +140,34 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
 
 
 def _say(problem: Warning | BaseException, kind: type[Command]) -> str:
-    """An error or a warning in words for a user of this command."""
+    """Return an error or a warning in the words of this command."""
     if isinstance(problem, Fields):
         problem.words = kind.called
     return in_words(problem)
 
 
 def _fail(error: Exception, kind: type[Command], prog: str) -> int:
-    """Say what went wrong, in a line. Returns: the exit status. Raises: what is a mistake of npbert's own."""
+    """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
     if isinstance(error, UsageError) or (isinstance(error, InputError) and _is_about_an_option(error, kind)):
         if speaks():
-            more = f"{'':<7}{prog} --help says more\n{prog}: error: {printable(_say(error, kind))}"
+            more = f"{'':<7}{prog} --help for more\n{prog}: error: {printable(_say(error, kind))}"
             tell(f"usage: {usage(prog, kind)}\n{more}")
         return 2
-    if isinstance(error, OSError) and error.errno and error.filename is None:  # files are named where they are used
+    if isinstance(error, OSError) and error.errno and error.filename is None:  # errors of files name them already
         error.filename = "standard output"
-        if sys.__stdout__ is not None and sys.stdout is sys.__stdout__:  # what is left must not be written at exit
+        if sys.__stdout__ is not None and sys.stdout is sys.__stdout__:  # Python must not flush it at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
     if isinstance(error, MemoryError):
-        LOGGER.error("there is not enough memory: fewer or shorter texts at once, or a smaller model, need less")
+        LOGGER.error("not enough memory; try fewer or shorter texts at once, or a smaller model")
     elif not isinstance(error, USERS):
         raise error
-    elif not isinstance(error, BrokenPipeError):  # else the reader, `head` say, has seen enough
+    elif not isinstance(error, BrokenPipeError):  # otherwise the reader, such as `head`, has seen enough
         LOGGER.error(_say(error, kind))
     return 1
 
 
 def _is_about_an_option(error: InputError, kind: type[Command]) -> bool:
-    """True for the value of an option, though not where a line of a file is wrong with it."""
+    """True if the value of an option is wrong; False if it is a line of a file."""
     first = error.says[0] if error.says else ""
     return not error.where and bool(kind.called(first if isinstance(first, Setting) else Setting(error.what)))
 
@@ -178,4 +179,4 @@ def _say_stopped() -> None:
 
     if any(thread.name == THREAD for thread in threading.enumerate()):
         sys.stderr.flush()
-        os._exit(130)  # Python would end that thread in the middle of the library, which aborts
+        os._exit(130)  # a normal exit would stop that thread inside the library, which aborts

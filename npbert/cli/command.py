@@ -1,4 +1,5 @@
-"""Command: a command is a dataclass. Its docstring is its help, its fields are what it takes, and `run` does it."""
+"""Command: a dataclass for a command. Its docstring is the help, its fields are the options and arguments, `run` runs
+it."""
 
 from __future__ import annotations
 
@@ -10,68 +11,68 @@ from npbert.io.settings import Settings, check_values
 
 
 class UsageError(InputError):
-    """A word of the command line that has no place there."""
+    """An unexpected or missing word of the command line."""
 
 
 Entry = Field[Any]
-"""A field of a settings class, or of a command: an option, or an argument, which has no name on the command line."""
+"""A field of a settings class or of a command: an option, or a positional argument."""
 
 
 def entries_of(kind: type[Settings] | type[Command]) -> list[Entry]:
-    """The fields that can be given."""
+    """Return the fields with an option or argument."""
     return [entry for entry in fields(kind) if entry.metadata]
 
 
 def argument(value: str, help_text: str, *, default: Any = "", wanted: Wanted | None = None) -> Any:
-    """A field that is an argument, called `value` in the help. It must be given, unless there is a default."""
+    """Return a field for a positional argument, called `value` in the help. It is required unless it has a default."""
     must_be = Wanted(f"a {value.lower()}", bool) if default in ("", ()) else None
     metadata = {"help": help_text, "value": value, "wanted": wanted or must_be, "is_argument": True}
     return field(default=default, metadata=metadata)
 
 
 def switch(help_text: str, *short: str) -> Any:
-    """A field that is off unless its option is there, which may have a short form, too. (Other bools have an option
-    --no-… as well.)"""
+    """Return a field that is off by default, with an option and perhaps a short form. (Other bools have --no-…,
+    too.)"""
     return field(default=False, metadata={"help": help_text, "value": "", "wanted": None, "switch": short})
 
 
 def flag(entry: Entry) -> str:
-    """The entry as it is written: --top-k, or for an argument the word in the help, FOLDER."""
+    """Return the name on the command line: --top-k, or for an argument FOLDER."""
     value: str = entry.metadata["value"]
     return value if "is_argument" in entry.metadata else f"--{entry.name.replace('_', '-')}"
 
 
 def is_required(entry: Entry) -> bool:
-    """True if there is no default that would do."""
+    """True if there is no usable default."""
     wanted = entry.metadata["wanted"]
     return bool(wanted) and entry.default is not None and not wanted.holds(entry.default)
 
 
 @dataclass
 class Command:
-    """What every command takes. given: the values of those options that are settings of something else, by name."""
+    """Base class of a command. given: the values of options that are settings of another class, by name."""
 
-    help: bool = switch("show this help and end", "-h")
-    quiet: bool = switch("show no progress and no notes: only results and errors", "-q")
-    verbose: bool = switch("say more: which files are read, and how long it took", "-v")
+    help: bool = switch("show this help and exit", "-h")
+    quiet: bool = switch("print only results and errors: no progress, no notes", "-q")
+    verbose: bool = switch("print more: the files read, and the time", "-v")
     given: dict[str, Any] = field(default_factory=dict)
 
     commands: ClassVar[dict[str, tuple[str, str, str]]] = {}
-    """The commands below it by name: the class of each, in its module, which is imported when it is asked for; the
-    extra without which it cannot be used, if any; and its line in the help."""
+    """Its subcommands by name: the path of the class, imported on use; the extra that it needs, if any; its line in the
+    help."""
     below: ClassVar[str] = "command"
     shares_work: ClassVar[bool] = False
-    """True for a command whose work several processes share."""
+    """True for a command that several processes can share."""
     also_called: ClassVar[dict[str, str]] = {}
-    """Names that errors have for what the command takes, where they are not its own."""
+    """Names of errors for what the command calls otherwise."""
 
     def __post_init__(self) -> None:
-        """Raise InputError for what must be given, and is not."""
+        """Raise InputError for a missing argument or option."""
         check_values(self)
 
     @classmethod
     def groups(cls) -> dict[str, list[Entry]]:
-        """Its arguments and options by title, as its help lists them."""
+        """Return the arguments and options by title, as in the help."""
         groups: dict[str, list[Entry]] = {"arguments": [], "options": []}
         for entry in entries_of(cls):
             groups["arguments" if "is_argument" in entry.metadata else "options"].append(entry)
@@ -79,12 +80,12 @@ class Command:
 
     @classmethod
     def entries(cls) -> list[Entry]:
-        """All arguments and options."""
+        """Return all arguments and options."""
         return [entry for group in cls.groups().values() for entry in group]
 
     @classmethod
     def called(cls, named: Setting | Place) -> str:
-        """What this command calls a setting; "" for one that it does not have."""
+        """Return this command's name for a setting, or "" if it has none."""
         if isinstance(named, Place):
             return str(named)
         name = cls.also_called.get(named.name, named.name)
@@ -92,5 +93,5 @@ class Command:
         return " ".join([*flags, *named.values]) if flags else ""
 
     def run(self) -> int:
-        """Do it. Returns: the exit status. Raises: UsageError where one of the commands below it has to be named."""
-        raise UsageError(f"name a {self.below}, one of {', '.join(self.commands)}")
+        """Run the command. Returns: the exit status. Raises: UsageError if a subcommand is missing."""
+        raise UsageError(f"COMMAND is missing, wanted one of {', '.join(self.commands)}")

@@ -1,4 +1,4 @@
-"""`npbert demo`: the program at the top of the repository, of which a wheel has a copy inside of npbert."""
+"""`npbert demo`: demo.py at the top of the repository, or its copy in a wheel."""
 
 import runpy
 from pathlib import Path

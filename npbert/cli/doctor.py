@@ -1,4 +1,4 @@
-"""`npbert doctor`: what is installed here, how fast it is, and what is missing for which command."""
+"""`npbert doctor`: what is installed, how fast it is, and which commands lack an extra."""
 
 import importlib
 import os
@@ -20,7 +20,7 @@ from npbert.io.extras import how_to_install
 from npbert.io.messages import counted
 
 SIZE = 1024
-"""Rows and columns of both factors of the product that is timed: as many multiplications as a small layer has."""
+"""Rows and columns of both factors in the timed product: as many multiplications as in a small layer."""
 
 OTHER_USES = {
     "sklearn": "npbert.sklearn, estimators for scikit-learn",
@@ -33,22 +33,22 @@ _REQUIREMENT = re.compile(r"""([\w.-]+)(?:\[([\w,]+)\])?[^;]*(?:;.*extra == ["']
 
 @dataclass
 class DoctorCommand(Command):
-    """Show what npbert runs on, how fast a product of matrices is, and which extras are
-    installed. Copy it into a report of a bug.
+    """Show the versions npbert runs on, the speed of a matrix product, and the installed extras. Copy it into bug
+    reports.
 
     examples:
       npbert doctor"""
 
     def run(self) -> int:
-        """Returns 0: what is missing may never be needed."""
+        """Print the facts. Returns 0: a missing extra may never be needed."""
         _print_machine()
         try:
             packages = extras_of(metadata.requires("npbert") or [])
         except metadata.PackageNotFoundError:
-            print("\nnpbert is not installed, but runs from its folder: pip install -e . makes its extras known")
+            print("\nnpbert runs from its folder and is not installed; to list its extras here: pip install -e .")
             return 0
         for extra, use in uses().items():
-            if extra in packages:  # else an older npbert is installed than the one that runs
+            if extra in packages:  # otherwise the installed npbert is older than the one that runs
                 _print_extra(extra, use, packages[extra])
         return 0
 
@@ -77,7 +77,7 @@ def _print_extra(extra: str, use: str, packages: list[str]) -> None:
 
 
 def uses() -> dict[str, str]:
-    """What each extra is for, by its name: the commands that need it, or some other thing."""
+    """Return the use of each extra, by name: the commands that need it, or something else."""
     found: dict[str, str] = {}
     for command, (_, extra, _) in importlib.import_module("npbert.cli").COMMANDS.items():
         found[extra] = f"{found[extra]}, {command}" if extra in found else command
@@ -86,8 +86,8 @@ def uses() -> dict[str, str]:
 
 
 def extras_of(requirements: list[str]) -> dict[str, list[str]]:
-    """The packages of each extra, those of the extras that it contains too, out of what a package says that it needs:
-    `tqdm>=4.66; extra == "hf"`."""
+    """Return the packages of each extra and the extras inside it, from requirements such as `tqdm>=4.66; extra ==
+    "hf"`."""
     needs = [_REQUIREMENT.match(requirement).groups("") for requirement in requirements]  # type: ignore[union-attr]
 
     def packages(wanted: str) -> list[str]:
@@ -116,15 +116,15 @@ def _blas_name() -> str:
 
 
 def _said_threads(blas: BlasThreads | None) -> str:
-    """Who said how many, and whether BLAS can be told."""
+    """Return where the number of threads comes from, and whether BLAS's number can be set."""
     names = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
     said = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
-    cannot = "" if blas else "; its BLAS cannot be told how many to use: pip install threadpoolctl may help"
-    return (f", as {', '.join(said)} says" if said else "") + cannot
+    cannot = "" if blas else "; the number of BLAS threads cannot be set: pip install threadpoolctl may help"
+    return (f", from {', '.join(said)}" if said else "") + cannot
 
 
 def _speed() -> str:
-    """Operations a second of one product, on one thread and on all."""
+    """Return the operations per second of one product, on one thread and on all."""
     a, b = np.random.default_rng(0).standard_normal((2, SIZE, SIZE), dtype=np.float32)
     threads, said = num_threads(), []
     for count in dict.fromkeys([1, threads]):

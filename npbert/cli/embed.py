@@ -1,4 +1,4 @@
-"""`npbert embed`, a vector for each line, and `npbert search`, the lines that are most similar to a text."""
+"""`npbert embed`, a vector for each line, and `npbert search`, the lines most similar to a text."""
 
 from __future__ import annotations
 
@@ -37,36 +37,34 @@ class VectorCommand(FilesCommand):
 
     pooling: str | None = setting(
         None,
-        f"how the vectors of all tokens become one: {', '.join(POOLINGS)} (default: what the folder says, or mean)",
+        f"how to pool the token vectors: {', '.join(POOLINGS)} (default: the folder's, or mean)",
         value="HOW",
         wanted=one_of(POOLINGS),
     )
     layer: int | None = setting(
         None, "which hidden state to pool: 0 to L, or counted from the end (default: -1, the last)"
     )
-    normalize: bool | None = setting(
-        None, "whether to make every vector of length 1 (default: what the folder says, or not)"
-    )
+    normalize: bool | None = setting(None, "scale every vector to length 1 (default: as in the folder, or off)")
     max_length: int | None = setting(
         None,
-        "how many tokens of a text to read (default: what the folder says, or all that the model takes)",
+        "read at most this many tokens of a text (default: the folder's, or as many as the model takes)",
         wanted=at_least(5),
     )
     batch_size: int | None = setting(
         None,
-        "how many texts go through the model at once, at most (default: as many as make 2048 tokens)",
+        "at most this many texts at once (default: as many as make 2048 tokens)",
         wanted=at_least(1),
     )
 
     columns: ClassVar[tuple[str, ...]] = ("text", "delimiter", "first_row")
 
     def embed(self) -> Embed:
-        """The model in the folder, used as the options say. Raises: as Embed.from_pretrained."""
+        """Return Embed for the model in the folder, with the options. Raises: as Embed.from_pretrained."""
         names = "pooling", "layer", "normalize", "max_length"
         return Embed.from_pretrained(self.folder, **{name: getattr(self, name) for name in names})
 
     def read(self) -> tuple[Sequence[int], list[Any]]:
-        """The texts of the file, and in which line each of them is."""
+        """Return the line numbers and the texts of the file."""
         columns = self.columns_of(None)
         if columns is None and self.input.endswith(TABLE_ENDINGS):
             wanted = "a text on each line; --text says which column to take"
@@ -80,18 +78,16 @@ class VectorCommand(FilesCommand):
 
 @dataclass
 class EmbedCommand(VectorCommand):
-    """Turn each text into a vector; texts that mean similar things get similar
-    vectors. The file has a text on each line; the answer to each is a line of
-    JSON, or a row of a NumPy array with --output NAME.npy. Of a table (TSV, CSV or
-    lines of JSON), --text says which column to take.
+    """Turn each text into a vector. Texts with similar meanings get similar vectors. The file has a text on each line;
+    the result for each is a line of JSON, or a row of a NumPy array with --output NAME.npy. For a table (TSV, CSV or
+    lines of JSON), give the column with --text.
 
-    The folder of a sentence-transformers model has a modules.json, which says how
-    its vectors are made; options on the command line override it.
+    A sentence-transformers model describes its vectors in modules.json. Options on the command line override it.
 
     examples:
       npbert embed folder sentences.txt --output vectors.npy
       echo "A cat sat on the mat." | npbert embed folder --pooling cls
-    To find the texts that are most similar to another: npbert search --help"""
+    To find the texts most similar to another: npbert search --help"""
 
     precision: str = setting(
         "float32",
@@ -104,7 +100,7 @@ class EmbedCommand(VectorCommand):
     endings: ClassVar = (".npy", *JSON_LINES)
 
     def write(self) -> None:
-        """Write the vectors."""
+        """Compute and write the vectors."""
         embed = self.embed()
         _, texts = self.read()
         vectors = embed(texts, batch_size=self.batch_size)
@@ -117,11 +113,10 @@ class EmbedCommand(VectorCommand):
 
 @dataclass
 class SearchCommand(VectorCommand):
-    """Find the lines of a file that are most similar to a text: each becomes a
-    vector, as with npbert embed, and the vectors are compared. Of a table (TSV,
-    CSV or lines of JSON), --text says which column to search in. A terminal shows
-    the score, the line's number and the text of each hit, best first; in a file or
-    a pipe, and with --json, the answer to each query is a line of JSON.
+    """Find the lines of a file most similar to a text. Lines and text become vectors, as with npbert embed, and the
+    vectors are compared. For a table (TSV, CSV or lines of JSON), give the column with --text. A terminal shows score,
+    line number and text of each hit, best first. In a file or a pipe, and with --json, the result for each query is a
+    line of JSON.
 
     examples:
       npbert search folder sentences.txt "A cat sat on the mat."
@@ -130,33 +125,32 @@ class SearchCommand(VectorCommand):
       npbert embed folder sentences.txt --output vectors.npy
       npbert search folder sentences.txt "A cat sat." --vectors vectors.npy"""
 
-    input: str = argument("FILE", "where to search: a file with a text on each line, or a table")
+    input: str = argument("FILE", "the file to search, with a text on each line, or a table")
     queries: tuple[str, ...] = argument(
-        "QUERY", "what to search for; with - each line of standard input is a query", default=()
+        "QUERY", "the text to search for; with -, each line of standard input is a query", default=()
     )
     vectors: str = setting(
         "",
-        "the vectors of the lines, as npbert embed --output NAME.npy writes them (default: they are made anew)",
+        "the vectors of the lines, from npbert embed --output NAME.npy (default: compute them)",
         value="FILE",
     )
     rerank: str = setting(
         "",
-        "the folder of a model that scores pairs of texts, with one label; it puts the lines that are found first in "
-        "its order",
+        "the folder of a cross-encoder (a classifier of pairs with one label), which reorders the best hits",
         value="FOLDER",
     )
     top_k: int = setting(5, "how many lines to find for each query", wanted=at_least(1))
-    json: bool = switch("print a line of JSON for each query on a terminal, too")
+    json: bool = switch("print a line of JSON for each query, also on a terminal")
 
     def run(self) -> int:
-        """Write the lines that are found."""
+        """Find and write the hits."""
         check_output(self.output, self.input, endings=JSON_LINES)
         are_from_standard_input = self.queries == (STANDARD_INPUT,)
         if self.input == STANDARD_INPUT and are_from_standard_input:
             raise ValueError(
                 "the lines and the queries cannot both come from standard input: wanted a file, or a query"
             )
-        embed = self.embed()  # what is wrong with the folder is said before anybody types a query
+        embed = self.embed()  # a wrong folder is an error before queries are read
         judge = Classify.from_pretrained(self.rerank) if self.rerank else None
         places, texts = self.read()
         queries = read_lines(STANDARD_INPUT) if are_from_standard_input else self.queries
@@ -194,7 +188,7 @@ class SearchCommand(VectorCommand):
 
 
 def _print_hits(rows: Iterable[dict[str, Any]]) -> None:
-    """For a person at a terminal: under each query its hits, each on one line of the screen."""
+    """Print each query and its hits for a terminal, one line of the screen for each hit."""
     width = shutil.get_terminal_size().columns
     for row in rows:
         print(printable(row["query"]))

@@ -1,4 +1,4 @@
-"""`npbert evaluate`: how good a model is; and the tables of its numbers, which the end of a run prints, too."""
+"""`npbert evaluate`: measures a model. Its tables also appear at the end of a run."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ Numbers = dict[str, float]
 
 @dataclass
 class EvaluateCommand(SettingsCommand):
-    """Measure how good a fine-tuned model is on labelled files, or a pre-trained one on
-    files of text. It should not have learned from them.
+    """Measure a fine-tuned model on labelled files, or a pre-trained one on files of text. Use files that it was not
+    trained on.
 
     examples:
       npbert evaluate run test.tsv
       npbert evaluate folder test.conll --task tagging --json"""
 
     folder: str = argument("FOLDER", "the folder of a run, whose settings are used, or of a checkpoint")
-    files: tuple[str, ...] = argument("FILE", "a file to judge the model by", default=())
+    files: tuple[str, ...] = argument("FILE", "a file to measure the model on", default=())
     json: bool = switch(
-        "print JSON, and no table: a line for each file (a pre-trained model is judged by all of them together)"
+        "print JSON instead of a table: a line for each file (for a pre-trained model, one line for all)"
     )
 
     kind: ClassVar = TaskSettings
 
     def run(self) -> int:
-        """Print the numbers."""
+        """Print the metrics."""
         path = Path(self.folder) / SETTINGS_FILE
         if not path.is_file():
             self._print(evaluate_files(self.folder, self.files, self._settings_of_checkpoint()))
         elif self.settings:
-            says = f" is for a checkpoint: for the run in {self.folder}, its own settings hold"
+            says = f" is only for a checkpoint: {self.folder} is a run, and its settings are used"
             raise InputError((Setting("settings"), says))
         elif command_of(path.parent) == "pretrain":
             self._evaluate_pretraining(path)
@@ -63,10 +63,10 @@ class EvaluateCommand(SettingsCommand):
     def _settings_of_checkpoint(self) -> TaskSettings:
         settings: TaskSettings = self.read_settings()
         task_class(settings)
-        load_config(self.folder)  # it says what is wrong with the folder
+        load_config(self.folder)  # raises the error for a wrong folder
         if "max_length" in self.given or self.settings:
             return settings
-        length = Tokenizer.from_pretrained(self.folder).max_length  # as long as it was trained on
+        length = Tokenizer.from_pretrained(self.folder).max_length  # the length of its training
         return replace(settings, max_length=length or settings.max_length)
 
     def _evaluate_pretraining(self, path: Path) -> None:
@@ -102,10 +102,10 @@ def _row(judged: Judged) -> dict[str, Any]:
 
 
 def print_advice(*judged: tuple[Numbers, Numbers]) -> None:
-    """Print once what to do about a model that gives all examples of a file the same label."""
+    """Print advice, once, for a model that gives all examples of a file the same label."""
     accuracies = [(each["accuracy"], known.get("accuracy")) for each, known in judged if each.get("matthews") == 0]
     if any(own == known for own, known in accuracies):
-        print("the model gives every example the same label: train it longer, or with a higher --learning-rate")
+        print("the model gives every example the same label; train longer, or with a higher --learning-rate")
 
 
 def _print_classes(classes: dict[str, ClassScores]) -> None:
@@ -120,7 +120,7 @@ def _print_classes(classes: dict[str, ClassScores]) -> None:
 def print_table(
     numbers: Numbers, baselines: Numbers, *, title: str = "held out", task: FinetuneTask | None = None
 ) -> None:
-    """Print the numbers beside their baselines, at most 80 columns wide."""
+    """Print the metrics next to their baselines, at most 80 columns wide."""
     if not numbers:
         return
     head = f"{task.before if task else 'knowing frequencies':>24}" if baselines else ""
@@ -135,14 +135,14 @@ def print_table(
 
 
 def check_places(settings: PretrainSettings | FinetuneSettings, path: Path, names: tuple[str, ...]) -> None:
-    """The settings of these names are files and folders that a run needs, as they were called where it was begun.
+    """Check that files and folders in these settings exist, as seen from the current folder.
 
-    Raises: FileError that names the first of them that is not to be found from here.
+    Raises: FileError for the first missing one.
     """
     for name in names:
         given = getattr(settings, name, ())
         for place in (given,) if isinstance(given, str) else given:
             is_relative = place and place not in PRESETS and not Path(place).is_absolute()
             if is_relative and not Path(place).exists():
-                none = f"{name} is {place!r} in {path}, and there is none in {Path.cwd()}"
-                raise FileError(f"{none}: start this command in the folder where the run was begun")
+                none = f"{name} is {place!r} in {path}, which does not exist in {Path.cwd()}"
+                raise FileError(f"{none}; start this command in the folder where the run was started")

@@ -12,22 +12,23 @@ from npbert.cli.text import note
 from npbert.data import DIALOGUES
 
 KNOWN, HELD_OUT = ("Romeo", "Juliet", "Ada", "Alan", "Grace", "Kurt"), ("Emmy", "Leonhard", "Sofia")
-"""The names of those who talk, in what a model learns from and in what it is judged by."""
+"""The speakers' names in the training and the held-out dialogues."""
 
 
 @dataclass
 class ExamplesCommand(Command):
-    """Write small files to try the commands on: books, a folder of text, and held-out.txt for npbert vocab and
-    pretrain; train.tsv and dev.tsv, each line of which is a label and a text, for npbert finetune; sentences.txt.
+    """Write small files to try the commands on. For npbert vocab and pretrain: books, a folder of text, and
+    held-out.txt. For npbert finetune: train.tsv and dev.tsv, with a label and a text on each line. For the others:
+    sentences.txt.
 
     examples:
       npbert examples .
       npbert vocab books --output vocabulary --size 200"""
 
-    folder: str = argument("FOLDER", "where to write them; nothing that is there is changed")
+    folder: str = argument("FOLDER", "where to write them; existing files stay unchanged")
 
     def run(self) -> int:
-        """Write those that are not there."""
+        """Write the files that do not exist yet."""
         folder = Path(self.folder)
         for name, lines in example_files().items():
             path = folder / name
@@ -39,7 +40,7 @@ class ExamplesCommand(Command):
 
 
 def example_files() -> dict[str, list[str]]:
-    """The lines of each file."""
+    """Return the lines of each file."""
     known, held_out = ([_spoken_by(*names) for names in permutations(group, 2)] for group in (KNOWN, HELD_OUT))
     return {
         "books/one.txt": _sentences(known[::2]),
@@ -56,12 +57,12 @@ def _spoken_by(first: str, second: str) -> list[str]:
 
 
 def _sentences(dialogues: list[list[str]]) -> list[str]:
-    """A sentence a line, and a blank line after each dialogue."""
+    """Return a sentence a line, and a blank line after each dialogue."""
     text = "".join(f"{line}\n" for lines in dialogues for line in [*lines, ""])
     return re.sub("(?<=[.?!]) +", "\n", text).splitlines()
 
 
 def _labelled(dialogues: list[list[str]]) -> list[str]:
-    """Each line once, after a label: is there a question in it?"""
+    """Return each line once, after its label: question or statement."""
     lines = dict.fromkeys(line for lines in dialogues for line in lines)
     return [f"{'question' if '?' in line else 'statement'}\t{line}" for line in lines]

@@ -1,4 +1,4 @@
-"""The command that proves every derivative of every block."""
+"""`npbert gradcheck`: proves every derivative of every block."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ _METHODS = FINITE_DIFFERENCES, COMPLEX_STEP
 
 @dataclass
 class GradcheckCommand(Command):
-    """Prove every derivative of every block: forward and backward run once on exact
-    numbers, and two integers are equal. Two estimates in floats, by finite differences
-    and by the complex step along random directions, are a second and a third opinion.
+    """Prove every derivative of every block in exact integer arithmetic: forward and backward run once on exact
+    numbers, and two integers must be equal. Two estimates in floats cross-check it: finite differences and the complex
+    step, along random directions.
 
     columns:
-      derivatives  how many numbers backward gives: of the inputs and the parameters
-      proof took   how long the proof took; "no" where there is none
-      the others   the largest relative error of each estimate, and what is accepted
+      derivatives  the number that backward returns, of inputs and parameters
+      proof took   the time of the proof; "no" if it was not proved
+      the others   the largest relative error of each estimate, below its limit
 
     examples:
       npbert gradcheck
       npbert gradcheck LayerNorm --seeds 20"""
 
-    block: str | None = argument("BLOCK", "the block to check; without it, all of them", default=None)
-    seeds: int = setting(1, "check N - 1 random shapes, too, after the usual ones", wanted=at_least(1))
+    block: str | None = argument("BLOCK", "the block to check (default: all)", default=None)
+    seeds: int = setting(1, "also check N - 1 random shapes, after the usual ones", wanted=at_least(1))
 
     def run(self) -> int:
-        """Print a line for each block of the catalogue. Returns 0 if all derivatives are right, else 1."""
+        """Print a line for each block. Returns 0 if all derivatives are right, else 1."""
         if not self._chosen(AWKWARD):
             one_of(blocks(AWKWARD)).check("block", self.block)
         reports = [report for seed in range(self.seeds) for report in self._check(seed)]
@@ -44,17 +44,17 @@ class GradcheckCommand(Command):
         verdict = "PASS" if all(report.ok for report in reports) else "FAIL"
         everywhere = "proved" if len(reports) == 1 else "proved in every block"
         how = everywhere if proved == len(reports) else f"proved in {proved} of {len(reports)} blocks"
-        print(f"{verdict}: {total:,} derivatives, {how}, with estimates beside (shown: the largest relative error)")
+        print(f"{verdict}: {total:,} derivatives, {how}. Shown: the largest relative errors of the cross-checks.")
         return int(verdict == "FAIL")
 
     def _chosen(self, shapes: Shapes) -> dict[str, Any]:
-        """The block of that name, and its variants: LayerNorm; FeedForward, gelu; or all."""
+        """Return the block of that name with its variants (LayerNorm, or "FeedForward, gelu"), or all blocks."""
         found = blocks(shapes)
         name = self.block
         return {each: found[each] for each in found if name is None or each == name or each.startswith(f"{name},")}
 
     def _check(self, seed: int) -> list[Any]:
-        """The report of each block, printed as it comes."""
+        """Check each block and print its line."""
         shapes = Shapes.drawn(np.random.default_rng(seed)) if seed else AWKWARD
         print(f"{shapes}\n")
         print(f"{'block':<42}{'derivatives':>11}{'proof took':>12}{FINITE_DIFFERENCES:>20}{COMPLEX_STEP:>14}")

@@ -1,4 +1,4 @@
-"""`npbert learn`: exercises in backpropagation, and the answers to them judged."""
+"""`npbert learn`: exercises in backpropagation, with a check of your answers."""
 
 from __future__ import annotations
 
@@ -37,42 +37,42 @@ from npbert.learn.exercises import EXERCISES
 from npbert.learn.folder import ask
 from npbert.learn.verdict import Verdict
 
-_EXERCISE = "its number, as 02, its name or its file"
+_EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
 
 
 @dataclass
 class FolderCommand(Command):
-    """A command for the folder of exercises."""
+    """Base class of a command for the folder of exercises."""
 
-    folder: str = setting(FOLDER, "where the files are", value="FOLDER")
+    folder: str = setting(FOLDER, "the folder of the exercises", value="FOLDER")
 
     def place(self) -> tuple[Path, str]:
-        """The folder, and the option that the next command needs for it, as " --folder mine"."""
+        """Return the folder, and its option for the next command, such as " --folder mine"."""
         folder = folder_of(self.folder)
         return folder, option_of(folder)
 
     def all(self) -> Chosen:
-        """Every exercise with its file."""
+        """Return every exercise with its file."""
         return [find(exercise.code, self.place()[0]) for exercise in EXERCISES.values()]
 
 
 @dataclass
 class ExerciseCommand(FolderCommand):
-    """A command for one exercise."""
+    """Base class of a command for one exercise."""
 
-    exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, as 02", bool))
+    exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, such as 02", bool))
 
     def judged(self) -> tuple[Exercise, Path, Verdict]:
-        """The exercise, its file, and the verdict on it."""
+        """Return the exercise, its file, and its verdict."""
         exercise, path = find(self.exercise, self.place()[0])
         return exercise, path, check(exercise, path)
 
 
 @dataclass
 class LearnCommand(FolderCommand):
-    """Learn backpropagation by writing it. Without a COMMAND, the exercises that are missing are written into the
-    folder backprop; nothing that is there is changed. Each is a Python file in which a part is yours to write.
+    """Learn backpropagation by writing it. Without a COMMAND, write the exercises into the folder backprop. Existing
+    files stay unchanged. Each exercise is a Python file with a part for you to write.
 
     examples:
       npbert learn
@@ -82,41 +82,41 @@ class LearnCommand(FolderCommand):
       npbert learn hint 02 2"""
 
     commands: ClassVar = {
-        "check": ("learn.CheckCommand", "", "is it right? If not, what is wrong, and why"),
-        "hint": ("learn.HintCommand", "", "a hint, if you are stuck"),
-        "show": ("learn.ShowCommand", "", "once your answer is right: yours, and the library's"),
-        "again": ("learn.AgainCommand", "", "what you have learned, asked in another form, days later"),
+        "check": ("learn.CheckCommand", "", "check your answers and explain the mistakes"),
+        "hint": ("learn.HintCommand", "", "show a hint"),
+        "show": ("learn.ShowCommand", "", "compare your right answer with the library's"),
+        "again": ("learn.AgainCommand", "", "repeat an exercise in another form, days later"),
         "demo": ("learn.DemoCommand", "", "train a small BERT with your own layers in it"),
     }
 
     def run(self) -> int:
-        """Write the exercises."""
+        """Write the missing exercises."""
         folder, option = self.place()
         written, (first, *_) = write_missing(folder), EXERCISES.values()
-        said = f"{len(written)} exercises written into {folder}{'' if folder.is_absolute() else '/'}"
+        said = f"Wrote {len(written)} exercises into {folder}{'' if folder.is_absolute() else '/'}."
         if not written:
             where = "this folder" if folder == Path() else folder
-            said = f"all {len(EXERCISES)} exercises are in {where} already; nothing was changed"
+            said = f"All {len(EXERCISES)} exercises are already in {where}. Nothing was changed."
         elif len(written) == 1:
-            said = f"{folder / written[0].file_name} written"
-        print(f"{said}\n\nBegin with {folder / first.file_name}: it says what to do. Then:\n")
-        print(f"  npbert learn check {first.code}{option}        is it right? If not, what is wrong, and why")
-        print(f"  npbert learn check --watch{option}   the same, whenever you save a file")
-        print(f"  npbert learn hint {first.code}{option}         a hint, if you are stuck")
+            said = f"Wrote {folder / written[0].file_name}."
+        print(f"{said}\n\nOpen {folder / first.file_name}: it describes the first exercise. Then:\n")
+        print(f"  npbert learn check {first.code}{option}        check your answer")
+        print(f"  npbert learn check --watch{option}   check whenever you save a file")
+        print(f"  npbert learn hint {first.code}{option}         show a hint")
         return 0
 
 
 @dataclass
 class CheckCommand(FolderCommand):
-    """Check your answer: is it right? If not, what is wrong, and why. Without an EXERCISE, a line for each of all, and
-    in full what is wrong with the first that is not right."""
+    """Check your answer, and explain its mistakes. Without an EXERCISE, print a line for each exercise, and explain the
+    first wrong answer."""
 
     exercise: str | None = argument("EXERCISE", _EXERCISE, default=None)
-    mend: bool = switch("show the change that makes a wrong answer right, too")
-    watch: bool = switch("check again whenever a file is saved; Ctrl-C ends it")
+    mend: bool = switch("also show the change that makes a wrong answer right")
+    watch: bool = switch("check again whenever you save a file; stop with Ctrl-C")
 
     def run(self) -> int:
-        """Returns 0 if all is right, else 1."""
+        """Check, and print the result. Returns 0 if all answers are right, else 1."""
         folder, option = self.place()
         chosen = self.all() if self.exercise is None else [find(self.exercise, folder)]
         if self.watch:
@@ -131,7 +131,7 @@ class CheckCommand(FolderCommand):
 
 @dataclass
 class HintCommand(ExerciseCommand):
-    """Print the first of three hints, or the N-th; the fourth is the change that would make your answer right."""
+    """Print a hint: the first of three, or the N-th. The fourth is the change that makes your answer right."""
 
     number: int = argument(
         "N",
@@ -141,7 +141,7 @@ class HintCommand(ExerciseCommand):
     )
 
     def run(self) -> int:
-        """Where the hints are for one part of an exercise, print those for the part that is not right yet."""
+        """Print the hint, for the first part that is not right yet if the hints are by part."""
         folder, option = self.place()
         exercise, part = exercise_of(self.exercise), ""
         if self.number == 4:
@@ -156,34 +156,34 @@ class HintCommand(ExerciseCommand):
 
 @dataclass
 class ShowCommand(ExerciseCommand):
-    """Show your answer beside the library's, once yours is right."""
+    """Compare your right answer with the library's."""
 
     def run(self) -> int:
-        """Returns 1 where it is not right yet."""
+        """Print both answers. Returns 1 if yours is not right yet."""
         exercise, path, verdict = self.judged()
         if verdict.status == RIGHT:
             print(printing.show(exercise, path))
             return 0
         print(printing.answer(exercise, verdict, self.place()[1], path=path))
-        print(f"\n{printing.indented('The library has its answer ready for you once yours is right.')}")
+        print(f"\n{printing.indented('The answer of the library is shown once yours is right.')}")
         return 1
 
 
 @dataclass
 class AgainCommand(FolderCommand):
-    """Ask what you have learned again, in another form, days later."""
+    """Repeat an exercise in another form, days later."""
 
     def run(self) -> int:
-        """Write a variant of what is right already, once it is time for it."""
+        """Write a variant of a right answer's exercise, once it is due."""
         folder, option = self.place()
         asked = ask(folder, lambda *which: check(*which).status == RIGHT, datetime.datetime.now().astimezone())
         if asked is None:
-            print("Nothing can be asked again yet: of exercises 02 to 07, none is right.")
+            print("Nothing to repeat yet: first solve one of the exercises 02 to 07.")
         elif isinstance(asked, datetime.date):
-            later = "so that you have time to forget a little"
-            print(f"Nothing is due today. The next is asked on {asked:%d %B %Y}, {later}.")
+            later = "when you have had time to forget a little"
+            print(f"Nothing is due today. The next is due on {asked:%d %B %Y}, {later}.")
         else:
-            done = "written" if asked.is_new else "is not right yet"
+            done = "is new" if asked.is_new else "is not right yet"
             code = asked.exercise.code
             print(f"{asked.path} {done}: {asked.exercise.title}.\n\n  npbert learn check {code}{option}")
         return 0
@@ -191,22 +191,22 @@ class AgainCommand(FolderCommand):
 
 @dataclass
 class DemoCommand(FolderCommand):
-    """Train a small BERT with your own layers in it: all that are right."""
+    """Train a small BERT with all of your right layers in it."""
 
     def run(self) -> int:
-        """Returns 1 where there is none, or where the learner's code stops."""
-        print("looking which of your exercises are right …", flush=True)
+        """Train, and print the progress. Returns 1 if no layer is right, or the learner's code fails."""
+        print("Checking your exercises …", flush=True)
         right = [(exercise, path) for exercise, path, verdict in _checked(self.all()) if verdict.status == RIGHT]
         out, printed = sys.stdout, Printed()
-        with contextlib.redirect_stdout(printed):  # what a layer prints would be seen thousands of times
+        with contextlib.redirect_stdout(printed):  # a layer that prints would do so thousands of times
             status = _train(right, lambda line: print(line, file=out, flush=True))
         if printed.getvalue():
-            print("\nWhat your code prints is left out here; npbert learn check shows it.")
+            print("\nThe output of your code is not shown here. See it with npbert learn check.")
         return status
 
 
 def _check_all(chosen: Chosen, option: str) -> int:
-    """A line for each, and in full what is wrong with the first that is not right."""
+    """Print a line for each, and explain the first wrong answer."""
     count, told = 0, False
     for exercise, _, verdict in _checked(chosen):
         count += verdict.status == RIGHT
@@ -220,7 +220,7 @@ def _check_all(chosen: Chosen, option: str) -> int:
 
 
 def _checked(chosen: Chosen) -> Iterator[tuple[Exercise, Path, Verdict]]:
-    """Each with its verdict. In a terminal, a line says which one is being looked at."""
+    """Yield each exercise with its verdict. In a terminal, show the current one."""
     for exercise, path in chosen:
         at_work = f"{exercise.code} {exercise.title} …" if sys.stderr.isatty() else ""
         print(at_work, end="", file=sys.stderr, flush=True)
@@ -234,17 +234,17 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
     model = demo.make_model(load_dialogue(9), rng)
     taking_part = own.taking_part(own.put_into(model))
     if not taking_part:
-        say("None of your layers is right yet, so there is nothing of yours to train. Begin with 02 Linear.")
+        say("None of your layers is right yet. Begin with 02 Linear.")
         return 1
-    say(printing.indented(f"Yours in this BERT: {', '.join(taking_part)}. All else is the library's.", ""))
+    say(printing.indented(f"Your layers in this BERT: {', '.join(taking_part)}. The others are the library's.", ""))
     if "Softmax" in own.things:
-        say(printing.indented("(Softmax is right, too, but is not a layer here: attention has one inside it.)", ""))
-    say(f"A model that only guesses has loss {np.log(model.config.vocab_size):.3f}.\n")
+        say(printing.indented("(Your Softmax is right, but not used here: attention contains its own.)", ""))
+    say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
     if isinstance(stopped, Failure):
         say(printing.indented("\n\n".join(filter(None, (stopped.file, stopped.verdict.says, stopped.verdict.because)))))
         return 1
     count, total, shown = demo.judged(model)
-    say(f"\nEach word of each line hidden in turn: {count} of {total} guessed. The last word of each:\n")
+    say(f"\nWith each word masked in turn, {count} of {total} were guessed. The last word of each line:\n")
     say("\n".join(f"  {line}" for line in shown))
     return 0

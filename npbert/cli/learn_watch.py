@@ -1,4 +1,4 @@
-"""`npbert learn check --watch`: answers are judged whenever they are saved."""
+"""`npbert learn check --watch`: checks an answer whenever its file is saved."""
 
 import time
 from pathlib import Path
@@ -10,20 +10,20 @@ _POLL = 0.2  # seconds between two looks at the files
 
 
 def watch(chosen: list[tuple[Exercise, Path]], option: str, mends: bool) -> NoReturn:
-    """Check one file at once, and each whenever it is saved, until Ctrl-C."""
+    """Check one file now, and each file when it is saved, until Ctrl-C."""
     before = {path: _stamp(path) for _, path in chosen}
     exercise, path = chosen[0]
     if len(chosen) > 1:
         files = f"{len(chosen)} files in {path.parent}/"
-        print(f"watching {files}: each is checked when you save it. Ctrl-C ends it", flush=True)
+        print(f"Watching {files}. Each is checked when you save it. Stop with Ctrl-C.", flush=True)
     else:
-        print(f"watching {path}: it is checked now, and whenever you save it. Ctrl-C ends it", flush=True)
+        print(f"Watching {path}. It is checked now and whenever you save it. Stop with Ctrl-C.", flush=True)
         _say_at_once(exercise, path, option, mends)
     answered = dict(before)
     while True:
         for exercise, path in chosen:
             stamp = _stamp(path)
-            if stamp is not None and stamp == before[path] != answered[path]:  # an editor may write it bit by bit
+            if stamp is not None and stamp == before[path] != answered[path]:  # an editor may write it in several steps
                 answered[path] = stamp
                 print(f"\n{time.strftime('%H:%M:%S')}", end="", flush=True)
                 _say_at_once(exercise, path, option, mends)
@@ -32,7 +32,7 @@ def watch(chosen: list[tuple[Exercise, Path]], option: str, mends: bool) -> NoRe
 
 
 def _say_at_once(exercise: Exercise, path: Path, option: str, mends: bool) -> None:
-    """The verdict as soon as it is there, and what is wrong when that is found."""
+    """Print the verdict at once, and the explanation when it is found."""
     verdict = check(
         exercise, path, at_once=lambda first: print(f"\n{printing.line(exercise, first)}: {first.says} …", flush=True)
     )
@@ -40,7 +40,7 @@ def _say_at_once(exercise: Exercise, path: Path, option: str, mends: bool) -> No
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """What changes when the file is saved; None while it is away, as an editor may delete it first."""
+    """Return a value that changes when the file is saved; None while it is missing, as some editors delete it first."""
     try:
         found = path.stat()
     except OSError:

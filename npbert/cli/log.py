@@ -1,5 +1,5 @@
-"""Messages on standard error: notes, warnings and errors, each on a line of its own. Under a launcher of several
-processes, as mpiexec is, one of them speaks for all."""
+"""Notes, warnings and errors on standard error, a line each. Of several processes (mpiexec), the first prints for
+all."""
 
 import io
 import logging
@@ -14,10 +14,9 @@ from npbert.io.messages import LOGGER, printable, quiet
 
 @contextmanager
 def messages_on_standard_error(level: int = logging.INFO, say: Callable[[Warning], str] = str) -> Iterator[None]:
-    """While it lasts, what npbert logs from `level` on, and every warning, is a line on standard error. say: puts a
-    warning into words.
+    """Within it, npbert's log from `level` on and all warnings are lines on standard error. say: words a warning.
 
-    The logging and the warnings of the program around it are as before when it ends.
+    Afterwards, the logging and warnings of the program are as before.
     """
     handler, before = _Lines(), (LOGGER.level, LOGGER.propagate)
     LOGGER.addHandler(handler)
@@ -25,7 +24,7 @@ def messages_on_standard_error(level: int = logging.INFO, say: Callable[[Warning
     LOGGER.propagate = False
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("default", UserWarning)  # a line for the user, under PYTHONWARNINGS=error as well
+            warnings.simplefilter("default", UserWarning)  # a line for the user, even with PYTHONWARNINGS=error
             warnings.showwarning = lambda message, *_, **__: LOGGER.warning("%s", say(message))
             yield
     finally:
@@ -35,8 +34,7 @@ def messages_on_standard_error(level: int = logging.INFO, say: Callable[[Warning
 
 
 class _Lines(logging.Handler):
-    """npbert: a note or a warning;  npbert: error: what was wrong. A detail is said once, though a file may be read
-    several times."""
+    """A handler that prints `npbert: a note or a warning` or `npbert: error: …`, each detail only once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,18 +48,18 @@ class _Lines(logging.Handler):
 
 
 def tell(line: str) -> None:
-    """Print a line on standard error, if anybody can still read it."""
+    """Print a line on standard error, unless it is closed."""
     with suppress(OSError):
         print(line, file=sys.stderr, flush=True)
 
 
 def speaks() -> bool:
-    """True for the process that says what is the same for all: the first, or the only one."""
+    """True for the process that prints what is the same for all: the first, or the only one."""
     return launched() == 1 or launched_rank() == 0
 
 
 @contextmanager
 def in_silence() -> Iterator[None]:
-    """While it lasts, nothing is printed and no warning shown; an error still is."""
+    """Within it, nothing but errors is printed."""
     with quiet(), redirect_stdout(io.StringIO()):
         yield

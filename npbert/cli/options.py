@@ -16,8 +16,8 @@ from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, rea
 from npbert.training.tasks import TaskSettings
 
 GROUPS = {
-    "what to learn from": ("corpus", "document_per_file", "train", "model", "new_head", "vocabulary", "held_out"),
-    "what the labelled files look like": (
+    "training data": ("corpus", "document_per_file", "train", "model", "new_head", "vocabulary", "held_out"),
+    "format of labelled files": (
         "task",
         "text",
         "text_pair",
@@ -27,7 +27,7 @@ GROUPS = {
         "delimiter",
         "first_row",
     ),
-    "how the text is used": (
+    "text": (
         "objective",
         "mask_probability",
         "whole_words",
@@ -37,31 +37,31 @@ GROUPS = {
         "max_length",
         "batch_size",
     ),
-    "how long and how fast": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
-    "what weighs more": ("class_weight", "sample_weight"),
-    "how it is judged": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
-    "what is kept": ("save_every", "log_every", "keep_state"),
-    "how to save memory": ("parts", "gradient_checkpointing"),
+    "optimization": ("epochs", "steps", "learning_rate", "warmup", "weight_decay", "max_grad_norm", "seed"),
+    "weights": ("class_weight", "sample_weight"),
+    "evaluation": ("held_out_batches", "metric", "positive", "evaluate_every", "patience"),
+    "saving and logging": ("save_every", "log_every", "keep_state"),
+    "memory": ("parts", "gradient_checkpointing"),
 }
-"""The settings that belong together in --help."""
+"""The settings under each title of --help."""
 
 COLUMNS = ("text", "text_pair", "delimiter", "first_row")
-"""The settings of a task that name the columns of a table of texts."""
+"""The settings of a task for the columns of a table of texts."""
 
 
 @dataclass
 class SettingsCommand(Command):
-    """A command with an option for every setting of a kind, and --settings for a file of them."""
+    """A command with an option for every setting of a class, and --settings for a file of them."""
 
     settings: str = setting(
-        "", "a TOML file of settings, as a run keeps them; options on the command line override the file", value="FILE"
+        "", "a TOML file of settings, such as a run's settings.toml; options override it", value="FILE"
     )
 
     kind: ClassVar[type[Settings]]
 
     @classmethod
     def groups(cls) -> dict[str, list[Entry]]:
-        """The settings, too."""
+        """Return the groups, with the settings."""
         known = {entry.name: entry for entry in entries_of(cls.kind)}
         groups = super().groups()
         for title, names in GROUPS.items():
@@ -69,9 +69,9 @@ class SettingsCommand(Command):
         return groups
 
     def read_settings(self) -> Any:
-        """The settings that the options say, over those of --settings, over the defaults.
+        """Return the settings: options over the file of --settings over the defaults.
 
-        Raises: FileError for a file that is wrong; InputError for an option that is.
+        Raises: FileError for a wrong file; InputError for a wrong option.
         """
         given = self.given
         return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
@@ -86,53 +86,53 @@ class FilesCommand(Command):
         "the folder of a run, or of a checkpoint, with its config.json, model.safetensors, and tokenizer.json or "
         "vocab.txt",
     )
-    input: str = argument("FILE", "a file of text; without it, standard input is read", default=STANDARD_INPUT)
-    output: str = setting("", "where to write; without it, to standard output", value="FILE")
+    input: str = argument("FILE", "a file of text (default: standard input)", default=STANDARD_INPUT)
+    output: str = setting("", "the file to write (default: standard output)", value="FILE")
 
     columns: ClassVar[tuple[str, ...]] = ()
-    """The settings of a task that name the columns of a labelled file, as far as the command reads one."""
+    """The settings for the columns of a labelled file that the command reads."""
     endings: ClassVar[Sequence[str]] = JSON_LINES
-    """How the name of the output may end."""
+    """The possible endings of the output's name."""
 
     @classmethod
     def groups(cls) -> dict[str, list[Entry]]:
-        """The columns, too."""
+        """Return the groups, with the columns."""
         columns = [entry for entry in entries_of(TaskSettings) if entry.name in cls.columns]
         return {**super().groups(), "for a file with columns": columns}
 
     def run(self) -> int:
-        """Do it when it is clear that the output can be written, and what the folder holds."""
+        """Check the output and the folder, then write the results."""
         check_output(self.output, self.input, endings=self.endings)
-        load_config(self.folder)  # what is wrong with it is said before anybody types a text
+        load_config(self.folder)  # a wrong folder is an error before texts are read
         self.write()
         return 0
 
     def write(self) -> None:
-        """Write the answers."""
+        """Write the results."""
         write_json_lines(self.rows(), self.output)
 
     def rows(self) -> Iterable[Any]:
-        """Read the texts, and find an answer to each."""
+        """Read the texts, and compute a result for each."""
         raise NotImplementedError
 
     def run_settings(self) -> FinetuneSettings | None:
-        """The settings of the run of fine-tuning in the folder, if it is one."""
+        """Return the settings of the fine-tuning run in the folder, or None."""
         path = Path(self.folder) / SETTINGS_FILE
         is_run = path.is_file() and command_of(path.parent) == "finetune"
         return load_settings(FinetuneSettings, path) if is_run else None
 
     def columns_of(self, run: FinetuneSettings | None, endings: tuple[str, ...] = ()) -> TaskSettings | None:
-        """The columns in the file: those of the options over those of the run. None for a text on each line: where no
-        option names a column, and no run knows those of a file whose name ends in one of `endings`."""
+        """Return the columns of the file: the options over those of the run. None for a text on each line: if no option
+        names a column, and there is no run with columns or the file has none of `endings`."""
         if self.given or (run and self.input.endswith(endings)):
             return replace(run or TaskSettings(), **self.given)
         return None
 
     def use(self, kind: Any, run: FinetuneSettings | None) -> Any:
-        """The model in the folder, as a task of this kind, which reads as much of a text as the run did."""
+        """Return the model in the folder as a task of this kind, with the run's length of texts."""
         return kind.from_pretrained(self.folder, max_length=run.max_length if run else None)
 
 
 def command_of(folder: Path) -> str:
-    """The command by which the run in the folder was begun: pretrain or finetune."""
+    """Return the command that started the run in the folder: pretrain or finetune."""
     return "pretrain" if "corpus" in read_settings(folder / SETTINGS_FILE) else "finetune"

@@ -23,20 +23,18 @@ _PAGE = "page.html"
 
 @dataclass
 class ReportCommand(Command):
-    """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient
-    in each layer at each step, what the model guessed for masked words as it learned,
-    where its heads look, and what it got wrong. It opens in any browser, without a network.
-    A run that is still going on is shown as far as it is. Several runs are compared: their
-    curves over each other, their numbers, and the settings that differ.
+    """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient of each layer, sample
+    predictions during training, attention, and mistakes. It opens in any browser, without a network, also while the run
+    goes on. For several runs, the page compares their curves, numbers and settings.
 
     examples:
       npbert report run
       npbert report run --output report.html
       npbert report run-a run-b"""
 
-    folders: tuple[str, ...] = argument("FOLDER", "the folder of a run, or of several to compare", default=())
+    folders: tuple[str, ...] = argument("FOLDER", "the folder of a run, or the folders of runs to compare", default=())
     output: str = setting(
-        "", "the file to write (default: FOLDER/report.html, or of several runs compared.html here)", value="FILE"
+        "", "the file to write (default: FOLDER/report.html, or for several runs ./compared.html)", value="FILE"
     )
 
     def run(self) -> int:
@@ -49,45 +47,43 @@ class ReportCommand(Command):
             write_comparison(self.folders, path)
         else:
             write_report(first, self.output or None)
-        note(f"{path} is written; open it in a browser")
+        note(f"{path} written; open it in a browser")
         return 0
 
 
 def _check_page(path: str) -> None:
-    """Before all the work: can a page be written there, in place of nothing but an earlier page?"""
+    """Check, before the work, that a page can be written there, over nothing but an earlier page."""
     check_output(path)
     check_replaceable(Path(path), ICON)
 
 
 @dataclass
 class PageCommand(Command):
-    """Write a page, one HTML file for a browser, that shows a small model whole: forward and
-    backward step by step, and where each number comes from. It needs no network. Without a
-    folder, a model is trained for it, which takes ten seconds.
+    """Write one HTML file that shows a small model whole: forward and backward, step by step, with the origin of each
+    number. It opens in any browser, without a network. Without FOLDER, a model is trained for it in ten seconds.
 
     examples:
       npbert page
       npbert page folder "how are [MASK]" "i am [MASK]"
       npbert page folder "how are [MASK]" --answer you --output page.html
 
-    The model has to be small enough to be seen: up to 32 wide, 4 layers, 16 tokens,
-    and 30,000 numbers in all. `npbert demo --size page --save toy` trains one."""
+    The page has room for a width of 32, 4 layers, 16 tokens, and 30,000 parameters.
+    `npbert demo --size page --save toy` trains such a model."""
 
     folder: str | None = argument(
         "FOLDER",
-        "the folder of a run, or of a checkpoint, of a model with a masked-LM head; without it, one that has learned "
-        "a toy dialogue",
+        "the folder of a run or checkpoint with a masked-LM head (default: a model trained on a toy dialogue)",
         default=None,
     )
     texts: tuple[str, ...] | None = argument(
         "TEXT",
-        "a line with [MASK]; the first is shown when the page opens, the others can be chosen, and it trains on all",
+        "a line with [MASK]; the page opens with the first, offers the others, and trains on all",
         default=None,
     )
-    output: str = setting("", f"the page that is written (default: {_PAGE} here, if there is none)", value="FILE")
+    output: str = setting("", f"the file to write (default: a new ./{_PAGE})", value="FILE")
     answer: tuple[str, ...] = setting(
         (),
-        "what is right at each [MASK], in the order of the texts; without it, the model's own best guess",
+        "the right word for each [MASK], in the order of the texts (default: the model's best guess)",
         value="WORD",
     )
 
@@ -95,10 +91,10 @@ class PageCommand(Command):
         """Write it."""
         path = self.output or _PAGE
         if not self.output and Path(path).exists():
-            raise FileExistsError(f"{path} is here already: --output {path} writes over it")
+            raise FileExistsError(f"{path} already exists; to replace it, give --output {path}")
         _check_page(path)
         if self.folder is None:
-            from npbert.pages.site.number import number_data  # the site's files are read for nothing else here
+            from npbert.pages.site.number import number_data  # imported here, as it reads the site's files
 
             write_page(number_data(), path)
         elif not self.texts:
@@ -108,27 +104,27 @@ class PageCommand(Command):
             task = FillMask.from_pretrained(self.folder)
             examples = masked_sentences(task, self.texts, self.answer)
             write_number_page(task.model, examples, vocabulary_of(task.tokenizer), path)
-        note(f"{path} is written; open it in a browser")
+        note(f"{path} written; open it in a browser")
         return 0
 
 
 @dataclass
 class SiteCommand(Command):
-    """Make a web site to read npbert on, with no network: the chapters of docs/, the layers
-    in reading order with each forward beside its backward, and the reference. A layer's page
-    shows the numbers on the tape, its last check, made now, and the bugs that the tests plant."""
+    """Build a web site that needs no network: the chapters of docs/, the layers in reading order with forward next to
+    backward, and the API reference. A layer's page also shows its tape, its gradient check, and the bugs that the tests
+    plant."""
 
-    folder: str = argument("FOLDER", "where to write it: a new folder, or an earlier site")
+    folder: str = argument("FOLDER", "the folder to write: a new one, or an earlier site")
 
     def run(self) -> int:
-        """Write the site. Returns 0, or 1 when a derivative is wrong."""
-        from npbert.pages.site import build_site  # what no other command needs
+        """Write the site. Returns 0, or 1 if a derivative is wrong."""
+        from npbert.pages.site import build_site  # imported here, as only this command needs it
 
         folder = Path(self.folder)
         try:
             count = build_site(folder, processes=min(os.cpu_count() or 1, 4))
         except GradientError as error:
-            LOGGER.error("no site is made while a derivative is wrong: %s", error)
+            LOGGER.error("a derivative is wrong, so no site is written: %s", error)
             return 1
-        note(f"{count} pages; begin with {folder / 'index.html'}")
+        note(f"{count} pages written; open {folder / 'index.html'}")
         return 0

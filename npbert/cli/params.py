@@ -1,4 +1,4 @@
-"""`npbert params`: every tensor of a size or of a checkpoint."""
+"""`npbert params`: lists every tensor of a size or a checkpoint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ParamsCommand(Command):
       npbert params bert-tiny
       npbert params run --json"""
 
-    model: str = argument("MODEL", "one of the sizes below, or the folder of a checkpoint or of a run")
+    model: str = argument("MODEL", "a size from the table below, or the folder of a checkpoint or run")
     json: bool = switch("print one JSON object: config, parameters and total")
 
     def run(self) -> int:
@@ -55,11 +55,11 @@ ParamsCommand.__doc__ = inspect.cleandoc(ParamsCommand.__doc__ or "").replace(
 
 
 def _class_of(folder: Path) -> Any:
-    """The class of the model in the folder, as its config.json names it; BertModel where it is none of npbert's."""
+    """Return the class of the model in the folder, by its config.json; BertModel if npbert does not have it."""
     named = read_json_object(folder / CONFIG_FILE).get("architectures")
     for name in named if isinstance(named, list) else []:
         found = getattr(models, name, None) if name in models.__all__ else None
         if isinstance(found, type) and issubclass(found, models.PreTrainedModel):
             return found
-    LOGGER.info("%s names no head that npbert knows, so this is its BertModel alone", folder / CONFIG_FILE)
+    LOGGER.info("npbert does not have the head in %s: this is the BertModel without it", folder / CONFIG_FILE)
     return models.BertModel

@@ -1,4 +1,4 @@
-"""The words of a command line: options with their values, by argparse, and the arguments between them."""
+"""The parser of a command line: options by argparse, and the arguments between them."""
 
 import inspect
 import re
@@ -13,7 +13,7 @@ from npbert.io.errors import InputError
 from npbert.io.messages import did_you_mean
 
 _LEFT = 26
-"""Columns for the names of options in a help."""
+"""Columns for the names of options in the help."""
 _OPTION = re.compile(r"--?[a-zA-Z][^ ]*$|--?[a-zA-Z][^ =]*=")
 _KINDS: dict[str, tuple[dict[str, Any], Any, str]] = {
     "bool": ({"action": BooleanOptionalAction}, bool, ""),
@@ -22,11 +22,11 @@ _KINDS: dict[str, tuple[dict[str, Any], Any, str]] = {
     "str": ({"metavar": "NAME"}, str, ""),
     "tuple[str, ...]": ({"metavar": "NAME", "nargs": "+"}, tuple, ""),
 }
-"""What argparse makes of a type, how a text becomes a value, and what is wanted of a text."""
+"""The value of a text for each type, and the expectation in its error."""
 
 
 def usage(prog: str, kind: type[Command]) -> str:
-    """The command with what it needs: npbert embed FOLDER [FILE] [options]"""
+    """Return the usage of a command, such as `npbert embed FOLDER [FILE] [options]`."""
     words = [prog, *(["COMMAND"] if kind.commands else [])]
     for entry in kind.entries():
         name = f"{flag(entry)}{'...' * _takes_many(entry)}"
@@ -38,8 +38,9 @@ def usage(prog: str, kind: type[Command]) -> str:
 
 
 def help_of(prog: str, kind: type[Command]) -> str:
-    """Its usage, its docstring, of which the last paragraphs, from `examples:` or another such title on, are the end,
-    and all that it takes, for a terminal: as wide as it is, up to 100 columns."""
+    """Return the help: usage, docstring, and options, as wide as the terminal, up to 100 columns.
+
+    The paragraphs of the docstring from `examples:`, or another such title, come after the options."""
     about, *below = re.split(r"\n\n(?=[a-z]+:\n)", inspect.getdoc(kind) or "", maxsplit=1)
     parser = _parser(kind)
     parser.usage, parser.epilog = usage(prog, kind), "".join(below)
@@ -59,10 +60,10 @@ class _Parser(ArgumentParser):
 
 
 def _parser(kind: type[Command], *, has_arguments: bool = True) -> ArgumentParser:
-    """The parser of the options. The arguments are there for its help alone: argparse wants them side by side."""
+    """Return the parser of the options. It has the arguments only for its help, as argparse needs them side by side."""
     parser = _Parser(
         formatter_class=lambda prog: RawTextHelpFormatter(prog, max_help_position=_LEFT, width=_width()),
-        allow_abbrev=False,  # an abbreviation could mean another option in the next version
+        allow_abbrev=False,  # the meaning of an abbreviation could change with the next option
         add_help=False,
     )
     if kind.commands:
@@ -99,15 +100,15 @@ def _takes_many(entry: Entry) -> bool:
 
 
 def first_argument(words: Sequence[str], kind: type[Command]) -> str | None:
-    """The first word that is no option, and no value of one."""
+    """Return the first word that is neither an option nor a value of one."""
     _, rest = _parser(kind, has_arguments=False).parse_known_args(words)
     return next((word for word in rest if not word.startswith("-")), None)
 
 
 def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
-    """The values of the options and arguments that are given, by name.
+    """Return the values of the given options and arguments, by name.
 
-    Raises: InputError for a word that has no place, or a value that is not possible.
+    Raises: InputError for an unexpected word or a wrong value.
     """
     arguments = kind.groups()["arguments"]
     end = list(words).index("--") if "--" in words else len(words)
@@ -115,11 +116,11 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
     for word in rest:
         name = word.partition("=")[0]
         if _OPTION.match(word):
-            raise UsageError(f"there is no option {name}{did_you_mean(name, map(flag, kind.entries()))}")
+            raise UsageError(f"unknown option {name}{did_you_mean(name, map(flag, kind.entries()))}")
     rest += words[end + 1 :]
     given = vars(found)
     lacking = sum(map(is_required, arguments)) - len(rest)
-    for texts in reversed(list(given.values())):  # an option that takes many leaves the last ones, where they lack
+    for texts in reversed(list(given.values())):  # an option with many values leaves the last ones
         while lacking > 0 and isinstance(texts, list) and len(texts) > 1:
             rest.insert(0, texts.pop())
             lacking -= 1
@@ -134,9 +135,9 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
 
 
 def _value(entry: Entry, given: Any) -> Any:
-    """The value of what is given for an entry. Raises: InputError."""
+    """Return the value of the texts for an entry. Raises: InputError."""
     _, convert, wanted = _kind(entry)
-    if entry.metadata["value"] in ("FOLDER", "FILE") and "" in (given, *given):  # to the system it would be this folder
+    if entry.metadata["value"] in ("FOLDER", "FILE") and "" in (given, *given):  # "" is the current folder
         raise InputError(what=entry.name, got="", wanted=f"the name of a {entry.metadata['value'].lower()}")
     try:
         value = convert(given)

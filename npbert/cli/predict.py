@@ -1,4 +1,4 @@
-"""The commands that ask a finished model: `npbert fill-mask`, `classify`, `tag` and `answer`."""
+"""The commands that use a trained model: `npbert fill-mask`, `classify`, `tag` and `answer`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from npbert.io.settings import setting
 from npbert.training.tasks import TaskSettings
 
 _QUESTION = "question", "passage,context"
-_ONE_OR_TWO = "one, or two with a tab between them; for a file with more columns, --text says which one to take"
+_ONE_OR_TWO = "one, or two with a tab between them; for a file with more columns, give --text"
 Places = list[dict[str, int]]
-"""The line of each text, or nothing to tell of its place."""
+"""The place of each text, or nothing."""
 
 
 @dataclass
 class FillMaskCommand(FilesCommand):
-    """Find the most probable words for each [MASK]. The file has a text on each line;
-    the answer to each is a line of JSON.
+    """Find the most probable words for each [MASK]. The file has a text on each line; the result for each is a line of
+    JSON.
 
     examples:
       echo "Paris is the [MASK] of France." | npbert fill-mask folder
       npbert fill-mask folder sentences.txt --top-k 3 --output words.jsonl"""
 
-    top_k: int = setting(5, "how many words to give for each [MASK]", wanted=at_least(1))
+    top_k: int = setting(5, "the number of words for each [MASK]", wanted=at_least(1))
 
     def rows(self) -> Iterable[Any]:
         """The words."""
@@ -45,12 +45,10 @@ class FillMaskCommand(FilesCommand):
 
 @dataclass
 class ClassifyCommand(FilesCommand):
-    """Find a label, or for a regression a number, for each text; the answer to each is a
-    line of JSON. FOLDER is that of a checkpoint, or of a run of npbert finetune.
+    """Predict a label, or for a regression a number, for each text. The result for each is a line of JSON.
 
-    The file has a text on each line, or two with a tab between them. A published file with
-    columns (TSV, CSV or lines of JSON) is read when you say which columns to take; for a run
-    they are those that it was trained on, and each answer then says which line it is about.
+    The file has a text on each line, or two with a tab between them. For a file with columns (TSV, CSV or lines of
+    JSON), give the columns. A run reads the columns of its training file, and each result then has its line's number.
 
     examples:
       npbert classify run sentences.txt
@@ -76,7 +74,7 @@ class ClassifyCommand(FilesCommand):
 
 
 def rows_of(path: str, settings: TaskSettings) -> tuple[Places, list[Any]]:
-    """A text, or two, from the columns of each row, and in which line it ends."""
+    """Return a text, or two, from the columns of each row, and the line where it ends."""
     names = [settings.text, *([settings.text_pair] if settings.text_pair else [])]
     header, text = settings.first_row == "header", read_all(path)
     rows = read_table(name_of(path), names, delimiter=settings.delimiter, header=header, text=text)
@@ -86,19 +84,18 @@ def rows_of(path: str, settings: TaskSettings) -> tuple[Places, list[Any]]:
 
 @dataclass
 class TagCommand(FilesCommand):
-    """Find a tag for each word of each text, and the names that the tags make (of people and
-    places, say). FOLDER is that of a checkpoint, or of a run of npbert finetune --task tagging.
+    """Predict a tag for each word, and the names that the tags make, such as people and places. The result for each
+    text is a line of JSON.
 
-    The file has a text on each line, which is split into words at spaces and punctuation. A
-    file with a word on each line (CoNLL) is read when its name ends in .conll, or when you say
-    in which column the words are. The answer to each text is a line of JSON.
+    The file has a text on each line, which is split into words at spaces and punctuation. A file with a word on each
+    line (CoNLL) needs a name that ends in .conll, or the column of the words.
 
     examples:
       echo "Ada Lovelace was born in London." | npbert tag run
       npbert tag run sentences.txt --output tags.jsonl
       npbert tag folder test.conll --text 0"""
 
-    words: bool = switch("split lines at spaces alone: they are words already")
+    words: bool = switch("split lines only at spaces, if they are words already")
 
     columns: ClassVar = ("text",)
 
@@ -130,20 +127,18 @@ class TagCommand(FilesCommand):
 
 @dataclass
 class AnswerCommand(FilesCommand):
-    """Find the part of a passage that answers a question; the answer to each is a line of JSON.
-    FOLDER is that of a checkpoint, or of a run of npbert finetune --task squad.
+    """Find the part of a passage that answers a question. The result for each is a line of JSON.
 
-    Each line of the file is a JSON object with "question" and "passage" (or "context"); with
-    --question the whole file is one passage. A file whose name ends in .json is in the format
-    of SQuAD.
+    Each line of the file is a JSON object with "question" and "passage" (or "context"). With --question, the whole file
+    is one passage. A file that ends in .json is in SQuAD's format.
 
     examples:
       npbert answer run chapter.txt --question "Who wrote it?"
       npbert answer run questions.jsonl --n-best 3
       npbert answer run dev-v1.1.json --output answers.jsonl"""
 
-    question: str | None = setting(None, "a question about the whole text of the file", value="TEXT")
-    n_best: int = setting(1, "how many answers to give", wanted=at_least(1))
+    question: str | None = setting(None, "a question about the whole file as one passage", value="TEXT")
+    n_best: int = setting(1, "the number of answers to each question", wanted=at_least(1))
 
     def rows(self) -> Iterable[Any]:
         """The answers."""

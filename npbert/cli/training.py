@@ -32,21 +32,19 @@ from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE
 from npbert.training.state_file import has_tensors
 
 _WORTH_DROPPING = 1.0  # megabytes
-_FEW_KNOWN, _LOOKED_AT = 0.5, 200  # the share of words that are unknown, in so many lines
+_FEW_KNOWN, _LOOKED_AT = 0.5, 200  # the share of unknown words, and the lines to count them in
 
 AnySettings = PretrainSettings | FinetuneSettings
 
 
 @dataclass
 class TrainCommand(SettingsCommand):
-    """A command that trains a model in a folder, on one process, or on all that a launcher has started."""
+    """Base class of a command that trains a model in a folder, on one process or on all processes of a launcher."""
 
-    folder: str = argument("FOLDER", "where to keep the run: its state, its log, and the best model in FOLDER/model")
-    resume: bool = switch(
-        "go on with the run in FOLDER where it stopped; with more --steps or --epochs, also where it ended"
-    )
+    folder: str = argument("FOLDER", "the folder of the run: its state, its log, and the best model in FOLDER/model")
+    resume: bool = switch("continue the run in FOLDER; a finished one with more --steps or --epochs")
     changed_data: bool = switch(
-        "go on even if the files, the vocabulary or the labels have changed; earlier evaluations do not count then"
+        "continue even if files, vocabulary or labels have changed; earlier evaluations then do not count"
     )
 
     shares_work: ClassVar = True
@@ -55,10 +53,10 @@ class TrainCommand(SettingsCommand):
     run_class: ClassVar[Any]
 
     def run(self) -> int:
-        """Train. Of several processes the first speaks for all."""
+        """Train. Of several processes, the first prints for all."""
         path = Path(self.folder)
         if not self.resume and (path / STATE_FILE).exists():
-            raise FileError(f"{self.folder} already holds a run: continue it with --resume, or choose another folder")
+            raise FileError(f"{self.folder} already has a run; continue it with --resume, or choose another folder")
         settings: AnySettings = self._settings_to_go_on_with() if self.resume else self.read_settings()
         communicator = world()
         try:
@@ -69,26 +67,26 @@ class TrainCommand(SettingsCommand):
         except Exception:
             if communicator.is_first:
                 raise
-            return 1  # all have failed alike
+            return 1  # all processes have failed with it
 
     def _train(self, settings: AnySettings, communicator: Communicator) -> int:
-        import_extra("tomlkit", extra="train")  # what is missing is said before a corpus is read
-        with quiet(logging.WARNING) if self.resume else nullcontext():  # a head that was new is in the state by now
+        import_extra("tomlkit", extra="train")  # a missing extra is an error before the corpus is read
+        with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
             run = self.run_class(settings, Path(self.folder), communicator=communicator)
         if not self.resume:
             note(run.summary())
         if communicator.size > 1:
-            note(f"shared by {communicator.size} processes, with {counted(num_threads(), 'thread')} each")
+            note(f"{communicator.size} processes, with {counted(num_threads(), 'thread')} each")
         try:
             numbers = run.trainer.train(changed_data=self.changed_data)
         except KeyboardInterrupt:
             if communicator.is_first:
                 again = _again(self.name, self.folder, communicator.size)
-                tell(f"\nstopped at step {run.trainer.step}; to go on: {again}")
+                tell(f"\nstopped at step {run.trainer.step}; to continue: {again}")
             return 130
         print_table(numbers, run.baselines, task=getattr(run, "task", None))
         print_advice((numbers, run.baselines))
-        if communicator.is_first:  # the others cannot know what is in its files
+        if communicator.is_first:  # the others do not know its files
             self._print_end(run)
         return 0
 
@@ -99,46 +97,45 @@ class TrainCommand(SettingsCommand):
         state = folder / STATE_FILE
         megabytes = state.stat().st_size / 1e6
         if megabytes >= _WORTH_DROPPING and has_tensors(state):
-            says = f"{state} ({megabytes:,.0f} MB) is needed only to make the run longer; to delete it:"
+            says = f"{state} ({megabytes:,.0f} MB) is only needed to make the run longer; to delete it:"
             note(f"{says}\n  {_again(self.name, self.folder)} --no-keep-state")
 
     def _settings_to_go_on_with(self) -> AnySettings:
         path = Path(self.folder) / SETTINGS_FILE
         if not path.is_file():
-            raise FileError(f"there is no run in {self.folder} to go on with: it has no {SETTINGS_FILE}")
+            raise FileError(f"{self.folder} has no run to continue: it has no {SETTINGS_FILE}")
         changed = [name for name in self.given if name not in (*FREE, *LENGTH)]
         changed += ["settings"] * bool(self.settings)
         if changed:
-            only = "only how long the run is may change, by --steps, --epochs or --patience"
-            says = f" goes on with the settings in the folder: {only}; not by "
+            only = "only its length may change, by --steps, --epochs or --patience"
+            says = f" continues with the settings in the folder: {only}; not by "
             raise InputError((Setting("resume"), says, Setting(changed[0])))
         given = self.given
         if "epochs" in given:
-            given = {"steps": 0, **given}  # a count of steps that was given before is over
+            given = {"steps": 0, **given}  # replaces an earlier number of steps
         began = command_of(path.parent)
         if began != self.name:
-            raise FileError(f"{self.folder} holds a run of another kind: to go on, {_again(began, self.folder)}")
+            raise FileError(f"{self.folder} has a run of another command; to continue it: {_again(began, self.folder)}")
         settings = load_settings(self.kind, path, **given)
         check_places(settings, path, ("corpus", "vocabulary", "train", "held_out", "model"))
         return settings
 
     def _check(self, settings: AnySettings) -> None:
-        """Raise InputError for what does not fit together, before the texts are read."""
+        """Raise InputError for settings that do not fit together, before the texts are read."""
         if settings.model not in PRESETS and Path(settings.model).is_dir() and "max_length" in self.given:
             check_max_length(settings.max_length, load_config(settings.model))
 
 
 def _again(command: str, folder: str, processes: int = 1) -> str:
-    """The command that goes on with a run, as a shell takes it."""
+    """Return the shell command that continues a run."""
     launcher = launch_command(processes) if processes > 1 else []
     return shlex.join([*launcher, "npbert", command, folder, "--resume"])
 
 
 @dataclass
 class PretrainCommand(TrainCommand):
-    """Teach a BERT language from plain text: it learns to guess hidden words, and whether
-    one sentence follows another. Ctrl-C stops a run after the current step, and
-    --resume goes on with it.
+    """Pre-train a BERT on plain text: it learns to predict masked words, and whether one sentence follows another.
+    Ctrl-C stops a run after the current step, and --resume continues it.
 
     examples:
       npbert vocab books --output vocabulary --size 8000
@@ -150,19 +147,19 @@ class PretrainCommand(TrainCommand):
     run_class: ClassVar = Pretraining
 
     def _check(self, settings: AnySettings) -> None:
-        """Raise InputError, too, for a vocabulary that knows no word of the corpus, and warn where it knows few."""
+        """Also raise InputError for a vocabulary that knows no word of the corpus, and warn if it knows few."""
         super()._check(settings)
         assert isinstance(settings, PretrainSettings)
         share = 0.0 if self.resume else _unknown_share(settings)
         if share == 1:
-            wanted = "a vocabulary that knows words of the corpus; npbert vocab makes one"
+            wanted = "a vocabulary with words of the corpus; npbert vocab makes one"
             raise InputError(what="vocabulary", got=settings.vocabulary, wanted=wanted)
         if share > _FEW_KNOWN:
-            LOGGER.warning("the vocabulary %s does not know %.0f%% of the words", settings.vocabulary, 100 * share)
+            LOGGER.warning("the vocabulary %s lacks %.0f%% of the words", settings.vocabulary, 100 * share)
 
 
 def _unknown_share(settings: PretrainSettings) -> float:
-    """The share of unknown tokens in the first lines of the corpus."""
+    """Return the share of unknown tokens in the first lines of the corpus."""
     tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
     with text_files(Path(settings.corpus[0]))[0].open(encoding="utf-8", errors="replace") as file:
         tokens = [token for text in tokenizer.encode(list(islice(file, _LOOKED_AT))) for token in text.tokens[1:-1]]
@@ -171,9 +168,8 @@ def _unknown_share(settings: PretrainSettings) -> float:
 
 @dataclass
 class FinetuneCommand(TrainCommand):
-    """Teach a pre-trained BERT a task from a labelled file: to find a label, a number, tags,
-    the right choice or an answer. Ctrl-C stops a run after the current step, and
-    --resume goes on with it.
+    """Fine-tune a pre-trained BERT on a labelled file, to predict a label, a number, tags, the right choice or an
+    answer. Ctrl-C stops a run after the current step, and --resume continues it.
 
     examples:
       npbert finetune run --model folder --train train.tsv --held-out dev.tsv

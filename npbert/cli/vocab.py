@@ -1,4 +1,4 @@
-"""`npbert vocab`: a vocabulary of one's own."""
+"""`npbert vocab`: learns a vocabulary from text."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from npbert.io.settings import setting
 
 @dataclass
 class VocabCommand(Command):
-    """Learn a vocabulary of words and pieces of words (WordPiece) from your own text,
-    and write the tokenizer that npbert and transformers read.
+    """Learn a WordPiece vocabulary, of words and pieces of words, from your text. npbert and transformers read the
+    tokenizer.
 
     examples:
       npbert vocab books --output vocabulary --size 8000
@@ -26,10 +26,10 @@ class VocabCommand(Command):
 
     files: tuple[str, ...] = argument("FILE", "a file of text, in UTF-8, or a folder of .txt files", default=())
     output: str = setting("", "the folder to write the tokenizer into", value="FOLDER", wanted=Wanted("a folder", bool))
-    size: int = setting(30522, "at most how many tokens to learn; BERT has as many as by default", wanted=COUNT)
-    min_frequency: int = setting(2, "leave out pieces that occur less often than this", wanted=COUNT)
-    cased: bool = switch("keep capital letters and accents, which are dropped otherwise")
-    overwrite: bool = switch("replace a vocabulary that is in FOLDER already")
+    size: int = setting(30522, "at most this many tokens; the default is BERT's", wanted=COUNT)
+    min_frequency: int = setting(2, "leave out pieces that are rarer than this", wanted=COUNT)
+    cased: bool = switch("keep capital letters and accents")
+    overwrite: bool = switch("replace a vocabulary in FOLDER")
 
     also_called: ClassVar = {"vocab_size": "size"}
 
@@ -37,10 +37,10 @@ class VocabCommand(Command):
         """Write the tokenizer."""
         folder = Path(self.output)
         if (folder / "config.json").exists():
-            raise FileExistsError(f"{folder} holds a checkpoint, whose vocabulary must stay as it is")
+            raise FileExistsError(f"{folder} has a checkpoint, which needs its vocabulary; choose another folder")
         if not self.overwrite and any((folder / name).exists() for name in ("tokenizer.json", "vocab.txt")):
             raise FileExistsError(
-                f"{folder} holds a vocabulary already, which models may need; --overwrite replaces it"
+                f"{folder} already has a vocabulary, which models may need; to replace it, give --overwrite"
             )
         files = [file for path in self.files for file in text_files(Path(path))]
         tokenizer = Tokenizer.train(

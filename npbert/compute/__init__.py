@@ -1,4 +1,4 @@
-"""The fast parts: products, maps, sums and scatters of arrays, on several threads. Nothing here knows a layer."""
+"""Fast products, maps, sums and scatters of arrays, on several threads. Layers are not used here."""
 
 from npbert.compute.adam import adam_steps
 from npbert.compute.array import Array, DTypeLike

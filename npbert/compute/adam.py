@@ -1,4 +1,4 @@
-"""The step of Adam, fused: 13 operations a block, with no array between them, on several threads."""
+"""The fused step of Adam: 13 operations a block, without temporary arrays, on several threads."""
 
 import math
 from collections.abc import Iterable
@@ -19,11 +19,11 @@ def adam_steps(
     eps: float,
     scale: float,
 ) -> None:
-    """Change each θ, m and v in place as the `adam` of npbert.optim says, for the gradient scale · g.
+    """Update each θ, m and v in place, by the formulas of npbert.optim's `adam`, for the gradient scale · g.
 
-    arrays: for each parameter a factor that θ is multiplied by first, then θ, g, m and v, all of one shape.
+    arrays: for each parameter the weight decay's factor of θ, then θ, g, m and v, all of one shape.
 
-    m̂ and v̂ are not formed: as each is m or v divided by one number, those numbers go where they cost nothing.
+    m̂ and v̂ are not computed: each is m or v divided by a number, and these numbers are moved into scalars.
     """
     beta1, beta2 = betas
     new1, new2 = (1 - beta1) * scale, (1 - beta2) * scale**2
@@ -33,7 +33,7 @@ def adam_steps(
 
     def update(block: tuple[float, tuple[Array, ...]]) -> None:
         kept, (theta, g, m, v) = block
-        change = new1 * g  # one array for whatever comes between, as the cache has no room for many
+        change = new1 * g  # one array for all intermediate results, to stay in the cache
         m *= beta1
         m += change
         np.multiply(g, g, out=change)

@@ -1,4 +1,4 @@
-"""Array, the type of all arrays in npbert; DTypeLike, of a dtype; and Forward, the type of what has a forward."""
+"""Types: Array for all arrays in npbert, DTypeLike for dtypes, and Forward for anything with a forward."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -9,13 +9,13 @@ Array = npt.NDArray[Any]
 """A NumPy array of any shape and dtype; the docstrings say which."""
 
 DTypeLike: TypeAlias = "npt.DTypeLike"
-"""A dtype, or a name of one. (By this name it is short in what help says.)"""
+"""A dtype, or a name of one. (The name keeps signatures short in help().)"""
 
 Output = TypeVar("Output", covariant=True)
 
 
 class Forward(Protocol[Output]):
-    """Anything with a forward, which says what the type of its output is."""
+    """Anything with a forward, by the type of its output."""
 
     @property
     def forward(self) -> Callable[..., Output]: ...

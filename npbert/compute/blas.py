@@ -1,7 +1,7 @@
-"""BLAS, the library with which NumPy multiplies matrices, and the number of its threads.
+"""BLAS, NumPy's library for matrix products, and the number of its threads.
 
-NumPy from PyPI has OpenBLAS in it on most systems, whose two functions are found at once. Another BLAS (Intel's MKL,
-say, or BLIS) is found by the package threadpoolctl, where that is installed. Apple's Accelerate cannot be told.
+NumPy from PyPI contains OpenBLAS on most systems, and its two functions are found directly. Another BLAS, such as MKL
+or BLIS, needs the package threadpoolctl. The threads of Apple's Accelerate cannot be set.
 """
 
 import ctypes
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 
 class BlasThreads(NamedTuple):
-    """get() says on how many threads BLAS multiplies, set(count) changes it for the whole process."""
+    """get() returns the number of BLAS threads, set(count) changes it for the whole process."""
 
     get: Callable[[], int]
     set: Callable[[int], object]
@@ -21,13 +21,13 @@ class BlasThreads(NamedTuple):
 
 @cache
 def blas_threads() -> BlasThreads | None:
-    """The threads of NumPy's BLAS, or None where it has one that cannot be told how many to use."""
+    """Return the BlasThreads of NumPy's BLAS, or None if its number of threads cannot be set."""
     return _openblas() or _by_threadpoolctl()
 
 
 def _openblas() -> BlasThreads | None:
     core = Path(importlib.import_module("numpy._core._multiarray_umath").__file__ or "")
-    beside_numpy = core.parents[2] / "numpy.libs"  # Windows does not look for a name in the libraries of a library
+    beside_numpy = core.parents[2] / "numpy.libs"  # Windows does not search a library's own libraries for a name
     for path in (core, *beside_numpy.glob("*openblas*.dll")):
         library = ctypes.CDLL(str(path))
         for prefix, suffix in (("scipy_openblas", "64_"), ("openblas", "64_"), ("openblas", "")):

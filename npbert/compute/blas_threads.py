@@ -1,9 +1,9 @@
-"""BLAS's own threads, lent to it for work that is too small to share out, for as long as they pay.
+"""Lends threads back to BLAS for work that is too small to split, as long as it is faster.
 
-The products of one sentence are done before another thread of ours has begun. BLAS's threads wait awake, and take a
-third off its time, or a sixth for a model as large as BERT-base. But beside another busy process they wait for each
-other, and it takes twenty times as long. No rule knows in advance; a clock does. On several threads BLAS may round
-otherwise, so the last bits of one sentence may differ from call to call; training lends nothing (`hold_blas`).
+The products of one sentence take less time than the start of another thread of npbert. BLAS's threads spin while they
+wait, and save a third of the time, or a sixth for a BERT-base. But with another busy process they wait for each other,
+and the work takes twenty times as long. So the clock decides. BLAS may round differently on several threads, so the
+last bits of one sentence may differ between calls. Training lends no threads (`hold_blas`).
 """
 
 import math
@@ -18,11 +18,11 @@ from npbert.compute.threads import lend_to_blas
 Result = TypeVar("Result")
 
 PATIENCE = 50
-"""BLAS's threads are left alone for so many times as long as they lost: a fiftieth of the time at most is lost."""
+"""After a loss, BLAS's threads are not used for this many times as long: at most a fiftieth of the time is lost."""
 
 
 class Lending:
-    """What is known of the time that work takes without BLAS's threads, and what they won lately."""
+    """The measured time of work without BLAS's threads, and their recent gain."""
 
     def __init__(self) -> None:
         self._without: WeakKeyDictionary[object, dict[int, float]] = WeakKeyDictionary()
@@ -30,10 +30,10 @@ class Lending:
         self._paused_until = -math.inf
 
     def __call__(self, work: Callable[[], Result], of: object, size: int) -> Result:
-        """work(), on BLAS's threads unless they lost more, lately, than they won on the call before.
+        """Run work(), on BLAS's threads unless their recent losses exceed the gain of the previous call.
 
-        of, size: whose work it is, and how much; what has both in common should take the same time. The first of a kind
-        finds nothing in the cache and is not counted, the second shows the time without BLAS's threads.
+        of, size: the owner and the amount of work; calls with both in common should take the same time. The first call
+        of a kind runs with a cold cache and does not count. The second measures the time without BLAS's threads.
         """
         without, start = self._without.setdefault(of, {}), perf_counter()
         pays = without.get(size, math.inf) < math.inf and start >= self._paused_until

@@ -12,7 +12,7 @@ _erf_of_objects = np.frompyfunc(operator.methodcaller("erf"), 1, 1)
 # Beyond ±6, erf is ±1 to the last digit of float64, and its derivative is below 3e-16.
 _SATURATED = 6.0
 
-# 1 / (1·3·5…(2n+1)) by n. Up to ±6, no more of them are needed.
+# 1 / (1·3·5…(2n+1)) by n, as many as needed up to ±6.
 _SERIES = (1 / np.cumprod(np.arange(1.0, 202.0, 2))).tolist()
 
 # P in erf(x) ≈ tanh(x P(x²)), highest power first: a weighted least-squares fit on [0, 4], refitted with more weight on
@@ -26,15 +26,14 @@ _TANH_FIT = (
     1.0276548143810242e-01,
     1.1283797054710742e00,
 )
-_TANH_FIT_END = 4.2  # from 4.05 on, the tanh is 1 in float32, as erf is: the tail of GELU is exactly 0
+_TANH_FIT_END = 4.2  # from 4.05 on, tanh and erf are 1 in float32: the tail of GELU is exactly 0
 
 
 def erf(x: Array, divisor: float = 1.0) -> Array:
     """erf(x / divisor), where erf(z) = 2/√π ∫₀ᶻ e^(−t²) dt, element by element, in the dtype of x.
 
-    In float32 the division costs no time. Error at most 2e-7 for float32, and about 20 units in the last place for
-    float64. Complex numbers come from gradcheck's complex step: the real part is the number, and the imaginary part is
-    tiny. Objects are the exact numbers of its proof, which know their own erf.
+    Error: at most 2e-7 for float32, about 20 units in the last place for float64. The division is free in float32.
+    Complex numbers are for gradcheck's complex step, with a tiny imaginary part; objects are for its proof.
     """
     if x.dtype == object:
         return _erf_of_objects(x / divisor)
@@ -42,10 +41,10 @@ def erf(x: Array, divisor: float = 1.0) -> Array:
 
 
 def _erf_by_tanh(x: Array, divisor: float) -> Array:
-    powers = range(2 * len(_TANH_FIT) - 1, 0, -2)  # those of x in x P(x²)
+    powers = range(2 * len(_TANH_FIT) - 1, 0, -2)  # the powers of x in x P(x²)
     first, *middle, last = (c / divisor**power for c, power in zip(_TANH_FIT, powers, strict=True))
     square = np.square(x)
-    np.clip(square, 0, (_TANH_FIT_END * divisor) ** 2, out=square)  # quicker than np.minimum with a number
+    np.clip(square, 0, (_TANH_FIT_END * divisor) ** 2, out=square)  # faster than np.minimum with a scalar
     polynomial = first * square
     for coefficient in middle:
         polynomial += coefficient
@@ -56,7 +55,8 @@ def _erf_by_tanh(x: Array, divisor: float) -> Array:
 
 
 def _erf_by_series(x: Array) -> Array:
-    """erf x = 2/√π · x e^(−x²) Σₙ sⁿ / (1·3·5…(2n+1))  with  s = 2x²: all terms are positive, so none cancels another.
+    """erf x = 2/√π · x e^(−x²) Σₙ sⁿ / (1·3·5…(2n+1))  with  s = 2x²: all terms are positive, so there is no
+    cancellation.
 
     Summed from the highest power down, by Horner's rule. (Abramowitz & Stegun 1964, 7.1.6.)
     """
@@ -73,7 +73,7 @@ def _erf_by_series(x: Array) -> Array:
 
 
 def _terms_needed(s: float) -> int:
-    """The number of terms of the series above until the next one is lost in rounding, for the largest s."""
+    """Return the number of terms of this series up to rounding, for the largest s."""
     n, term, total = 0, 1.0, 1.0
     while term > 1e-18 * total:
         n += 1

@@ -1,21 +1,21 @@
-"""Memory: what was freed is kept for the next array.
+"""Keeps freed memory for the next array.
 
-A step frees and makes the same large arrays over and over. The C library gives much of that back to the system at once,
-and the system clears each page again before it hands it out: a fifth of the time of an inference. The largest arrays it
-would take from the system each time anew: the logits over a large vocabulary, a tenth of the time of a training step.
+Each step allocates and frees the same large arrays. By default the C library returns much of this memory to the system,
+which clears each page before the next use: a fifth of the time of an inference. The largest arrays, such as the logits
+over a large vocabulary, always come from the system: a tenth of the time of a training step.
 """
 
 import ctypes
 import sys
 
-_TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # the names of the two settings in malloc.h
-_KEPT = 2**30  # bytes; what is free at the end of the heap beyond this goes back to the system
-_BESIDE_THE_HEAP = 0  # so many arrays at a time get memory of their own from the system, cleared page by page
+_TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # the two settings in malloc.h
+_KEPT = 2**30  # bytes; free memory at the end of the heap beyond this returns to the system
+_BESIDE_THE_HEAP = 0  # the number of arrays with separate memory from the system
 
 
 def keep_freed_memory() -> bool:
-    """Ask the C library, for the whole process, to keep what is freed. False where it is not glibc, the only one that
-    can be asked."""
+    """Make the C library keep freed memory, for the whole process. Returns False if it is not glibc, which alone
+    can."""
     if sys.platform != "linux":
         return False
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)

@@ -1,4 +1,4 @@
-"""Attention in pieces: the scores of a few heads of a few sequences at a time fit the processor's cache."""
+"""Attention in pieces: the scores of a few heads of a few sequences fit the processor's cache."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from npbert.compute.rowwise import BLOCK
 from npbert.compute.threads import slices
 
 NARROWEST = 32
-"""Positions of a band, at least."""
+"""The least number of positions in a band."""
 
 LONG = 1024
 """A sequence with more keys is long: it has more scores than there may be room for, so they are not kept."""
@@ -23,7 +23,7 @@ BAND = 256
 class Piece(NamedTuple):
     """Some heads of n neighbouring sequences, each with R queries and T keys.
 
-    query_rows, key_rows: where they are among the rows of all queries, and of all keys.
+    query_rows, key_rows: their slices of the rows of all queries, and of all keys.
     """
 
     n: int
@@ -33,11 +33,11 @@ class Piece(NamedTuple):
     num_heads: int
 
     def queries(self, x: Array) -> Array:
-        """The part of this piece in an array for all queries: (M, D) -> (n, heads, R, d), a view."""
+        """Return this piece's view of an array for all queries: (M, D) -> (n, heads, R, d)."""
         return self._split(x[self.query_rows])
 
     def keys(self, z: Array) -> Array:
-        """The part of this piece in an array for all keys, or all values: (N, D) -> (n, heads, T, d), a view."""
+        """Return this piece's view of an array for all keys or values: (N, D) -> (n, heads, T, d)."""
         return self._split(z[self.key_rows])
 
     @property
@@ -47,12 +47,12 @@ class Piece(NamedTuple):
 
     @property
     def scores_shape(self) -> tuple[int, int, int, int]:
-        """The shape of its scores, (n, heads, R, T)."""
+        """Return the shape of its scores, (n, heads, R, T)."""
         r, t = ((rows.stop - rows.start) // self.n for rows in (self.query_rows, self.key_rows))
         return self.n, self.heads.stop - self.heads.start, r, t
 
     def distances(self, query_positions: Array, positions: Array) -> Array:
-        """How far each key is behind each query (n, R, T), by the positions of all queries and of all keys."""
+        """Return the distance of each key behind each query (n, R, T), from the positions of all queries and keys."""
         queries = query_positions[self.query_rows].reshape(self.n, -1, 1)
         return positions[self.key_rows].reshape(self.n, 1, -1) - queries
 
@@ -70,16 +70,16 @@ def attention_pieces(
     reach: int | None = None,
     query_positions: Array | None = None,
 ) -> list[Piece]:
-    """All heads of all sequences, in pieces of about BLOCK scores.
+    """Return all heads of all sequences, in pieces of about BLOCK scores.
 
-    query_lengths, lengths (S,): how many queries and how many keys each sequence has.
-    reach: the largest distance from a query to a key; then `query_positions` (M,) are needed. A sequence that is longer
-    is cut into bands of neighboring queries with the keys that they reach, so the cost grows with its length alone.
-    Without a reach, a band of a long sequence has all keys.
+    query_lengths, lengths (S,): the numbers of queries and of keys of each sequence.
+    reach: the largest distance from a query to a key; it needs `query_positions` (M,). A longer sequence is cut into
+    bands of neighboring queries with the keys in reach, so the cost is linear in its length. Without a reach, a band of
+    a long sequence has all keys.
 
-    Neighbors of equal length are in one piece. The pieces never depend on the number of threads.
+    Neighboring sequences of equal length share a piece. The pieces do not depend on the number of threads.
     """
-    pieces, query, key = [], 0, 0  # the first rows that belong to no piece yet
+    pieces, query, key = [], 0, 0  # the first rows without a piece
     for (r, t), equal in itertools.groupby(zip(query_lengths.tolist(), lengths.tolist(), strict=True)):
         for _ in equal if t > (LONG if reach is None else reach + 1) else ():
             if reach is None or query_positions is None:
@@ -98,7 +98,7 @@ def attention_pieces(
 
 
 def _heads_at_once(num_heads: int, scores: int) -> list[slice]:
-    """The heads of each piece, for so many scores in one head."""
+    """Return the heads of each piece, for this number of scores in one head."""
     return slices(num_heads, math.ceil(num_heads / max(1, BLOCK // max(1, scores))))
 
 
@@ -110,8 +110,8 @@ def _bands_with_all_keys(query: int, r: int, key: int, t: int, num_heads: int) -
 
 
 def _bands(query: int, positions: Array, key: int, t: int, num_heads: int, reach: int) -> list[Piece]:
-    """The bands of one sequence, head by head. query, key: its first rows   positions (r,): of its queries."""
-    width = max(NARROWEST, reach)  # of positions: narrower bands compute fewer scores in vain, and wider ones faster
+    """Yield the bands of one sequence, head by head. query, key: its first rows. positions (r,): of its queries."""
+    width = max(NARROWEST, reach)  # in positions: narrower bands waste fewer scores, wider bands run faster
     edges = np.searchsorted(positions, np.arange(0, t + width, width)).tolist()
     rows = []
     for band, (first, last) in enumerate(itertools.pairwise(edges)):
@@ -124,7 +124,7 @@ def _bands(query: int, positions: Array, key: int, t: int, num_heads: int, reach
 
 
 def strands(pieces: list[Piece]) -> list[list[int]]:
-    """The numbers of the pieces, those together whose keys overlap: one thread has to do them one after another."""
+    """Return the indices of the pieces, grouped by overlapping keys: a group runs on one thread, in order."""
     found: list[list[int]] = []
     for number, piece in enumerate(pieces):
         before = pieces[number - 1] if number else piece

@@ -6,31 +6,31 @@ from npbert.compute.array import Array
 from npbert.compute.threads import run, slices, ways
 
 SMALL = 8_000_000
-"""A product of fewer multiplications is done by one thread: another would hardly have begun before it is done."""
+"""A product of fewer multiplications runs on one thread: below this size a second thread costs more than it saves."""
 
 TINY = 8_000
-"""A product of fewer multiplications BLAS leaves to one thread of its own accord."""
+"""BLAS itself runs a product of fewer multiplications on one thread."""
 
 LENGTH = 384
-"""Rows or columns of a piece, at least: for each piece BLAS copies the whole other factor."""
+"""The least rows or columns of a piece: for each piece BLAS copies the whole other factor."""
 
 FEW = 32
-"""Rows of the left factor that are few beside the work of BLAS to copy the right one first, in the order it likes."""
+"""Up to this many rows of the left factor, BLAS's copy of the right factor costs time."""
 
 GROUP = 8
-"""Rows that BLAS multiplies at once; the last seven of 15 it takes in three turns, and half as long again."""
+"""The rows of a BLAS kernel; it needs three turns for the last seven of 15 rows, and half as long again."""
 
 SLAB, UNCOPIED = 32, 1_000_000
-"""Rows of the right factor in a slab, and the multiplications up to which BLAS takes both factors as they lie."""
+"""The rows of the right factor in a slab, and the multiplications up to which BLAS copies no factor."""
 
 
 def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
-    """a b + plus, a new array (N, O).
+    """Return a b + plus, a new array (N, O).
 
     a (N, I)   b (I, O)   plus (O,), added to every row
 
-    The larger side of the result is cut, so that each thread reads a part of the larger factor and all of the smaller.
-    The cut follows from the sizes, never from the number of threads.
+    The larger side of the result is cut, so each thread reads a part of the larger factor and all of the smaller. The
+    cut depends on the sizes, not on the number of threads.
     """
     shape = len(a), b.shape[1]
     multiplications = shape[0] * shape[1] * a.shape[1]
@@ -54,10 +54,10 @@ def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
 
 
 def _multiply(a: Array, b: Array, out: Array) -> None:
-    """out = a b; for few rows so that BLAS does not copy b, which takes up to half of the time.
+    """Compute out = a b. For few rows, avoid BLAS's copy of b, which takes up to half of the time.
 
-    Of two factors BLAS copies the right one: in bᵀ aᵀ, the same product, that is the small one (brought to full groups
-    of rows). For fewer rows still it copies nothing, if it gets b in slabs: Σₛ a[:, s] b[s].
+    BLAS copies the right factor. In bᵀ aᵀ, the same product, that is the small one (padded to full groups of rows). For
+    even fewer rows it copies nothing, if b comes in slabs: Σₛ a[:, s] b[s].
     """
     n, inner = a.shape
     if n == 1 or n > FEW:

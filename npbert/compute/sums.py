@@ -1,4 +1,4 @@
-"""Sums over rows, along rows and into the rows of a table, and the maximum along rows: each in the quickest way."""
+"""Fast sums over rows, along rows and into the rows of a table, and the maximum along rows."""
 
 import itertools
 
@@ -8,19 +8,19 @@ from npbert.compute.array import Array
 from npbert.compute.products import matmul
 
 LONG = 64
-"""Numbers in a row along which np.max finds the largest quickly enough."""
+"""From this row length on, np.max is fast along rows."""
 
 
 def sum_rows(x: Array) -> Array:
-    """Σₙ xₙ: all rows of x (N, D) added up, (D,). As a product with a row of ones: BLAS adds faster than np.sum."""
+    """Σₙ xₙ: the sum of all rows of x (N, D), (D,). As a product with a row of ones: BLAS adds faster than np.sum."""
     return matmul(np.ones((1, len(x)), x.dtype), x)[0]
 
 
 def dot_rows(a: Array, b: Array) -> Array:
-    """Σᵢ aᵢ bᵢ, the dot product of each row of a with that of b (..., D), as (..., 1).
+    """Σᵢ aᵢ bᵢ, the dot product of each row of a with the row of b (..., D), as (..., 1).
 
-    By einsum: a third of the time of np.sum along short rows, and no array of the products. (Its plain sums, of one
-    array alone, are as fast, but less exact than np.sum, which adds in pairs: it showed after three steps of training.)
+    By einsum: a third of the time of np.sum along short rows, without an array of products. (einsum's sums of one array
+    are less exact than np.sum's, which adds in pairs: training differed after three steps.)
     """
     dots: Array = np.einsum("...i,...i->...", a, b)[..., np.newaxis]
     return dots
@@ -35,7 +35,7 @@ def row_sums(x: Array) -> Array:
 def row_maxima(x: Array) -> Array:
     """The largest xᵢ of each row of x (..., D), as (..., 1).
 
-    Along short rows np.max takes ten times as long as down columns, so they are laid on their side first.
+    Along short rows np.max takes ten times as long as down columns, so the array is transposed first.
     """
     if x.shape[-1] >= LONG:
         return x.max(axis=-1, keepdims=True)
@@ -44,16 +44,16 @@ def row_maxima(x: Array) -> Array:
 
 
 def scatter_add(table: Array, ids: Array, y: Array) -> None:
-    """table[ids[n]] += y[n] for every n; `table[ids] += y` would keep only the last of those with the same id.
+    """table[ids[n]] += y[n] for every n; `table[ids] += y` keeps only the last row of equal ids.
 
-    table (V, D), which is changed   ids (N,)   y (N, D)
+    table (V, D), changed in place   ids (N,)   y (N, D)
 
-    What goes to one row is brought together by sorting, and added at once: several times as fast as `np.add.at`.
+    Rows with equal ids are sorted together and summed at once: several times as fast as `np.add.at`.
     """
     order = np.argsort(ids, kind="stable")
     ids, y = ids[order], y[order]
     starts = np.flatnonzero(ids[1:] != ids[:-1]) + 1
-    if len(starts) + 1 == len(ids):  # each id is there once
+    if len(starts) + 1 == len(ids):  # all ids differ
         table[ids] += y
         return
     for start, stop in itertools.pairwise([0, *starts.tolist(), len(ids)] if len(ids) else []):

@@ -1,9 +1,9 @@
-"""Threads: the number that npbert computes on, and the work that they share.
+"""The number of threads of npbert, and the work that they share.
 
-NumPy does elementwise work on one thread. Its BLAS splits a matrix product among threads of its own, in equal shares,
-and all wait for the slowest: on a processor that another process uses too, a small product then takes a hundred times
-as long. So npbert holds BLAS to one thread while it computes, and cuts large work, products and all else, into pieces
-itself. A thread takes the next piece when it has done one, and waits for none that has not begun. (Small work: lent.py)
+NumPy does elementwise work on one thread. Its BLAS splits a matrix product among its threads in equal shares, and all
+wait for the slowest: with another busy process, a small product takes a hundred times as long. So npbert sets BLAS to
+one thread while it computes, and cuts large work into pieces. A thread that has finished a piece takes the next one.
+(Small work: blas_threads.py.)
 """
 
 from __future__ import annotations
@@ -28,42 +28,43 @@ Item = TypeVar("Item")
 VARIABLE = "NPBERT_NUM_THREADS"
 
 WAYS = 4
-"""Pieces that a large product is cut into, on any number of threads: BLAS may round otherwise in a piece of another
-size. More would take one thread longer; each piece copies a whole factor again."""
+"""The pieces of a large product, on any number of threads, as BLAS may round differently in a piece of another size.
+More pieces are slower on one thread: each copies a whole factor again."""
 
 
 def num_threads() -> int:
-    """The number of threads that npbert computes on, with the calling one.
+    """Return the number of threads that npbert computes on, including the calling one.
 
-    As `set_num_threads` or the environment variable NPBERT_NUM_THREADS said; otherwise as many as NumPy's BLAS has,
-    which follows OPENBLAS_NUM_THREADS and OMP_NUM_THREADS, or as there are processors for this process. In a piece of
-    what `run` shares out: its part of them. In `lend_to_blas`, where BLAS has them all: 1.
+    It is set by `set_num_threads` or the environment variable NPBERT_NUM_THREADS. By default it is the number of BLAS
+    threads (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS), or of processors for this process. Within a piece of `run` it is
+    the share of this piece, and within `lend_to_blas` it is 1.
     """
     if _here.count is not None:
         return _here.count
     if _state.count is None:
         blas = blas_threads()
-        with _state.lock:  # or another thread could hold BLAS to one thread between the two questions
+        with _state.lock:  # otherwise another thread could change BLAS's number in between
             of_blas = _state.blas_count if _state.blas_users else blas.get() if blas else 0
             _state.count = of_blas or _processors()
     return _state.count
 
 
 def ways() -> int:
-    """The number of pieces that a large product is cut into: WAYS, or in one of n pieces of what `run` shares out, an
-    n-th of them. It depends on what is computed, and never on the number of threads."""
+    """Return the number of pieces of a large product: WAYS, or within one of n pieces of `run`, an n-th of it.
+
+    It does not depend on the number of threads."""
     return _here.ways
 
 
 def set_num_threads(count: int) -> None:
-    """Compute on `count` threads from now on, in the whole process.
+    """Set the number of threads for the whole process.
 
-    Raises: TypeError or ValueError for anything but a whole number of at least 1.
+    Raises: TypeError or ValueError unless it is a whole number of at least 1.
     """
     if isinstance(count, bool) or not isinstance(count, int):
-        raise TypeError(f"the number of threads is {count!r}, wanted a whole number")
+        raise TypeError(f"count is {count!r}, wanted a whole number of threads")
     if count < 1:
-        raise ValueError(f"the number of threads is {count}, wanted at least 1")
+        raise ValueError(f"count is {count}, wanted at least 1 thread")
     with _state.lock:
         _state.count = count
         pool, _state.pool = _state.pool, None
@@ -72,16 +73,16 @@ def set_num_threads(count: int) -> None:
 
 
 def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None = None) -> None:
-    """Call work(item) once for every item, on several threads at a time, and return when all is done.
+    """Call work(item) once for every item, on several threads, and return when all are done.
 
-    of: the number of items that there are in all, where these are only some of them: products are cut by it (`ways`).
+    of: the number of all items, if these are only some of them; it decides the cut of products (`ways`).
 
-    NumPy lets go of Python's lock inside its loops, so pieces should be large: 10,000 elements and more. `work` may
-    multiply matrices; where BLAS cannot be held to one thread, all is done on the calling thread. `work` may call `run`
-    itself: of 8 threads, each of 2 pieces has 4, and each of 8 or more has one.
+    NumPy releases Python's lock inside its loops, so pieces should be large: 10,000 elements and more. `work` may
+    multiply matrices; if BLAS cannot be set to one thread, the calling thread does all the work. `work` may call `run`:
+    of 8 threads, each of 2 pieces has 4, and each of 8 or more has one.
 
-    An error of `work` comes out of `run`, a KeyboardInterrupt as well; items that were not begun by then are left, no
-    thread is at work on one, and BLAS has its threads again.
+    `run` raises an error of `work`, or a KeyboardInterrupt, after all threads have stopped and BLAS has its threads
+    again. The remaining items are not started.
     """
     waiting, user, before = deque(items), object(), _here.ways
     helpers, within = min(num_threads(), len(waiting)) - 1, max(1, before // max(1, of or len(waiting)))
@@ -101,7 +102,7 @@ def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None
         try:
             _release_blas(user)
         finally:
-            _release_blas(user)  # again: a KeyboardInterrupt can come in the middle of the first
+            _release_blas(user)  # again, as a KeyboardInterrupt may interrupt the first call
 
 
 def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helpers: int) -> None:
@@ -141,8 +142,9 @@ def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helper
 
 @contextlib.contextmanager
 def lend_to_blas() -> Iterator[bool]:
-    """Within it BLAS splits each product of the calling thread among num_threads() threads of its own, and `run` shares
-    nothing out. False, and all as ever, where there is only one thread, or another part of the program computes."""
+    """Within it, BLAS splits each product of the calling thread among num_threads() threads, and `run` uses one.
+
+    Gives False, and changes nothing, if there is only one thread, or another part of the program computes."""
     count, before = num_threads(), _here.count
     with hold_blas(count) as is_held:
         try:
@@ -154,7 +156,8 @@ def lend_to_blas() -> Iterator[bool]:
 
 @contextlib.contextmanager
 def hold_blas(threads: int = 1) -> Iterator[bool]:
-    """Within it BLAS multiplies on so many threads, and `lend_to_blas` lends it no others. False: see `_hold_blas`."""
+    """Within it, BLAS multiplies on this number of threads, and `lend_to_blas` does nothing. Gives what `_hold_blas`
+    returns."""
     user = object()
     try:
         yield _hold_blas(user, threads)
@@ -166,14 +169,15 @@ def hold_blas(threads: int = 1) -> Iterator[bool]:
 
 
 def slices(length: int, count: int) -> list[slice]:
-    """`count` slices that cover 0 to length − 1, as equal as can be: items for `run`."""
+    """Return `count` nearly equal slices that cover 0 to length − 1, as items for `run`."""
     edges = [length * i // max(1, count) for i in range(count + 1)]
     return [slice(*pair) for pair in itertools.pairwise(edges)]
 
 
 def _hold_blas(user: object, threads: int = 1) -> bool:
-    """Have BLAS multiply on `threads` threads until `user` releases it, or on the calling one once it has more users.
-    False where it cannot be told so, or where several threads are wanted and it has a user."""
+    """Set BLAS to `threads` threads until `user` releases it, or to the calling one while it has more users.
+
+    Returns False if BLAS cannot be set, or if it has a user and several threads are asked for."""
     blas = blas_threads()
     if blas is None:
         return False
@@ -188,7 +192,7 @@ def _hold_blas(user: object, threads: int = 1) -> bool:
 
 
 def _release_blas(user: object) -> None:
-    """The last user that releases BLAS gives it its threads back. To release it once more changes nothing."""
+    """Release BLAS. The last user gives it its threads back. A second release changes nothing."""
     if user in _state.blas_users:
         with _state.lock:
             if _state.blas_users == {user} and (blas := blas_threads()):
@@ -197,32 +201,31 @@ def _release_blas(user: object) -> None:
 
 
 class _State:
-    """The state that the threads of a process share. A forked process has none of its parent's, and starts anew."""
+    """The state shared by the threads of a process. A forked process starts with a new one."""
 
     def __init__(self, count: int | None = None) -> None:
         self.count = count
         self.pool: ThreadPoolExecutor | None = None
         self.lock = threading.Lock()
-        self.blas_users: set[object] = set()  # those for whom BLAS's threads are changed, and what it had before
+        self.blas_users: set[object] = set()  # the users that changed BLAS's threads, and its number before
         self.blas_count = 1
 
 
 class _Here(threading.local):
-    """The state of one thread in a piece of work that is shared out: on how many it may compute, and into how many
-    pieces it cuts a product."""
+    """The state of one thread within a piece of `run`: its number of threads, and of pieces of a product."""
 
     count: int | None = None
     ways = WAYS
 
 
 def _submit(work: Callable[[], None], times: int, futures: list[Future[None]]) -> None:
-    """Have other threads do `work`, with the caller's context: NumPy's errstate is part of it."""
-    # Once the main thread has ended, Python starts no more threads: what is left of the work is the caller's.
+    """Run `work` on other threads, in the caller's context, which includes NumPy's errstate."""
+    # After the end of the main thread, Python starts no threads, and the caller does the rest of the work.
     with _state.lock, contextlib.suppress(RuntimeError):
         if _state.pool is None:
-            from concurrent.futures import ThreadPoolExecutor  # here: it is a twentieth of the time of the import
+            from concurrent.futures import ThreadPoolExecutor  # imported here: a twentieth of the import time
 
-            helpers = max(1, (_state.count or 1) - 1)  # the count may have been set to 1 since the caller looked
+            helpers = max(1, (_state.count or 1) - 1)  # the count may be 1 by now
             _state.pool = ThreadPoolExecutor(helpers, thread_name_prefix="npbert")
         for _ in range(times):
             futures.append(_state.pool.submit(contextvars.copy_context().run, work))

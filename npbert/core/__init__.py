@@ -1,4 +1,4 @@
-"""The common language of all layers: parameters, layers, the tape between forward and backward, and sequences."""
+"""The core of all layers: parameters, layers, the tape between forward and backward, and sequences."""
 
 from npbert.core.checks import IGNORED
 from npbert.core.layer import Layer

@@ -1,4 +1,4 @@
-"""Layer: the base of all layers. It holds parameters and other layers, and nothing that belongs to one call."""
+"""Layer: the base class of all layers. It holds parameters and other layers, but no state of a call."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,25 +11,28 @@ from npbert.display.layers import NamedList, describe_parts
 
 
 class Layer:
-    """One step of a computation, with its derivative beside it: `forward(x, …, tape=NO_TAPE) -> y`, and `backward(dy,
-    tape) -> dx`. What forward keeps is on the caller's tape and never on `self`, so a layer may run twice before either
-    backward, or stand at two places in a model. Neither method writes into its arguments. Arrays are rows: x is (N, D).
-    All have the dtype of the parameters, so scalars come from `math`: `np.sqrt(64)` is float64, and makes float64 of
-    float32. constant_inputs: the names of float inputs without a gradient, such as the target of a loss.
+    """Base class of a step of a computation and its derivative: `forward(x, …, tape=NO_TAPE) -> y`, `backward(dy, tape)
+    -> dx`.
+
+    Forward keeps its values on the caller's tape, not on `self`. So a layer may run twice before its backwards, or be
+    used at two places of a model. Neither method writes into its arguments. Arrays are rows: x is (N, D). All have the
+    dtype of the parameters, so scalars come from `math`: `np.sqrt(64)` is float64, and turns float32 into float64.
+
+    constant_inputs: the names of float inputs without a gradient, such as the target of a loss.
     """
 
     constant_inputs: tuple[str, ...] = ()
 
     def forward(self, *inputs: Any, **options: Any) -> Any:
-        """Return the output y, and keep on `tape` what backward will need."""
+        """Return the output y, and keep the values for backward on `tape`."""
         raise NotImplementedError(f"{type(self).__name__} has no forward")
 
     def backward(self, *gradients: Any, **options: Any) -> Any:
-        """Return dx = ∂loss/∂x, given dy = ∂loss/∂y: take what forward kept, add ∂loss/∂value to each parameter."""
+        """Return dx = ∂loss/∂x, given dy = ∂loss/∂y: take the kept values, and add ∂loss/∂value to each parameter."""
         raise NotImplementedError(f"{type(self).__name__} has no backward")
 
     def __call__(self: Forward[Output], *inputs: Any, tape: Tape = NO_TAPE) -> Output:
-        """Call forward, and tell the tape: then print(tape) and a watcher know which layer ran, and within which.
+        """Call forward, and record on the tape which layer ran, and within which, for print(tape) and watchers.
 
         The tape is the last input, with or without its name. Without a tape, nothing is kept for backward.
         """
@@ -47,11 +50,12 @@ class Layer:
         return output
 
     def named_parameters(self) -> Iterator[tuple[str, Parameter]]:
-        """Each parameter with its dotted name (`feed_forward.output.weight`), in the order of definition, once."""
+        """Return each parameter once, with its dotted name (`feed_forward.output.weight`), in the order of
+        definition."""
         return named_parameters(self)
 
     def parameters(self) -> list[Parameter]:
-        """Each parameter once, in the order of definition. The list prints their names and shapes."""
+        """Return each parameter once, in the order of definition. The list prints as names and shapes."""
         return NamedList(self.named_parameters())
 
     def zero_grad(self) -> None:
@@ -60,5 +64,5 @@ class Layer:
             parameter.zero_grad()
 
     def __repr__(self) -> str:
-        """A line for the layer and one for each part, by its path: settings, and shapes of parameters and arrays."""
+        """Return a line for the layer and for each part, by its path: settings, and shapes of parameters and arrays."""
         return describe_parts(named_parts(self))

@@ -1,4 +1,4 @@
-"""Parameter: an array that is learned, with its gradient. Init: the numbers that a fresh one starts with."""
+"""Parameter: a learned array with its gradient. Init: the initial values of parameters."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from npbert.display import in_short
 
 
 class Parameter:
-    """An array that is learned: `value`, which an optimiser changes in place, and `grad`, the gradient of the loss.
+    """A learned array: `value`, which an optimizer changes in place, and `grad`, the gradient of the loss.
 
-    Backward passes add to `grad`. A parameter that two layers share (a tied weight) is one object: both add to it.
-    start: draws `value` at its first read; None for a value that is given, or drawn already.
+    Backward passes add to `grad`. A tied weight is one Parameter in two layers, and both add to it.
+
+    start: draws `value` at its first read; None if it has its value.
     """
 
     def __init__(self, value: Array, start: Init | None = None) -> None:
@@ -27,7 +28,7 @@ class Parameter:
 
     @property
     def value(self) -> Array:
-        """The numbers that are learned."""
+        """The learned numbers."""
         if self.start and self.start.rng:
             drawn = self.start.rng.normal(0.0, self.start.std, self._value.shape)
             self._value[...], self.start = drawn, None  # drawn in float64, so every dtype of a model starts alike
@@ -39,7 +40,7 @@ class Parameter:
 
     @property
     def grad(self) -> Array:
-        """∂loss/∂value, of its shape and dtype: the sum of all that was added since `zero_grad`."""
+        """∂loss/∂value, of its shape and dtype: the sum of all gradients added since `zero_grad`."""
         gradients, key = self._gradients()
         if key not in gradients:
             gradients[key] = np.zeros_like(self.value)
@@ -47,34 +48,36 @@ class Parameter:
 
     @grad.setter
     def grad(self, grad: Array) -> None:
-        why = "several backwards may add to one gradient (to scale it, grad[...] *= factor)"
-        raise AttributeError(f"use add_grad(…) in place of = and +=: {why}")
+        why = "several backwards may add to one gradient (to scale it, use grad[...] *= factor)"
+        raise AttributeError(f"use add_grad(…) instead of = and +=, as {why}")
 
     def add_grad(self, grad: Array, rows: Array | None = None) -> None:
-        """Add what one backward found: to the whole gradient, or row n of it to row rows[n], which may be there twice.
-        The first gradient after `zero_grad` is kept as it is, not copied. So hand over an array that nobody else holds.
+        """Add to the gradient: to all of it, or row n of `grad` to row rows[n]. `rows` may repeat.
+
+        The first gradient after `zero_grad` is kept without a copy, so pass an array that is not used elsewhere.
+
         Raises: ValueError for another shape than that of `value`, or of its rows; TypeError for another dtype.
         """
         wanted = self.value.shape if rows is None else (len(rows), *self.value.shape[1:])
         if grad.shape != wanted:
-            raise ValueError(f"a gradient of shape {grad.shape} for a parameter of shape {wanted}")
+            raise ValueError(f"grad has shape {grad.shape}, wanted {wanted}, as the parameter")
         if grad.dtype != self.value.dtype:
-            raise TypeError(f"a gradient of {grad.dtype} for a parameter of {self.value.dtype}")
+            raise TypeError(f"grad is {grad.dtype}, wanted {self.value.dtype}, as the parameter")
         gradients, key = self._gradients()
         if rows is not None:
             scatter_add(self.grad, rows, grad)
         elif key in gradients:
             gradients[key] += grad
         else:
-            gradients[key] = np.asarray(grad)  # a sum over everything is a NumPy scalar, which could not be added to
+            gradients[key] = np.asarray(grad)  # a full sum is a NumPy scalar, which += cannot change
 
     def zero_grad(self) -> None:
-        """Set the gradient to 0, and give its memory back."""
+        """Set the gradient to 0, and free its memory."""
         gradients, key = self._gradients()
         gradients.pop(key, None)
 
     def _gradients(self) -> tuple[dict[Any, Array], Any]:
-        """Where the gradient is, unless it is 0: in the parameter, or in the part of a batch that this thread has."""
+        """The dict with the gradient, unless it is 0: the parameter's, or that of this thread's part of a batch."""
         part = _part.get()
         return (vars(self), "_grad") if part is None else (part, self)
 
@@ -87,8 +90,9 @@ _part: ContextVar[dict[Parameter, Array] | None] = ContextVar("_part", default=N
 
 @contextmanager
 def gradients_of_a_part() -> Iterator[dict[Parameter, Array]]:
-    """Give a dict that takes, within this, what backward adds to each parameter, unless it is 0. The parameters' own
-    gradients stay as they are, so threads can compute several parts of a batch at the same time."""
+    """Within it, collect the added gradients in a dict instead of the parameters.
+
+    So threads can compute several parts of a batch at the same time."""
     gradients: dict[Parameter, Array] = {}
     token = _part.set(gradients)
     try:
@@ -98,8 +102,8 @@ def gradients_of_a_part() -> Iterator[dict[Parameter, Array]]:
 
 
 class Fixed:
-    """Zeros in the place of a parameter that a model leaves out: `value` stays 0, and gradients are dropped. No
-    `Parameter`, so it is neither learned nor saved."""
+    """Zeros in place of a parameter that a model leaves out. Gradients are dropped. It is not a `Parameter`, so it is
+    neither learned nor saved."""
 
     def __init__(self, value: Array) -> None:
         self.value = value
@@ -109,18 +113,22 @@ class Fixed:
 
 
 class LazyGenerator(np.random.Generator):
-    """A Generator from which Init draws only when a value is first read: for a model about to be loaded."""
+    """A Generator for Init that draws a value only when it is first read, for a model about to be loaded."""
 
 
 @dataclass(frozen=True)
 class Init:
-    """The start of fresh parameters: weights from normal(0, std), biases at 0.
+    """Creates initial parameters: weights from normal(0, std), biases 0.
 
-    rng: where the weights are drawn from. With None they are 0, for a model whose values are about to be loaded.
-    std: BERT's is 0.02, its `initializer_range`. dtype: of the parameters, and so of all that is computed with them.
-    bias: False leaves out every bias, and LayerNorm's β, as ModernBERT does: they are 0 and not learned.
-    (0.02 and a normal that is cut off at two standard deviations are in Google's code, create_initializer; Hugging
-    Face's code does not cut it off.) Raises: TypeError for an rng that is not a Generator, or a dtype that is no float.
+    rng: the generator of the weights; None: all are 0, for a model about to be loaded.
+    std: BERT's `initializer_range`, 0.02.
+    dtype: of the parameters, and so of all computations with them.
+    bias: False leaves out every bias and LayerNorm's β, as in ModernBERT.
+
+    (Google's code, create_initializer, cuts the normal distribution at two standard deviations; Hugging Face's does
+    not.)
+
+    Raises: TypeError for an rng that is not a Generator, or a dtype that is not a float.
     """
 
     rng: np.random.Generator | None
@@ -135,15 +143,15 @@ class Init:
             raise TypeError(f"dtype is {np.dtype(self.dtype)}, wanted a float, such as np.float32")
 
     def normal(self, *shape: int) -> Parameter:
-        """A parameter drawn from normal(0, std)."""
+        """Return a parameter drawn from normal(0, std)."""
         later = Parameter(np.zeros(shape, self.dtype), start=self)
         return later if isinstance(self.rng, LazyGenerator) else Parameter(later.value)
 
     def zeros(self, *shape: int) -> Parameter | Fixed:
-        """A parameter of zeros: a bias, or LayerNorm's β; `Fixed` where biases are left out."""
+        """Return a parameter of zeros, for a bias or LayerNorm's β; a `Fixed` with bias=False."""
         zeros = np.zeros(shape, self.dtype)
         return Parameter(zeros) if self.bias else Fixed(zeros)
 
     def ones(self, *shape: int) -> Parameter:
-        """A parameter of ones: LayerNorm's γ."""
+        """Return a parameter of ones, for LayerNorm's γ."""
         return Parameter(np.ones(shape, self.dtype))

@@ -1,4 +1,4 @@
-"""named_parts: what a layer is made of, by its paths."""
+"""named_parameters and named_parts: the parts of a layer, by their paths."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,13 +7,14 @@ from npbert.core.parameter import Parameter
 
 
 def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
-    """Each Parameter of `owner` with its dotted name, in the order of definition, once even when it is shared: of its
-    attributes, and of the layers (anything with a `forward`) that it holds, alone or in a list, tuple or dict."""
+    """Yield each Parameter of `owner` once, with its dotted name, in the order of definition.
+
+    They are attributes of `owner` and of its layers (anything with a `forward`), alone or in a list, tuple or dict."""
     return ((name, part) for name, part in named_parts(owner) if isinstance(part, Parameter))
 
 
 def named_parts(owner: object) -> Iterator[tuple[str, Any]]:
-    """As named_parameters, with the layers, each before its own parts. The first is `owner` itself, named ""."""
+    """Yield the same with the layers, each before its parts. The first is `owner` itself, named ""."""
     return _walk("", owner, set(), is_part=True)
 
 

@@ -1,4 +1,4 @@
-"""Sequences: which rows belong together, so that attention stays within a sequence."""
+"""Sequences: the rows of each sequence, so that attention stays within it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from npbert.core.checks import check_ids
 class Sequences:
     """N rows, one sequence after another.
 
-    lengths (S,): the number of rows of each sequence, at least 1, all of them keys and values; num_rows is their sum N.
-    query_lengths (S,): the number of its queries, one for each row if not given; num_queries is their sum M.
-    offsets (S + 1,): the row at which each sequence begins, and last N (`cu_seqlens` in flash-attention).
-    positions (N,), query_positions (M,): the place of each row, and of each query, in its sequence, from 0 on.
+    lengths (S,): the rows of each sequence, at least 1, all of them keys and values; num_rows is their sum N.
+    query_lengths (S,): its queries, by default one for each row; num_queries is their sum M.
+    offsets (S + 1,): the first row of each sequence, and last N (`cu_seqlens` in flash-attention).
+    positions (N,), query_positions (M,): the place of each row, and of each query, in its sequence, from 0.
 
-    Attention is quicker when sequences of equal length are neighbours. Its result is the same in any order.
+    Attention is faster if sequences of equal length are neighbors. The result does not depend on the order.
+
     Raises: ValueError for lengths that are not whole numbers of at least 1.
     """
 
@@ -34,15 +35,17 @@ class Sequences:
         self._query_positions = query_positions
 
     def only(self, read: Array) -> Sequences:
-        """The same sequences with the rows `read` (M,), in ascending order, as the only queries. Raises: TypeError for
-        another array than one of integers, IndexError for a row beyond N − 1, ValueError for rows in another order."""
+        """Return the same sequences with only the rows `read` (M,), in ascending order, as queries.
+
+        Raises: TypeError unless they are integers; IndexError for a row outside 0 to N − 1; ValueError for another
+        order."""
         check_ids(read, self.num_rows, name="read", limit_name="the number of rows")
         if (read[1:] < read[:-1]).any():
-            raise ValueError("the rows to read are not in ascending order")
+            raise ValueError("read is not in ascending order")
         return Sequences(self.lengths, np.diff(np.searchsorted(read, self.offsets)), self.positions[read])
 
     def reversed(self) -> Sequences:
-        """The same sequences, the last one first."""
+        """Return the same sequences in reverse order."""
         positions = self._query_positions
         if positions is not None:
             positions = np.concatenate(np.split(positions, np.cumsum(self.query_lengths)[:-1])[::-1])
@@ -61,5 +64,5 @@ class Sequences:
 
 
 def _places(lengths: Array) -> Array:
-    """0, 1, 2 … for each of the lengths."""
+    """Return 0, 1, 2, … for each of the lengths."""
     return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)

@@ -1,4 +1,4 @@
-"""Tape: the place where forward keeps what backward will need."""
+"""Tape: the stack where forward keeps the values for backward."""
 
 from collections.abc import Callable
 from typing import Any, NoReturn, TypeAlias
@@ -8,28 +8,30 @@ import numpy as np
 from npbert.core.parts import named_parts
 from npbert.display.layers import Entry, describe_layer, describe_tape
 
-RULE = "Backward undoes forward in reverse order, so each layer takes back what it kept, the last one first, once."
+RULE = "Backward runs in the reverse order of forward: each layer takes what it kept once, the last one first."
 
 
 Watcher: TypeAlias = Callable[[Any, tuple[Any, ...], Any], object]
 
 
 class TapeError(RuntimeError):
-    """A tape was used out of turn: the message says by which layer, and what was on the tape."""
+    """A layer used the tape out of turn. The message names the layer, and what was on the tape."""
 
 
 class Tape:
-    """A stack. Each forward puts on top what its backward will need, and each backward takes it off again.
+    """A stack: each forward puts the values for its backward on top, and each backward takes them off.
 
-    The chain rule runs from the loss back to the input, so the layer that ran last is the first to be undone. A stack
-    hands things back in just that order: this is all the bookkeeping that backpropagation needs. (The field's word: the
-    tape of reverse-mode differentiation. Griewank & Walther 2008, "Evaluating Derivatives", section 4.2.)
+    The chain rule runs from the loss back to the input, so the last layer of forward is the first of backward. A stack
+    returns its entries in that order: backpropagation needs no other bookkeeping. (The tape of reverse-mode
+    differentiation: Griewank & Walther 2008, "Evaluating Derivatives", section 4.2.)
 
-    rng: where dropout draws from; None means no dropout, as in evaluation.
-    keeps: False keeps nothing: for a forward that no backward follows, or one that backward will run again. A layer may
-    ask `tape.keeps` before it makes what is to be kept.
-    watcher: is told of each call of a layer with this tape, when it is over: watcher(layer, inputs, output).
-    Raises: TypeError for an rng that is not a Generator; TapeError for what is taken out of turn, twice, or copied.
+    rng: the generator for dropout; None: no dropout, as in evaluation.
+    keeps: False: keep nothing, if no backward follows, or backward runs forward again. A layer may check `tape.keeps`
+    before it computes values for backward alone.
+    watcher: called after each call of a layer with this tape, as watcher(layer, inputs, output).
+
+    Raises: TypeError for an rng that is not a Generator; TapeError for a take out of turn or a second one, and for a
+    copy.
     """
 
     def __init__(
@@ -42,31 +44,32 @@ class Tape:
         self._entries: list[Entry] = []
 
     def keep(self, layer: Any, /, **values: Any) -> None:
-        """Put what `layer` will need in backward on top, each value by its name."""
+        """Put the values for the layer's backward on top, each with its name."""
         if self.keeps:
             self._entries.append(Entry(layer, values, [*self.under_way, layer][0]))
 
     def take(self, layer: Any) -> Any:
-        """Take off what `layer` kept last: the value, or a tuple of them where it kept several. Raises: TapeError when
-        something else is on top, or nothing."""
+        """Take off what `layer` kept last: a value, or a tuple of several.
+
+        Raises: TapeError if something else is on top, or nothing."""
         if self._entries and self._entries[-1].layer is layer:
             values = tuple(self._entries.pop().values.values())
             return values[0] if len(values) == 1 else values
-        name, why = describe_layer(layer), "the tape keeps nothing: forward needs a `Tape()`."
+        name, why = describe_layer(layer), "this tape keeps nothing: call forward with a `Tape()`."
         if self._entries:
             another = "another " if describe_layer(self._entries[-1].layer) == name else ""
             why = f"on top of the tape is what {another}{self._entries[-1]}."
         elif self.keeps:
-            why = "the tape is empty: did forward keep anything, on this tape?"
-        raise TapeError(f"{name} would take back what it kept, but {why} {RULE}")
+            why = "the tape is empty: forward kept nothing on it, or it was taken already."
+        raise TapeError(f"{name} cannot take what it kept: {why} {RULE}")
 
     def check_empty(self) -> None:
-        """Raise TapeError if something is left: then a backward was forgotten."""
+        """Raise TapeError if an entry is left, as after a forgotten backward."""
         if self._entries:
             raise TapeError(f"backward is over, but the tape still holds what {self._entries[-1]}. {RULE}")
 
     def __len__(self) -> int:
-        """The number of entries: one for each time that a layer kept something."""
+        """Return the number of entries."""
         return len(self._entries)
 
     def __bool__(self) -> bool:
@@ -76,11 +79,12 @@ class Tape:
         raise TapeError(f"a tape cannot be copied (it holds {len(self)} entries). {RULE}")
 
     def __repr__(self) -> str:
-        """A line for each entry, the top first: `attention.query: x (5, 8)`. See the docstring of EncoderLayer."""
+        """Return a line for each entry, the top first, such as `attention.query: x (5, 8)`. EncoderLayer has an
+        example."""
         if not self._entries:
             return "an empty Tape" if self.keeps or self.rng else "NO_TAPE"
         return describe_tape(self._entries, named_parts)
 
 
 NO_TAPE = Tape(keeps=False)
-"""The tape that keeps nothing and drops nothing out: for inference."""
+"""A tape for inference: it keeps nothing, and has no dropout."""

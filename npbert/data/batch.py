@@ -1,4 +1,4 @@
-"""Batch: the arrays that go into a model, by Hugging Face's names, checked when they are put together; and padding."""
+"""Batch: the input arrays of a model, with Hugging Face's names, checked when it is made; and padding."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
 Decode: TypeAlias = Callable[[Array], Sequence[str]]
-"""What makes words of numbers, as the `decode` of a tokenizer does."""
+"""A function from ids to words, as the `decode` of a tokenizer."""
 
 
 class _Named:
-    """names: by the name of an array, what makes words of its numbers, for those who look at the batch: a tokenizer's
-    `decode` for input_ids. It stands beside the arrays: vars(batch) has them alone."""
+    """names: by array, a function from its numbers to words, for the printed batch: a tokenizer's `decode` for
+    input_ids. vars(batch) has only the arrays, without `names`."""
 
     __slots__ = ("names",)
     names: Mapping[str, Decode]
@@ -34,23 +34,23 @@ class _Named:
 
 @dataclass(eq=False, repr=False)
 class Batch(_Named):
-    """B sequences of T tokens, padded to one length, and what is to be learned from them.
+    """B sequences of T tokens, padded to one length, and their targets.
 
     input_ids (B, T): token ids.
     token_type_ids (B, T): 0 = first sentence, 1 = second; all 0 if not given.
     attention_mask (B, T): 1 = real, 0 = padding; all 1 if not given.
-    labels: what the model's head wants; (B, T) token ids for a language model, −100 where nothing is to be predicted.
+    labels: for the model's head; (B, T) token ids for a language model, −100 without a target.
     next_sentence_label (B,): 0 = the second sentence follows the first, 1 = it does not.
     start_positions, end_positions (B,): the first and the last token of the answer; −100 for a sequence without one.
     sample_weight (B,): how much the label of each sequence counts in the loss; all 1 if not given.
 
-    For multiple choice the first three are (B, C, T): C candidate sequences for each question. So are the two texts of
-    a pair, C = 2, for a model that reads each by itself.
+    For multiple choice the first three are (B, C, T): C candidate sequences for each question. A model that reads the
+    two texts of a pair separately takes (B, 2, T).
 
-    Nested lists are turned into arrays. The model checks that the ids fit its tables.
+    Nested lists become arrays. The model checks that the ids fit its tables.
 
-    Raises: TypeError when ids are not integers, or labels no numbers; ValueError for an empty batch, ragged lists,
-    shapes that disagree, an attention_mask with other values than 0 and 1, or a sequence that is all padding.
+    Raises: TypeError for ids that are not integers, or labels that are not numbers; ValueError for an empty batch,
+    ragged lists, shapes that differ, an attention_mask with other values than 0 and 1, or a sequence of padding alone.
     """
 
     input_ids: Array
@@ -67,44 +67,44 @@ class Batch(_Named):
         self.input_ids = _integers("input_ids", self.input_ids)
         shape = self.input_ids.shape
         if 0 in shape:
-            raise ValueError(f"the batch is empty: input_ids has shape {shape}")
+            raise ValueError(f"input_ids has shape {shape}, wanted at least one token")
         if len(shape) not in (2, 3):
             raise ValueError(f"input_ids has shape {shape}, wanted (B, T), or (B, C, T) for multiple choice")
         types, mask = self.token_type_ids, self.attention_mask
         self.token_type_ids = np.zeros_like(self.input_ids) if types is None else _integers("token_type_ids", types)
         if self.token_type_ids.shape != shape:
-            raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, but input_ids {shape}")
+            raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, wanted {shape}, as input_ids")
         self.attention_mask = np.ones_like(self.input_ids) if mask is None else _array("attention_mask", mask)
         _check_mask(self.attention_mask, shape)
         self._check_targets(shape[0])
 
     def _check_targets(self, count: int) -> None:
-        """Make arrays of what is to be learned, for `count` sequences."""
+        """Turn the targets of `count` sequences into arrays."""
         targets = {name: value for name, value in vars(self).items() if name not in _INPUTS and value is not None}
         for name, values in targets.items():
             array = _array(name, values) if name in _NUMBERS else _integers(name, values)
             if array.dtype.kind not in "iuf":
-                raise TypeError(f"{name} must be integers or floats, got {array.dtype}")
+                raise TypeError(f"{name} has dtype {array.dtype}, wanted integers or floats")
             if (array.shape[:1] if name == "labels" else array.shape) != (count,):
-                raise ValueError(f"{name} has shape {array.shape}, but the batch has {count} sequences")
+                raise ValueError(f"{name} has shape {array.shape}, wanted one for each of the {count} sequences")
             setattr(self, name, array)
 
     def grouped(self, count: int) -> Batch:
-        """(B·C, T) as (B, C, T), where each `count` neighbours become the C sequences that belong together.
+        """Return (B·C, T) as (B, C, T): each `count` neighbours become a group of C sequences.
 
-        Targets are left out, as there is now one for each group.
+        Targets are left out, as each group has one.
 
         Raises: ValueError unless the batch is (B·C, T) for this C.
         """
         shape = self.input_ids.shape
         if len(shape) != 2 or count < 1 or shape[0] % count:
-            raise ValueError(f"input_ids has shape {shape}, which are not groups of {count} sequences")
+            raise ValueError(f"input_ids has shape {shape}, wanted groups of {count} sequences")
         batch = Batch(*(array.reshape(-1, count, shape[1]) for array in self._inputs()))
         batch.names = self.names
         return batch
 
     def __repr__(self) -> str:
-        """Shapes and dtypes, and the first texts where the batch has `names` for their tokens."""
+        """Show shapes and dtypes, and the first texts if the batch has `names` for their tokens."""
         real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
         arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
         rows = [f"{name}: {array.dtype} {array.shape}" for name, array in arrays.items()]
@@ -119,7 +119,7 @@ class Batch(_Named):
         return self.input_ids, self.token_type_ids, self.attention_mask
 
     def _text(self, index: tuple[int, ...]) -> str:
-        """The tokens of a sequence, each with what is to be learned of it, and the labels of the whole."""
+        """Return the tokens of a sequence, each with its target, and the labels of the sequence."""
         targets: Any = np.full(self.input_ids.shape, IGNORED)
         if self.labels is not None and self.labels.shape == self.input_ids.shape:
             targets = self.labels
@@ -138,9 +138,9 @@ class Batch(_Named):
 
 
 class Ids(NamedTuple):
-    """What a model reads of a text, as arrays (T,), and whether some of it was cut off.
+    """The model's input for a text, as arrays (T,), and whether the text was cut.
 
-    The library's encoding of a text holds far more, and takes five kilobytes and more.
+    The library's encoding of a text has more, and takes over five kilobytes.
     """
 
     ids: Array
@@ -150,7 +150,7 @@ class Ids(NamedTuple):
 
 
 def ids_of(encoding: Any) -> Ids:
-    """The Ids of an encoding of the library."""
+    """Return the Ids of an encoding of the library."""
     ids, types, mask = (
         np.array(values, np.int32) for values in (encoding.ids, encoding.type_ids, encoding.attention_mask)
     )
@@ -160,15 +160,16 @@ def ids_of(encoding: Any) -> Ids:
 def pad_rows(
     rows: Sequence[Sequence[int] | Array], padding: int, *, length: int | None = None, name: str = "a row"
 ) -> Array:
-    """The N rows as an array (N, T) of integers, filled up at the end with `padding` to the longest, or to `length`.
+    """Return the N rows as an array (N, T) of integers, filled at the end with `padding` to the longest, or to
+    `length`.
 
-    Raises: TypeError, calling it `name`, for a row of other things than integers.
+    Raises: TypeError with `name` for a row of other values than integers.
     """
     longest = max(map(len, rows)) if length is None else length
     array = np.full((len(rows), longest), padding)
     for target, row in zip(array, rows, strict=True):
         values = np.asarray(row)
-        if values.size:  # to NumPy an empty list is of floats
+        if values.size:  # NumPy makes an empty list a float array
             check_integers(values, name=name)
         target[: len(values)] = values
     return array
@@ -178,12 +179,12 @@ def _array(name: str, values: Array) -> Array:
     try:
         return np.asarray(values)
     except ValueError as error:
-        raise ValueError(f"{name} has rows of different lengths: pad them to one") from error
+        raise ValueError(f"{name} has rows of different lengths, wanted one length; pad them") from error
 
 
 def _integers(name: str, values: Array) -> Array:
     array = _array(name, values)
-    if array.size:  # to NumPy an empty list is of floats; Batch says that it is empty
+    if array.size:  # NumPy makes an empty list a float array; Batch reports it
         check_integers(array, name=name)
     return array
 
@@ -191,7 +192,7 @@ def _integers(name: str, values: Array) -> Array:
 def _check_mask(mask: Array, shape: tuple[int, ...]) -> None:
     """Raise unless `mask` is an attention mask of that shape, with a real token in every sequence.
 
-    An additive mask, of floats, is refused by its dtype.
+    The dtype check refuses an additive mask of floats.
     """
     if mask.dtype.kind != "b":
         check_integers(mask, name="attention_mask")
@@ -199,8 +200,8 @@ def _check_mask(mask: Array, shape: tuple[int, ...]) -> None:
         raise ValueError(f"attention_mask has shape {mask.shape}, wanted {shape}")
     wrong = (mask != 0) & (mask != 1)
     if wrong.any():
-        raise ValueError(f"attention_mask holds {mask[wrong][0]}, wanted only 1 (real) and 0 (padding)")
+        raise ValueError(f"attention_mask has a {mask[wrong][0]}, wanted only 1 (real) and 0 (padding)")
     is_empty = ~mask.any(axis=-1)
     if is_empty.any():
         where = ", ".join(map(str, np.argwhere(is_empty)[0].tolist()))
-        raise ValueError(f"attention_mask[{where}] is all 0: a sequence needs at least one real token")
+        raise ValueError(f"attention_mask[{where}] is all 0, wanted at least one real token")

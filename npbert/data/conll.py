@@ -12,7 +12,7 @@ _DOCUMENT_START = "-DOCSTART-"
 
 
 class TaggedSentence(NamedTuple):
-    """The words of a sentence, their tags, and in which line of which file it begins."""
+    """The words of a sentence, their tags, and its file and first line."""
 
     words: list[str]
     tags: list[str]
@@ -22,15 +22,15 @@ class TaggedSentence(NamedTuple):
 def read_conll(
     path: str | Path, *, word_column: int = 0, tag_column: int | None = -1, text: str | None = None
 ) -> list[TaggedSentence]:
-    """The sentences of a file; columns are separated by spaces or tabs, and numbered from 0, or from −1 at the end.
+    """Return the sentences of a file. Columns are separated by spaces or tabs, and numbered from 0, or from −1 at the
+    end.
 
-    tag_column: None reads the words alone, for sentences that are still to be tagged: `tags` is empty then.
-    text: what is in the file, when it has been read already; `path` is just its name then.
+    tag_column: None reads only the words, for sentences without tags: `tags` is empty. text: the content of the file,
+    if it is already read; `path` is then only a name.
 
-    (Tjong Kim Sang & De Meulder 2003; lines that say where a document starts are passed over.)
+    (Tjong Kim Sang & De Meulder 2003; lines that start a document are skipped.)
 
-    Raises: FileError that gives file and line for a line with too few columns; for an empty file, or text that is not
-    UTF-8; OSError.
+    Raises: FileError with file and line for too few columns, an empty file, or text that is not UTF-8; OSError.
     """
     text, path = read_text(Path(path)) if text is None else text, str(path)
     sentences: list[TaggedSentence] = []
@@ -51,18 +51,19 @@ def read_conll(
         if len(cells) < len(columns):
             raise FileError(f"{place}: only one column, wanted a word and a tag")
         if not word.strip():
-            raise FileError(f"{place}: the word is white space alone")
+            raise FileError(f"{place}: the word is only white space, wanted a word")
         sentences[-1].words.append(word)
         sentences[-1].tags.extend(tag)
     if not sentences:
-        raise FileError(f"{path} is empty: it has no sentences")
+        raise FileError(f"{path} is empty, wanted sentences")
     return sentences
 
 
 def column_number(name: str, value: str) -> int:
-    """The number of the column that a setting called `name` says. Raises: InputError for a name: there are none."""
+    """Return the number of the column in the setting `name`. Raises: InputError for a word, as CoNLL columns have no
+    names."""
     try:
         return int(value)
     except ValueError as error:
-        wanted = "a number: columns of words and tags have no names"
+        wanted = "a number, as columns of a CoNLL file have no names"
         raise InputError(what=name, got=value, wanted=wanted) from error

@@ -1,4 +1,4 @@
-"""Corpus: documents on disk, found once and read piece by piece, so that a corpus larger than memory can be used."""
+"""Corpus: documents on disk, read piece by piece, so a corpus may be larger than memory."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,14 +9,14 @@ from npbert.io.files import HOW_TO_ENCODE, FileError, decode
 from npbert.io.messages import counted, warn
 
 PIECE_BYTES = 32 * 1024
-"""About how much of a document is read at once: some 250 sentences."""
+"""The bytes of a document read at once, about 250 sentences."""
 
 LONGEST_LINE = PIECE_BYTES
-"""A longer line is read in parts: a book without a line break is not one sentence, of which most would be cut off."""
+"""A longer line is read in parts: as one sentence, most of a book without line breaks would be cut off."""
 
 
 class CorpusPiece(NamedTuple):
-    """A stretch of whole lines of one document: `size` bytes from `start` of file number `file`."""
+    """Some whole lines of one document: `size` bytes from `start` of file number `file`."""
 
     file: int
     start: int
@@ -25,16 +25,16 @@ class CorpusPiece(NamedTuple):
 
 
 class Corpus:
-    """Text files with a sentence a line and a blank line between documents; a new file is a new document, too.
+    """Text files with one sentence per line and a blank line between documents. A new file is a new document.
 
-    paths: files, or folders, of which every .txt file is taken in the order of names. document_per_file: blank lines
-    say nothing, each file is one document.
+    paths: files, or folders, with all their .txt files in the order of names. document_per_file: each file is one
+    document, despite blank lines.
 
-    `len(corpus)` is the number of pieces; only where each lies is kept in memory. `num_documents` counts documents,
+    `len(corpus)` is the number of pieces; only their positions are kept in memory. `num_documents` counts documents,
     `num_bytes` is the size of the text.
 
-    Raises: FileError that names the file, and the line where there is one, for text that is not UTF-8, a file or folder
-    without text; OSError for a file that cannot be read.
+    Raises: FileError with file and line for text that is not UTF-8, and for a file or folder without text; OSError for
+    an unreadable file.
     """
 
     def __init__(
@@ -45,17 +45,17 @@ class Corpus:
         self.num_documents = 0
         for number, file in enumerate(self.files):
             if file.exists() and not file.is_file():
-                raise FileError(f"{file} is a pipe or a device: a corpus is read many times, so wanted a file")
+                raise FileError(f"{file} is a pipe or a device, wanted a file, as a corpus is read many times")
             if "\\ud" in ascii(str(file)):
-                raise FileError(f"{file} has a name that is not UTF-8, which the files of a run cannot hold: rename it")
+                raise FileError(f"{file} has a name that is not UTF-8, wanted one that is; rename it")
             before = len(self)
             for start, size, document in _pieces(file, piece_bytes, document_per_file):
                 self._index.append(CorpusPiece(number, start, size, self.num_documents + document))
             if len(self) == before:
-                raise FileError(f"{file} is empty: there is no text to learn from")
+                raise FileError(f"{file} is empty, wanted text")
             self.num_documents = self._index[-1].document + 1
         if not self.files:
-            raise FileError("a corpus needs at least one file")
+            raise FileError("paths is empty, wanted at least one file")
         self.num_bytes = sum(piece.size for piece in self._index)
 
     def __len__(self) -> int:
@@ -65,7 +65,7 @@ class Corpus:
         return self._index[number]
 
     def read(self, number: int) -> list[str]:
-        """The sentences of piece `number`, without blank lines."""
+        """Return the sentences of piece `number`, without blank lines."""
         piece = self[number]
         with self.files[piece.file].open("rb") as file:
             file.seek(piece.start)
@@ -74,10 +74,10 @@ class Corpus:
 
 
 def passages(held_out: Corpus, corpus: Corpus) -> tuple[set[int], set[int]]:
-    """The passages of a held-out text, and those of a corpus that may be the same, each as its hash.
+    """Return the hashes of the passages of a held-out text, and of the corpus's passages that may equal them.
 
-    Of the corpus, only what has about the size of a held-out piece is read: the last document of a file may have no
-    blank line after it.
+    Only pieces of the corpus of about the size of a held-out piece are read: the last document of a file may lack its
+    blank line.
     """
     sizes = {piece.size + more for piece in held_out._index for more in (-1, 0, 1)}
     alike = [number for number, piece in enumerate(corpus._index) if piece.size in sizes]
@@ -86,8 +86,8 @@ def passages(held_out: Corpus, corpus: Corpus) -> tuple[set[int], set[int]]:
 
 
 def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str | Place, other: str | Place) -> None:
-    """Warn when some of what a model is judged by, things of one place, is also in what it learns from, the other
-    place: it may know them by heart."""
+    """Warn if some held-out things, of one place, are also in the training data, the other place: the model may know
+    them by heart."""
     count = len(held_out & learned)
     if count:
         known = " in it: a model that knows them by heart looks better than it is"
@@ -96,20 +96,20 @@ def warn_of_known(held_out: set[Any], learned: set[Any], thing: str, place: str 
 
 
 def text_files(path: Path) -> list[Path]:
-    """The .txt files of a folder in the order of their names, or the one file that `path` is.
+    """Return the .txt files of a folder in the order of their names, or the file `path`.
 
-    Raises: FileError for a folder without any.
+    Raises: FileError for a folder without such files.
     """
     if not path.is_dir():
         return [path]
     files = sorted(path.glob("*.txt"))
     if not files:
-        raise FileError(f"{path} is a folder without .txt files")
+        raise FileError(f"{path} has no .txt files, wanted at least one")
     return files
 
 
 def _pieces(file: Path, piece_bytes: int, document_per_file: bool) -> Iterator[tuple[int, int, int]]:
-    """The start, the size and the number of the document, from 0 in this file, of each piece."""
+    """Yield the start, the size and the number of the document, from 0 in this file, of each piece."""
     document, start, position, has_text = 0, 0, 0, False
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
@@ -131,7 +131,7 @@ def _pieces(file: Path, piece_bytes: int, document_per_file: bool) -> Iterator[t
 
 
 def _parts(line: bytes) -> Iterator[bytes]:
-    """The line; or of one of more than LONGEST_LINE bytes the parts, each up to a space, or else to the end of a
+    """Yield the line; or the parts of a line above LONGEST_LINE bytes, each up to a space, or else to the end of a
     character."""
     start = 0
     while len(line) - start > LONGEST_LINE:

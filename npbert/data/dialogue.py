@@ -1,6 +1,6 @@
 """The toy dialogues, in 6 lines or in 9, and their vocabulary of whole words.
 
-They are those of many BERT tutorials, with their slips ("Thanks you") as they are.
+They are from many BERT tutorials, with their slips ("Thanks you").
 """
 
 from dataclasses import dataclass
@@ -51,15 +51,15 @@ class Dialogue:
 
 
 def split_words(line: str) -> list[str]:
-    """The words of a line, in lower case and without `. , ! ? -`."""
+    """Return the words of a line, in lower case and without `. , ! ? -`."""
     return line.lower().translate(str.maketrans("", "", PUNCTUATION)).split()
 
 
 def load_dialogue(num_lines: int) -> Dialogue:
-    """The dialogue of `num_lines` lines. Raises: ValueError unless there is one."""
+    """Return the dialogue of `num_lines` lines. Raises: ValueError unless it is 6 or 9."""
     if num_lines not in DIALOGUES:
         wanted = " or ".join(map(str, DIALOGUES))
-        raise ValueError(f"there is no dialogue of {num_lines!r} lines, wanted {wanted}")
+        raise ValueError(f"num_lines is {num_lines!r}, wanted {wanted}")
     text = DIALOGUES[num_lines]
     words = [split_words(line) for line in text]
     vocabulary = Vocabulary(word for line in words for word in line)
@@ -67,7 +67,7 @@ def load_dialogue(num_lines: int) -> Dialogue:
 
 
 def word_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
-    """A Tokenizer with the ids of `vocabulary`, and after them [UNK] for every other word: one token more.
+    """Return a Tokenizer with the ids of `vocabulary`, and one more token, [UNK], for every other word.
 
     It cleans a text as `split_words` does: lower case, without the punctuation. (Extra: hf.)
     """

@@ -1,4 +1,4 @@
-"""From pairs of lines, of which half follow each other, to examples, and from examples to a batch."""
+"""From pairs of lines to examples, and from examples to a batch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,7 @@ IS_NEXT, NOT_NEXT = 0, 1
 
 
 class Pair(NamedTuple):
-    """The indices of two lines, and IS_NEXT (0) when the second follows the first, else NOT_NEXT (1)."""
+    """The indices of two lines, and IS_NEXT (0) if the second follows the first, otherwise NOT_NEXT (1)."""
 
     first: int
     second: int
@@ -25,7 +25,7 @@ class Pair(NamedTuple):
 
 
 def all_pairs(num_lines: int) -> list[Pair]:
-    """Every ordered pair of lines, a line with itself included: num_lines² of them."""
+    """Return all num_lines² ordered pairs of lines, including a line with itself."""
     return [
         Pair(first, second, IS_NEXT if second == first + 1 else NOT_NEXT)
         for first in range(num_lines)
@@ -34,16 +34,16 @@ def all_pairs(num_lines: int) -> list[Pair]:
 
 
 def draw_pairs(num_lines: int, count: int, rng: np.random.Generator) -> list[Pair]:
-    """`count` pairs, drawn from all ordered pairs with replacement: half of them IS_NEXT, in random order.
+    """Return `count` pairs, drawn from all ordered pairs with replacement: half of them IS_NEXT, in random order.
 
     (Devlin et al. 2018, section 3.1, task 2.)
 
-    Raises: ValueError when `count` is odd or not positive, or with fewer than 2 lines.
+    Raises: ValueError if `count` is odd or not positive, or for fewer than 2 lines.
     """
     if count <= 0 or count % 2:
         raise ValueError(f"count is {count}, wanted a positive even number: half of the pairs are is-next")
     if num_lines < 2:
-        raise ValueError(f"{num_lines} lines have no line that follows another, wanted at least 2")
+        raise ValueError(f"num_lines is {num_lines}, wanted at least 2")
     pairs = all_pairs(num_lines)
     drawn = []
     for label in (IS_NEXT, NOT_NEXT):
@@ -55,9 +55,9 @@ def draw_pairs(num_lines: int, count: int, rng: np.random.Generator) -> list[Pai
 def join_pair(
     first: Sequence[int], second: Sequence[int] | None, vocabulary: Vocabulary
 ) -> tuple[list[int], list[int]]:
-    """`[CLS] first [SEP] second [SEP]` as input_ids, and its token_type_ids: 0 up to the first [SEP], then 1.
+    """Return `[CLS] first [SEP] second [SEP]` as input_ids, and its token_type_ids: 0 up to the first [SEP], then 1.
 
-    Without a second text, just `[CLS] first [SEP]`.
+    Without a second text, `[CLS] first [SEP]`.
     """
     input_ids = [vocabulary.cls_id, *first, vocabulary.sep_id]
     if second is not None:
@@ -70,7 +70,7 @@ def join_pair(
 class Example:
     """One sequence before padding: lists of T ids, types and labels, and the label of its sentence pair.
 
-    Raises: ValueError when the three lists are not of one length.
+    Raises: ValueError if the three lists differ in length.
     """
 
     input_ids: Sequence[int]
@@ -85,21 +85,21 @@ class Example:
 
 
 def join_lines(dialogue: Dialogue, pair: Pair) -> Example:
-    """The pair as `[CLS] first [SEP] second [SEP]`, with nothing masked."""
+    """Return the pair as `[CLS] first [SEP] second [SEP]`, without masks."""
     first, second = dialogue.lines[pair.first], dialogue.lines[pair.second]
     input_ids, token_type_ids = join_pair(first, second, dialogue.vocabulary)
     return Example(input_ids, token_type_ids, [IGNORED] * len(input_ids), pair.next_sentence_label)
 
 
 def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Example:
-    """As join_lines, with fresh masks."""
+    """Return the pair as join_lines does, with new masks."""
     example = join_lines(dialogue, pair)
     masked_ids, labels = mask_words(example.input_ids, dialogue.vocabulary, rng)
     return replace(example, input_ids=masked_ids, labels=labels)
 
 
 def mask_each_word(example: Example, vocabulary: Vocabulary) -> list[Example]:
-    """For each word of the example, but for its special tokens, one in which that word alone is masked."""
+    """Return for each word of the example, except special tokens, a copy with only that word masked."""
     masked = []
     for position in np.flatnonzero(np.isin(example.input_ids, vocabulary.word_ids)):
         ids, labels = list(example.input_ids), [IGNORED] * len(example.input_ids)
@@ -111,19 +111,18 @@ def mask_each_word(example: Example, vocabulary: Vocabulary) -> list[Example]:
 def collate(
     examples: Sequence[Example], *, pad_id: int, length: int | None = None, decode: Decode | None = None
 ) -> Batch:
-    """A Batch of the examples, padded at the end to the longest of them, or to `length`.
+    """Return a Batch of the examples, padded at the end to the longest, or to `length`.
 
-    Padding has token `pad_id`, type 0, mask 0 and no target. decode: that of the vocabulary, which shows the tokens
-    where the batch is printed.
+    Padding has token `pad_id`, type 0, mask 0 and no target. decode: the vocabulary's, for the tokens in a printed
+    batch.
 
-    Raises: ValueError when there are no examples, or when one is longer than `length`; TypeError for ids that are not
-    integers.
+    Raises: ValueError for no examples, or one longer than `length`; TypeError for ids that are not integers.
     """
     if not examples:
-        raise ValueError("cannot make a batch of no examples")
+        raise ValueError("examples is empty, wanted at least one")
     longest = max(len(example.input_ids) for example in examples)
     if length is not None and longest > length:
-        raise ValueError(f"an example has {longest} tokens, more than length {length}")
+        raise ValueError(f"length is {length}, wanted at least {longest}, the tokens of the longest example")
 
     def padded(name: str, padding: int) -> Array:
         return pad_rows([getattr(example, name) for example in examples], padding, length=length, name=name)

@@ -12,46 +12,46 @@ from npbert.io.extras import import_extra
 from npbert.io.files import FileError, read_text
 
 MOST_CHARACTERS = 1000
-"""The most different characters that a learned vocabulary has; a word with another is [UNK]."""
+"""The most different characters in a learned vocabulary; a word with another one is [UNK]."""
 
 LONGEST_WORD = 100
-"""The most characters that a word may have. WordPiece makes [UNK] of a longer one, so there is nothing to learn from
-it, and the time to learn would grow with the square of its length."""
+"""The most characters of a word. WordPiece turns longer words into [UNK], so they teach nothing, and the learning time
+grows with the square of their length."""
 
 _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 _PARTS = re.compile(rf"(?s).{{1,10000}}(?=\s|$)|\S{{1,10000}}(?=[{_CHINESE}])|\S+")
-"""Parts of a line, which may be as long as a book: cut at spaces, or else before a Chinese character, which is a word
-by itself."""
+"""Parts of a line, which may be as long as a book: cut at spaces, or else before a Chinese character, a word of one
+character."""
 
 _MOST = 2**31 - 1
 COUNT = Wanted(f"a number from 1 to {_MOST}", lambda value: 1 <= value <= _MOST)
-"""The sizes and frequencies that the library takes."""
+"""The range of sizes and frequencies of the library."""
 
 THREAD = "npbert vocabulary"
-"""The name of the thread on which the library learns. A program that ends while it does must end without its help."""
+"""The name of the library's learning thread. A program that ends meanwhile must not wait for it."""
 
 
 def learn_vocabulary(
     files: Sequence[str | Path], *, special_tokens: Sequence[str], vocab_size: int, min_frequency: int, lowercase: bool
 ) -> dict[str, int]:
-    """The ids of at most `vocab_size` tokens: the special ones, the characters of the text, and frequent pieces.
+    """Return the ids of at most `vocab_size` tokens: the special ones, the characters of the text, and frequent pieces.
 
-    min_frequency: how often a piece of several characters must occur to be kept. (Wu et al. 2016, section 4.1.)
+    min_frequency: the least count of a piece of several characters. (Wu et al. 2016, section 4.1.)
 
-    Ctrl-C is heard at any time.
+    Ctrl-C works at any time.
 
-    Raises: FileError when a file is empty or not UTF-8, ValueError for a vocab_size with no room for the special
-    tokens and the characters of the text, or a min_frequency below 1.
+    Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
+    tokens and characters, or a min_frequency below 1.
     """
     COUNT.check("vocab_size", vocab_size)
     COUNT.check("min_frequency", min_frequency)
     library = import_extra("tokenizers", extra="hf")
-    # Two of them: the one that learns is locked meanwhile, and could not clean the text that it learns from.
+    # Two tokenizers: the learning one is locked meanwhile, and could not clean the text.
     cleaner, learner = (library.BertWordPieceTokenizer(lowercase=lowercase) for _ in range(2))
     characters, pieces = _alphabet(cleaner, files)
     first = [*special_tokens, *pieces]
     if vocab_size < len(first):
-        tokens = f"{len(special_tokens)} special tokens, and the characters of the text at the beginning of words and"
+        tokens = f"{len(special_tokens)} special tokens, and the characters of the text at the start of words and"
         raise InputError(what="vocab_size", got=vocab_size, wanted=f"at least {len(first)}: {tokens} within them")
     _interruptible(
         (" ".join(words) for words in _words(cleaner, files)),
@@ -59,7 +59,7 @@ def learn_vocabulary(
             texts,
             vocab_size=vocab_size,
             min_frequency=min_frequency,
-            special_tokens=first,  # left alone, the library numbers pieces in another order each time, and ties with it
+            special_tokens=first,  # by default the library's order of pieces, and so of ties, changes each time
             initial_alphabet=characters,
             limit_alphabet=len(characters),
             show_progress=False,
@@ -70,8 +70,8 @@ def learn_vocabulary(
 
 
 def _alphabet(cleaner: Any, files: Sequence[str | Path]) -> tuple[list[str], list[str]]:
-    """The most frequent characters of the text, at most MOST_CHARACTERS, and the pieces of one of them: at the
-    beginning of a word, and after it."""
+    """Return the most frequent characters of the text, at most MOST_CHARACTERS, and their pieces: at the beginning of a
+    word, and after it."""
     words = Counter(word for words in _words(cleaner, files) for word in words)
     counts: Counter[str] = Counter()
     for word, count in words.items():
@@ -83,19 +83,20 @@ def _alphabet(cleaner: Any, files: Sequence[str | Path]) -> tuple[list[str], lis
 
 
 def _words(cleaner: Any, files: Sequence[str | Path]) -> Iterator[list[str]]:
-    """The words of each line, or part of a line, cleaned; without those that are longer than LONGEST_WORD."""
+    """Yield the words of each line, or part of a line, cleaned, without words above LONGEST_WORD."""
     clean, split = cleaner.normalizer.normalize_str, cleaner.pre_tokenizer.pre_tokenize_str
     for file in map(Path, files):
         text = read_text(file)
         if not text.strip():
-            raise FileError(f"{file} is empty: there is nothing to learn from")
+            raise FileError(f"{file} is empty, wanted text")
         for line in text.splitlines():
             for part in _PARTS.findall(line):
                 yield [word for word, _ in split(clean(part)) if len(word) <= LONGEST_WORD]
 
 
 def _interruptible(texts: Iterator[str], learn: Callable[[Iterator[str]], object]) -> None:
-    """learn(texts) on another thread: the library does not hear Ctrl-C while it counts pairs, but this thread does."""
+    """Call learn(texts) on another thread: the library ignores Ctrl-C while it counts pairs, but this thread gets
+    it."""
     errors: list[BaseException] = []
     stop = threading.Event()
 
@@ -113,12 +114,12 @@ def _interruptible(texts: Iterator[str], learn: Callable[[Iterator[str]], object
 
     thread = threading.Thread(target=call, name=THREAD, daemon=True)
     try:
-        thread.start()  # Ctrl-C may come in here, when the other thread is at work already
+        thread.start()  # Ctrl-C may come here, when the other thread already works
         while thread.is_alive():
             thread.join(0.1)
     finally:
         stop.set()
         if thread.is_alive():
-            thread.join(0.5)  # it ends at once, or does not need Python any more
+            thread.join(0.5)  # it ends at once, or no longer needs Python
     for error in errors:
         raise error

@@ -1,4 +1,4 @@
-"""Masking for the masked language model: which words are hidden, and what stands in their place."""
+"""Masking for the masked language model: the choice of words, and their replacements."""
 
 from collections.abc import Iterable, Sequence
 
@@ -19,24 +19,24 @@ def mask_words(
     max_predictions: int = 5,
     whole_words: bool = False,
 ) -> tuple[list[int], list[int]]:
-    """The ids with some words masked, and the labels: the true id at those words, IGNORED (−100) elsewhere.
+    """Return the ids with some words masked, and the labels: the true id at those words, IGNORED (−100) elsewhere.
 
     The share `probability` of the tokens is chosen, at least 1 and at most `max_predictions`, never a special token. Of
-    the chosen, 80 % become [MASK], 10 % a random ordinary word, and 10 % stay as they are, so that the model must keep
-    a good vector for every word: it cannot know which it will be asked for. (Devlin et al. 2018, section 3.1, task 1.
-    As in its code, the share is of all tokens, special ones included.) In exercise 12 you write it.
+    the chosen, 80 % become [MASK], 10 % a random ordinary word, and 10 % stay, so the model needs a good vector for
+    every word: it cannot know which ones count. (Devlin et al. 2018, section 3.1, task 1. As in its code, the share is
+    of all tokens, special ones included.) In exercise 12 you write it.
 
-    whole_words: mask all tokens of a word or none. Words that are too long for what is left of the share are passed
-    over, but for the first. (Its code, later.)
+    whole_words: mask all tokens of a word or none. Words longer than the rest of the share are skipped, except the
+    first. (The paper's later code.)
 
-    Raises: ValueError when there is no ordinary word to mask, unless 0 < probability ≤ 1, or unless max_predictions is
-    at least 1.
+    Raises: ValueError for ids without an ordinary word, unless 0 < probability ≤ 1, or unless max_predictions is at
+    least 1.
     """
     SHARE.check("probability", probability)
     at_least(1).check("max_predictions", max_predictions)
     candidates = np.flatnonzero(vocabulary.is_word[input_ids])
     if len(candidates) == 0:
-        raise ValueError(f"there is no word to mask in {vocabulary.decode(input_ids)}")
+        raise ValueError(f"input_ids is {vocabulary.decode(input_ids)}, wanted a word to mask")
     count = min(max(1, round(probability * len(input_ids))), max_predictions, len(candidates))
 
     masked, labels = list(input_ids), [IGNORED] * len(input_ids)
@@ -52,13 +52,13 @@ def mask_words(
 
 
 def _word_starts(candidates: Array, input_ids: Sequence[int], vocabulary: Vocabulary) -> Array:
-    """Which candidates, but for the first, begin a word: those that continue none, or stand alone after a gap."""
+    """Return the candidates, after the first, that begin a word: those that continue none, or follow a gap."""
     begins = ~vocabulary.continues[np.take(input_ids, candidates)] | (np.diff(candidates, prepend=-2) > 1)
     return np.flatnonzero(begins[1:]) + 1
 
 
 def _choose_words(words: Sequence[Array], count: int, rng: np.random.Generator) -> list[int]:
-    """The positions of words in random order, as long as there are at most `count`; those of the first in any case."""
+    """Return the positions of words in random order, at most `count`, but always those of the first word."""
     chosen: list[int] = []
     for index in rng.permutation(len(words)):
         if not chosen or len(chosen) + len(words[index]) <= count:

@@ -1,4 +1,4 @@
-"""From the sentences of documents to sequences for pre-training: packed as full as they go, alone or in pairs."""
+"""From the sentences of documents to sequences for pre-training, packed as full as possible, single or in pairs."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -17,9 +17,9 @@ _DRAWS = 20
 
 
 class Packed(NamedTuple):
-    """The token ids of one or two texts, and whether the second follows the first (0), or not (1); alone always 0.
+    """The token ids of one or two texts, and a label: the second follows the first (0) or not (1); 0 for one text.
 
-    With sentence-order prediction 1 means that they follow each other in the other order.
+    With sentence-order prediction, 1 means that the two are exchanged.
     """
 
     first: list[int]
@@ -35,14 +35,14 @@ def pack(
     draw_other: Callable[[], Sequence[Sentence]],
     rng: np.random.Generator,
 ) -> Iterator[Packed]:
-    """The sentences of one stretch of a document as sequences of at most `max_length` tokens, special tokens included.
+    """Return the sentences of one piece of a document as sequences of at most `max_length` tokens, with special tokens.
 
-    Sentences are taken until they fill a sequence; for 1 sequence in 10, until they reach a random shorter length, so
-    that short ones are known too. A pair is cut at a random sentence. For next-sentence prediction, half of the pairs
-    get a second text from `draw_other()`, sentences from a random place of another document, and the sentences that
-    would have been there are used again. A drawn text that begins as the true one does is drawn again, so that no label
-    is false; where nothing else is to be had, the pair keeps its true second text. What is too long is cut from the
-    longer text, at a random end. (Devlin et al. 2018, appendix A.2, and its code; order: Lan et al. 2020, section 3.1.)
+    Sentences are taken until they fill a sequence; for 1 sequence in 10, until a random shorter length, so the model
+    also sees short ones. A pair is split at a random sentence. For next-sentence prediction, half of the pairs get a
+    second text from `draw_other()`, sentences from a random place of another document, and their own sentences are used
+    again. A drawn text that begins like the true one is drawn again, so no label is false; without another text, the
+    pair keeps its true one. The longer text is cut at a random end. (Devlin et al. 2018, appendix A.2, and its code;
+    order: Lan et al. 2020, section 3.1.)
     """
     in_pairs = objective in ("nsp", "sop")
     room = max_length - (3 if in_pairs else 2)
@@ -51,7 +51,7 @@ def pack(
         target = int(rng.integers(2, room + 1)) if rng.random() < _SHORT_PROBABILITY else room
         end = _fill(sentences, position, target)
         if in_pairs:
-            end = max(end, min(position + 2, len(sentences)))  # a pair is made of two sentences at least
+            end = max(end, min(position + 2, len(sentences)))  # a pair has at least two sentences
         chunk, position = sentences[position:end], end
         if not in_pairs:
             yield Packed(_cut(_joined(chunk), room, rng), None, IS_NEXT)
@@ -72,7 +72,7 @@ def pack(
 
 
 def _fill(sentences: Sequence[Sentence], start: int, target: int) -> int:
-    """Where a stretch from `start` ends that holds at least `target` tokens, or all that there are."""
+    """Return the end of a run of sentences from `start` with at least `target` tokens, or of all sentences."""
     total, end = 0, start
     while end < len(sentences) and total < target:
         total += len(sentences[end])
@@ -87,7 +87,7 @@ def _joined(sentences: Sequence[Sentence]) -> list[int]:
 def _draw_other_text(
     draw_other: Callable[[], Sequence[Sentence]], true_next: list[int], length: int
 ) -> list[int] | None:
-    """A text of at least `length` tokens, where there are so many, that does not begin as `true_next` does."""
+    """Return a text of at least `length` tokens, if possible, that does not begin like `true_next`."""
     for _ in range(_DRAWS):
         sentences = draw_other()
         drawn = _joined(sentences[: _fill(sentences, 0, max(1, length))])
@@ -104,7 +104,7 @@ def _cut(tokens: list[int], room: int, rng: np.random.Generator) -> list[int]:
 
 
 def _cut_pair(first: list[int], second: list[int], room: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
-    """Both texts with room for each: as if the longer lost a token at a time, at either end."""
+    """Return both texts, cut to the room: the longer loses one token at a time, at a random end."""
     short = min(len(first), len(second))
     longest = max(room - short, (room + 1) // 2)
     first = _cut(first, longest, rng)

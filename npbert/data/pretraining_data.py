@@ -26,7 +26,7 @@ POSSIBLE = {
     "mask_probability": SHARE,
     "pieces_at_once": at_least(1),
 }
-"""The values of the arguments that are possible."""
+"""The possible values of the arguments."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,12 @@ class PretrainingData:
     """Batches for BertForPreTraining (`nsp` or `sop`), BertForMaskedLM (`none`) or ReplacedTokenDetection (`rtd`), from
     the pieces of a corpus.
 
-    An epoch goes through the pieces in a random order, a group of them at a time: reads them, packs their sentences
-    into sequences of at most `max_length` tokens, shuffles these, masks them afresh and cuts them into batches of
-    `batch_size` (the last of a group may be smaller). All of it follows from the seed of the epoch and the number of
-    the group, so any batch can be made again without the ones before its group. Sequences without a known word are left
-    out.
+    An epoch takes the pieces in a random order, one group at a time: it reads them, packs their sentences into
+    sequences of at most `max_length` tokens, shuffles these, masks them anew and splits them into batches of
+    `batch_size` (the last of a group may be smaller). The seed of the epoch and the number of the group determine all
+    of it, so any batch can be made again without earlier groups. Sequences without a known word are left out.
 
-    mask_probability, max_predictions, whole_words: as in mask_words; max_predictions None means no limit but the share.
+    mask_probability, max_predictions, whole_words: as in mask_words; max_predictions None: only the share is a limit.
 
     Raises: InputError for another objective, a max_length or batch_size that is too small, or a mask_probability that
     is not a share.
@@ -61,7 +60,7 @@ class PretrainingData:
             wanted.check(name, getattr(self, name))
 
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
-        """The batches of the epoch from `place` on, each with its place."""
+        """Yield the batches of the epoch from `place` on, each with its place."""
         order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
         groups = [order[start : start + self.pieces_at_once] for start in range(0, len(order), self.pieces_at_once)]
         for group in range(place.group, len(groups)):
@@ -76,7 +75,7 @@ class PretrainingData:
                 yield Position(group, number), batch
 
     def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Packed]:
-        """The sequences of a group of pieces, in random order."""
+        """Return the sequences of a group of pieces, in random order."""
         pieces = {number: self._tokens(number) for number in numbers.tolist()}
         examples: list[Packed] = []
         documents = {number: self.corpus[number].document for number in pieces}
@@ -93,7 +92,8 @@ class PretrainingData:
         return [ids for ids in self.tokenizer.pieces(self.corpus.read(number)) if ids]
 
     def _others(self, document: int, pieces: dict[int, list[Sentence]]) -> list[int]:
-        """Pieces of other documents: in the group, or else in the corpus; of this one where it is the only one."""
+        """Return pieces of other documents in the group, or else in the corpus; of this document if it is the only
+        one."""
         candidates: Iterable[int]
         for candidates in (pieces, range(len(self.corpus))):
             others = [other for other in candidates if self.corpus[other].document != document]
@@ -104,13 +104,13 @@ class PretrainingData:
     def _draw_other(
         self, others: list[int], pieces: dict[int, list[Sentence]], rng: np.random.Generator
     ) -> Sequence[Sentence]:
-        """The sentences from a random place of one of the pieces `others` on."""
+        """Return the sentences from a random place in one of the pieces `others`."""
         other = others[int(rng.integers(len(others)))]
         sentences = pieces[other] if other in pieces else self._tokens(other)
         return sentences[int(rng.integers(len(sentences))) :] if sentences else []
 
     def _has_word(self, packed: Packed) -> bool:
-        """True when there is a word to mask: a text may be all [UNK]."""
+        """True if a word can be masked: a text may be all [UNK]."""
         return bool(self.tokenizer.is_word[[*packed.first, *(packed.second or [])]].any())
 
     def _masked(self, packed: Packed, rng: np.random.Generator) -> Example:

@@ -7,14 +7,14 @@ from npbert.io.files import LARGEST_STREAM, FileError, read_json_object
 
 
 class GoldAnswer(NamedTuple):
-    """An answer that a person gave: passage[start : start + len(text)] is its text."""
+    """An answer by a person: passage[start : start + len(text)] is its text."""
 
     text: str
     start: int
 
 
 class Question(NamedTuple):
-    """A question about a passage, and the answers that count as right."""
+    """A question about a passage, and its right answers."""
 
     id: str
     question: str
@@ -23,12 +23,12 @@ class Question(NamedTuple):
 
 
 def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
-    """The questions of a file in SQuAD's own format. (Rajpurkar et al. 2016, version 1.1.)
+    """Return the questions of a file in SQuAD's format. (Rajpurkar et al. 2016, version 1.1.)
 
-    answered: False for questions that are still to be answered; what answers there are is not looked at then.
+    answered: False for questions without answers; any answers are ignored.
 
-    Raises: FileError that names the file, and the question where there is one, for another format, a question without
-    an answer, or an answer that does not stand where it should; OSError.
+    Raises: FileError with the file and the question for another format, a question without an answer, or an answer that
+    is not at its place; OSError.
     """
     path = Path(path)
     stored = read_json_object(path, most=LARGEST_STREAM)
@@ -49,21 +49,21 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
     except (KeyError, TypeError) as error:
         raise FileError(f"{path} is not in SQuAD's format: {error!r}") from error
     if not questions:
-        raise FileError(f"{path} is empty: it has no questions")
+        raise FileError(f"{path} is empty, wanted questions")
     _check_texts(questions, path)
     for question in questions if answered else []:
         if not question.answers:
-            raise FileError(f"{path}: question {question.id} has no answer; version 2.0 of SQuAD is not supported")
+            raise FileError(f"{path}: question {question.id} has no answer, wanted version 1.1 of SQuAD, not 2.0")
         for text, start in question.answers:
             if not isinstance(text, str) or not isinstance(start, int) or isinstance(start, bool):
-                raise FileError(f"{path}: question {question.id}: {text!r} at {start!r} is not a text with its place")
+                raise FileError(f"{path}: question {question.id}: answer {text!r} at {start!r}, wanted text and place")
             if not text.strip() or start < 0 or question.passage[start : start + len(text)] != text:
-                raise FileError(f"{path}: question {question.id}: {text!r} does not stand at {start} of the passage")
+                raise FileError(f"{path}: question {question.id}: answer {text!r} is not at {start} in the passage")
     return questions
 
 
 def _check_texts(questions: list[Question], path: Path) -> None:
-    """Raise FileError for an id that comes twice, and for a question or passage that is not text, or an empty one."""
+    """Raise FileError for an id that occurs twice, and for a question or passage that is empty or not text."""
     seen: set[str] = set()
     for question in questions:
         if not isinstance(question.id, str) or question.id in seen:
@@ -74,4 +74,4 @@ def _check_texts(questions: list[Question], path: Path) -> None:
             if not isinstance(text, str):
                 raise FileError(f"{path}: question {question.id}: its {name} is {text!r}, wanted a text")
             if not text.strip():
-                raise FileError(f"{path}: question {question.id}: its {name} is empty")
+                raise FileError(f"{path}: question {question.id}: its {name} is empty, wanted a text")

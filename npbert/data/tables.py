@@ -15,11 +15,11 @@ _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
 
 
 TABLE_ENDINGS = (".tsv", ".csv", *_JSON_ENDINGS)
-"""Endings of the names of files that are hardly anything but tables."""
+"""Endings of files that are nearly always tables."""
 
 
 class TableRow(NamedTuple):
-    """The chosen values of a row, and in which line of which file it ends."""
+    """The chosen values of a row, and its file and last line."""
 
     values: tuple[str, ...]
     place: Place
@@ -28,15 +28,14 @@ class TableRow(NamedTuple):
 def read_table(
     path: str | Path, columns: Sequence[str], *, delimiter: str = "", header: bool = False, text: str | None = None
 ) -> list[TableRow]:
-    """The values in `columns` of every row of a file.
+    """Return the values in `columns` of every row of a file.
 
-    columns: each is a number, from 0, or a name, or several names with commas between them, of which the file has one
+    columns: each is a number, from 0, a name, or several names with commas, one of them in the file
     (`sentence,content`). With a name among them, the first line of the file names the columns.
-    delimiter: `tab`, where quotes are text like any other, or `comma` or `semicolon`, where they may enclose a value;
-    by default comma for .csv, and tab for all else. In .jsonl, .json and .ndjson every line is a JSON object, and
-    columns are names.
+    delimiter: `tab`, with quotes as ordinary text, or `comma` or `semicolon`, with quotes around a value; by default
+    comma for .csv, otherwise tab. In .jsonl, .json and .ndjson every line is a JSON object, and columns are names.
     header: the first line names the columns even if they are given as numbers.
-    text: what is in the file, when it has been read already; `path` is just its name then.
+    text: the content of the file, if it is already read; `path` is then only a name.
 
     Raises: FileError that gives file and line for a row with too few columns, or of a CSV with more or fewer than the
     first, or a line that is not a JSON object, and for a column that there is not, an empty file, or text that is not
@@ -50,13 +49,13 @@ def read_table(
         by = DELIMITERS[delimiter or ("comma" if ending == ".csv" else "tab")]
         rows = list(_delimited_rows(path, text, columns, by, header=header))
     if not rows:
-        raise FileError(f"{path} is empty: it has no rows")
+        raise FileError(f"{path} is empty, wanted rows")
     return rows
 
 
 def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, header: bool) -> Iterator[TableRow]:
     lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # it is for the whole process: never made smaller
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # for the whole process: never reduced
     dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}
     reader = csv.reader((f"{line}\n" for line in lines), strict=True, **dialect)
     numbers = list(map(int, columns)) if not header and all(map(str.isdigit, columns)) else None
@@ -82,10 +81,10 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, he
 
 
 def _other_delimiter(cells: list[str], by: str) -> Sentence:
-    """The hint of a row that seems to be separated by something else."""
+    """Return the fix for a row that seems to have another delimiter."""
     for name, other in DELIMITERS.items():
         if by == "," and other != by and other in cells[0]:
-            return f"is it separated by {name}s? Then give ", Setting("delimiter", (name,))
+            return f"for columns separated by {name}s, give ", Setting("delimiter", (name,))
     return ""
 
 
@@ -95,12 +94,12 @@ def _number_of(column: str, header: list[str], place: Place) -> int:
     name = _one_of(column, header)
     if name is None:
         hint = _other_delimiter(header, ",") if len(header) == 1 else ""
-        raise FileError(f"there is no column {_named(column)}, only {listed(header)}", where=place, hint=hint)
+        raise FileError(f"column {_named(column)} is missing, wanted one of {listed(header)}", where=place, hint=hint)
     return header.index(name)
 
 
 def _one_of(column: str, names: Container[str]) -> str | None:
-    """The name that `column` means, of those that there are."""
+    """Return the name in the file that `column` means."""
     return next((name for name in (column, *column.split(",")) if name in names), None)
 
 
@@ -109,7 +108,7 @@ def _named(column: str) -> str:
 
 
 def json_rows(path: str, text: str, columns: Sequence[str], *, hint: str = "") -> list[TableRow]:
-    """The values in `columns` of every line of JSON. hint: of errors. Raises: as read_table."""
+    """Return the values in `columns` of every line of JSON. hint: the fix in errors. Raises: as read_table."""
     rows = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
@@ -125,9 +124,9 @@ def _values(cells: Any, columns: Sequence[str], place: Place, hint: str) -> tupl
     missing = [_named(column) for column, name in zip(columns, names, strict=True) if name is None]
     if missing:
         says = f"wanted a JSON object with {', '.join(missing)}"
-        raise FileError(f"{says}; this one has {listed(known)}" if known else says, where=place, hint=hint)
+        raise FileError(f"{says}; it has {listed(known)}" if known else says, where=place, hint=hint)
     found = [known[name] for name in names if name is not None]
     for name, value in zip(names, found, strict=True):
         if isinstance(value, list | dict):
-            raise FileError(f"{name!r} is a list or an object, wanted text or a number", where=place)
+            raise FileError(f"{name!r} is a list or an object, wanted a text or a number", where=place)
     return tuple(map(str, found))

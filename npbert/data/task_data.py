@@ -1,4 +1,5 @@
-"""TaskData: labelled examples in memory, in a new random order every epoch. Place: where in an epoch a batch is."""
+"""TaskData: labelled examples in memory, in a new random order every epoch. Position: the place of a batch in an
+epoch."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from npbert.io.messages import counted
 
 
 class Position(NamedTuple):
-    """The number of a group of the data that is in memory at once, and of a batch in that group; both from 0."""
+    """The number of a group of the data, which is in memory at once, and of a batch in the group; both from 0."""
 
     group: int = 0
     batch: int = 0
@@ -23,7 +24,7 @@ START = Position()
 
 @dataclass(frozen=True, repr=False)
 class TaskData:
-    """Batches of `batch_size` examples, made by `collate`; the last of an epoch may be smaller.
+    """Batches of `batch_size` examples, by `collate`; the last of an epoch may be smaller.
 
     Raises: ValueError unless batch_size is at least 1.
     """
@@ -39,11 +40,11 @@ class TaskData:
         return f"TaskData of {counted(len(self.examples), 'example')}, in batches of {self.batch_size}"
 
     def __len__(self) -> int:
-        """The number of batches in an epoch."""
+        """Return the number of batches in an epoch."""
         return -(-len(self.examples) // self.batch_size)
 
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
-        """The batches of the epoch with this seed from `place` on, each with its place."""
+        """Yield the batches of the epoch with this seed from `place` on, each with its place."""
         order = np.random.default_rng(epoch_seed).permutation(len(self.examples))
         for number in range(place.batch, len(self)):
             chosen = order[number * self.batch_size : (number + 1) * self.batch_size]

@@ -25,13 +25,13 @@ Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
 
 CHARACTERS = 64
-"""From so many characters for each token that is wanted on, a text is not read to its end."""
+"""A text with more characters per wanted token is not read to its end."""
 
 WORD_BEGINS = "\N{LATIN CAPITAL LETTER G WITH DOT ABOVE}", "\N{LOWER ONE EIGHTH BLOCK}"
-"""How a token that begins a word begins, where the tokens are byte pairs (a space, as one character) or of Unigram."""
+"""The first character of a token that begins a word: for byte pairs (a space, as one character), and for Unigram."""
 
 AT_ONCE = 1024
-"""Texts that are Encodings at a time, where only their ids are wanted."""
+"""The number of texts encoded at a time, if only their ids are wanted."""
 
 
 class Tokenizer(Vocabulary):
@@ -40,15 +40,14 @@ class Tokenizer(Vocabulary):
     A text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]` with type 1 from the second on.
     (Devlin et al. 2018, section 3; WordPiece: Wu et al. 2016, section 4.1. Extra: hf.)
 
-    `max_length` is how many tokens a text should have at most, or None: `encode` does not cut to it by itself, but
-    whoever uses a model does, and it is written and read with the tokenizer, so that a model is used on texts as long
-    as those it was trained on.
+    `max_length` is the most tokens of a text, or None. `encode` does not use it, but the models do, and it is saved
+    with the tokenizer: a model then reads texts as long as in its training.
 
-    library_tokenizer: of the library `tokenizers`. special: the special tokens, [UNK] among them, by the attribute for
-    their id. truncation_side: from which side of a text that is too long tokens are cut. reads_types: False where
-    the model has no token types, so that all are 0. path: its file, for errors.
+    library_tokenizer: of the library `tokenizers`. special: the special tokens with [UNK], by the attribute for their
+    id. truncation_side: the side of a long text that is cut. reads_types: False for a model without token types: all
+    are 0. path: its file, for errors.
 
-    Raises: ValueError when a special token is not in the vocabulary.
+    Raises: ValueError if a special token is not in the vocabulary.
     """
 
     unk_id: int
@@ -72,21 +71,21 @@ class Tokenizer(Vocabulary):
         if type(self.library_tokenizer.model).__name__ != "WordPiece":
             begins = np.array([token.startswith(WORD_BEGINS) for token in self.tokens])
             self.continues = self.is_word & ~begins
-        self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here where it lacks the token for unknown words
+        self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here without a token for unknown words
         if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
             around = f"no {self.special['cls_id']} before a text and no {self.special['sep_id']} after it"
-            raise ValueError(f"it puts {around}: its post_processor is missing or another")
+            raise ValueError(f"it puts {around}: its post_processor is missing or wrong")
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Tokenizer:
-        """The tokenizer in `folder`, as transformers reads it: its tokenizer.json, or else its vocab.txt; and what its
-        tokenizer_config.json, special_tokens_map.json and added_tokens.json say of lower case, accents, Chinese
-        characters, special and added tokens, and the side that is cut. `max_length` is the model_max_length there.
+        """Return the tokenizer in `folder`, as transformers reads it: its tokenizer.json, or else its vocab.txt; and
+        the settings in tokenizer_config.json, special_tokens_map.json and added_tokens.json: lower case, accents,
+        Chinese characters, special and added tokens, and the side that is cut. `max_length` is their model_max_length.
 
-        The length in a tokenizer.json, and its padding, are left to each call.
+        The length and padding of a tokenizer.json are ignored: each call sets them.
 
-        Raises: FileNotFoundError when there is neither; FileError that names the file: not UTF-8, no tokenizer, not of
-        WordPiece, without a special token, with a setting that is none, or that npbert does not honor.
+        Raises: FileNotFoundError without these files; FileError with the file: not UTF-8, no tokenizer, not WordPiece,
+        a missing special token, or an impossible or unsupported setting.
         """
         import_extra("tokenizers", extra="hf")
         path = find_tokenizer(Path(folder))
@@ -95,20 +94,20 @@ class Tokenizer(Vocabulary):
             return cls(library_tokenizer, **settings, path=path)
         except FileError:
             raise
-        except Exception as error:  # the library raises nothing narrower
-            raise FileError(f"{path} is not a tokenizer of BERT: {error}") from error
+        except Exception as error:  # the library raises no narrower class
+            raise FileError(f"{path} is not a BERT tokenizer: {error}") from error
 
     @classmethod
     def train(
         cls, files: Sequence[str | Path], *, vocab_size: int = 30522, min_frequency: int = 2, lowercase: bool = True
     ) -> Tokenizer:
-        """A new tokenizer whose vocabulary of at most `vocab_size` tokens is learned from the text in `files`. The same
-        text gives the same vocabulary.
+        """Return a new tokenizer with a vocabulary of at most `vocab_size` tokens, learned from the text in `files`.
+        The same text gives the same vocabulary.
 
-        min_frequency: how often a piece of several characters must occur to be kept.
+        min_frequency: the least count of a piece of several characters.
 
-        Raises: FileError when a file is empty or not UTF-8, ValueError for a vocab_size with no room for the special
-        tokens and the characters of the text.
+        Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
+        tokens and characters.
         """
         vocabulary = learn_vocabulary(
             files,
@@ -120,11 +119,10 @@ class Tokenizer(Vocabulary):
         return cls(bert_tokenizer(sorted(vocabulary, key=vocabulary.__getitem__), lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is made if need be; each file
-        whole or not at all. transformers reads them, and cuts at the same `max_length`.
+        """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is created if needed; each
+        file whole or not at all. transformers reads them, and cuts at the same `max_length`.
 
-        Raises: FileExistsError for a folder that holds another tokenizer than this, or the one that this was read
-        from, unless `overwrite`.
+        Raises: FileExistsError for a folder with another tokenizer than this or its source, unless `overwrite`.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -136,12 +134,12 @@ class Tokenizer(Vocabulary):
         tokens = sorted(ids, key=ids.__getitem__)
         for place, token in enumerate(tokens):
             if ids[token] != place:
-                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}: ids count from 0, each once")
+                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
         return tokens
 
     @property
     def joins_as_bert(self) -> bool:
-        """True where a pair becomes `[CLS] first [SEP] second [SEP]`; RoBERTa puts two [SEP] between."""
+        """True if a pair becomes `[CLS] first [SEP] second [SEP]`; RoBERTa puts two [SEP] between."""
         return self.encode([("", "")])[0].ids == [self.cls_id, self.sep_id, self.sep_id]
 
     def __repr__(self) -> str:
@@ -150,28 +148,27 @@ class Tokenizer(Vocabulary):
         return titled(f"Tokenizer of {len(self):,} tokens", f"special: {special}", f"texts: {limit}")
 
     def pieces(self, texts: Sequence[str]) -> list[list[int]]:
-        """The token ids of each text, all of them, without [CLS] and [SEP]."""
+        """Return all token ids of each text, without [CLS] and [SEP]."""
         return [encoding.ids for encoding in self._encodings(texts, add_special_tokens=False)]
 
-    def encode(  # type: ignore[override]  # texts in place of words
+    def encode(  # type: ignore[override]  # texts instead of words
         self, texts: Sequence[Text], *, max_length: int | None = None
     ) -> list[Encoding]:
-        """The texts, or pairs, as tokens; cut to `max_length` tokens, of a pair always the longer text first.
+        """Return the texts, or pairs, as tokens, cut to `max_length` tokens, the longer text of a pair first.
 
-        Raises: TypeError for one string alone, and for what is neither text nor a pair; ValueError for a max_length
-        with no room for a token of each text, and for half of a character; FileError where the file of the tokenizer
-        cannot be used on a text.
+        Raises: TypeError for one string, and for values that are neither texts nor pairs; ValueError for a max_length
+        below one token of each text, and for half of a character; FileError if the tokenizer fails on a text.
         """
         return self._encodings(self._read_texts(texts, max_length), max_length)
 
     def encode_ids(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Ids]:
-        """As encode, of many texts: of each only what a model reads."""
+        """Return only the model's input of each text, for many texts. Otherwise as encode."""
         read = self._read_texts(texts, max_length)
         parts = (read[start : start + AT_ONCE] for start in range(0, len(read), AT_ONCE))
         return [ids_of(each) for part in parts for each in self._encodings(part, max_length)]
 
     def _read_texts(self, texts: Sequence[Text], max_length: int | None) -> Sequence[Text]:
-        """The texts, checked, and of very long ones the beginnings."""
+        """Return the texts, checked, and only the beginnings of very long ones."""
         if isinstance(texts, str):
             raise TypeError(f"texts is one string, wanted a list of them: [{texts[:40]!r}]")
         for index, text in enumerate(texts):
@@ -184,7 +181,7 @@ class Tokenizer(Vocabulary):
         return [cut(text) if isinstance(text, str) else (cut(text[0]), cut(text[1])) for text in texts]
 
     def _beginning(self, text: str, max_length: int) -> str:
-        """So much of a very long text that it has more than max_length tokens: the rest would be cut off anyway."""
+        """Return a beginning of a very long text with more than max_length tokens: the rest would be cut off."""
         size = CHARACTERS * max_length
         while len(text) > size:
             words = self._encodings([text[:size]], add_special_tokens=False)[0].word_ids
@@ -194,41 +191,44 @@ class Tokenizer(Vocabulary):
         return text
 
     def encode_words(self, sentences: Sequence[Sequence[str]], *, max_length: int | None = None) -> list[Encoding]:
-        """Sentences that are cut into words already, as tokens whose `word_ids` say of which word each is a piece."""
+        """Return sentences of words as tokens. Their `word_ids` are the numbers of the words."""
         _check_room(max_length)
         return self._encodings(list(map(list, sentences)), max_length, is_pretokenized=True)
 
     def encode_windows(self, question: str, passage: str, *, max_length: int, stride: int) -> list[Encoding]:
-        """`[CLS] question [SEP] part of the passage [SEP]`, for parts of at most `max_length` tokens in all that cover
-        the passage, each beginning with the last `stride` tokens of the one before.
+        """Return `[CLS] question [SEP] part of the passage [SEP]`, each of at most `max_length` tokens. The parts cover
+        the passage, and each begins with the last `stride` tokens of the part before.
 
-        Raises: ValueError when the question leaves no room for more than `stride` tokens of the passage; FileError as
-        encode.
+        Raises: ValueError if the question leaves room for at most `stride` tokens of the passage; FileError as encode.
         """
         special = self.library_tokenizer.num_special_tokens_to_add(is_pair=True)
         room = max_length - special - len(self.pieces([question])[0])
         if room <= stride:
-            raise ValueError(f"the question leaves room for {room} tokens of the passage, wanted more than {stride}")
+            raise ValueError(f"question leaves room for {room} tokens of the passage, wanted more than stride {stride}")
         [first] = self._encodings([(question, passage)], max_length, stride)
         return [first, *first.overflowing]
 
     def _encodings(
         self, texts: Sequence[Any], max_length: int | None = None, stride: int | None = None, **how: bool
     ) -> list[Encoding]:
-        """The texts as the library encodes them, cut to `max_length` tokens if there is one (see cutting_tokenizer)."""
+        """Return the library's encodings of the texts, cut to `max_length` tokens unless it is None (see
+        cutting_tokenizer)."""
         tokenizer = self.library_tokenizer
         if max_length is not None:
             tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
         return encodings_of(tokenizer, texts, name=str(self.path or "the tokenizer"), **how)
 
     def __call__(self, *_: Any, **__: Any) -> NoReturn:
-        """Raises: TypeError; other libraries' tokenizers are called."""
-        raise TypeError("a Tokenizer is not called: tokenizer.batch(tokenizer.encode([text])) makes a Batch of texts")
+        """Raise TypeError for a call as in other libraries."""
+        raise TypeError("a Tokenizer cannot be called; use tokenizer.batch(tokenizer.encode([text]))")
 
     def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
-        """The encodings as one Batch, padded at the end to the longest. Raises: TypeError for what is no Encoding."""
+        """Return the encodings as one Batch, padded at the end to the longest. Raises: TypeError for other values than
+        Encodings."""
         if texts := [each for each in encodings if not hasattr(each, "ids")]:
-            raise TypeError(f"got {texts[0]!r:.40}, wanted an Encoding: tokenizer.batch(tokenizer.encode(texts))")
+            raise TypeError(
+                f"encodings has {texts[0]!r:.40}, wanted an Encoding; use tokenizer.batch(tokenizer.encode(texts))"
+            )
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0) * self.reads_types,
@@ -239,6 +239,6 @@ class Tokenizer(Vocabulary):
 
 
 def _check_room(max_length: int | None) -> None:
-    """Raise ValueError for a max_length with no room for a token of each text of a pair."""
+    """Raise ValueError for a max_length below one token of each text of a pair."""
     if max_length is not None and max_length < 5:
-        raise ValueError(f"max_length is {max_length}, wanted at least 5: a pair has 3 special tokens")
+        raise ValueError(f"max_length is {max_length}, wanted at least 5, as a pair has 3 special tokens")

@@ -1,4 +1,4 @@
-"""TokenizerConfig: what the files beside a vocabulary say of a tokenizer, read as transformers reads them."""
+"""TokenizerConfig: the settings of a tokenizer in the files next to its vocabulary, read as transformers reads them."""
 
 from pathlib import Path
 from typing import Any
@@ -7,22 +7,22 @@ from npbert.io.files import FileError, read_json_object
 
 CONFIG_FILE = "tokenizer_config.json"
 NO_LENGTH = 1_000_000
-"""A longer model_max_length means that there is none: transformers writes 10³⁰ then."""
+"""A longer model_max_length means no limit: transformers writes 10³⁰."""
 
 SPECIAL = {"pad_id": "[PAD]", "unk_id": "[UNK]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
-"""The special tokens, where the files name no others, by the attribute of a Tokenizer."""
+"""The default special tokens, by the attribute of a Tokenizer."""
 
-NORMALIZER = {  # by the setting of the files: the library's, and the value where the files do not say it
+NORMALIZER = {  # by setting: the library's name, and the default
     "do_lower_case": ("lowercase", True),
     "strip_accents": ("strip_accents", None),
     "tokenize_chinese_chars": ("handle_chinese_chars", True),
 }
 BERT, AS_IT_IS = "BertTokenizer", "PreTrainedTokenizerFast"
-"""The classes of transformers: that with the rules of BERT, and that with those of a tokenizer.json."""
+"""The classes of transformers: with the rules of BERT, and with those of a tokenizer.json."""
 
 INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 _ROBERTA = {"pad_id": "<pad>", "unk_id": "<unk>", "cls_id": "<s>", "sep_id": "</s>", "mask_id": "<mask>"}
-_OF_DESCENDANTS = {  # their special tokens, where the files name no others; their rules are in the tokenizer.json
+_OF_DESCENDANTS = {  # their default special tokens; their rules are in the tokenizer.json
     **dict.fromkeys(("RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"), _ROBERTA),
     "MPNetTokenizer": {**_ROBERTA, "unk_id": "[UNK]"},
     "AlbertTokenizer": {**SPECIAL, "pad_id": "<pad>", "unk_id": "<unk>"},
@@ -42,13 +42,12 @@ _POSSIBLE = {
 
 
 class TokenizerConfig:
-    """tokenizer_config.json, special_tokens_map.json and added_tokens.json in a folder, of which any may lack.
+    """tokenizer_config.json, special_tokens_map.json and added_tokens.json in a folder. Each may be missing.
 
-    settings: the entries of the first, and of the second where the first has not the added tokens itself.
-    tokenizer_class: BERT or AS_IT_IS. special: the special tokens, by the attribute for their id. max_length: as
-    model_max_length says.
+    settings: the entries of the first, and of the second if the first lacks the added tokens. tokenizer_class: BERT or
+    AS_IT_IS. special: the special tokens, by the attribute for their id. max_length: model_max_length.
 
-    Raises: FileError that names the file and the setting for a value that cannot be, or that npbert does not honor.
+    Raises: FileError with the file and the setting for an impossible or unsupported value.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -58,13 +57,13 @@ class TokenizerConfig:
         for name, possible in _POSSIBLE.items():
             value = self.settings.get(name, possible[0])
             if not any(value is each or (value == each and isinstance(value, str)) for each in possible):
-                raise FileError(f"{self.path}: {name} is {value!r}, and npbert has only {_listed(possible)}")
+                raise FileError(f"{self.path}: {name} is {value!r}, wanted {_listed(possible)}")
         of_model = read_json_object(folder / "config.json", may_lack=True).get("tokenizer_class")
         name = str(self.settings.get("tokenizer_class") or of_model or BERT).removesuffix("Fast")
         self.tokenizer_class = _OTHER_NAMES.get(name, name)
         if self.tokenizer_class not in (BERT, AS_IT_IS):
             known = ", ".join([BERT, AS_IT_IS, *_OF_DESCENDANTS])
-            raise FileError(f"{self.path}: tokenizer_class is {name!r}, and npbert has only {known}")
+            raise FileError(f"{self.path}: tokenizer_class is {name!r}, wanted {known}")
         self._usual = _OF_DESCENDANTS.get(name, SPECIAL)
         self.special = {key: self._special_token(token_name(key), token) for key, token in self._usual.items()}
         length = "max_len" if "model_max_length" not in self.settings else "model_max_length"
@@ -88,18 +87,18 @@ class TokenizerConfig:
 
     @property
     def reads_types(self) -> bool:
-        """False where the model gets no token types, so that all are 0."""
+        """False if the model gets no token types: all are 0."""
         return "token_type_ids" in (self.settings.get("model_input_names") or INPUTS)
 
     def added_tokens(self, stored: dict[str, Any]) -> list[dict[str, Any]]:
-        """The tokens that are found in a text before it is cleaned, with their flags, in the order of their ids; then
-        the special tokens that are not among them. stored: the object of the tokenizer.json."""
+        """Return the tokens that are found in a text before it is cleaned, with their flags, in the order of their ids;
+        then the other special tokens. stored: the object of the tokenizer.json."""
         named = self._named_tokens()
         extra = self.settings["extra_special_tokens"]
         added = self._listed_tokens(stored, set(map(_content, [*named, *extra])))
         for token in named:
             if _content(token) not in added and _content(token) not in stored["model"]["vocab"]:
-                raise ValueError(f"the vocabulary has no {_content(token)}")
+                raise ValueError(f"the vocabulary has no {_content(token)}, wanted every special token")
         for token in [*named, *(extra or _values(self.settings.get("additional_special_tokens")))]:
             flags = token if isinstance(token, dict) else {"content": token, "normalized": False}
             added.setdefault(_content(token), {**flags, "special": True})
@@ -110,13 +109,14 @@ class TokenizerConfig:
         ]
 
     def _named_tokens(self) -> list[Any]:
-        """The tokens of the settings cls_token and the like: texts, or objects with flags."""
+        """Return the tokens of settings like cls_token: texts, or objects with flags."""
         usual = {token_name(name): token for name, token in self._usual.items()}
         settings = {**usual, **self.settings}
         return [token for name, token in settings.items() if name.endswith("_token") and not isinstance(token, bool)]
 
     def _listed_tokens(self, stored: dict[str, Any], special: set[str]) -> dict[str, dict[str, Any]]:
-        """The added tokens of the configuration, or else of added_tokens.json and tokenizer.json, by their text."""
+        """Return the added tokens of the configuration, or else of added_tokens.json and tokenizer.json, by their
+        text."""
         by_id: dict[int, dict[str, Any]] = {}
         if "added_tokens_decoder" in self.settings:
             by_id = {int(number): token for number, token in self.settings["added_tokens_decoder"].items()}
@@ -128,14 +128,14 @@ class TokenizerConfig:
 
 
 def token_name(attribute: str) -> str:
-    """The setting for a special token: cls_token, say, for cls_id."""
+    """Return the setting for a special token: cls_token for cls_id."""
     return attribute.replace("_id", "_token")
 
 
 def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
-    """The number of tokens that a text may have by the entry `name` of the object in `path`; None for any number.
+    """Return the most tokens of a text from the entry `name` of the object in `path`; None for no limit.
 
-    Raises: FileError that names file and entry for what is not a whole number of at least 1.
+    Raises: FileError with file and entry unless it is a whole number of at least 1.
     """
     value = stored.get(name)
     if isinstance(value, int | float) and value > NO_LENGTH:
@@ -146,7 +146,7 @@ def read_length(path: Path, stored: dict[str, Any], name: str) -> int | None:
 
 
 def _content(token: Any) -> str:
-    """The text of a token, which may be an object with flags."""
+    """Return the text of a token, which may be an object with flags."""
     text = token.get("content") if isinstance(token, dict) else token
     if not isinstance(text, str):
         raise ValueError(f"a special token is {token!r:.60}, wanted a text")

@@ -1,4 +1,4 @@
-"""The files of a tokenizer, as Hugging Face has them, read and written: tokenizer.json, or vocab.txt."""
+"""The files of a tokenizer, in Hugging Face's format, read and written: tokenizer.json, or vocab.txt."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -29,14 +29,15 @@ from npbert.io.files import (
 )
 
 KINDS = ("WordPiece", "BPE", "Unigram")
-"""The models of a tokenizer.json: BERT's, and those of its descendants."""
+"""The models of a tokenizer.json: for BERT and its descendants."""
 
 
 class Encoding(Protocol):
     """A text as tokens: a `tokenizers.Encoding`.
 
-    ids, type_ids, attention_mask, tokens: of each token. offsets: from and to which character of its text it comes.
-    word_ids, and sequence_ids (0 or 1: of which text of a pair): None for [CLS] and [SEP]. overflowing: what was cut.
+    ids, type_ids, attention_mask, tokens: of each token. offsets: its first character in the text, and the one after
+    its last. word_ids, and sequence_ids (0 or 1, the text of a pair): None for [CLS] and [SEP]. overflowing: the parts
+    that were cut.
     """
 
     ids: list[int]
@@ -49,34 +50,34 @@ class Encoding(Protocol):
     overflowing: "list[Encoding]"
 
     def word_to_chars(self, word: int | None, sequence: int = 0, /) -> tuple[int, int]:
-        """From and to which character of the text with this number the word goes."""
+        """Return the first character of the word in the text with this number, and the one after its last."""
 
 
 def find_tokenizer(folder: Path) -> Path:
-    """The path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError when there is neither."""
+    """Return the path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError without both."""
     folder = model_folder(folder)
     for path in (folder / "tokenizer.json", folder / "vocab.txt"):
         if path.is_file():
             return path
-    what = "has no tokenizer.json and no vocab.txt" if folder.is_dir() else f"is not a folder ({HOW_TO_DOWNLOAD})"
+    what = "has no tokenizer.json or vocab.txt" if folder.is_dir() else f"is not a folder ({HOW_TO_DOWNLOAD})"
     raise FileNotFoundError(f"{folder} {what}")
 
 
 def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
-    """The library's tokenizer from a tokenizer.json or a vocab.txt, with what the files beside it say; and what else a
-    Tokenizer is made with.
+    """Return the library's tokenizer from a tokenizer.json or a vocab.txt, with the settings next to it, and the other
+    arguments of a Tokenizer.
 
-    A BertTokenizer, the usual class, has the vocabulary and the added tokens of the file, and BERT's rules with the
-    settings of the configuration, whatever rules are in the file; a PreTrainedTokenizerFast is the file as it is.
+    A BertTokenizer, the usual class, takes the vocabulary and the added tokens from the file, but BERT's rules with the
+    settings of the configuration; a PreTrainedTokenizerFast is the file unchanged.
 
-    Raises: FileError when a file is not UTF-8, or as TokenizerConfig; ValueError, or what the library raises, when
-    there is no WordPiece in it, or its normalizer makes a text more than MOST_GROWTH times as long.
+    Raises: FileError if a file is not UTF-8, or as TokenizerConfig; ValueError, or the library's errors, without
+    WordPiece, or for a normalizer that makes a text more than MOST_GROWTH times as long.
     """
     config = TokenizerConfig(path.parent)
     is_bert = config.tokenizer_class == BERT
     if path.name == "vocab.txt":
         if not is_bert:
-            raise FileError(f"{config.path}: {AS_IT_IS} needs a tokenizer.json, and there is none")
+            raise FileError(f"{config.path}: tokenizer_class is {AS_IT_IS}, which needs a tokenizer.json")
         stored = _bert(_numbered(read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")), {})
     else:
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
@@ -103,9 +104,10 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
 
 
 def bert_tokenizer(tokens: Sequence[str], *, lowercase: bool = True) -> Any:
-    """The library's tokenizer with BERT's rules, the tokens with their places as ids, and those of SPECIAL among them.
+    """Return the library's tokenizer with BERT's rules. The ids are the places of the tokens; the tokens of SPECIAL are
+    among them.
 
-    Raises: ValueError for a token that is there twice.
+    Raises: ValueError for a token that occurs twice.
     """
     tokenizer = tokenizer_from(_bert(_numbered(tokens), {"do_lower_case": lowercase}), "the vocabulary")
     tokenizer.add_special_tokens([token for token in SPECIAL.values() if token in tokens])
@@ -116,8 +118,8 @@ def bert_tokenizer(tokens: Sequence[str], *, lowercase: bool = True) -> Any:
 def _bert(
     vocabulary: Mapping[str, int], settings: Mapping[str, Any], *, unk_token: str = SPECIAL["unk_id"]
 ) -> dict[str, Any]:
-    """The object of a tokenizer.json with BERT's rules and the settings of a configuration, as transformers makes
-    it."""
+    """Return the object of a tokenizer.json with BERT's rules and the settings of a configuration, as transformers
+    makes it."""
     normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
     model = {"type": "WordPiece", "unk_token": unk_token, "continuing_subword_prefix": "##"}
     return {
@@ -134,17 +136,17 @@ def _bert(
 
 
 def _numbered(tokens: Sequence[str]) -> dict[str, int]:
-    """The ids of the tokens. Raises: ValueError for a token that is there twice."""
+    """Return the ids of the tokens. Raises: ValueError for a token that occurs twice."""
     vocabulary = {token: index for index, token in enumerate(tokens)}
     if len(vocabulary) < len(tokens):
         twice = next(token for index, token in enumerate(tokens) if vocabulary[token] != index)
-        raise ValueError(f"{twice!r} is in it twice")
+        raise ValueError(f"it has {twice!r} twice")
     return vocabulary
 
 
 def _put_special_tokens_around(tokenizer: Any, special: Mapping[str, str], *, reads_types: bool = True) -> None:
-    """See to it that texts become `[CLS] text [SEP]`, and pairs `[CLS] first [SEP] second [SEP]`, with type 1 from the
-    second on where the model reads types. Where the file does so in its own words, they stay."""
+    """Make texts `[CLS] text [SEP]`, and pairs `[CLS] first [SEP] second [SEP]`, with type 1 from the second on if the
+    model reads types. If the file already does so, it stays."""
     cls, sep = special["cls_id"], special["sep_id"]
     cls_id, sep_id = (tokenizer.token_to_id(token) for token in (cls, sep))
     one, two = tokenizer.encode(""), tokenizer.encode("", "")
@@ -162,9 +164,9 @@ def _put_special_tokens_around(tokenizer: Any, special: Mapping[str, str], *, re
 
 
 def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
-    """Write a Tokenizer into `folder`: its files, each whole or not at all; a vocab.txt for WordPiece alone.
+    """Write a Tokenizer into `folder`: its files, each whole or not at all; a vocab.txt only for WordPiece.
 
-    Raises: FileExistsError where another one is, unless `overwrite`.
+    Raises: FileExistsError for another tokenizer there, unless `overwrite`.
     """
     text = tokenizer.library_tokenizer.to_str(pretty=True)
     texts = {"tokenizer.json": text}
@@ -172,7 +174,7 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
         texts["vocab.txt"] = "".join(f"{token}\n" for token in tokenizer.tokens)
     for name, text in texts.items():
         if not overwrite and (folder / name).exists() and (folder / name).read_bytes() != text.encode():
-            raise FileExistsError(f"{folder} holds another tokenizer; overwrite=True replaces it")
+            raise FileExistsError(f"{folder} already has another tokenizer; to replace it, give overwrite=True")
     for name, text in texts.items():
         with atomic_write(folder / name) as path:
             path.write_bytes(text.encode())
@@ -181,7 +183,7 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
 
 
 def _config_of(tokenizer: Any) -> dict[str, Any]:
-    """The tokenizer_config.json of a Tokenizer."""
+    """Return the tokenizer_config.json of a Tokenizer."""
     stored = json.loads(tokenizer.library_tokenizer.to_str())
     normalizer, is_word_piece = stored["normalizer"] or {}, stored["model"]["type"] == "WordPiece"
     names = {name: of_library for name, (of_library, _) in NORMALIZER.items() if of_library in normalizer}
@@ -189,7 +191,7 @@ def _config_of(tokenizer: Any) -> dict[str, Any]:
     usual = SPECIAL
     if is_word_piece and normalizer.get("type", "BertNormalizer") == "BertNormalizer":
         config["tokenizer_class"] = BERT
-    else:  # transformers makes a BertTokenizer from vocab.txt, and would not clean a text in its own way
+    else:  # from vocab.txt transformers makes a BertTokenizer, which would clean a text differently
         inputs = INPUTS if tokenizer.reads_types else [name for name in INPUTS if name != "token_type_ids"]
         config |= {"tokenizer_class": AS_IT_IS, "model_input_names": inputs}
         usual = {}

@@ -1,4 +1,4 @@
-"""Vocabulary: the tokens, their ids, and the special ones among them."""
+"""Vocabulary: the tokens, their ids, and the special tokens."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from textwrap import fill
@@ -16,10 +16,10 @@ class Vocabulary:
     """The special tokens as ids 0 to 3, then all words in sorted order: the same ids on every machine.
 
     `len(vocabulary)` is V. `pad_id`, `cls_id`, `sep_id` and `mask_id` are the ids of the special tokens. `word_ids` are
-    the ids of all others, the only ones that may be masked or stand in for a masked word; `is_word` (V,) says the same
-    by id. `continues` (V,) says which tokens are a part of the word before, as ##ing is.
+    the ids of all others, the only ones that may be masked or replace a masked word; `is_word` (V,) is True for them.
+    `continues` (V,) is True for tokens that continue the word before, as ##ing.
 
-    Raises: ValueError when a word is a special token.
+    Raises: ValueError if a word is a special token.
     """
 
     pad_id: int
@@ -30,16 +30,16 @@ class Vocabulary:
     def __init__(self, words: Iterable[str]) -> None:
         words = set(words)
         if words & set(SPECIAL_TOKENS):
-            raise ValueError(f"special tokens cannot be words: {', '.join(sorted(words & set(SPECIAL_TOKENS)))}")
+            raise ValueError(f"words has special tokens: {', '.join(sorted(words & set(SPECIAL_TOKENS)))}")
         self._number([*SPECIAL_TOKENS, *sorted(words)], dict(zip(_SPECIAL_IDS, SPECIAL_TOKENS, strict=True)))
 
     def _number(self, tokens: Sequence[str], special: Mapping[str, str]) -> None:
-        """Give each token its place as its id. special: the special tokens, by the attribute for their id."""
+        """Number the tokens by their places. special: the special tokens, by the attribute for their id."""
         self.tokens = list(tokens)
         self._ids = {token: index for index, token in enumerate(tokens)}
         for attribute, token in special.items():
             if token not in self._ids:
-                raise ValueError(f"the vocabulary has no {token}")
+                raise ValueError(f"the vocabulary has no {token}, wanted every special token")
             setattr(self, attribute, self._ids[token])
         self.is_word: Array = ~np.isin(np.arange(len(tokens)), [self._ids[token] for token in special.values()])
         self.word_ids: Array = np.flatnonzero(self.is_word)
@@ -52,13 +52,13 @@ class Vocabulary:
         return len(self.tokens)
 
     def encode(self, words: Iterable[str]) -> list[int]:
-        """The ids of the words. Raises: ValueError that names the words which are not in the vocabulary."""
+        """Return the ids of the words. Raises: ValueError with the words that are not in the vocabulary."""
         words = list(words)
         unknown = [word for word in words if word not in self._ids]
         if unknown:
-            raise ValueError(f"not in the vocabulary of {len(self)} tokens: {', '.join(map(repr, unknown))}")
+            raise ValueError(f"words has {', '.join(map(repr, unknown))}, wanted only words of the vocabulary")
         return [self._ids[word] for word in words]
 
     def decode(self, ids: Sequence[int] | Array) -> list[str]:
-        """The token of each id."""
+        """Return the token of each id."""
         return [self.tokens[index] for index in ids]

@@ -1,4 +1,4 @@
-"""What an object says of itself, as text: for print, notebooks and errors."""
+"""Objects as text: for print, notebooks and errors."""
 
 from npbert.display.text import Text, in_short, shown_in_short, titled, with_title
 

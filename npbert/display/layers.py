@@ -1,4 +1,4 @@
-"""Layers, their parameters and what they keep on a tape as text, for print and for errors."""
+"""Layers, their parameters and their entries on a tape as text, for print and for errors."""
 
 import re
 from collections import Counter
@@ -25,7 +25,7 @@ class NamedList(list[Any]):
 
 
 class Entry(NamedTuple):
-    """What a layer keeps on a tape. values: by name. outermost: the layer called first, of all under way."""
+    """The values that a layer keeps on a tape, by name. outermost: the outermost running layer."""
 
     layer: Any
     values: Mapping[str, Any]
@@ -42,8 +42,8 @@ class Entry(NamedTuple):
 
 
 def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[tuple[str, Any]]]) -> str:
-    """A line for each entry, the last first: `attention.query: x (5, 8)`. parts_of: the parts of a layer, with their
-    paths."""
+    """Return a line for each entry, the last first: `attention.query: x (5, 8)`. parts_of: returns the parts of a
+    layer, with their paths."""
     paths: dict[int, str] = {}
     for outermost in {id(entry.outermost): entry.outermost for entry in entries}.values():
         paths |= {id(part): path for path, part in parts_of(outermost) if path}
@@ -52,10 +52,10 @@ def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[t
 
 
 def describe_parts(parts: Iterable[tuple[str, Any]], note: str = "") -> str:
-    """A line for each layer among the named parts: its path, its settings, how many numbers it learns, their shapes.
+    """Return a line for each layer among the named parts: its path, settings, number of parameters, and their shapes.
 
-    Equal layers of a list share a line, `layers.*: 12 × EncoderLayer`. A shared parameter counts where it is first.
-    note: a line that comes before those of the parts.
+    Equal layers of a list share a line, `layers.*: 12 × EncoderLayer`. A shared parameter counts once, at its first
+    layer. note: a line before those of the parts.
     """
     named = list(parts)
     parameters = {path: part.value for path, part in named if _is_parameter(part)}
@@ -74,7 +74,7 @@ def describe_parts(parts: Iterable[tuple[str, Any]], note: str = "") -> str:
 
 
 def describe_layer(layer: Any) -> str:
-    """A layer by the shapes of its parameters: `Linear (weight (3, 4), bias (4,))`."""
+    """Return a layer with the shapes of its parameters: `Linear (weight (3, 4), bias (4,))`."""
     shapes = _shapes(layer)
     return f"{type(layer).__name__} ({shapes})" if shapes else type(layer).__name__
 
@@ -89,7 +89,7 @@ def _shapes(layer: Any) -> str:
 
 
 def _settings(layer: Any) -> str:
-    """The attributes that are plain values, `(p=0.1)`, and of arrays the shapes."""
+    """Return the attributes that are plain values, `(p=0.1)`, and the shapes of arrays."""
     known = []
     for name, value in vars(layer).items():
         if isinstance(value, np.ndarray) or (isinstance(value, bool | int | float | str) and name[0] != "_"):

@@ -1,19 +1,19 @@
-"""The check: is a backward the derivative of its forward? Proved, with two estimates beside. For your layers, too.
+"""The gradient check: proves that a backward is the derivative of its forward, with two estimates as cross-checks.
 
     layer = Linear(3, 4, Init(rng, dtype=np.float64))
     randomize(layer, rng)
     print(check_gradients(layer, rng.standard_normal((2, 3))))
 
 - The proof (`prove`; `prove_vjp` for two plain functions): forward runs once on exact numbers a + bε, which carry a
-  derivative along, and backward once; then two integers are equal, or the backward is wrong: see `exact/prove.py`.
-- Central finite differences of S = Σ dy · y, with a random dy. Close numbers are subtracted: agreement ends at 1e-12.
+  derivative along, and backward once. Two integers are equal, or the backward is wrong: see `exact/prove.py`.
+- Central finite differences of S = Σ dy · y, with a random dy. They subtract close numbers, so they agree up to 1e-12.
 - The complex step: S(x + ih) = S(x) + ih S′(x) − …, so the derivative is Im S(x + ih) / h, right to the last digit. It
-  needs a forward that complex numbers flow through: no `abs`, no `np.var`. (Squire & Trapp 1998.)
+  needs a forward for complex numbers: no `abs`, no `np.var`. (Squire & Trapp 1998.)
 
-When one is wrong, the report says how, in words: `Report.diagnosis`. `explain` works on any two arrays.
+The report explains a wrong gradient: `Report.diagnosis`. `explain` compares any two arrays.
 
-The estimates are taken at the point that the layer and the inputs are at, so that point should hide nothing:
-`randomize` sees to it. Finite differences reach 0.003 to either side; a kink nearer than that makes them wrong.
+The estimates are taken at the current point of the layer and inputs. `randomize` moves it to one that hides no mistake.
+Finite differences reach 0.003 to either side, and are wrong at a nearer kink.
 """
 
 from npbert.gradcheck.assertion import assert_proved

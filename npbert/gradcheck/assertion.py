@@ -19,11 +19,14 @@ def assert_proved(
     rng: np.random.Generator | None = None,
     seed: int = 0,
 ) -> Report:
-    """Raise GradientError, an AssertionError, unless every derivative is right; its text shows the wrong line.
+    """Raise GradientError, an AssertionError that shows the wrong line, unless every derivative is right.
 
-    Arguments are those of `check_gradients`. Returns: the report, whose `proof` says whether the derivatives are
-    proved; where they cannot be, as in code of PyTorch's own or with casts to float32, they are right by estimates,
-    and `str(report)` says by which. Raises: TypeError and ValueError as `check_gradients`.
+    Arguments: as `check_gradients`.
+
+    Returns: the report. `report.proof` tells whether the derivatives are proved. Without a proof, as with PyTorch's own
+    code or casts to float32, they are right by the estimates in `str(report)`.
+
+    Raises: TypeError and ValueError as `check_gradients`.
     """
     __tracebackhide__ = True  # for pytest
     try:

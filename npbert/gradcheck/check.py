@@ -1,4 +1,5 @@
-"""check_gradients: every derivative, proved where it can be. check_directions: estimates, along random directions."""
+"""check_gradients: checks every derivative, by proof where possible. check_directions: estimates along random
+directions."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -28,11 +29,11 @@ from npbert.gradcheck.report import (
 from npbert.gradcheck.restoring import kept
 from npbert.io.messages import counted
 
-_NEGLIGIBLE = 1e-3  # the relative error that may come of a small constant which backward leaves out
+_NEGLIGIBLE = 1e-3  # the allowed relative error from a small constant that backward leaves out
 
 
 class LossOf(Layer):
-    """A model's loss as a layer with one output, so that a whole model can be checked, from the loss to every table."""
+    """A model's loss as a layer with one output, to check a whole model."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -41,7 +42,7 @@ class LossOf(Layer):
         return self.model.loss(*inputs, tape=tape).loss
 
     def backward(self, dloss: Any, tape: Tape) -> None:
-        """As the model's own."""
+        """Run the model's own backward."""
         self.model.loss_backward(float(dloss), tape)
 
 
@@ -57,27 +58,28 @@ def check_gradients(
 ) -> Report:
     """Check every derivative that `layer.backward` computes.
 
-    layer: what others wrote, in the forms of docs/check_your_own.md; or any object with
-    `forward(*inputs, tape=…) -> y`, `backward(dy, tape) -> dx`, and Parameters among its attributes or those of the
-    layers it holds. y is an array or a tuple of them; dx holds a gradient for each float array among the inputs: an
-    array, a tuple in their order, or None for none.
-    inputs: float arrays are moved, all else is handed on. rng: for dropout; it is copied for every call, so that each
-    call sees the same. seed: for dy. tolerances: the estimates to use, with the relative error that each accepts.
-    wrt: the names of the inputs that have a gradient, where what others wrote does not show it. grads: where the
-    gradients of an object's parameters are, {"W": "dW"}, for those that its names do not show; None for a constant.
-    forward: a reference for y, which is given the same inputs.
+    layer: your own code in a form of docs/check_your_own.md; or an object with `forward(*inputs, tape=…) -> y` and
+    `backward(dy, tape) -> dx`, and Parameters among its attributes or those of its layers. y is an array or a tuple; dx
+    has a gradient for each float array among the inputs: an array, a tuple in their order, or None.
+    inputs: float arrays are varied, all others are constant.
+    rng: for dropout; each call gets a copy.
+    seed: for dy.
+    tolerances: the estimates to use, with their relative tolerances.
+    wrt: the names of the inputs with a gradient, if your code does not show it.
+    grads: the names of an object's gradients, such as {"W": "dW"}, if they do not follow from its names; None: a
+    constant.
+    forward: a reference for y, called with the same inputs.
 
-    First come the promises of a layer (`contract.py`); then the proof (`prove`). Where it holds, estimates along two
-    directions look at the values, and one of them has to agree: a kink may be near, or complex numbers may not flow.
-    Where the gradients are refuted, exact arithmetic says what is right. Where neither is possible, or floats
-    contradict the proof, each derivative is compared with each estimate.
+    The steps: the promises of a layer (`contract.py`); the proof (`prove`); and estimates along two directions, one of
+    which has to agree (a kink may be near, or complex numbers may not work). For refuted gradients, exact arithmetic
+    gives the right ones. Without an answer of the proof, or if floats contradict it, each derivative is compared with
+    each estimate.
 
-    The program is left as it was (`restoring.py`).
+    The program is left unchanged (`restoring.py`).
 
-    Raises: TypeError when a float is not float64; ValueError when there is nothing to check (no number, method or
-    direction), or for an array with a number that is not finite; GradientError when y is not finite, when two
-    parameters share memory, or when the layer breaks a promise. (One that does not refuse a wrong dy is told so last,
-    after what its derivative lacks.)
+    Raises: TypeError for a float that is not float64; ValueError without anything to check (no number, method or
+    direction), or for a number that is not finite; GradientError if y is not finite, if two parameters share memory, or
+    if the layer breaks a promise. (That it accepts a wrong dy is reported last, after wrong derivatives.)
     """
     _check_methods(tolerances)
     given = layer, *inputs
@@ -94,9 +96,9 @@ def check_gradients(
             report = replace(report, unchecked=f"{report.unchecked} {unsteady(layer, inputs)}".strip())
     if hidden := len(set(function.parameters) - set(dict(named_parameters(layer)))):
         says = (
-            f"{counted(hidden, 'parameter')} checked here, which `parameters()` does not find, and no optimizer would"
+            f"{counted(hidden, 'parameter')} checked that `parameters()` does not find, so no optimizer would change it"
         )
-        hold = "hold it as an attribute, or in a list, tuple or dict"
+        hold = "keep it as an attribute, or in a list, tuple or dict"
         report = replace(report, unchecked=f"{report.unchecked} {says}: {hold}.".strip())
     diagnose = report.diagnose
 
@@ -108,7 +110,7 @@ def check_gradients(
 
 
 def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, tolerances: dict[str, float]) -> Report:
-    """The report on the gradients, with what is right by the strongest method that there is."""
+    """Return the report on the gradients, compared with the strongest available method."""
     sizes = {name: gradient.size for name, gradient in analytic.items()}
     if proof:
         along = function.compared_along(analytic, tolerances, 2, 1, must_flow=False, rounding=proof.rounding)
@@ -120,7 +122,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
         report = Report.compare(EXACT, analytic, right, _NEGLIGIBLE if proof.dropped else ROUNDING)
         if not proof.wrong:
             return replace(report, proof=proof)
-        wrong = {array.name: array.count for array in proof.wrong}  # however little, and no rounding of others
+        wrong = {array.name: array.count for array in proof.wrong}  # however small, without the rounding of others
         largest = max(proof.wrong, key=lambda array: array.relative_error)
         worst = report.worst if report.worst[EXACT].count else {EXACT: largest}
         return replace(report, wrong=dict.fromkeys(sizes, 0) | wrong, worst=worst, proof=proof)
@@ -128,7 +130,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
     for method, gradients, doubts in function.estimated(analytic, tolerances):
         report |= Report.compare(method, analytic, gradients, accepted[method], doubts=doubts)
     if proof and not report.ok:
-        reason = "the equality holds, but differences of your own floats contradict it"
+        reason = "the equality holds, but finite differences of your floats contradict it"
         proof = replace(proof, verdict=NOT_PROVED, reason=reason)
     return replace(report, proof=proof)
 
@@ -141,10 +143,10 @@ def check_directions(
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,
 ) -> Report:
-    """Compare derivatives along random directions, in which all parameters and inputs move at once, with estimates.
+    """Compare derivatives with estimates along random directions, in which all parameters and inputs move at once.
 
-    For models that are too large to be proved: a wrong gradient anywhere shows in almost every direction, but not where
-    it is. Arguments and errors are those of `check_gradients`.
+    For models that are too large for the proof: a wrong gradient shows in almost every direction, but not its place.
+    Arguments and errors: as `check_gradients`.
     """
     _check_methods(tolerances)
     if directions < 1:
@@ -162,10 +164,9 @@ def _check_methods(tolerances: dict[str, float]) -> None:
 
 
 def randomize(layer: Any, rng: np.random.Generator) -> None:
-    """Set every parameter to numbers between −1 and 1, so that no check is blind.
+    """Set every parameter to numbers between −1 and 1, which hide no mistake.
 
-    Fresh layers have γ = 1, zero biases and weights so small that attention is even: many a wrong backward is right
-    there.
+    New layers have γ = 1, zero biases and small weights, so attention is uniform: many wrong backwards are right there.
     """
     for _, parameter in named_parameters(layer):
         parameter.value[...] = rng.uniform(-1, 1, parameter.value.shape)

@@ -1,4 +1,4 @@
-"""The promises of a layer: what it must keep to, besides a right derivative. Each is tried, not believed."""
+"""The promises of a layer besides a right derivative, each tested."""
 
 import functools
 import itertools
@@ -17,17 +17,17 @@ from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, differ
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
-    "is set by backward, and should be added to: after two backwards only that of the last is there, as if = stood for "
-    "+= (use add_grad)"
+    "is overwritten by backward, wanted a sum: after two backwards only the last is left, as with = instead "
+    "of += (use add_grad)"
 )
 _TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
-_OWN = "which is the caller's: compute in an array of its own (z = a * b, not a *= b, and no out=)"
+_OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
 class Call:
-    """One forward on a tape of its own, and one backward, with copies of all that is given.
+    """A forward on a new tape, and its backward, with copies of all arguments.
 
-    other: with other inputs than those of the function, another dy and another dropout. dy: in place of the function's.
+    other: use other inputs, another dy and another dropout than the function. dy: instead of the function's.
     """
 
     def __init__(self, function: ScalarFunction, *, other: bool = False, dy: tuple[Array, ...] | None = None) -> None:
@@ -44,12 +44,12 @@ class Call:
         self._handed_out = [("y", np.asarray(part), np.copy(part)) for part in as_tuple(self.y)]
 
     def undone(self, dy: tuple[Array, ...]) -> Any:
-        """dx, as the layer returns it."""
+        """Return dx from the layer's backward."""
         return self.function.layer.backward(dy if isinstance(self.y, tuple | list) else dy[0], self.tape)
 
     def backward(self) -> Gradients:
-        """Copies of the gradients by name. Raises: GradientError if they are not one for each variable, or if the tape
-        is not empty then."""
+        """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
+        tape is empty."""
         function = self.function
         with _refusals_named(function.parameters):
             dx = self.undone(self.dy)
@@ -63,19 +63,19 @@ class Call:
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
     def written(self) -> list[str]:
-        """The names of what was given and is another one now."""
+        """Return the names of the changed arguments."""
         return _changed(self._given)
 
     def check_handed_out(self) -> None:
-        """Raise GradientError when y or dx is not what it was when the caller got it."""
+        """Raise GradientError if y or dx has changed since it was returned."""
         for name in _changed(self._handed_out):
             raise GradientError(
-                f"{name} is the caller's, but a later forward or backward changes it: is it a buffer that the layer "
-                "keeps, or written into in place?"
+                f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a "
+                f"buffer, or writes into it in place"
             )
 
     def check_memory(self) -> None:
-        """Raise PromiseError when a parameter's gradient lies in memory that is somebody else's."""
+        """Raise PromiseError if a parameter's gradient shares memory with another array."""
         parameters = self.function.parameters
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
@@ -83,33 +83,32 @@ class Call:
         others += [(name, array) for name, array, _ in self._given] + [("y", np.asarray(y)) for y in as_tuple(self.y)]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
-                says = f"{name} shares memory with {other}: add_grad wants an array that nobody else holds"
+                says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
                 raise PromiseError(says, f"the memory of {name}")
 
 
 def promised_gradients(function: ScalarFunction) -> Gradients:
-    """The gradients, once a layer has shown that it keeps its promises:
+    """Return the gradients, after a test of the layer's promises:
 
-    - forward gives the same y with and without a tape, with dropout and without, and all is float64;
-    - neither forward nor backward writes into what it is given;
+    - forward returns the same y with and without a tape, with and without dropout, all in float64;
+    - neither forward nor backward changes its arguments;
     - backward returns a gradient of its shape for each float input, and leaves the tape empty;
-    - it changes no value of a parameter, and no y or dx that was handed out earlier;
-    - a call in between, with other inputs and a tape of its own, makes no difference, and nor does one before;
-    - gradients are added: after two backwards they are the sum of both;
-    - no gradient of a parameter lies in memory that is somebody else's: dy's, dx's, y's, or another gradient's;
+    - it changes no value of a parameter, and no y or dx returned earlier;
+    - another call before or in between, with other inputs on another tape, makes no difference;
+    - gradients add up: after two backwards they are the sum of both;
+    - no gradient of a parameter shares memory with dy, dx, y, or another gradient;
     - backward is linear in dy;
     - a dy that has more rows than y is refused.
 
-    What others wrote (a Form) has promised nothing, but that forward gives the same y when it is called again, and that
-    backward is linear in dy.
+    Of these, a Form only has to return the same y in a second call, and to be linear in dy.
 
-    Raises: PromiseError for a promise without which the derivative may be right; GradientError for any other.
+    Raises: PromiseError for a promise without which the derivative may still be right; GradientError for any other.
     """
     with function.unchanged() as values:
         alone = Call(function).backward()
         if isinstance(function.layer, Form):
             if not all(map(same, function.outputs(), function.outputs())):
-                raise GradientError("forward gives another y when it is called again: give it a seed")
+                raise GradientError("forward returns another y in a second call: give it a seed")
             _check_linear(function, alone)
             return alone
         _check_outputs(function)
@@ -117,15 +116,14 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         other_alone = Call(function, other=True).backward()
         for name, value in values.items():
             if not np.array_equal(function.parameters[name].value, value, equal_nan=True):
-                raise GradientError(f"backward changes the value of {name}: only an optimiser may")
+                raise GradientError(f"backward changes the value of {name}: only an optimizer may")
 
         function.zero_grad()
         call, other = Call(function), Call(function, other=True)
         _check_same(
             call.backward(),
             alone,
-            "is another one when another call comes between (is something kept on self, and not on the tape, or left "
-            "as np.empty gave it?)",
+            "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)",
         )
         call.check_memory()  # first: add_grad itself writes into what it was given to keep
         if names := call.written():
@@ -135,17 +133,17 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         call.check_handed_out()
 
         function.zero_grad()
-        _check_same(Call(function).backward(), alone, "is another one once others were added")
+        _check_same(Call(function).backward(), alone, "differs after a second backward has added its own")
         _check_linear(function, alone)
         return alone
 
 
 def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
-    """Raise PromiseError unless backward takes a multiple of dy to the same multiple of the gradients, 0 to 0, and a
-    sum to a sum."""
+    """Raise PromiseError unless backward maps a multiple of dy to the same multiple of the gradients, and a sum to the
+    sum."""
 
     def gradients(times: float, plus: float = 0.0) -> Gradients:
-        """By times · dy + plus."""
+        """Return the gradients for times · dy + plus."""
         function.zero_grad()
         try:
             return Call(function, dy=tuple(times * dy + plus for dy in function.dy)).backward()
@@ -162,7 +160,7 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
             scale = max(np.abs(each).max(initial=0) for each in (wanted[name], rest[name]))
             if not (np.abs(gradient - wanted[name]) <= _ROUGHLY * (scale + sizes[name])).all():
                 said = f"the gradient of {name} for {what}"
-                raise PromiseError(f"backward is not linear in dy: {said} does not follow from others", said)
+                raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
 
 
 def _check_outputs(function: ScalarFunction) -> None:
@@ -171,7 +169,7 @@ def _check_outputs(function: ScalarFunction) -> None:
         both = (as_tuple(function.layer.forward(*function.inputs, tape=tape)) for tape in tapes)
         for with_tape, without_tape in zip(*both, strict=True):
             if not same(with_tape, without_tape):
-                raise GradientError("forward gives another y without a tape than with one")
+                raise GradientError("forward returns another y without a tape than with one")
             if np.asarray(with_tape).dtype != np.float64:
                 raise GradientError(f"forward turns float64 into {np.asarray(with_tape).dtype}")
 
@@ -183,18 +181,18 @@ def _check_same(found: Gradients, wanted: Gradients, otherwise: str) -> None:
 
 
 def _check_sum(found: Gradients, one: Gradients, last: Gradients, parameters: dict[str, Parameter]) -> None:
-    """Raise PromiseError for gradients that are not the sum of both backwards; and say so if they are the last's."""
+    """Raise PromiseError unless the gradients are the sum of both backwards, with a hint if they are the last ones."""
     both = last | {name: one[name] + last[name] for name in parameters}
     if names := [name for name in found if not same(found[name], both[name])]:
         is_last = same(found[names[0]], last[names[0]])
-        text = _SET if is_last else "is not the sum of two backwards: each should add its own to it"
+        text = _SET if is_last else "is not the sum of two backwards: each should add to it"
         subjects = (f"the gradient of {name} after two backwards" for name in names)
         raise PromiseError(f"the gradient of {names[0]} {text}", *subjects)
 
 
 def check_refusal(function: ScalarFunction) -> None:
-    """Raise PromiseError for a layer that does not mind a dy with more rows than y: that is the gradient of another
-    output. (NumPy may stretch a single row.)"""
+    """Raise PromiseError for a layer that accepts a dy with more rows than y, the gradient of another output. (NumPy
+    may broadcast a single row.)"""
     first = next((number for number, dy in enumerate(function.dy) if dy.ndim > 1 and len(dy) > 1), None)
     if first is None or isinstance(function.layer, Form):
         return
@@ -206,14 +204,14 @@ def check_refusal(function: ScalarFunction) -> None:
         except (ValueError, TypeError, IndexError):
             return
     raise PromiseError(
-        f"backward does not mind a dy of shape {wrong[first].shape} for a y of shape {function.dy[first].shape}: it "
-        "should compare it with what forward kept, and refuse it"
+        f"backward accepts a dy of shape {wrong[first].shape} for a y of shape {function.dy[first].shape}: compare "
+        "it with what forward kept, and raise an error"
     )
 
 
 @contextmanager
 def _refusals_named(parameters: dict[str, Parameter]) -> Iterator[None]:
-    """While it lasts, a parameter that refuses a gradient raises WrongShapeError, with its name."""
+    """Within it, a parameter that refuses a gradient raises WrongShapeError with its name."""
     for name, parameter in parameters.items():
         vars(parameter)["add_grad"] = functools.partial(_add_grad, name, parameter)
     try:
@@ -231,7 +229,7 @@ def _add_grad(name: str, parameter: Parameter, grad: Array, rows: Array | None =
 
 
 def _changed(kept: list[tuple[str, Array, Array]]) -> list[str]:
-    """The names of the arrays that are not what they were: (name, array, its copy)."""
+    """Return the names of the changed arrays. kept: (name, array, its copy)"""
     names = (name for name, array, before in kept if not np.array_equal(array, before, equal_nan=is_float_array(array)))
     return list(dict.fromkeys(names))
 

@@ -1,6 +1,6 @@
-"""Form: what others write, as a layer. Whatever form it has, it comes to two things: forward values, and a vjp.
+"""Form: other people's code as a layer: a forward, and a vjp.
 
-What checks, proves and explains a layer then serves what others wrote: see `function_forms.py` and `stateful.py`.
+Then the check, the proof and the explanation work for it, too: see `function_forms.py` and `stateful.py`.
 """
 
 import copy
@@ -22,12 +22,14 @@ Function = Callable[..., Any]
 
 
 class Form(Layer):
-    """theirs: the author's forward, by that name.
+    """Another author's code as a layer.
 
-    run(inputs): y, and what backward will need.   back(dy, kept): what the author's backward says.
-    input_names: of what forward is given.   moved: the positions of those inputs that have a gradient; None for all
-    arrays of floats.   pick: which of the gradients that come back are theirs; None for all.   note: for the report.
-    given: how many of the inputs are those of the author's forward.
+    theirs: the author's forward.
+    run(inputs): y, and the values for backward.   back(dy, kept): the author's backward.
+    input_names: of forward's inputs.
+    moved: the positions of the inputs with a gradient; None: all arrays of floats.
+    pick: the indices of their gradients in backward's result; None: all.
+    note: for the report.   given: the number of inputs of the author's forward.
     """
 
     def __init__(self, forward: Function, names: Sequence[str], run: Function, back: Function) -> None:
@@ -41,13 +43,13 @@ class Form(Layer):
         return copy.copy(self)
 
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
-        """The author's, on copies."""
+        """Run the author's forward on copies."""
         y, kept = self._ran([own(value, position in (self.moved or ())) for position, value in enumerate(inputs)])
         tape.keep(self, kept=kept)
         return each(plain, y)
 
     def backward(self, dy: Any, tape: Tape) -> Any:
-        """The author's, on copies; the gradients of those inputs that have one."""
+        """Run the author's backward on copies. Returns the gradients of the inputs that have one."""
         found = each(plain, self._returned(each(own, dy), tape.take(self)))
         found = found if isinstance(found, tuple | dict) else (found,)
         return found if self.pick is None else tuple(found[key] for key in self.pick)
@@ -57,7 +59,7 @@ class Form(Layer):
         return False
 
     def once(self, inputs: Sequence[Any]) -> tuple[Any, Callable[[], Any]]:
-        """What the author's forward gives, and a function for what backward returns then, for a dy of ones."""
+        """Return the output of the author's forward, and a function for backward's result with a dy of ones."""
         y, kept = self._ran(list(map(own, inputs)))
         return y, lambda: self._returned(each(lambda part: np.ones(np.shape(plain(part))), y), kept)
 
@@ -66,13 +68,13 @@ class Form(Layer):
             return self._run(inputs)
 
     def _returned(self, dy: Any, kept: Any) -> Any:
-        self._draws += 1  # so that what backward draws is another one each time
+        self._draws += 1  # so that each backward draws other numbers
         with self._as_written(self._draws):
             return self._back(dy, kept)
 
     @contextmanager
     def _as_written(self, seed: int) -> Iterator[None]:
-        """The same draws from NumPy's global generator in each forward, and others in backward."""
+        """Within it, NumPy's global generator draws the same in each forward, and other numbers in backward."""
         theirs = get_bit_generator()
         set_bit_generator(self._bits)  # in a hundredth of the time of get_state and set_state
         np.random.seed(seed)
@@ -83,15 +85,15 @@ class Form(Layer):
 
 
 def each(change: Function, value: Any) -> Any:
-    """The change made to a value, or to each in a tuple, list or dict."""
+    """Apply the change to a value, or to each in a tuple, list or dict."""
     if isinstance(value, dict):
         return {key: change(part) for key, part in value.items()}
     return tuple(map(change, value)) if isinstance(value, tuple | list) else change(value)
 
 
 def own(value: Any, is_moved: bool = False) -> Any:
-    """A copy; of an array without axes that is moved, its number. Floats that stay where they are become exact ones
-    among such, or their sums would be rounded."""
+    """Return a copy, or the number of a varied array without axes. Constant floats among exact numbers become exact, to
+    keep sums exact."""
     if isinstance(value, np.ndarray):
         value = value[()] if is_moved and not value.ndim else np.copy(value)
         return constants_like(value) if is_exact() and is_float_array(value) else value
@@ -99,7 +101,7 @@ def own(value: Any, is_moved: bool = False) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """An array of float64, of complex numbers or of exact ones, for whatever tensor or number it is."""
+    """Return a tensor or number as an array of float64, complex or exact numbers."""
     if value is None or isinstance(value, Number | Numbers):
         return value
     if hasattr(value, "detach"):

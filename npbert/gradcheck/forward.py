@@ -1,4 +1,4 @@
-"""What is said of a forward: whether it is written, what a reference says, and where large numbers are too large."""
+"""Checks of a forward: it is written, agrees with a reference, and does not overflow."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,8 @@ _FAR, _LOST = 1e8, 1e-3  # its square has no digits left for numbers of size 1
 
 @contextmanager
 def told(which: str) -> Iterator[None]:
-    """While it lasts, what the author's forward or backward raises is told: a template, and where backward raised."""
+    """Within it, turn errors of the author's forward or backward into messages: an unfilled template, or backward's
+    error with its place."""
     try:
         yield
     except NotImplementedError as error:
@@ -34,14 +35,14 @@ def told(which: str) -> Iterator[None]:
 
 
 def check_written(which: str, returned: Any) -> None:
-    """Raise GradientError for a template that is not filled: where all that is returned is None."""
+    """Raise GradientError for an unfilled template, which returns only None."""
     parts = list(returned.values()) if isinstance(returned, dict) else returned
     if all(part is None for part in (parts if isinstance(parts, tuple | list) else [parts])):
-        raise GradientError(f"{which} is not written yet, or its `return` is forgotten: it returns None")
+        raise GradientError(f"{which} returns None: it is not written yet, or lacks a `return`")
 
 
 def check_moves(form: Form, inputs: Sequence[Any]) -> None:
-    """Raise GradientError for a template that returns nothing but 0, whatever it is given."""
+    """Raise GradientError for a template that returns 0 for every input."""
     drawn = np.random.default_rng(0)
     for size in (0, 1, 10, 100):
         moved = [
@@ -49,39 +50,39 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
         ]
         if any(np.any(y) for y in as_tuple(form.forward(*moved))):
             return
-    raise GradientError("forward is not written yet: it returns 0, whatever it is given")
+    raise GradientError("forward returns 0 for every input: it is not written yet")
 
 
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Callable[..., Any]) -> None:
-    """Raise GradientError where y is not what the reference makes of what forward is given."""
+    """Raise GradientError if y differs from the reference for the same inputs."""
     theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))
     for name, y, right in zip(names_of(theirs), theirs, wanted, strict=False):
         if y.shape != right.shape:
-            raise GradientError(f"forward gives {name} of shape {y.shape}, and the reference {right.shape}")
+            raise GradientError(f"forward returns {name} of shape {y.shape}, but the reference {right.shape}")
         off = np.abs(y - right)
         if not (off <= _SAME * max(1.0, np.abs(right).max(initial=0))).all():
             at = tuple(map(int, np.unravel_index(np.argmax(np.nan_to_num(off, nan=np.inf)), off.shape)))
             place = f"{name}[{', '.join(map(str, at))}]" if at else name
-            raise GradientError(f"forward is wrong: {place} is {y[at]:.9g}, and the reference says {right[at]:.9g}")
+            raise GradientError(f"forward is wrong: {place} is {y[at]:.9g}, but the reference has {right[at]:.9g}")
 
 
 def unsteady(form: Form, inputs: Sequence[Any]) -> str:
-    """A sentence, if forward gives a number that is not finite for a large input, and needs not; or if it loses all
-    digits of y, as a variance E[x²] − E[x]² does, for an input far from 0; or ""."""
+    """Return a sentence if forward overflows for a large input without need, or loses all digits of y for an input far
+    from 0, as a variance E[x²] − E[x]² does; or ""."""
     for position, value in enumerate(inputs[: form.given]):
         if is_float_array(value) and value.any():
             name = form.input_names[position]
             for sign in (1, -1):
                 sizes = [_largest(form, inputs, position, sign * size) for size in _SIZES]
                 if any(less < _BEYOND and not np.isfinite(more) for less, more in itertools.pairwise(sizes)):
-                    return f"Forward gives NaN or ∞ where {name} is as large as 800: exp overflows, or log is of 0."
+                    return f"Forward returns NaN or ∞ if {name} is as large as 800: exp overflows, or log gets 0."
             if _loses_digits(form, [*inputs[:position], value + _FAR, *inputs[position + 1 :]]):
-                return f"Forward loses all digits where {name} is near 10⁸: close numbers are subtracted."
+                return f"Forward loses all digits if {name} is near 10⁸: close numbers are subtracted."
     return ""
 
 
 def _loses_digits(form: Form, inputs: list[Any]) -> bool:
-    """True if y in floats is another one than with many digits; False where exact numbers do not flow."""
+    """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
     try:
         with np.errstate(all="ignore"):
             right, y = outputs_with_digits(Case(form, inputs, None)), as_tuple(form.forward(*inputs))
@@ -93,12 +94,12 @@ def _loses_digits(form: Form, inputs: list[Any]) -> bool:
 
 
 def _largest(form: Form, inputs: Sequence[Any], position: int, size: float) -> float:
-    """The largest number of y where this input is so large; 0 where forward raises."""
+    """Return the largest number of y for this input at this size; 0 if forward raises."""
     moved = list(inputs)
     moved[position] = inputs[position] * (size / np.abs(inputs[position]).max())
     try:
         with np.errstate(all="ignore"):
             ys = as_tuple(form.forward(*moved))
-    except Exception:  # the author's own, for such numbers
+    except Exception:  # the author's code may fail for such numbers
         return 0.0
     return float(np.max([np.abs(y).max(initial=0) for y in ys]))

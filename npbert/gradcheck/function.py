@@ -1,4 +1,4 @@
-"""A layer as one scalar function of all its numbers, and the derivatives that its forward shows: exact or estimated."""
+"""A layer as one scalar function of all its numbers, with its exact or estimated derivatives."""
 
 import contextlib
 import functools
@@ -21,27 +21,26 @@ from npbert.gradcheck.report import (
     Report,
 )
 
-_STREAM = 20220  # neither dy nor a direction may be what the caller drew from the same seed: it would hide mistakes
+_STREAM = 20220  # keeps dy and directions apart from the caller's draws with the same seed, which would hide mistakes
 _EXACT, _ESTIMATED = 1e-10, 1e-6
 _SCALES = 10.0 ** -np.arange(2, 14)  # steps of finite differences, relative to the spread of an array
-_COARSE = 2  # of these, which are tried first
+_COARSE = 2  # the scales tried first
 _TINY = 1e-30  # the complex step
 _EPSILONS = {IN_FLOAT32: 2.0**-23, FINITE_DIFFERENCES: 2.0**-52}
 _SLACK = 4.0
 _CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
 _RIGHT = {0: -11 / 6, 1: 3.0, 2: -1.5, 3: 1 / 3}  # right to O(h³), on one side of a kink
 _LEFT = {-multiple: -weight for multiple, weight in _RIGHT.items()}
-# a difference counts that changes by no more than this with a tenth of the step, relative to the largest
+# the allowed change of a difference for a tenth of the step, relative to the largest
 _SURE = {IN_FLOAT32: 1e-2, FINITE_DIFFERENCES: 1e-5}
-_MOST_LOOKED_AT = 200  # wrong numbers of an array, near each of which a kink is looked for
+_MOST_LOOKED_AT = 200  # the most wrong numbers of an array to check for a kink
 
 
 class ScalarFunction(MovableLayer):
     """S = Σ dy · y as a function of the parameters and the float inputs of a layer."""
 
     def right(self) -> tuple[Gradients, float]:
-        """The gradients as they should be, exact or from differences, and the relative error up to which one that is
-        computed in floats agrees with them."""
+        """The right gradients, exact or from differences, and the relative tolerance for gradients in floats."""
         exact = self.exact()
         if exact:
             return exact, _EXACT
@@ -50,8 +49,8 @@ class ScalarFunction(MovableLayer):
     def estimated(
         self, analytic: Gradients, tolerances: dict[str, float]
     ) -> Iterator[tuple[str, Gradients, Gradients]]:
-        """Each method, its derivatives, and how far they may be off: finite differences, and the complex step where it
-        agrees with them, as complex numbers may make something else of a mask or a maximum."""
+        """Yield each method with its derivatives and error bounds: finite differences, and the complex step if it
+        agrees with them (complex numbers may change a mask or a maximum)."""
         numeric, doubts = self._differences(analytic)
         if self.differences == IN_FLOAT32:
             yield IN_FLOAT32, numeric, {}
@@ -64,8 +63,8 @@ class ScalarFunction(MovableLayer):
                     yield COMPLEX_STEP, by_complex_step, {}
 
     def _differences(self, analytic: Gradients | None = None) -> tuple[Gradients, Gradients]:
-        """Finite differences with the step that fits each array, and how far they may be off. Where they are not what
-        backward says, a kink may be near: then smaller steps count as well, and the derivative on either side."""
+        """Return finite differences with the best step for each array, and error bounds. If they disagree with
+        backward, a kink may be near: then smaller steps and one-sided derivatives count, too."""
         numeric, doubts = {}, {}
         for name, array in self.variables.items():
             step = {name: np.random.default_rng(0).standard_normal(array.shape) * self.spread(name)}
@@ -80,7 +79,7 @@ class ScalarFunction(MovableLayer):
         return numeric, doubts
 
     def _look_again(self, name: str, said: Array, numeric: Array, doubts: Array) -> None:
-        """Put the closest of the believable differences where one is not what backward says."""
+        """Replace a difference that disagrees with backward by the closest credible one."""
         largest = max(float(np.abs(each).max(initial=0)) for each in (numeric, said)) or 1.0
         sure = _SURE[self.differences]
         doubts[doubts > sure * largest] = 0.0
@@ -94,13 +93,13 @@ class ScalarFunction(MovableLayer):
                 believed = _believable(tried, said[index], largest, sure)
                 if believed is None and exact:  # no step is small enough
                     believed = exact[name][index], 0.0
-                if believed is None:  # floats tell no more than this
+                if believed is None:  # floats show no more than this
                     value, doubt = min(tried, key=lambda each: each[1])
                     believed = value, _SLACK * doubt
                 numeric[index], doubts[index] = believed
 
     def _around(self, variables: Gradients, name: str, index: tuple[int, ...]) -> list[tuple[float, float]]:
-        """∂S/∂value of one number by differences in the middle, to the right and to the left; and their doubts."""
+        """Return ∂S/∂value of one number by central, right and left differences, with their doubts."""
         spread = self.spread(name)
         step = {name: spread * _unit(variables[name].shape, index)}
         found = [self._steadiest(variables, step, stencil) for stencil in (_CENTRAL, _RIGHT, _LEFT)]
@@ -109,7 +108,7 @@ class ScalarFunction(MovableLayer):
     def _steadiest(
         self, variables: Gradients, step: Gradients, stencil: dict[int, float]
     ) -> tuple[float, float, float]:
-        """The steadiest difference, how far it may be off, and its step."""
+        """Return the steadiest difference, its error bound, and its step."""
         rounding = self._rounding(variables, step) / _SCALES
         values = np.array([self._difference(variables, step, scale, stencil) for scale in _SCALES[:_COARSE]])
         value, doubt, best = steadiest(values, rounding[:_COARSE])
@@ -119,7 +118,8 @@ class ScalarFunction(MovableLayer):
         return value, doubt, _SCALES[best]
 
     def _rounding(self, variables: Gradients, step: Gradients) -> float:
-        """How far S may be off as y is rounded, and as what moves is: its change for another rounding is measured."""
+        """Return the rounding error of S, from y and from the variables, measured as its change for another
+        rounding."""
         signs, epsilon = np.random.default_rng(0), _EPSILONS[self.differences]
         ulps = {name: variables[name] * signs.choice([-1.0, 1.0], by.shape) * (by != 0) for name, by in step.items()}
         ys = zip(self.dy, self.outputs(), self.at(variables, ulps, epsilon), strict=True)
@@ -128,7 +128,7 @@ class ScalarFunction(MovableLayer):
         )
 
     def by_complex_step(self) -> Gradients:
-        """∂S/∂value for each number. Raises: TypeError where complex numbers do not flow through forward."""
+        """Return ∂S/∂value for each number. Raises: TypeError if forward cannot run on complex numbers."""
         with self.movable(np.complex128) as variables:
             return {
                 name: _of_each(array.shape, name, functools.partial(self._complex_step, variables))
@@ -145,9 +145,11 @@ class ScalarFunction(MovableLayer):
         must_flow: bool = True,
         rounding: Mapping[str, Array] | None = None,
     ) -> Report:
-        """The gradients beside estimates along random directions, in each of which all numbers move at once, each
-        array in proportion to its spread. must_flow: False leaves the complex step out where complex numbers do not
-        flow. rounding: how far each gradient may be off in floats."""
+        """Compare the gradients with estimates along random directions, in which all numbers move at once, each array
+        in proportion to its spread.
+
+        must_flow: False: skip the complex step if forward cannot run on complex numbers. rounding: of each gradient in
+        floats."""
         rng, steps = np.random.default_rng([seed, _STREAM, 1]), list[Gradients]()
         expected, scale, doubt = np.zeros((3, count))
         for number in range(count):
@@ -156,7 +158,7 @@ class ScalarFunction(MovableLayer):
             step = {name: part / length for name, part in drawn.items()}
             terms = [gradient * step[name] for name, gradient in analytic.items()]
             expected[number] = sum(term.sum() for term in terms)
-            # rounding is as large as the sum would be if its terms had signs at random, even where they cancel
+            # rounding is as large as a sum of the terms with random signs, even if they cancel
             scale[number] = _length(terms)
             doubt[number] = _length([rounding[name] * part for name, part in step.items()]) if rounding else 0.0
             steps.append(step)
@@ -170,8 +172,8 @@ class ScalarFunction(MovableLayer):
         return report
 
     def _along(self, method: str, steps: list[Gradients]) -> tuple[Array, Array]:
-        """dS/dt at t = 0 for each step, in which the arrays named in it are value + t · step, by an estimate; and how
-        far each may be off."""
+        """Return an estimate of dS/dt at t = 0 for each step, with the arrays named in it at value + t · step, and
+        error bounds."""
         if method == COMPLEX_STEP:
             with self.movable(np.complex128) as variables:
                 return np.array([self._complex_step(variables, step) for step in steps]), np.zeros(len(steps))
@@ -182,7 +184,7 @@ class ScalarFunction(MovableLayer):
     def _difference(
         self, variables: Gradients, step: Gradients, h: float, stencil: dict[int, float] = _CENTRAL
     ) -> float:
-        """dS/dt by a difference of outputs, before they are added up, as some are large."""
+        """Return dS/dt by differences of the outputs before their sum, as some are large."""
         change = [np.zeros(np.shape(dy)) for dy in self.dy]
         for multiple, weight in stencil.items():
             for total, y in zip(change, self.at(variables, step, multiple * h), strict=True):
@@ -192,15 +194,15 @@ class ScalarFunction(MovableLayer):
     def _complex_step(self, variables: Gradients, step: Gradients) -> float:
         y = self.at(variables, step, 1j * _TINY)
         if not all(map(np.iscomplexobj, y)):
-            raise TypeError("its output is real, whatever goes in")
+            raise TypeError("its output is always real")
         return _inner(self.dy, [part.imag / _TINY for part in y])
 
 
 def _believable(
     tried: list[tuple[float, float]], said: float, largest: float, most: float
 ) -> tuple[float, float] | None:
-    """Of differences that are sure enough the value that is closest to what backward says, and its doubt; or None. At a
-    kink, what lies between the slopes of both sides is a subgradient."""
+    """Return the credible difference closest to backward's value, with its doubt, or None. At a kink, a value between
+    the slopes of both sides is a subgradient."""
     here = max(largest, *(abs(value) for value, _ in tried))
     sure = [(value, doubt) for value, doubt in tried if doubt <= most * here]
     if not sure:
@@ -210,13 +212,13 @@ def _believable(
 
 
 def _of_each(shape: tuple[int, ...], name: str, slope: Callable[[Gradients], float]) -> Array:
-    """The slope along each number of an array."""
+    """Return the slope along each number of an array."""
     slopes = [slope({name: _unit(shape, index)}) for index in np.ndindex(shape)]
     return np.reshape(slopes, shape)
 
 
 def _unit(shape: tuple[int, ...], index: tuple[int, ...]) -> Array:
-    """0 but for a 1 at the index."""
+    """Return zeros with a 1 at the index."""
     unit = np.zeros(shape)
     unit[index] = 1
     return unit

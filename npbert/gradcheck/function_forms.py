@@ -1,4 +1,4 @@
-"""The forms that others write in, each as a Form: how its functions are called, and what they return."""
+"""The Forms of other people's functions, by the way they are called and their results."""
 
 import sys
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from npbert.gradcheck.inputs import asked
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:
-    """`y = f(…)`, and backward(dy, …) with the same inputs; for several y a tuple dy, or as many."""
+    """`y = f(…)`, and backward(dy, …) with the same inputs; for several y, a tuple dy, or several dy."""
 
     def back(dy: Any, inputs: list[Any]) -> Any:
         is_each = isinstance(dy, tuple) and len(asked(backward)) == len(dy) + len(inputs)
@@ -25,8 +25,8 @@ def vjp(f: Function, backward: Function, names: list[str]) -> Form:
 
 
 def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form:
-    """CS231n's: `out, cache = f(…)` and backward(dout, cache), or more of them: as many as backward has a dout for.
-    What it asks for after the cache is what f was given under that name."""
+    """CS231n's: `out, cache = f(…)` and backward(dout, cache), or several outputs with as many dout. Further arguments
+    of backward are inputs of f by name."""
     more = asked(backward)[outs + 1 :]
 
     def run(inputs: list[Any]) -> tuple[Any, Any]:
@@ -38,7 +38,7 @@ def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form
 
 
 def loss(f: Function, names: list[str]) -> Form:
-    """CS231n's losses: `loss, dx = f(x, …)`, all in one call."""
+    """CS231n's losses: `loss, dx = f(x, …)`, in one call."""
 
     def run(inputs: list[Any]) -> tuple[Any, Any]:
         loss, *found = f(*inputs)
@@ -48,7 +48,7 @@ def loss(f: Function, names: list[str]) -> Form:
 
 
 def with_context(owner: Any, names: list[str]) -> Form:
-    """PyTorch's and minitorch's: forward(ctx, …) and backward(ctx, d). Of PyTorch, they are given tensors."""
+    """PyTorch's and minitorch's: forward(ctx, …) and backward(ctx, d). PyTorch's get tensors."""
     torch: Any = sys.modules.get("torch")
     is_torch = torch is not None and issubclass(owner, torch.autograd.Function)
     setup = owner.setup_context if "setup_context" in vars(owner) else None
@@ -68,7 +68,7 @@ def with_context(owner: Any, names: list[str]) -> Form:
 
 
 class _Context(SimpleNamespace):
-    """ctx: what forward keeps for backward, under the names of PyTorch and of minitorch. The rest is PyTorch's."""
+    """The ctx of PyTorch and of minitorch, where forward keeps values for backward."""
 
     saved_tensors = saved_values = ()
 
@@ -82,8 +82,8 @@ class _Context(SimpleNamespace):
 
 
 def applied(f: Function, owner: Any, names: list[str], given: Any) -> Form:
-    """TinyTorch's: f, and a class that is made of the inputs (and perhaps of y), with apply(grad). Where its module has
-    a Tensor, it is given Tensors; f is, too, where the inputs are."""
+    """TinyTorch's: f, and a class with apply(grad), constructed from the inputs (and perhaps y). If its module has a
+    Tensor, it gets Tensors, and so does f if the inputs are Tensors."""
     tensor = owner.apply.__globals__.get("Tensor", given)
 
     def held(value: Any) -> Any:
@@ -113,7 +113,7 @@ def residuals(owner: Any, names: list[str]) -> Form:
 
     @contextmanager
     def of_arrays() -> Iterator[None]:
-        """While it lasts, JAX computes in 64 bits, and what fwd calls by the name of the owner is its function."""
+        """Within it, JAX computes in 64 bits, and the owner's name in fwd is its function."""
         jax: Any = sys.modules.get("jax")
         try:
             for scope, name in called:

@@ -1,4 +1,4 @@
-"""gradients_by_name: what a backward returned and added, by the names of the inputs and parameters."""
+"""gradients_by_name: the gradients that a backward returned and added, by the names of inputs and parameters."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,9 +12,9 @@ from npbert.io.messages import counted
 def gradients_by_name(
     parameters: Mapping[str, Parameter], float_inputs: list[str], dx: Any, tape: Tape
 ) -> dict[str, Any]:
-    """The gradients of the parameters, and of the float inputs as backward returned them, but for those that are None.
+    """Return the gradients of the parameters, and of the float inputs unless they are None.
 
-    Raises: GradientError unless there is one for each of these, or when something is left on the tape.
+    Raises: GradientError if a gradient is missing, or something is left on the tape.
     """
     try:
         tape.check_empty()
@@ -25,9 +25,9 @@ def gradients_by_name(
     returned = () if dx is None else returned
     if len(returned) != len(float_inputs):
         hint = (
-            "return one for each NumPy array of floats, or None where it has none"
+            "return one for each NumPy array of floats, or None without a gradient"
             if returned
-            else "is `return` forgotten?"
+            else "add the missing `return`"
         )
         raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {float_inputs}: {hint}")
     of_inputs = zip(float_inputs, returned, strict=True)

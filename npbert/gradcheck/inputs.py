@@ -1,4 +1,4 @@
-"""What is done to the inputs of a layer before a call, each kind of value in its own way; and to the layer after it."""
+"""Copies and changes of a layer's inputs for a call, by the kind of value, and the restoration of the layer."""
 
 import dataclasses
 import inspect
@@ -13,7 +13,7 @@ from npbert.core import Parameter, Sequences, named_parameters, named_parts
 
 @contextmanager
 def attributes_kept(*things: Any) -> Iterator[None]:
-    """While it lasts, attributes of these things may be set; afterwards they are as before."""
+    """Within it, attributes of these objects may be set; afterwards they are restored."""
     states = [(thing, dict(vars(thing))) for thing in things if hasattr(thing, "__dict__")]
     try:
         yield
@@ -24,8 +24,8 @@ def attributes_kept(*things: Any) -> Iterator[None]:
 
 
 def parameters_of(layer: Any, things: Iterable[Any]) -> dict[str, Parameter]:
-    """The parameters of a layer by name; and those among the things that it holds in a place where `named_parameters`
-    does not look, such as a slot, a set or an object that is no layer."""
+    """Return the parameters of a layer by name, and those that `named_parameters` does not find, in a slot, a set or an
+    object that is not a layer."""
     found = dict(named_parameters(layer))
     known = set(map(id, found.values()))
     hidden = [each for each in things if isinstance(each, Parameter) and id(each) not in known]
@@ -39,9 +39,9 @@ def replaced(
     float_inputs: Mapping[str, int],
     make: Callable[[np.ndarray], Any],
 ) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """While it lasts, the value of every parameter is make(value), and its gradient 0; afterwards they are as before.
+    """Within it, the value of every parameter is make(value), and its gradient 0; afterwards they are restored.
 
-    Gives the inputs, with make(array) for the float arrays, and all that was made, by name: of the parameters first.
+    Gives the inputs, with make(array) for the float arrays, and all new arrays by name, parameters first.
     """
     made, given = {}, list(inputs)
     with attributes_kept(*parameters.values()):
@@ -54,30 +54,29 @@ def replaced(
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """The parts of a tuple or list that are there (a model may lack an output: None), or the value alone."""
+    """Return the parts of a tuple or list that are not None (a model may lack an output), or the value as a tuple."""
     return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
 
 
 def copy_of(rng: np.random.Generator | None) -> np.random.Generator | None:
-    """A generator that will draw the same. (In a third of the time of copy.deepcopy.)"""
+    """Return a generator that draws the same numbers. (In a third of the time of copy.deepcopy.)"""
     if not isinstance(rng, np.random.Generator):
-        return rng  # None, or what a Tape refuses
+        return rng  # None, or a value that Tape refuses
     bits = type(rng.bit_generator)(0)
     bits.state = rng.bit_generator.state
     return np.random.Generator(bits)
 
 
 def copied(value: Any) -> Any:
-    """A copy of the arrays, those in a dataclass (a Batch) too."""
+    """Return a copy of the arrays, also of those in a dataclass (a Batch)."""
     return _with_arrays(value, np.copy)
 
 
 def different(value: Any) -> Any:
-    """Another value that fits in the place of this one: other floats, the rows of ids and masks in other places, and
-    the sequences in the reverse order.
+    """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order.
 
-    Floats are not only moved to other rows, as there may be only one, and not only shifted or scaled, as a layer such
-    as LayerNorm would not notice. Whole numbers in ascending order stay: they may have to be.
+    Floats are not only moved to other rows, as there may be only one, and not only shifted or scaled, which LayerNorm
+    ignores. Whole numbers in ascending order stay, as the order may matter.
     """
 
     def change(array: np.ndarray) -> np.ndarray:
@@ -93,12 +92,12 @@ def different(value: Any) -> Any:
 
 
 def is_float_array(value: Any) -> bool:
-    """True if the value is an array of real floating-point numbers, which have derivatives."""
+    """True for an array of real floats, which have derivatives."""
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
 def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
-    """An array with its name, or those in a dataclass (a Batch): `batch.labels`."""
+    """Yield an array with its name, or those in a dataclass (a Batch): `batch.labels`."""
     if isinstance(value, np.ndarray):
         return [(name, value)]
     fields = dataclasses.fields(value) if _is_dataclass(value) else ()
@@ -106,7 +105,7 @@ def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
 
 
 def arrays_held_by(layer: Any) -> list[str]:
-    """The names of the float arrays among the attributes of a layer and its parts. They are no Parameters."""
+    """Return the names of float arrays, not Parameters, among the attributes of a layer and its parts."""
     layers = {path: part for path, part in named_parts(layer) if hasattr(part, "forward") and hasattr(part, "__dict__")}
     named = (
         (f"{path}.{name}".lstrip("."), value) for path, part in layers.items() for name, value in vars(part).items()
@@ -115,18 +114,18 @@ def arrays_held_by(layer: Any) -> list[str]:
 
 
 def names_of_inputs(layer: Any, count: int) -> list[str]:
-    """The names that forward gives its first inputs."""
+    """Return forward's names of its first inputs."""
     return list(layer.input_names) if hasattr(layer, "input_names") else names_given(layer.forward, count)  # a Form
 
 
 def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:
-    """The names that a function gives to the first things that it is given."""
+    """Return a function's names of its first arguments."""
     names = asked(function)[skip:]
     return [*names[:count], *(f"input {position}" for position in range(len(names), count))]
 
 
 def asked(function: Any, *, required: bool = False) -> list[str]:
-    """The names of what a function asks for; `required` without those that have a default."""
+    """Return a function's argument names; with `required`, only those without a default."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # a ufunc has no signature
@@ -136,9 +135,9 @@ def asked(function: Any, *, required: bool = False) -> list[str]:
 
 
 def float_inputs_of(layer: Any, inputs: Sequence[Any], parameters: Collection[str]) -> dict[str, int]:
-    """The positions of the float arrays among the inputs, by the names that forward gives them; with `input` before it
-    where a parameter has that name. Without those that the layer names as `constant_inputs`, such as the target of a
-    loss. A Form says its own."""
+    """Return the positions of the float arrays among the inputs, by forward's names, with `input` before a name that a
+    parameter has. `constant_inputs` of the layer, such as the target of a loss, are left out. A Form has its own
+    positions."""
     names, moved = names_of_inputs(layer, len(inputs)), getattr(layer, "moved", None)
     constant = getattr(layer, "constant_inputs", ())
     return {

@@ -1,4 +1,4 @@
-"""as_layer: a layer for what is to be checked, whoever wrote it; and which of its inputs have a gradient."""
+"""as_layer: turns the code to check into a layer, and finds the inputs with a gradient."""
 
 import inspect
 from collections.abc import Sequence
@@ -26,13 +26,14 @@ _HOW = (
 def as_layer(
     given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None, grads: Grads | None = None
 ) -> tuple[Any, tuple[Any, ...]]:
-    """A layer for what is given, and its inputs as float64 arrays; an npbert layer as it is.
+    """Return a layer for the given code, and its inputs as float64 arrays. An npbert layer stays unchanged.
 
-    given: see `check_gradients`. Two functions may also come as two arguments. wrt: the names of the inputs that have a
-    gradient; without it, they are found by what backward returns: one gradient for each input (None for none), or for
-    each array of floats, or for each array and float; after a loss, for the first inputs that have these shapes.
+    given: see `check_gradients`; two functions may also be two arguments.
+    wrt: the names of the inputs with a gradient. By default they follow from backward's result: a gradient for each
+    input (or None), for each array of floats, or for each array and float; for a loss, for the first inputs with these
+    shapes.
 
-    Raises: TypeError for what has none of the forms; ValueError where it cannot be told whose the gradients are.
+    Raises: TypeError for an unknown form; ValueError if the inputs of the gradients are ambiguous.
     """
     check_is_made(given)
     if _has_tape(given):
@@ -61,9 +62,9 @@ def as_layer(
 
 
 def _as_array(value: Any) -> Any:
-    """An array of float64 for one of other floats, and for a tensor."""
+    """Return an array of other floats, or a tensor, as an array of float64."""
     if isinstance(value, np.matrix):
-        raise TypeError("an input is an np.matrix, wanted an array: give np.asarray(it)")
+        raise TypeError("an input is an np.matrix, wanted an array; use np.asarray(it)")
     if type(value) in (list, tuple):
         return type(value)(map(_as_array, value))
     is_other_float = is_float_array(value) and value.dtype != np.float64
@@ -71,17 +72,17 @@ def _as_array(value: Any) -> Any:
 
 
 def check_is_made(given: Any) -> None:
-    """Raise TypeError for the class of a layer, where a layer is wanted, and for a forward without the tape that its
-    backward has."""
+    """Raise TypeError for the class of a layer instead of a layer, and for a forward without the tape of its
+    backward."""
     name = getattr(given, "__name__", type(given).__name__)
     if isinstance(given, type):
         if _has_tape(given):
-            raise TypeError(f"{name} is the class of a layer, wanted a layer, such as {name}()")
+            raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
         return
     forward, backward = (getattr(given, name, None) for name in ("forward", "backward"))
     is_layer = _takes_tape(backward) or not is_stateful(given)
     if inspect.isroutine(forward) and not _takes_tape(forward) and is_layer and not isinstance(given, Layer):
-        raise TypeError(f"{name}.forward takes no tape: wanted forward(x, tape=NO_TAPE), and backward(dy, tape)")
+        raise TypeError(f"{name}.forward takes no tape, wanted forward(x, tape=NO_TAPE) and backward(dy, tape)")
 
 
 def _has_tape(given: Any) -> bool:
@@ -104,8 +105,8 @@ def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
         return applied(first, last, names_given(first, len(inputs)), tensor)
     if not all(map(callable, parts)) or len(parts) > 2:
         kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
-        called = "" if all(map(callable, parts)) else "; give a function itself, and not what it returns"
-        raise TypeError(f"({kinds}) is no form that is known: {_HOW}{called}")
+        called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
+        raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
     names = names_given(first, len(inputs))
     with told("forward"):
         y = vjp(first, last, names).once(inputs)[0]
@@ -119,8 +120,8 @@ def _form_of_loss(f: Function, names: list[str], y: Any) -> Form:
 
 
 def _form_of_two(f: Function, backward: Function, names: list[str], y: Any) -> Form:
-    """Of a backward that is given a dy and the inputs; or, for an f that returns a tuple, a dy for each output, the
-    cache, and whatever else it asks for by the name of an input."""
+    """Return the Form of two functions: backward takes dy and the inputs; or, if f returns a tuple, a dy for each
+    output, the cache, and inputs by name."""
     wanted = asked(backward)
     if isinstance(y, tuple) and len(y) > 1:
         if len(wanted) == len(y):
@@ -139,10 +140,10 @@ def _form_of_two(f: Function, backward: Function, names: list[str], y: Any) -> F
 
 
 def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> None:
-    """Say which inputs have a gradient, and which of those that come back it is; by running it once."""
+    """Set the inputs that have a gradient, and their index in backward's result, by running it once."""
     form.moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
     if unknown := set(wrt or ()) - set(form.input_names):
-        raise ValueError(f"wrt names {', '.join(sorted(unknown))}, and the inputs are {', '.join(form.input_names)}")
+        raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.input_names)}")
     if wrt is not None:
         form.moved = [form.input_names.index(name) for name in wrt]
     try:
@@ -150,7 +151,7 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
             y, then = form.once(inputs)
         with told("backward"):
             found = then()
-    except Exception as error:  # the author's own, which the check will tell
+    except Exception as error:  # the author's error, which the check reports
         if isinstance(error.__cause__, NotImplementedError):
             raise
         return
@@ -164,7 +165,7 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
 
 
 def _of_these_shapes(returned: list[Any], inputs: list[Any]) -> list[int]:
-    """The first inputs, in order, that have the shapes of these gradients."""
+    """Return the first inputs, in order, with the shapes of these gradients."""
     moved: list[int] = []
     for gradient in returned:
         after = range(moved[-1] + 1 if moved else 0, len(inputs))
@@ -172,8 +173,8 @@ def _of_these_shapes(returned: list[Any], inputs: list[Any]) -> list[int]:
         position = next(alike, None)
         if position is None:
             raise ValueError(
-                f"{counted(len(returned), 'gradient')} come back, one of shape {np.shape(gradient)}, which none of the "
-                f"inputs has that are left: say whose they are, as wrt=('x',)"
+                f"backward returns {counted(len(returned), 'gradient')}, one of shape {np.shape(gradient)}, which no "
+                f"remaining input has; name their inputs, as in wrt=('x',)"
             )
         moved.append(position)
     return moved
@@ -184,6 +185,6 @@ def _is_numbers(value: Any) -> bool:
 
 
 def _is_tensor(value: Any) -> bool:
-    """True for a tensor of whatever library, but for NumPy's own arrays."""
+    """True for a tensor of any library except NumPy."""
     is_numpy = isinstance(value, np.ndarray | np.generic)
     return not is_numpy and (hasattr(value, "__array__") or isinstance(getattr(value, "data", None), np.ndarray))

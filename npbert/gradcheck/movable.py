@@ -1,4 +1,4 @@
-"""MovableLayer: a layer whose parameters and float inputs can be moved, and the derivatives that its forward shows."""
+"""MovableLayer: a layer with variable parameters and float inputs, and the derivatives of its forward."""
 
 import contextlib
 import functools
@@ -24,7 +24,7 @@ from npbert.gradcheck.inputs import (
 )
 from npbert.gradcheck.report import FINITE_DIFFERENCES, IN_FLOAT32, GradientError, Gradients
 
-_STREAM = 20220  # dy may not be what the caller drew from the same seed: it would hide mistakes
+_STREAM = 20220  # keeps dy apart from the caller's draws with the same seed, which would hide mistakes
 _WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
 
 
@@ -37,30 +37,34 @@ class MovableLayer(Case):
         drawn = np.random.default_rng([seed, _STREAM])
         y = self.outputs()
         if not all(np.isfinite(part).all() for part in y):
-            raise GradientError("forward gives a number that is not finite, where there is no derivative")
+            raise GradientError("forward returns a number that is not finite, which has no derivative")
         self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
         self.inputs = list(map(copied, inputs))  # forward may have written into them
 
     def _check_variables(self) -> None:
         if not any(array.size for array in self.variables.values()):
-            raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
+            raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         for name, array in self.variables.items():
             if array.dtype != np.float64:
-                raise TypeError(f"{name} is {array.dtype}; a check needs float64, in the layer and in its inputs")
+                raise TypeError(
+                    f"{name} is {array.dtype}, wanted float64; use Init(rng, dtype=np.float64) and float64 inputs"
+                )
             if not np.isfinite(array).all():
-                raise ValueError(f"{name} holds a number that is not finite, where there is no derivative")
+                raise ValueError(f"{name} has a number that is not finite, which has no derivative")
         for (name, one), (other_name, other) in itertools.combinations(self.parameters.items(), 2):
             if np.may_share_memory(one.value, other.value):
-                raise GradientError(f"{name} and {other_name} share memory: a tied weight is one Parameter, held twice")
+                raise GradientError(
+                    f"{name} and {other_name} share memory; tie weights with one Parameter in both places"
+                )
 
     def named_inputs(self) -> list[tuple[str, Any]]:
-        """All inputs with the names that forward gives them."""
+        """Return all inputs by forward's names."""
         return list(zip(names_of_inputs(self.layer, len(self.inputs)), self.inputs, strict=True))
 
     @contextmanager
     def unchanged(self) -> Iterator[Gradients]:
-        """While it lasts, values are copies, and gradients 0 at first; afterwards all of the layer is as it was. Gives
-        the values by name, which no backward can change."""
+        """Within it, values are copies, and gradients start at 0; afterwards the layer is restored. Gives the values by
+        name, safe from changes by backward."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
         parts = dict(named_parts(self.layer)).values()
         with attributes_kept(*parts), self.made(np.copy):
@@ -72,16 +76,16 @@ class MovableLayer(Case):
             parameter.zero_grad()
 
     def exact(self) -> Gradients:
-        """∂S/∂value for each number, right to the last digit of a float; {} where exact arithmetic has no rule."""
+        """Return ∂S/∂value for each number, right to the last digit of a float; {} if exact arithmetic has no rule."""
         try:
             return right_gradients(self, self.dy)
-        except Exception:  # of what exact numbers do not flow through
+        except Exception:  # the code cannot run on exact numbers
             return {}
 
     @functools.cached_property
     def differences(self) -> str:
-        """The finite differences that fit: those of float32 where what others wrote casts to it, on the way there or
-        back, which shows as steps where float64 is smooth."""
+        """The method of finite differences: for float32 if the code casts to it, which shows as steps where float64 is
+        smooth."""
         if not isinstance(self.layer, Form):
             return FINITE_DIFFERENCES
 
@@ -91,26 +95,26 @@ class MovableLayer(Case):
             dy = self.dy if isinstance(y, tuple) else self.dy[0]
             return [*as_tuple(y), *self.layer.backward(dy, tape)]
 
-        with contextlib.suppress(Exception):  # the author's own
+        with contextlib.suppress(Exception):  # an error of the author's code
             for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
                 changes = here != far
                 has_steps = changes.any() and np.mean((here == near)[changes]) > 1 / 2
-                if has_steps and not self.exact():  # which casts nothing
+                if has_steps and not self.exact():  # exact numbers allow no casts
                     return IN_FLOAT32
         return FINITE_DIFFERENCES
 
     def scales(self) -> dict[str, float]:
-        """How large a derivative by each array is that moves y by as much as it is."""
+        """Return, for each array, the derivative that changes y by its own size."""
         size = sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
         return {name: size / self.spread(name) for name in self.variables}
 
     def spread(self, name: str) -> float:
-        """How far the numbers of an array lie apart, or else how large they are: what a step is small beside."""
+        """Return the spread of an array's numbers, or their size if all are equal: the scale of a step."""
         return spread(self.variables[name])
 
     @contextmanager
     def movable(self, dtype: Any) -> Iterator[Gradients]:
-        """The variables by name as arrays to move, real or complex; the layer's own are put back at the end."""
+        """Give the variables by name as arrays to change, real or complex; afterwards the layer's own are restored."""
         inputs = self.inputs
         try:
             with (
@@ -124,12 +128,12 @@ class MovableLayer(Case):
             if dtype is np.float64 or not of_complex:
                 raise
             wish = "write it without abs, var and the like, or leave the complex step out of `tolerances`"
-            raise TypeError(f"complex numbers do not flow through forward ({error}): {wish}") from error
+            raise TypeError(f"complex numbers do not pass through forward ({error}); {wish}") from error
         finally:
             self.inputs = inputs
 
     def at(self, variables: Gradients, step: Gradients, t: complex) -> tuple[Array, ...]:
-        """y where the arrays that are named in `step` are larger by t · step."""
+        """Return y with t · step added to the arrays named in `step`."""
         starts = {name: variables[name].copy() for name in step}
         for name, by in step.items():
             variables[name][...] += t * by

@@ -1,4 +1,4 @@
-"""Places: where in an object its arrays are, and which of them is the gradient of which."""
+"""Finds the arrays in an object, and pairs parameters with gradients."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,8 +18,7 @@ Grads = Mapping[str, str | None]
 
 
 class Place(NamedTuple):
-    """Something that an object holds: the path to it, the path of the innermost object that holds it, its name there,
-    and the thing itself."""
+    """A value in an object, with its path, the path of the innermost object that holds it, and its name there."""
 
     path: str
     owner: str
@@ -27,12 +26,12 @@ class Place(NamedTuple):
     value: Any
 
     def is_called(self, name: str) -> bool:
-        """True for the path, or the last name in it."""
+        """True if `name` is the path, or its last name."""
         return name in (self.path, self.key)
 
     def is_named_for(self, parameter: "Place") -> bool:
-        """True for the name of a gradient in the same object: dW, grad_W, W_grad or dLdW for W; or W itself in another
-        dict or list."""
+        """True if it is named as the gradient of W in the same object: dW, grad_W, W_grad or dLdW; or W in another dict
+        or list."""
         if self.owner != parameter.owner:
             return False
         mine, name = (re.sub(r"[\W_]", "", place.key).lower() for place in (self, parameter))
@@ -45,7 +44,7 @@ class Place(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """A parameter, and the paths of what adds up to its gradient: none where backward writes none, and several where
+    """A parameter, and the paths of the arrays that add up to its gradient: none if backward writes none, several if
     several objects hold the parameter."""
 
     parameter: Place
@@ -53,12 +52,12 @@ class Pair(NamedTuple):
 
 
 def is_number(value: Any) -> bool:
-    """True for an array of real, complex or exact numbers, and for one such number."""
+    """True for an array of real, complex or exact numbers, or for such a number."""
     return isinstance(value, float | Number) or getattr(getattr(value, "dtype", None), "kind", "") in tuple("fcO")
 
 
 def places_in(thing: Any, path: str = "") -> list[Place]:
-    """Every place of an object, and of the objects in it, that holds a number, an array, a module or None."""
+    """Return every place in an object, at any depth, with a number, an array, a module or None."""
     return list(_walk(Place(path, "", path, thing), {}))
 
 
@@ -74,7 +73,7 @@ def _walk(place: Place, seen: dict[int, Any]) -> Iterator[Place]:
 
 
 def members(path: str, thing: Any) -> list[tuple[str, Any, Any]]:
-    """(path, key, value) of what a thing holds."""
+    """Return (path, key, value) of the contents of an object."""
     if isinstance(thing, dict):
         return [(f'{path}["{key}"]', key, value) for key, value in thing.items()]
     if isinstance(thing, list | tuple):
@@ -83,12 +82,12 @@ def members(path: str, thing: Any) -> list[tuple[str, Any, Any]]:
 
 
 def snapshot(thing: Any) -> dict[str, tuple[Any, Any]]:
-    """By path, each number and array, and a copy of it."""
+    """Return each number and array by path, with a copy."""
     return {place.path: (place.value, np.copy(place.value)) for place in places_in(thing) if is_number(place.value)}
 
 
 def changed(places: list[Place], before: dict[str, tuple[Any, Any]]) -> list[Place]:
-    """The numbers and arrays that are not what they were."""
+    """Return the numbers and arrays that have changed."""
 
     def is_as_before(place: Place) -> bool:
         value, copied = before.get(place.path, (None, None))
@@ -98,7 +97,7 @@ def changed(places: list[Place], before: dict[str, tuple[Any, Any]]) -> list[Pla
 
 
 def arrays_given(names: list[str], inputs: Sequence[Any]) -> dict[str, Array]:
-    """The arrays that forward is given by name: those of a list one by one, and one that is given twice once."""
+    """Return forward's input arrays by name: those of a list one by one, each array once."""
     found = dict[int, tuple[str, Array]]()
     for name, value in zip(names, inputs, strict=True):
         parts = enumerate(value) if isinstance(value, list) else [(None, value)]
@@ -109,16 +108,18 @@ def arrays_given(names: list[str], inputs: Sequence[Any]) -> dict[str, Array]:
 
 
 def as_list(returned: Any) -> list[Any]:
-    """What a function returns, one by one."""
+    """Return the results of a function as a list."""
     return list(returned) if isinstance(returned, tuple | list) else [returned]
 
 
 def whose(
     returned: Any, names: Sequence[str], inputs: Sequence[Any], wrt: Sequence[str] | None
 ) -> dict[int, Any] | None:
-    """The positions of the inputs that have a gradient, each with its key in what backward returns. In a dict it is
-    named for the input; else there is one for each input (None for none), for each array of floats, or for each array
-    and float. None where nothing of this fits. wrt: the names of those that are asked for."""
+    """Return the positions of the inputs with a gradient, each with its key in backward's result, or None if nothing
+    fits.
+
+    In a dict a gradient is named for its input. Otherwise there is one for each input (or None), for each array of
+    floats, or for each array and float. wrt: the names of the inputs to derive by."""
     if isinstance(returned, dict):
         keys = [Place("", "", key, None) for key in returned]
         named = {
@@ -143,11 +144,12 @@ def pairs_of(
     grads: Grads,
     moves: Callable[[list[Place]], bool],
 ) -> tuple[list[Pair], list[Place]]:
-    """The parameters that have a gradient, or should have one, each once; and the other arrays that y moves with.
+    """Return the parameters that have or need a gradient, each once, and the other arrays that y depends on.
 
-    parameters: what may be one. places: all that there are after backward. written: those that backward wrote. grads:
-    what the caller says, by the path or the name of a parameter. moves: whether y moves with these.
-    Raises: ValueError where several readings fit.
+    parameters: the candidates. places: all places after backward. written: the places that backward wrote. grads: the
+    caller's pairs, by the path or name of a parameter. moves: whether y depends on these.
+
+    Raises: ValueError if several pairings fit.
     """
     found: dict[str, tuple[str, ...]] = {}
     rest, constants = [], list[Place]()
@@ -181,30 +183,30 @@ def pairs_of(
 
 
 def _has_a_name_for(parameter: Place, places: list[Place]) -> bool:
-    """True if the object has a place for its gradient, as self.db = None."""
+    """True if the object has a place for the gradient, such as self.db = None."""
     return any(each.is_named_for(parameter) for each in places if each.path != parameter.path)
 
 
 def _alike(places: list[Place]) -> list[Place]:
-    """The first of the places that hold the same."""
+    """Return the first of the places with the same value."""
     return list({id(place.value): place for place in reversed(places)}.values())[::-1]
 
 
 def _said(parameter: str, gradient: str | None, places: list[Place]) -> tuple[str, ...]:
     found = next((place.path for place in places if gradient and place.is_called(gradient)), "")
     if gradient and not found:
-        raise ValueError(f"grads says {gradient!r} for {parameter}, and backward leaves nothing of that name")
+        raise ValueError(f"grads has {gradient!r} for {parameter}, but backward writes nothing of that name")
     return (found,) if found else ()
 
 
 def _ask(parameters: list[Place], gradients: list[Place]) -> None:
     names, ones = (", ".join(each.path for each in places) for places in (parameters, gradients))
     word = {parameter.path: gradient.path for parameter, gradient in zip(parameters, gradients, strict=False)}
-    raise ValueError(f"backward writes {ones}, and any may be the gradient of {names}: say which, as grads={word}")
+    raise ValueError(f"backward writes {ones}, and any may be the gradient of {names}; name it, as in grads={word}")
 
 
 def _joined(parameters: list[Place], found: dict[str, tuple[str, ...]]) -> list[Pair]:
-    """Each array once, with all its gradients."""
+    """Return each array once, with all its gradients."""
     joined: dict[int, Pair] = {}
     for place in parameters:
         known = joined.get(id(place.value), Pair(place, ()))

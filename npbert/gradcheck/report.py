@@ -16,10 +16,10 @@ EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"
 COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
-"""The estimates, and the relative error up to which each believes a derivative."""
+"""The estimates, with the relative tolerance of each."""
 IN_FLOAT32 = "finite differences of float32"
-ROUGHLY = {IN_FLOAT32: 2e-3}  # for code that casts to float32, where three digits are left of a difference
-ROUNDING = 1e-12  # of a backward in floats, beside exact arithmetic
+ROUGHLY = {IN_FLOAT32: 2e-3}  # for code that casts to float32, which leaves three digits of a difference
+ROUNDING = 1e-12  # of a backward in floats, against exact arithmetic
 
 PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
 _MOST_NAMES = 8
@@ -32,7 +32,7 @@ class GradientError(AssertionError):
 
 
 class PromiseError(GradientError):
-    """A layer breaks a promise without which its derivative may still be right. subjects: what is wrong by it."""
+    """A layer breaks a promise without which its derivative may still be right. subjects: the wrong results."""
 
     def __init__(self, message: str, *subjects: str) -> None:
         super().__init__(message)
@@ -40,21 +40,21 @@ class PromiseError(GradientError):
 
 
 class WrongShapeError(GradientError):
-    """A gradient has another shape or dtype than what it is the gradient of."""
+    """A gradient has another shape or dtype than its parameter or input."""
 
     def __init__(self, name: str, gradient: Array, wanted: tuple[int, ...]) -> None:
-        given = f"backward gives a gradient of shape {np.shape(gradient)} and {np.asarray(gradient).dtype} for {name}"
-        super().__init__(f"{given}, which has shape {wanted} and float64")
+        given = f"backward returns a gradient of shape {np.shape(gradient)} and {np.asarray(gradient).dtype} for {name}"
+        super().__init__(f"{given}, wanted shape {wanted} and float64")
         self.name, self.gradient = name, gradient
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The gradient of an array by two roads: `analytic` from backward, `numeric` from forward, both at `index`, where
-    they are farthest apart.
+    """The gradient of an array in two ways: `analytic` from backward, `numeric` from forward, both at `index`, with the
+    largest difference.
 
-    count: how many of its `size` numbers are wrong. factor: how many times too large all of them are, "7/3" or "√3",
-    where exact arithmetic knows; "" if they are not alike.
+    count: the wrong ones of its `size` numbers. factor: the common factor of all of them, "7/3" or "√3", if exact
+    arithmetic finds one; otherwise "".
     """
 
     method: str
@@ -69,7 +69,7 @@ class Comparison:
 
     @property
     def place(self) -> str:
-        """x[0, 1]"""
+        """Its place, such as x[0, 1]."""
         return f"{self.name}[{', '.join(map(str, self.index))}]" if self.index else self.name
 
     def __str__(self) -> str:
@@ -81,10 +81,11 @@ class Comparison:
 class Proof:
     """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
 
-    derivatives: the count of numbers to derive by. seconds: the time it took. reason: why it is not proved, or what is
-    refuted besides gradients. wrong: the gradients that are refuted. parts: the innermost parts that these come from;
-    () for the layer itself. dropped: the small constants with 0 in the place of which it would be proved. rounding: by
-    name, how far each gradient may be off in floats, for one that is proved.
+    derivatives: the number of variables.   seconds: the time it took.
+    reason: for "not proved", or for a refutation other than wrong gradients.
+    wrong: the refuted gradients.   parts: the innermost parts that they come from; () for the layer itself.
+    dropped: the small constants that would have to be 0 for a proof.
+    rounding: the error bound of each gradient in floats, by name, if proved.
     """
 
     verdict: str
@@ -101,7 +102,9 @@ class Proof:
 
     def __repr__(self) -> str:
         if self:
-            return f"proved: {self.derivatives:,} derivatives, as an equality of integers ({1e3 * self.seconds:.0f} ms)"
+            return (
+                f"proved: {self.derivatives:,} derivatives, in exact integer arithmetic ({1e3 * self.seconds:.0f} ms)"
+            )
         come_from = f", which come from {' and '.join(self.parts)}" if self.parts else ""
         if self.wrong:
             return with_title("\n".join([f"refuted: wrong gradients{come_from}", *map(_refuted, self.wrong)]))
@@ -117,14 +120,15 @@ def _refuted(array: Comparison) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The number of derivatives of each array, the number of wrong ones, and the worst comparison of each
-    method; true if all are right.
+    """The result of a gradient check, true if all derivatives are right: their number in each array, the number of
+    wrong ones, and the worst comparison of each method.
 
-    proof: what exact arithmetic says; None where it was not asked. Where it proves them, the comparisons look at the
-    values, as of an overflow, along a few directions, in which all numbers move at once. unchecked: a sentence, or "".
+    proof: the answer of exact arithmetic, or None. With a proof, the comparisons only test the values, for an overflow,
+    along a few directions in which all numbers move at once.
+    unchecked: a sentence, or "".
 
-    The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all
-    if that is more: where terms cancel to 0, as in the key bias of attention, the sum is only as exact as its terms.
+    The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all if
+    that is more. Where terms cancel to 0, as in the key bias of attention, the sum is only as exact as its terms.
     """
 
     sizes: dict[str, int]
@@ -144,10 +148,10 @@ class Report:
         scales: Gradients | None = None,
         doubts: Gradients | None = None,
     ) -> Report:
-        """The report on `analytic` derivatives by name, beside the `numeric` ones of a method.
+        """Return the report on `analytic` derivatives by name, compared with the `numeric` ones of a method.
 
-        scales: what errors are relative to, by name, where that is not the largest derivative. doubts: how far the
-        numeric ones may be off, by name.
+        scales: the scale of relative errors by name, if not the largest derivative. doubts: error bounds of the numeric
+        ones, by name.
         """
         arrays = compared(method, analytic, numeric, tolerance, scales, doubts)
         worst = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
@@ -156,11 +160,11 @@ class Report:
 
     @classmethod
     def on(cls, analytic: Gradients) -> Report:
-        """The report on derivatives beside nothing."""
+        """Return the report on derivatives without a comparison."""
         return cls({name: derivatives.size for name, derivatives in analytic.items()}, dict.fromkeys(analytic, 0), {})
 
     def __or__(self, other: Report) -> Report:
-        """The report of both, on the same derivatives by other methods."""
+        """Return the joint report on the same derivatives by different methods."""
         wrong = {name: max(count, other.wrong[name]) for name, count in self.wrong.items()}
         return replace(self, wrong=wrong, worst=self.worst | other.worst)
 
@@ -176,19 +180,19 @@ class Report:
 
     @property
     def believed(self) -> list[str]:
-        """The methods that no derivative contradicts."""
+        """The methods that agree with all derivatives."""
         return [method for method, each in self.worst.items() if not each.count]
 
     @cached_property
     def diagnosis(self) -> list[Finding]:
-        """The error in words, the most telling first; found out when it is first asked for."""
+        """The explanation of the error, computed at its first use."""
         return [] if self.ok else self.diagnose()
 
     def __bool__(self) -> bool:
         return self.ok
 
     def raise_if_wrong(self) -> None:
-        """Raise GradientError, with what is true of the error and the worst entries, unless `ok`."""
+        """Raise GradientError, with the explanation and the worst entries, unless `ok`."""
         if not self.ok:
             raise GradientError(str(self))
 
@@ -198,7 +202,7 @@ class Report:
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
         if self.ok and self.proof:
             worst = [f"{count} Cross-checks: {', '.join(self.worst)}." if self.worst else count]
-        # with the edits, where there are some; of numbers, only what is true of them
+        # with the edits, if there are any; otherwise facts on the numbers
         found = [describe(each, edit=True) if each.line else each.cause for each in self.diagnosis]
         first, *others = [*found, *worst]
         if not self.ok:
@@ -212,7 +216,7 @@ class Report:
 
     @property
     def _rests_on(self) -> str:
-        """What the verdict rests on."""
+        """The method behind the verdict."""
         if self.proof is not None and self.proof.verdict != NOT_PROVED:
             return ", proved" * bool(self.proof)
         how = ", by estimates" * self.ok
@@ -227,7 +231,8 @@ def compared(
     scales: Gradients | None = None,
     doubts: Gradients | None = None,
 ) -> list[Comparison]:
-    """A comparison for each array that is not empty: errors beyond `doubts`, relative to `scales` or as in a Report."""
+    """Return a comparison for each array that is not empty: errors beyond `doubts`, relative to `scales` or as in a
+    Report."""
     largest = {name: float(np.abs(derivatives).max(initial=0)) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []

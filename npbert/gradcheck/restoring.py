@@ -1,4 +1,4 @@
-"""kept: a program is left as it was, however often its code is run."""
+"""kept: restores a program after its code has run."""
 
 import collections
 import dis
@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.arrays import Numbers
 from npbert.gradcheck.exact.number import Number
 
 _ABSENT = object()
-_MADE_IN_PYTHON = 1 << 9  # CPython's flag of classes made at run time
+_MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _TRANSPARENT = (
     CellType,
@@ -40,7 +40,7 @@ _ATOMS = (
     BuiltinFunctionType,
     np.generic,
 )
-_HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # whose objects hold what others put in
+_HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # their objects hold other code's values
 _LIBRARIES = {
     *sys.stdlib_module_names - _HOLDERS,
     "numpy",
@@ -56,11 +56,10 @@ _LIBRARIES = {
 
 @contextmanager
 def kept(*roots: Any) -> Iterator[list[Any]]:
-    """While it lasts, whatever can be reached from the roots may change; afterwards it is as before: attributes, slots,
-    lists, dicts, sets, arrays in place, generators, variables of closures, and the globals that functions name.
+    """Within it, objects reachable from the roots may change; afterwards they are restored: attributes, slots, lists,
+    dicts, sets, array contents, generators, closure variables, and globals used by functions.
 
-    Gives all that can be reached. What `functools.cache` holds cannot be given back: it is cleared where an exact
-    number is in it.
+    Gives all reachable objects. A `functools.cache` cannot be restored: it is cleared if it has an exact number.
     """
     things = list(reachable(roots))
     undo = [step for thing in things for step in _to_undo(thing)]
@@ -79,7 +78,8 @@ def kept(*roots: Any) -> Iterator[list[Any]]:
 
 
 def reachable(roots: Any) -> Iterator[Any]:
-    """Everything that the roots hold, directly or not, each once: not modules, nor what libraries hold."""
+    """Return every object that the roots hold, directly or not, each once; not modules, and not the contents of
+    libraries."""
     seen: set[int] = set()
     waiting = list(roots)
     while waiting:
@@ -94,7 +94,7 @@ def reachable(roots: Any) -> Iterator[Any]:
 def _held_by(thing: Any) -> Iterable[Any]:
     if isinstance(thing, np.ndarray):
         return thing.flat if thing.dtype == object else ()
-    if isinstance(thing, (*_CONTAINERS, *_TRANSPARENT)):  # for the collector an object holds what is in its __dict__
+    if isinstance(thing, (*_CONTAINERS, *_TRANSPARENT)):  # the collector counts an object's __dict__ as its contents
         return _items(thing) if isinstance(thing, _CONTAINERS) else gc.get_referents(thing)
     if isinstance(thing, FunctionType | type):
         return () if _is_ours(thing) else _named_by(thing)
@@ -107,7 +107,7 @@ def _held_by(thing: Any) -> Iterable[Any]:
 
 
 def _named_by(thing: Any) -> list[Any]:
-    """What a class or a function holds, with the globals that it names."""
+    """Return the contents of a class or function, with the globals that it names."""
     if isinstance(thing, type):
         return [*vars(thing).values(), *thing.__mro__[1:]]
     scope = thing.__globals__
@@ -116,12 +116,12 @@ def _named_by(thing: Any) -> list[Any]:
 
 
 def _is_namespace(thing: Any) -> bool:
-    """True for the globals of a module, of which a function only has those that it names."""
+    """True for the globals of a module. A function holds only those that it names."""
     return type(thing) is dict and "__builtins__" in thing
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:
-    """The attributes of an object that is none of a library's, and no class, function or module."""
+    """Return the attributes of an object, unless it belongs to a library, or is a class, function or module."""
     if isinstance(thing, (type, FunctionType, MethodType, *_ATOMS)) or is_of_library(type(thing)):
         return {}
     slots = {name: value for name, value in _slots(thing).items() if value is not _ABSENT}
@@ -132,17 +132,17 @@ def is_of_library(thing: Any) -> bool:
     """True for the functions and classes of Python's own modules and of known libraries."""
     module = str(getattr(thing, "__module__", None)).partition(".")[0]
     if module == "builtins" and isinstance(thing, type):
-        return not thing.__flags__ & _MADE_IN_PYTHON  # a class has this module, too, where a namespace has no name
+        return not thing.__flags__ & _MADE_IN_PYTHON  # classes made without __name__ also have this module
     return module in _LIBRARIES
 
 
 def _is_ours(thing: Any) -> bool:
-    """True for functions and classes of libraries, and for npbert's own, which keep nothing outside of layers."""
+    """True for functions and classes of libraries and of npbert, which keep state only in layers."""
     return is_of_library(thing) or str(getattr(thing, "__module__", None)).startswith("npbert.")
 
 
 def _names_in(code: CodeType) -> Iterator[str]:
-    """The names of globals that are read or set; `co_names` has those of attributes, too."""
+    """Return the names of globals that are read or set; `co_names` also has attributes."""
     yield from (each.argval for each in dis.get_instructions(code) if each.opname.endswith(("_GLOBAL", "_NAME")))
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
@@ -164,7 +164,7 @@ def _is_exact(thing: Any) -> bool:
 
 
 def _to_undo(thing: Any) -> Iterator[tuple[Any, ...]]:
-    """Functions, each before its arguments, that make a thing what it is now."""
+    """Return functions, each before its arguments, that restore the current state of an object."""
     steps = [step for kinds, step in _STEPS if isinstance(thing, kinds)]
     if _is_fixed(thing):
         return
@@ -184,7 +184,7 @@ def _is_fixed(thing: Any) -> bool:
 
 
 def _set(thing: Any, name: str, value: Any) -> None:
-    """Give a slot what it had."""
+    """Restore a slot."""
     if value is not _ABSENT:
         object.__setattr__(thing, name, value)
     elif hasattr(thing, name):
@@ -192,7 +192,7 @@ def _set(thing: Any, name: str, value: Any) -> None:
 
 
 def _rebind(scope: dict[str, Any], before: dict[str, Any]) -> None:
-    """Let these globals mean what they meant."""
+    """Restore these globals."""
     for name, value in before.items():
         if value is _ABSENT:
             scope.pop(name, None)
@@ -201,7 +201,7 @@ def _rebind(scope: dict[str, Any], before: dict[str, Any]) -> None:
 
 
 def reset_class(kind: type, before: dict[str, Any]) -> None:
-    """Give a class the attributes that it had."""
+    """Restore the attributes of a class."""
     for name in {*vars(kind), *before}:
         if vars(kind).get(name, _ABSENT) is not before.get(name, _ABSENT):
             if name in before:
@@ -211,7 +211,7 @@ def reset_class(kind: type, before: dict[str, Any]) -> None:
 
 
 def _refill(thing: Any, before: list[Any]) -> None:
-    """Give a container what it held, if it holds anything else now."""
+    """Restore the contents of a container, if they have changed."""
     if list(map(id, _items(thing))) != list(map(id, before)):
         thing.clear()
         fill = thing.extend if hasattr(thing, "extend") else thing.update
@@ -219,7 +219,7 @@ def _refill(thing: Any, before: list[Any]) -> None:
 
 
 def _items(thing: Any) -> list[Any]:
-    """What a container holds; of a dict, key, value, key, value, …"""
+    """Return the contents of a container; for a dict: key, value, key, value, …"""
     return [part for item in thing.items() for part in item] if isinstance(thing, dict) else list(thing)
 
 
@@ -236,4 +236,4 @@ _STEPS: list[tuple[Any, Callable[[Any], tuple[Any, ...]]]] = [
     (np.random.Generator, lambda rng: (setattr, rng.bit_generator, "state", rng.bit_generator.state)),
     (np.random.RandomState, lambda rng: (rng.set_state, rng.get_state())),
 ]
-"""For each kind of thing, what makes it what it is now."""
+"""For each kind of object, the functions that restore its current state."""

@@ -1,13 +1,12 @@
-"""An object that keeps on itself what backward needs, as a Form: its parameters are inputs, too.
+"""The Form of an object that keeps backward's values on itself: its parameters are inputs, too.
 
-The rule by which gradients are found. A parameter is an array of floats that the object holds, or an object within it,
-as an attribute or in a list or dict; forward leaves it as it is. Its gradient is what backward writes or adds to in the
-same object: the array that is named for it (dW, grad_W, W_grad, dLdW, or W in another dict or list), or else the only
-one of its shape. What backward returns beside the gradients of the inputs counts as written; and of a backward that
-asks for a learning rate, what it takes from the parameter. `grads={"W": "dW"}` says it where the rule does not.
+The rule for finding gradients: a parameter is an array of floats in the object, or in an object within it, as an
+attribute or in a list or dict, that forward does not change. Its gradient is an array that backward writes or adds to
+in the same object: the one named for it (dW, grad_W, W_grad, dLdW, or W in another dict or list), or the only one of
+its shape. Results of backward besides the inputs' gradients count as written. If backward takes a learning rate, so
+does its change of the parameter. `grads={"W": "dW"}` overrides the rule.
 
-Each call runs a copy of the object with the arrays put in. So the object is left as it was, and nothing of one call is
-there in the next.
+Each call runs a copy of the object with the arrays in it. So the object stays unchanged, and calls are independent.
 """
 
 import copy
@@ -38,14 +37,14 @@ from npbert.gradcheck.restoring import is_of_library
 
 _FORWARDS = "forward", "compute", "calculate", "call", "loss", "__call__"
 _BACKWARDS = "backward", "gradient", "_backward"
-_OUTPUTS = "output", "outputs", "out", "y"  # where forward leaves y, if it returns nothing
-_INPUTS = "inputs", "input", "x"  # for which the gradient is named that backward leaves there
+_OUTPUTS = "output", "outputs", "out", "y"  # the attributes with y, if forward returns nothing
+_INPUTS = "inputs", "input", "x"  # the names in the input's gradient, if backward returns nothing
 _RATES = {"lr", "learning_rate", "alpha", "eta", "step_size"}
 _MOST_NAMED = 6
 
 
 def is_stateful(given: Any) -> bool:
-    """True for an object with a forward and a backward; or with a `loss` that returns the gradients, too."""
+    """True for an object with a forward and a backward, or with a `loss` that also returns the gradients."""
     if isinstance(given, type | FunctionType | MethodType | ModuleType) or is_of_library(type(given)):
         return False
     return _method(given, _FORWARDS) is not None and (
@@ -59,16 +58,17 @@ def _method(given: Any, names: Sequence[str]) -> Any:
 
 
 def _function(method: Any) -> Function:
-    """The function that is called with the object first."""
+    """Return the function of a method."""
     return method.__func__ if isinstance(method, MethodType) else lambda made, *given, **named: method(*given, **named)
 
 
 class StatefulForm(Form):
-    """The form of an object with state. Its inputs are those of the author's forward, and the values of parameters.
+    """The Form of an object with state. Its inputs are those of the author's forward, and the values of parameters.
 
-    note: a sentence on what was found.
-    Raises: ValueError where it cannot be told whose a gradient is; GradientError for a backward that changes a
-    parameter; what the author's code raises.
+    note: a sentence on the pairs found.
+
+    Raises: ValueError if a gradient's parameter is ambiguous; GradientError for a backward that changes a parameter;
+    errors of the author's code.
     """
 
     def __init__(self, given: Any, inputs: Sequence[Any], grads: Grads, wrt: Sequence[str] | None) -> None:
@@ -87,11 +87,11 @@ class StatefulForm(Form):
 
     @property
     def values(self) -> list[Any]:
-        """The inputs, and the values of the parameters."""
+        """Return the inputs, and the values of the parameters."""
         return [*self._given.values(), *(np.array(pair.parameter.value, dtype=float) for pair in self.pairs)]
 
     def _copied(self, others: dict[int, Any]) -> Any:
-        """A copy of the object with other arrays in the place of these, by id, and gradients of 0."""
+        """Return a copy of the object with these arrays replaced, by id, and gradients of 0."""
         gradients = {path for pair in self.pairs for path in pair.gradients}
         memo = dict[int, Any]()
         for place in self._places:
@@ -102,7 +102,7 @@ class StatefulForm(Form):
         return copy.deepcopy(self._object, memo | others)
 
     def _forwarded(self, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
-        """y, and what backward needs: the object, what it is given again, and the parameters' values."""
+        """Return y, and the values for backward: the object, its repeated arguments, and the parameters' values."""
         arrays = [*self._given.values(), *(pair.parameter.value for pair in self.pairs)]
         others = dict(zip(map(id, arrays), inputs, strict=True))
         made = self._copied(others) if made is None else made
@@ -118,12 +118,12 @@ class StatefulForm(Form):
             return y, (made, gradients, before)
         if isinstance(y, tuple) and self._asks:
             y = y[0] if len(self._asks) == 1 else y[: len(self._asks)]
-        elif isinstance(y, tuple):  # of a loss
+        elif isinstance(y, tuple):  # from a loss
             y = next((part for part in y if np.ndim(part) == 0), y)
         return y, (made, again, before)
 
     def _undone(self, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
-        """What backward returns, and all places after it, with those in what it returns."""
+        """Return backward's result, and all places after it, including those in the result."""
         if self._backward is None:
             returned = again[0] if len(again) == 1 else tuple(again)
         else:
@@ -134,7 +134,7 @@ class StatefulForm(Form):
         return returned, [*places_in(made), *places_in(returned, "returned")]
 
     def _gradients(self, dy: Any, kept: Any) -> Any:
-        """The gradients of the inputs that have one, and of the parameters."""
+        """Return the gradients of the inputs that have one, and of the parameters."""
         made, again, before = kept
         _, places = self._undone(dy, made, again)
         there = {place.path: place.value for place in places}
@@ -144,20 +144,20 @@ class StatefulForm(Form):
                 found.append(value - there[pair.parameter.path])
             else:
                 found.append(_sum([there.get(path) for path in pair.gradients], value))
-        if not self._asks:  # a loss, whose gradients are those for a dy of 1
+        if not self._asks:  # a loss returns the gradients for dy = 1
             found = [None if gradient is None else dy * gradient for gradient in found]
         return tuple(found)
 
     def _find(self, grads: Grads, wrt: Sequence[str] | None) -> list[str]:
-        """Run forward and backward once, and find the parameters, their gradients, and the inputs that have one. Gives
-        the names of arrays that have none."""
+        """Run forward and backward once, and find the parameters, their gradients, and the inputs with a gradient.
+        Returns the names of arrays without one."""
         inputs, drawn = list(self._given.values()), np.random.default_rng(0)
 
         def forwarded(made: Any) -> tuple[Any, Any]:
             with self._as_written(0), told("forward"):
                 return self._forwarded(list(map(own, inputs)), made)
 
-        check_written("forward", forwarded(self._object)[0])  # which may make the parameters
+        check_written("forward", forwarded(self._object)[0])  # it may create the parameters
         self._places = places_in(self._object)
         made = self._copied({})
         start = snapshot(made)
@@ -192,7 +192,7 @@ class StatefulForm(Form):
         return [*forgotten, *(place.path for place in constants)]
 
     def _note(self, constants: list[str]) -> str:
-        """What was found, in sentences."""
+        """Return sentences on the pairs found."""
         says = []
         if self.pairs:
             names = [pair.parameter.path for pair in self.pairs]
@@ -200,7 +200,7 @@ class StatefulForm(Form):
             gradients = [f"{name} -=" if name == said else said for name, said in zip(names, gradients, strict=True)]
             says.append(f"Parameters {_some(names)}; their gradients {_some(gradients)}.")
         says += [
-            f"Backward writes no gradient for {pair.parameter.path}: if that is a constant, say "
+            f"Backward writes no gradient for {pair.parameter.path}; if it is a constant, give "
             f"grads={{{pair.parameter.path!r}: None}}."
             for pair in self.pairs
             if not pair.gradients
@@ -213,8 +213,8 @@ class StatefulForm(Form):
 def _of_inputs(
     returned: Any, written: list[Place], names: list[str], inputs: list[Any], wrt: Sequence[str] | None
 ) -> tuple[list[str], list[int]]:
-    """The paths of the gradients of inputs, and which inputs these are: what backward returns in their order; or, where
-    it returns a dict or nothing, what is named for them."""
+    """Return the paths of the inputs' gradients, and these inputs: backward's results in their order; or, if it returns
+    a dict or nothing, the arrays named for them."""
     moved = [p for p, value in enumerate(inputs) if is_float_array(value) and (wrt is None or names[p] in wrt)]
     parts = as_list(returned)
     if isinstance(returned, dict) or all(part is None for part in parts):
@@ -223,13 +223,13 @@ def _of_inputs(
         named = {p: [each.path for one in called[p] for each in written if each.is_named_for(one)] for p in moved}
         return [paths[0] for paths in named.values() if paths], [p for p in moved if named[p]]
     keys = whose(returned, names, inputs, wrt)
-    if keys is None:  # with those of parameters after them
+    if keys is None:  # with the parameters' gradients after them
         keys = dict(zip(moved, range(len(parts)), strict=False))
     return [f"returned[{key}]" if returned is not parts[0] else "returned" for key in keys.values()], list(keys)
 
 
 def _is_one_for_each(returned: Any, inputs: list[Any]) -> bool:
-    """True for an array that holds a gradient for each of several inputs."""
+    """True for an array with a gradient for each of several inputs."""
     is_array = isinstance(returned, np.ndarray) and len(inputs) > 1
     return is_array and returned.shape == (len(inputs), *np.shape(inputs[0]))
 
@@ -239,7 +239,7 @@ def _moved(array: Array) -> Array:
 
 
 def _sum(gradients: list[Any], parameter: Any) -> Any:
-    """The sum of those that are there, each once; 0 where there is none."""
+    """Return the sum of the existing gradients, each once, or 0."""
     there = list({id(gradient): gradient for gradient in gradients if gradient is not None}.values())
     return sum(there[1:], there[0]) if there else np.zeros(np.shape(parameter))
 

@@ -1,4 +1,4 @@
-"""Uses of a finished model: filling in words, vectors for sentences, labels, answers."""
+"""Uses of a trained model: masked words, sentence vectors, labels, tags, answers."""
 
 from npbert.inference.answer import Answer, AnswerSpan, Span, best_spans
 from npbert.inference.checkpoint_kind import check_holds

@@ -17,7 +17,7 @@ from npbert.models import BertForQuestionAnswering
 
 
 class AnswerSpan(NamedTuple):
-    """The answer, its probability among all legal spans, and where it stands: passage[start:end] is the text."""
+    """The answer, its probability among all legal spans, and its place: passage[start:end] is the text."""
 
     text: str
     score: float
@@ -26,16 +26,17 @@ class AnswerSpan(NamedTuple):
 
 
 class Answer(Task):
-    """answer(question, passage) -> the best AnswerSpan; of lists of questions and passages a list.
+    """answer(question, passage) -> the best AnswerSpan; for lists of questions and passages, a list.
 
-    A passage that is too long for the model is read in windows of `max_length` tokens, each of which shares a third
-    with the one before; their spans compete. An answer is made of whole words, even where the best span is of parts.
-    max_length: by default as long as Task says, but at most 384.
-    max_answer_length, max_question_length: in tokens; a longer question is cut, with a warning. (Devlin et al. 2018,
-    section 4.2; windows, lengths and whole words as in its code.)
+    A long passage is read in windows of `max_length` tokens that overlap by a third; their spans compete. An answer has
+    whole words, even if the best span ends inside one.
 
-    Raises: ValueError for a passage without any token, lists of different lengths, or a max_length that the model does
-    not take.
+    max_length: by default as in Task, but at most 384.
+    max_answer_length, max_question_length: in tokens; a longer question is cut, with a warning.
+
+    (Devlin et al. 2018, section 4.2; windows, lengths and whole words as in its code.)
+
+    Raises: ValueError for a passage without tokens, lists of different lengths, or a max_length beyond the model's.
     """
 
     model_class = BertForQuestionAnswering
@@ -68,10 +69,10 @@ class Answer(Task):
         return [answers[0] for answers in self.n_best(question, passage, 1)]
 
     def n_best(self, questions: Iterable[str], passages: Iterable[str], count: int) -> list[list[AnswerSpan]]:
-        """The `count` best answers to each question, best first; fewer where there are fewer legal spans."""
+        """Return the `count` best answers to each question, best first, or fewer if there are fewer legal spans."""
         questions, passages = list(questions), list(passages)
         if len(questions) != len(passages):
-            raise ValueError(f"{len(questions)} questions for {len(passages)} passages, wanted one for each")
+            raise ValueError(f"questions has {len(questions)}, wanted one for each of the {len(passages)} passages")
         windows = self.all_windows(questions, passages)
         logits = iter(self.logits([window for one in windows for window in one]))
         return [
@@ -80,7 +81,8 @@ class Answer(Task):
         ]
 
     def logits(self, windows: Sequence[Encoding]) -> list[Array]:
-        """For each window an array (2, T): the scores of its T tokens as the first of the answer, and as the last."""
+        """Return an array (2, T) for each window: the scores of its T tokens as the start and as the end of the
+        answer."""
 
         def compute(batch: Batch, numbers: Sequence[int]) -> Iterator[Array]:
             for number, *scores in zip(numbers, *self.model(batch), strict=True):
@@ -89,8 +91,8 @@ class Answer(Task):
         return self.run(windows, compute)
 
     def best(self, windows: Sequence[Encoding], logits: Sequence[Array], passage: str, count: int) -> list[AnswerSpan]:
-        """The `count` best answers to one question, from all windows of its passage and their `logits`. A place that
-        two windows share is there once."""
+        """Return the `count` best answers to one question, from all windows of its passage and their `logits`. A span
+        in two windows counts once."""
         spans: list[AnswerSpan] = []
         totals = []
         for window, (start_logits, end_logits) in zip(windows, logits, strict=True):
@@ -111,7 +113,7 @@ class Answer(Task):
         return [span._replace(score=math.exp(span.score - log_total)) for span in by_place.values()][:count]
 
     def all_windows(self, questions: Sequence[str], passages: Sequence[str]) -> list[list[Encoding]]:
-        """The windows of each passage, each with its question before it; a warning says how many questions were cut."""
+        """Return the windows of each passage, each after its question. Warns of questions that were cut."""
         tokens, limit = self.tokenizer.encode(questions), self.max_question_length
         cut = [number for number, encoding in enumerate(tokens) if len(encoding.ids) - 2 > limit]
         asked = list(questions)
@@ -125,18 +127,18 @@ class Answer(Task):
         for question, passage in zip(asked, passages, strict=True):
             windows = self.tokenizer.encode_windows(question, passage, max_length=self.max_length, stride=overlap)
             if 1 not in windows[0].sequence_ids:
-                raise ValueError(f"the passage for the question {question!r} is empty")
+                raise ValueError(f"the passage for the question {question!r} is empty, wanted text")
             found.append(windows)
         return found
 
 
 def _word_around(window: Encoding, token: int) -> tuple[int, int]:
-    """Where in the passage the word of a token begins and ends, so far as it is in the window."""
+    """Return the start and end of a token's word in the passage, within the window."""
     return window.word_to_chars(window.word_ids[token], 1)
 
 
 class Span(NamedTuple):
-    """The first and the last token of a span, and its score: that of its start plus that of its end."""
+    """The first and the last token of a span, and its score: the sum of the scores of start and end."""
 
     start: int
     end: int
@@ -144,18 +146,18 @@ class Span(NamedTuple):
 
 
 def best_spans(start_logits: Array, end_logits: Array, *, max_length: int, n_best: int) -> tuple[list[Span], float]:
-    """The `n_best` legal spans with the highest scores, best first, and log Σ e^score over all legal spans.
+    """Return the `n_best` legal spans with the highest scores, best first, and log Σ e^score over all legal spans.
 
     start_logits, end_logits (P,): the scores of the P tokens of the passage. Legal is start ≤ end < start + max_length.
-    The sum makes a probability of a score: e^(score − log Σ). (Devlin et al. 2018, section 4.2.)
+    The probability of a span is e^(score − log Σ). (Devlin et al. 2018, section 4.2.)
 
-    Raises: ValueError for no tokens, or unless max_length and n_best are at least 1.
+    Raises: ValueError unless there are tokens, and max_length and n_best are at least 1.
     """
     if min(len(start_logits), max_length, n_best) < 1:
         raise ValueError(
             f"{len(start_logits)} tokens, max_length {max_length}, n_best {n_best}: wanted at least 1 of each"
         )
-    scores = start_logits[:, None] + end_logits[None, :]  # (P, P): a row a start, a column an end
+    scores = start_logits[:, None] + end_logits[None, :]  # (P, P): a row for each start, a column for each end
     starts, ends = np.nonzero(np.triu(np.tri(len(scores), k=max_length - 1)))
     legal = scores[starts, ends]
     best = np.argsort(-legal, kind="stable")[:n_best]

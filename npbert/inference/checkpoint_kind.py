@@ -1,4 +1,4 @@
-"""The kind of a checkpoint: which head it holds, in words, for somebody who has taken it for another."""
+"""The kind of a checkpoint: describes its head in an error, if another one is needed."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from npbert.models.hugging_face.tensors import TensorFile
 
 
 class _Kind(NamedTuple):
-    """A head that npbert knows: its name, with its number of labels, the tensors that it is made of, and its use."""
+    """A known head: its name with the number of labels, its tensors, and its use."""
 
     name: str
     tensors: tuple[str, ...]
@@ -22,14 +22,14 @@ class _Kind(NamedTuple):
 _CLASSIFIER, _POOLER, _WORDS = "classifier.weight", "pooler.dense.weight", "cls.predictions.transform.dense.weight"
 _USE = "to use it: npbert {}, or npbert.{} in Python"
 _FINETUNE = "npbert finetune makes one from it"
-_KINDS = {  # by the class; in this order the tensors of a file are looked at
+_KINDS = {  # by the class, in the order of the test for their tensors
     "BertForQuestionAnswering": _Kind(
-        "a model that answers questions", ("qa_outputs.weight",), _USE.format("answer", "Answer")
+        "a question-answering model", ("qa_outputs.weight",), _USE.format("answer", "Answer")
     ),
     "BertForPreTraining": _Kind(
-        "a pre-trained BERT that fills in masked words", (_WORDS, "cls.seq_relationship.weight"), _FINETUNE
+        "a pre-trained BERT with a masked-LM head", (_WORDS, "cls.seq_relationship.weight"), _FINETUNE
     ),
-    "BertForMaskedLM": _Kind("a model that fills in masked words", (_WORDS,), _FINETUNE),
+    "BertForMaskedLM": _Kind("a model with a masked-LM head", (_WORDS,), _FINETUNE),
     "BertForSequenceClassification": _Kind(
         "a text classifier with {} labels", (_CLASSIFIER, _POOLER), _USE.format("classify", "Classify")
     ),
@@ -41,19 +41,18 @@ _KINDS = {  # by the class; in this order the tensors of a file are looked at
 
 
 def check_holds(folder: str | Path, wanted: str) -> None:
-    """Raise FileError, which says what `folder` holds, when that is not a model of the class called `wanted`.
+    """Raise FileError, with the kind of the checkpoint in `folder`, unless it is a model of the class called `wanted`.
 
-    A checkpoint is of the class that config.json names in `architectures`, if the file has the tensors for it, and else
-    of the first class that its tensors make. A class that is not npbert's is not looked at: its tensors are compared
-    when they are loaded.
+    Its class is the one in `architectures` of config.json, if the file has the tensors for it, and otherwise the first
+    class that has its tensors. A class outside npbert is not tested: loading compares the tensors.
 
-    Raises: FileNotFoundError or FileError for a configuration or weights that are missing or damaged.
+    Raises: FileNotFoundError or FileError for a missing or damaged configuration or weights.
     """
     folder = model_folder(folder)
     if wanted not in _KINDS:
         return
     config = load_config(folder)
-    if config.architecture.model_type != "bert":  # what it lacks is said when it is loaded
+    if config.architecture.model_type != "bert":  # loading reports what it lacks
         return
     tensors = {plain_name(name) for name in TensorFile(find_weights(folder)).shapes}
     complete = [name for name, kind in _KINDS.items() if tensors.issuperset(kind.tensors)]
@@ -64,7 +63,7 @@ def check_holds(folder: str | Path, wanted: str) -> None:
         return
     held = architecture if architecture in complete else next(iter(complete), None)
     name = _KINDS[wanted].name.partition(" with {}")[0]
-    raise FileError(f"{folder} holds {_describe(held, architecture, config)}, and not {name}; {_hint(held, wanted)}")
+    raise FileError(f"{folder} has {_describe(held, architecture, config)}, wanted {name}; {_hint(held, wanted)}")
 
 
 def _describe(held: str | None, architecture: str | None, config: BertConfig) -> str:

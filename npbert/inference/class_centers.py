@@ -1,4 +1,4 @@
-"""ClassCenters: a classifier by a few examples of each label, without training."""
+"""ClassCenters: a classifier from a few examples of each label, without training."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from npbert.io.messages import listed
 
 
 class ClassCenters:
-    """classify(texts) -> a Label for each: that of the center which is most similar, with the cosine to each center.
+    """classify(texts) -> a Label for each: the label of the most similar center, with the cosine to each center.
 
     The center of a label is the mean of the vectors, of length 1, of its examples. (Snell et al. 2017, "Prototypical
     networks for few-shot learning", section 2.2.)
@@ -24,7 +24,9 @@ class ClassCenters:
 
     def __init__(self, embed: Embed, texts: Sequence[str], labels: Sequence[str]) -> None:
         if len(texts) != len(labels) or not len(texts):
-            raise InputError(f"{len(texts)} texts and {len(labels)} labels", wanted="one for each, and at least one")
+            raise InputError(
+                f"labels has {len(labels)}, for {len(texts)} texts", wanted="one for each, and at least one"
+            )
         self.embed, self.labels = embed, sorted(set(labels))
         vectors, of_each = unit_vectors(embed(texts)), np.array(labels)
         self.centers = np.stack([vectors[of_each == label].mean(axis=0) for label in self.labels])

@@ -1,4 +1,4 @@
-"""Classify: the label of a text, or of a pair of texts; or a number, from a regression."""
+"""Classify: the label of a text or of a pair of texts, or the number of a regression."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, overload
@@ -18,9 +18,9 @@ class Label(NamedTuple):
 
 
 class Classify(Task):
-    """classify(text) -> a Label, or from a regression a float; of several texts a list. A pair of texts is a tuple.
+    """classify(text) -> a Label, or for a regression a float; for several texts, a list. A pair of texts is a tuple.
 
-    Warns: of texts that are longer than `max_length`, and are cut.
+    Warns: of texts cut to `max_length`.
     """
 
     model_class = BertForSequenceClassification

@@ -1,4 +1,4 @@
-"""The toy dialogue's model in use: what it answers, and how it is kept."""
+"""The model of the toy dialogue: its answers, and how to save it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,10 +13,10 @@ from npbert.models import BertForPreTraining
 
 
 def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterator[str]:
-    """The model's answer to a text, in lines: the words for each [MASK]; of two lines with | between them, how
-    probably the second follows the first; and of one line without [MASK], which line follows it.
+    """Yield the model's answer to a text, in lines: the words for each [MASK]; for two lines with | between them, the
+    probability that the second follows the first; for one line without [MASK], the line that follows it.
 
-    Raises: ValueError for a word that the model does not know, and for a line that is too long for it.
+    Raises: ValueError for an unknown word, and for a line that is too long.
     """
     vocabulary, softmax = dialogue.vocabulary, Softmax()
     words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
@@ -25,7 +25,7 @@ def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterato
     examples = []
     for line in candidates:
         input_ids, token_type_ids = join_pair(first, line, vocabulary)
-        labels = np.where(np.array(input_ids) == vocabulary.mask_id, 0, IGNORED)  # a label says: predict the word here
+        labels = np.where(np.array(input_ids) == vocabulary.mask_id, 0, IGNORED)  # a label marks a word to predict
         examples.append(Example(input_ids, token_type_ids, labels.tolist(), IS_NEXT))
     output = model(collate(examples, pad_id=vocabulary.pad_id))
     for probabilities in softmax(output.prediction_logits):
@@ -42,10 +42,11 @@ def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterato
 def save_dialogue_model(
     model: BertForPreTraining, dialogue: Dialogue, folder: str | Path, *, overwrite: bool = False
 ) -> None:
-    """Write the model and its words into a folder that `npbert` and transformers read. (Extra: hf.)
+    """Write the model and its words into a folder for `npbert` and transformers. (Extra: hf.)
 
-    The model gets one token more, [UNK], for words that it does not know: the mean of all others.
-    Raises: FileExistsError for a folder that holds another model, unless `overwrite`.
+    The model gets one more token, [UNK], for unknown words: the mean of all others.
+
+    Raises: FileExistsError for a folder with another model, unless `overwrite`.
     """
     tokenizer = word_tokenizer(dialogue.vocabulary)
     tokenizer.max_length = model.config.max_position_embeddings

@@ -26,21 +26,21 @@ POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens", "pooler")
 class Embed(Task):
     """embed(texts) -> an array (N, D), a vector for each text; embed(text) -> (D,).
 
-    pooling: what makes one vector of those of all tokens.
+    pooling: how to pool the token vectors.
         `mean`, their mean                                `cls`, the vector of [CLS]
         `mean_sqrt_len_tokens`, their sum / √how many     `pooler`, that of [CLS] after the pooler, as heads read it
         `max`, the largest value in each column
-    layer: the hidden state that is pooled, 0 (embeddings) to L, or −1 (the last) and so on; not for `pooler`.
+    layer: the hidden state to pool, 0 (embeddings) to L, or −1 (the last) and so on; not for `pooler`.
     normalize: make every vector of length 1, so that a dot product is a cosine.
-    similarity_fn_name: how `similarity` and `semantic_search` compare vectors, by `cosine` or by `dot` product.
-    max_length: how many tokens of a text are read, as Task says.
+    similarity_fn_name: `cosine` or `dot`, the comparison in `similarity` and `semantic_search`.
+    max_length: the most tokens of a text, as in Task.
 
-    Whatever is not given is as the folder says in the files of sentence-transformers (modules.json); in a folder
-    without them it is `mean`, not normalized, and `cosine`.
+    The defaults are those of the folder's sentence-transformers files (modules.json), or `mean`, not normalized, and
+    `cosine`.
 
-    Warns: of texts that are longer than `max_length`, and are cut.
-    Raises: ValueError for another pooling or similarity, or a layer that the pooler does not read; IndexError for a
-    layer that the model does not have.
+    Warns: of texts cut to `max_length`.
+    Raises: ValueError for another pooling or similarity, or a layer with `pooler`; IndexError for a layer that the
+    model does not have.
     """
 
     model_class = BertModel
@@ -69,11 +69,11 @@ class Embed(Task):
 
     @classmethod
     def from_pretrained(cls, folder: str | Path, **options: Any) -> Embed:
-        """The model and the tokenizer in `folder`, used as sentence-transformers would. An option that is given, and is
-        not None, comes before what the folder says. (Extra: hf.)
+        """Return an Embed for the model and tokenizer in `folder`, used as by sentence-transformers. Options other than
+        None override the folder. (Extra: hf.)
 
-        Warns: when a pooling is given, of what the folder says besides, but npbert does not do.
-        Raises: as Task; FileError when no pooling is given, and the folder says what npbert does not do.
+        Warns: of unsupported settings of the folder, if a pooling is given.
+        Raises: as Task; FileError for unsupported settings, if no pooling is given.
         """
         options = {name: value for name, value in options.items() if value is not None}
         stored = read_sentence_settings(folder := model_folder(folder))
@@ -89,15 +89,17 @@ class Embed(Task):
         return embed
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write the model, its tokenizer and all that makes a vector of a text into `folder`: from_pretrained and
-        sentence-transformers make the same vectors from it.
+        """Write the model, its tokenizer and all settings into `folder`, for the same vectors from from_pretrained and
+        sentence-transformers.
 
-        Raises: ValueError for the pooling `pooler`, or a layer that is not the last, which sentence-transformers has
-        not; FileExistsError for a folder that holds another model, or another tokenizer, unless `overwrite`.
+        Raises: ValueError for the pooling `pooler`, or a layer other than the last, which sentence-transformers lacks;
+        FileExistsError for a folder with another model or tokenizer, unless `overwrite`.
         """
         if self.pooling == "pooler" or not self._is_last:
             what = f"the pooling {self.pooling} of the layer {self.layer}"
-            raise ValueError(f"{what} cannot be saved: sentence-transformers pools the last layer, without a pooler")
+            raise ValueError(
+                f"{what} cannot be saved, as sentence-transformers pools only the last layer, without a pooler"
+            )
         self.tokenizer.save_pretrained(folder, overwrite=overwrite)
         self.model.save_pretrained(folder, overwrite=overwrite)
         write_sentence_settings(
@@ -111,18 +113,18 @@ class Embed(Task):
 
     @classmethod
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        """Only one pooling needs the pooler; the others read checkpoints without one, too."""
+        """Load the pooler only for the pooling that needs it; the others also read checkpoints without one."""
         return {"add_pooling_layer": options.get("pooling") == "pooler"}
 
     def __call__(
         self, texts: str | Iterable[Text], *, batch_size: int | None = None, show_progress_bar: bool | None = None
     ) -> Array:
-        """The vectors of the texts, in their order.
+        """Return the vectors of the texts, in their order.
 
-        batch_size: how many texts go through the model at once, at most; by default as many as make 2048 tokens.
-        show_progress_bar: True or False; by default there is one on a terminal, from 256 texts on.
+        batch_size: the most texts at once; by default as many as make 2048 tokens.
+        show_progress_bar: True or False; by default on a terminal, from 256 texts on.
 
-        Raises: TypeError for what is not a text; ValueError unless batch_size is at least 1.
+        Raises: TypeError for a value that is not a text; ValueError unless batch_size is at least 1.
         """
         if isinstance(texts, str):
             vector: Array = self([texts])[0]
@@ -142,23 +144,24 @@ class Embed(Task):
     encode = __call__  # sentence-transformers' name
 
     def similarity(self, a: Any, b: Any) -> Array:
-        """The function `similarity` of a and b, each a text, several texts, or vectors made before, (D,) or (N, D)."""
+        """Call the function `similarity` for a and b, each a text, several texts, or vectors (D,) or (N, D)."""
         return similarity(self._vectors(a), self._vectors(b), similarity_fn_name=self.similarity_fn_name)
 
     def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> Hits:
-        """The function `semantic_search`, where each is a text, several texts, or vectors made before, (D,) or (N, D).
-        Whoever searches the same corpus again makes its vectors once. Raises: ValueError for an empty query."""
+        """Call the function `semantic_search`, each argument a text, several texts, or vectors (D,) or (N, D).
+
+        To search a corpus often, compute its vectors once. Raises: ValueError for an empty query."""
         queries = [queries] if isinstance(queries, str) else queries
         for number, query in enumerate(queries if isinstance(queries, list | tuple) else ()):
             if isinstance(query, str) and not query.strip():
-                raise ValueError(f"query {number} is empty, wanted a text to look for")
+                raise ValueError(f"query {number} is empty, wanted a text")
         hits = semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )
         return Hits(hits, queries, corpus)
 
     def _vectors(self, given: Any) -> Any:
-        """The vectors of texts; what holds no texts comes back as it is."""
+        """Return the vectors of texts; anything else unchanged."""
         if isinstance(given, str):
             return self([given])
         if hasattr(given, "__array__"):

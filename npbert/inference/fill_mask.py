@@ -1,4 +1,4 @@
-"""FillMask: the words that could stand where a text says [MASK]."""
+"""FillMask: the most probable words at each [MASK]."""
 
 from collections.abc import Iterable
 from itertools import islice
@@ -22,10 +22,10 @@ class Prediction(NamedTuple):
 
 
 class FillMask(Task):
-    """fill_mask(text) -> for each [MASK] in the text, its `top_k` most probable tokens; of several texts a list.
+    """fill_mask(text) -> for each [MASK] in the text, its `top_k` most probable tokens; for several texts, a list.
 
-    Warns: of texts that are longer than `max_length`, and are cut.
-    Raises: ValueError for a text without [MASK], or whose only [MASK] was cut off; unless top_k is at least 1.
+    Warns: of texts cut to `max_length`.
+    Raises: ValueError for a text without [MASK], or with its only [MASK] cut off; unless top_k is at least 1.
     """
 
     model_class = BertForMaskedLM
@@ -47,7 +47,7 @@ class FillMask(Task):
             if self.tokenizer.mask_id not in encoding.ids:
                 mask = self.tokenizer.special["mask_id"]
                 hint = f" (in capitals: {mask})" if mask.lower() in text else ""
-                raise ValueError(f"text {number} has no {mask}{hint}, or it was cut off: {text[:60]!r}")
+                raise ValueError(f"text {number} is {text[:60]!r}, wanted a {mask}{hint} that is not cut off")
         return self.run(encodings, lambda batch, _: self._predict(batch, top_k))
 
     def _predict(self, batch: Batch, top_k: int) -> list[list[list[Prediction]]]:
@@ -55,7 +55,7 @@ class FillMask(Task):
         batch.labels = np.where(masked, 0, IGNORED)  # only positions with a label get logits
         logits = self.model(batch)  # (n, V)
         check_finite(logits)
-        probabilities = Softmax()(logits)[:, : len(self.tokenizer)]  # rows of the table beyond are no tokens
+        probabilities = Softmax()(logits)[:, : len(self.tokenizer)]  # further rows of the table are not tokens
         best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
         rows = iter(zip(probabilities, best, strict=True))
         return [

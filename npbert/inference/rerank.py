@@ -1,4 +1,4 @@
-"""rerank: texts in the order of a model that reads each of them together with the query."""
+"""rerank: sorts texts by the score of a model that reads each text together with the query."""
 
 from collections.abc import Sequence
 
@@ -9,16 +9,16 @@ from npbert.inference.search import Hit
 from npbert.io.errors import InputError
 
 RERANKED = 50
-"""The texts that a search by vectors finds for each query before they are put in another order."""
+"""The number of texts from a search by vectors to sort again, for each query."""
 
 
 def rerank(model: Classify, query: str, texts: Sequence[str]) -> list[Hit]:
-    """The number of each text with its score for the query, the best first; of equals the lower number is first.
+    """Return the index of each text with its score for the query, best first; the lower index first for equal scores.
 
-    A search by vectors reads query and text apart, so it is quick, and its vectors can be kept. A model that reads both
-    at once (a cross-encoder: a BertForSequenceClassification with one label) knows more, and takes a forward pass a
-    pair. So the first finds some texts, and the second puts them in order. (Nogueira & Cho 2019, "Passage re-ranking
-    with BERT".)
+    A search by vectors reads query and text separately: it is fast, and its vectors can be stored. A cross-encoder, a
+    BertForSequenceClassification with one label, reads both together: it is more accurate, and takes a forward pass for
+    each pair. So the first finds some texts, and the second sorts them. (Nogueira & Cho 2019, "Passage re-ranking with
+    BERT".)
 
     Raises: InputError for a model with several labels.
     """

@@ -1,4 +1,4 @@
-"""The similarity of vectors, and semantic_search: of many, those that are most similar to some."""
+"""similarity: compares vectors. semantic_search: finds the most similar ones."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -16,27 +16,28 @@ PRECISIONS = ("float32", "float16", "int8")
 _MOST_QUERIES = 20
 
 SCORES_AT_ONCE = 4_000_000
-"""The most scores that a search holds at a time: a million vectors can be searched for thousands of queries."""
+"""The most scores in memory at a time, so that a search of a million vectors for thousands of queries fits."""
 
 LARGEST_PIECE = 16_384
-"""The most vectors of the corpus that a search looks at in one go."""
+"""The most vectors of the corpus in one product."""
 
 
 class Hit(NamedTuple):
-    """A vector of the corpus that was found: its number, from 0, and how similar it is to the query."""
+    """A found vector of the corpus: its index, and its similarity to the query."""
 
     corpus_id: int
     score: float
 
 
 class _Best(NamedTuple):
-    """The highest scores so far for one query, best first, and their numbers; of equals the lower number is first."""
+    """The highest scores so far for one query, best first, with their indices; the lower index first for equal
+    scores."""
 
     scores: Array
     ids: Array
 
     def or_of(self, new: Array, first: int, top_k: int) -> "_Best":
-        """The `top_k` best of these and of new scores, whose numbers begin at `first`."""
+        """Return the `top_k` best of these and of new scores, with indices from `first`."""
         lowest = -np.inf
         if len(self.scores) >= top_k:
             lowest = self.scores[-1]
@@ -50,7 +51,8 @@ class _Best(NamedTuple):
 
 
 class Hits(list[list[Hit]]):
-    """For each query its hits, the best first: a list of lists. queries, corpus: what was given; texts are shown."""
+    """The hits of each query, best first: a list of lists. queries, corpus: the arguments; printing shows their
+    texts."""
 
     def __init__(self, found: Iterable[list[Hit]], queries: Any = (), corpus: Any = ()) -> None:
         super().__init__(found)
@@ -70,21 +72,21 @@ class Hits(list[list[Hit]]):
 
 
 def _text(given: Any, number: int) -> str:
-    """The text with this number, where texts were given, and else ""."""
+    """Return the text with this index, or "" if vectors were given."""
     is_list = isinstance(given, list | tuple) and len(given) > number
     return given[number] if is_list and isinstance(given[number], str) else ""
 
 
 def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
-    """The similarity of every vector of a to every one of b.
+    """Return the similarity of every vector of a to every vector of b.
 
     a (N, D)   b (M, D)   the result (N, M); one vector (D,) counts as (1, D)
 
-    similarity_fn_name: `cosine`, the cosine of the angle between the two, 0 where one of them is 0; or `dot`, their dot
-    product, which is the same for vectors of length 1.
+    similarity_fn_name: `cosine`, the cosine of the angle, 0 if a vector is 0; or `dot`, the dot product, equal to the
+    cosine for vectors of length 1.
 
-    Raises: ValueError for another name, for what is not an array of numbers in these shapes, or for a vector that is
-    not finite or so long that a product would not be.
+    Raises: ValueError for another name, unless the arrays are numbers of these shapes, or if a vector or a product is
+    not finite.
     """
     a, b = same_kind(a, b, ("a", "b"))
     b = b.astype(a.dtype, copy=False)
@@ -92,15 +94,15 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
 
 
 def unit_vectors(x: Array) -> Array:
-    """x / |x| for every row of x (N, D); a row of zeros stays as it is."""
+    """Return x / |x| for every row of x (N, D); a row of zeros stays 0."""
     lengths = _lengths(x)[:, None]
     return (x / np.where(lengths == 0, 1, lengths)).astype(x.dtype)
 
 
 def at_precision(vectors: Array, precision: str) -> Array:
-    """The vectors (N, D) in less memory: as `float16`, or as `int8`, where the largest number of each is ±127. As int8
-    a vector loses its length, so a search in such vectors has to compare cosines. Raises: InputError for another
-    precision."""
+    """Return the vectors (N, D) in less memory: as `float16`, or as `int8`, with ±127 as the largest number of each.
+
+    An int8 vector loses its length, so a search in them needs cosines. Raises: InputError for another precision."""
     one_of(PRECISIONS).check("precision", precision)
     if precision != "int8":
         return vectors.astype(precision, copy=False)
@@ -111,12 +113,12 @@ def at_precision(vectors: Array, precision: str) -> Array:
 def semantic_search(
     query_embeddings: Any, corpus_embeddings: Any, *, top_k: int = 5, similarity_fn_name: str = "cosine"
 ) -> Hits:
-    """For each query the `top_k` vectors of the corpus that are most similar to it, best first; all of a smaller one.
+    """Return the `top_k` vectors of the corpus most similar to each query, best first; all of a smaller corpus.
 
     query_embeddings (N, D)   corpus_embeddings (M, D)   the result: N lists of hits; one vector (D,) counts as (1, D)
 
-    Of equals the one with the lower number comes first. The corpus is gone through in pieces, so the (N, M) scores are
-    never in memory all at once. similarity_fn_name: as for `similarity`.
+    For equal scores the lower index comes first. The corpus is searched in pieces, so the (N, M) scores are never all
+    in memory. similarity_fn_name: as for `similarity`.
 
     Raises: as `similarity`; ValueError unless top_k is at least 1.
     """
@@ -136,30 +138,29 @@ def semantic_search(
 
 
 def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:
-    """Both as arrays (N, D) and (M, D), the first of the type to compute in, at least float32. The second stays as it
-    is: it may be far larger, and kept in half the memory.
+    """Return both as arrays (N, D) and (M, D), the first in the dtype of the computation, at least float32.
 
-    Raises: ValueError that calls them by the names, for what are not such arrays.
+    The second stays unchanged, as it may be far larger, in half the memory.
+
+    Raises: ValueError with their names, unless they are such arrays.
     """
     first, second = _rows(a, names[0]), _rows(b, names[1])
     if len(first) and len(second) and first.shape[1] != second.shape[1]:
-        raise ValueError(
-            f"{names[0]} is {first.shape} and {names[1]} is {second.shape}, wanted vectors of the same length"
-        )
+        raise ValueError(f"{names[0]} is {first.shape} and {names[1]} is {second.shape}, wanted vectors of one length")
     features = first.shape[1] if len(first) else second.shape[1]
     dtype = np.result_type(first, second, np.float32)
     return first.astype(dtype, copy=False).reshape(len(first), features), second.reshape(len(second), features)
 
 
 def for_products(x: Array, similarity_fn_name: str, name: str, *, first: int = 0) -> Array:
-    """The rows of x such that their dot products are the similarities. first: which number x's first row has.
+    """Return the rows of x scaled so that dot products are the similarities. first: the index of x's first row.
 
-    Raises: ValueError that calls x by its name, for a row that is not finite or too long; or for no known similarity.
+    Raises: ValueError with the name of x, for a row that is not finite or too long; or for an unknown similarity.
     """
     one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
     fine = _lengths(x) < np.sqrt(np.finfo(x.dtype).max)
     if not fine.all():
-        raise ValueError(f"vector {first + int(fine.argmin())} of {name} is not finite, or too long to be multiplied")
+        raise ValueError(f"vector {first + int(fine.argmin())} of {name} is not finite, or too long for a product")
     return unit_vectors(x) if similarity_fn_name == "cosine" else x
 
 
@@ -167,7 +168,7 @@ def _rows(vectors: Any, name: str) -> Array:
     try:
         array = np.asarray(vectors)
     except ValueError as error:
-        raise ValueError(f"{name} holds vectors of several lengths, wanted one") from error
+        raise ValueError(f"{name} has vectors of several lengths, wanted one length") from error
     if array.shape == (0,):
         array = np.empty((0, 0), np.float32)
     if array.ndim == 1:
@@ -178,5 +179,5 @@ def _rows(vectors: Any, name: str) -> Array:
 
 
 def _lengths(x: Array) -> Array:
-    """|x| of every row, in float64, where the squares of small numbers are not 0."""
+    """Return |x| of every row, in float64, which does not round squares of small numbers to 0."""
     return np.sqrt(np.einsum("nd,nd->n", x, x, dtype=np.float64))

@@ -1,4 +1,4 @@
-"""The files in which the folder of a sentence-transformers model says how its vectors are made."""
+"""The settings files of a sentence-transformers model."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from npbert.io.files import FileError, atomic_write, parse_json, read_json_objec
 from npbert.io.messages import warn
 
 MODULES_FILE = "modules.json"
-_POOLINGS = {  # what an older config.json of a Pooling says is true, and what a newer one calls it
+_POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in a newer one
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
     "pooling_mode_mean_tokens": "mean",
@@ -18,7 +18,7 @@ _POOLINGS = {  # what an older config.json of a Pooling says is true, and what a
     "pooling_mode_lasttoken": "lasttoken",
 }
 _KNOWN_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
-_TRANSFORMER = {  # what a sentence_bert_config.json may say, as it is what npbert does; None stands for anything
+_TRANSFORMER = {  # the supported values of a sentence_bert_config.json; None: any value
     "max_seq_length": None,
     "do_lower_case": None,
     "unpad_inputs": None,
@@ -29,11 +29,10 @@ _TRANSFORMER = {  # what a sentence_bert_config.json may say, as it is what npbe
 
 
 class SentenceSettings(NamedTuple):
-    """The way in which a sentence-transformers model makes a vector of a text.
+    """How a sentence-transformers model computes the vector of a text.
 
-    folder: where the BERT itself lies. max_length: how many tokens of a text are read, or None for as many as the
-    tokenizer says. missing: what the model does that npbert does not, a phrase that names the file for each; where
-    there is one, `pooling` may be None.
+    folder: of the BERT. max_length: the most tokens of a text; None: the tokenizer's.
+    missing: unsupported settings, a phrase with the file for each; if there are any, `pooling` may be None.
     """
 
     folder: Path
@@ -44,19 +43,19 @@ class SentenceSettings(NamedTuple):
     missing: list[str]
 
     def check_complete(self, *, is_chosen: bool) -> None:
-        """Raise FileError for what the folder says and npbert does not do; warn of it where a pooling is chosen."""
+        """Raise FileError for unsupported settings, or warn of them if a pooling is chosen."""
         what = "; ".join(self.missing)
         if what and not is_chosen:
-            raise FileError(f"{what}. With a pooling of your choice the model is used without that")
+            raise FileError(f"{what}; to use the model without it, give a pooling")
         if what:
-            warn(f"{what}. The model is used without that")
+            warn(f"{what}; the model is used without it")
 
 
 def read_sentence_settings(folder: Path) -> SentenceSettings | None:
-    """The settings in the files of `folder`, or None for a folder without a modules.json.
+    """Return the settings of `folder`, or None without a modules.json.
 
-    Warns: of prompts, which are for the caller to put before a text.
-    Raises: FileError or OSError that names the file, when it is not what it should be, or the model is not a BERT.
+    Warns: of prompts, which the caller adds to texts.
+    Raises: FileError or OSError for a wrong file, or a model that is not a BERT.
     """
     if not (folder / MODULES_FILE).is_file():
         return None
@@ -72,13 +71,11 @@ def read_sentence_settings(folder: Path) -> SentenceSettings | None:
             stored = read_json_object(path, may_lack=True)
             for name in ("module_input_name", "module_output_name"):
                 if stored.get(name) not in (None, "sentence_embedding"):
-                    missing.append(
-                        f"{path}: {name} is {stored[name]!r}, and npbert normalizes sentence_embedding alone"
-                    )
+                    missing.append(f"{path}: {name} is {stored[name]!r}, wanted 'sentence_embedding'")
         else:
-            missing.append(f"{folder / MODULES_FILE}: npbert has no module {kind}, or not in this place")
+            missing.append(f"{folder / MODULES_FILE}: npbert does not support the module {kind} in this place")
     if pooling is None:
-        missing.append(f"{folder / MODULES_FILE}: there is no Pooling")
+        missing.append(f"{folder / MODULES_FILE}: Pooling is missing")
     max_length, similarity_fn_name = _max_length(bert, missing), _similarity_fn_name(folder, missing)
     return SentenceSettings(bert, pooling, normalize, max_length, similarity_fn_name, missing)
 
@@ -86,7 +83,7 @@ def read_sentence_settings(folder: Path) -> SentenceSettings | None:
 def write_sentence_settings(
     folder: Path, *, pooling: str, features: int, normalize: bool, max_length: int, similarity_fn_name: str
 ) -> None:
-    """Write the settings into `folder`, beside the BERT, in files that every version of sentence-transformers reads."""
+    """Write the settings into the BERT's `folder`, for every version of sentence-transformers."""
     kinds = {"": "Transformer", "1_Pooling": "Pooling", **({"2_Normalize": "Normalize"} if normalize else {})}
     flags = {flag: name == pooling for flag, name in _POOLINGS.items()}
     modules = [
@@ -101,7 +98,7 @@ def write_sentence_settings(
     }
     for path in filter(None, kinds):
         if (folder / path).is_symlink():
-            raise FileError(f"{folder / path} is a link, which may lead anywhere, wanted a folder")
+            raise FileError(f"{folder / path} is a link, wanted a folder")
         (folder / path).mkdir(exist_ok=True)
     for name, content in files.items():
         with atomic_write(folder / name) as written:
@@ -109,19 +106,19 @@ def write_sentence_settings(
 
 
 def _modules(folder: Path) -> list[tuple[str, Path]]:
-    """The modules, of which the first is a BERT: the class of each, without the package if that is
-    sentence-transformers, and its folder."""
+    """Return the class and folder of each module, the first a BERT. A class of sentence-transformers is without the
+    package."""
     path = folder / MODULES_FILE
     entries = parse_json(read_text(path), str(path))
     if not (isinstance(entries, list) and entries):
-        raise FileError(f"{path} holds {json.dumps(entries)[:60]}, wanted a list of modules")
+        raise FileError(f"{path} is {json.dumps(entries)[:60]}, wanted a list of modules")
     modules = []
     for entry in entries:
         where, kind = (entry.get("path"), entry.get("type")) if isinstance(entry, dict) else (None, None)
         if not (isinstance(where, str) and isinstance(kind, str)):
             raise FileError(f'{path}: a module is {entry!r}, wanted an object with the strings "type" and "path"')
         if "\0" in where or not (folder / where).resolve().is_relative_to(folder.resolve()):
-            raise FileError(f"{path}: the path {where!r} of a module leads out of the folder")
+            raise FileError(f"{path}: the path of a module is {where!r}, wanted one inside the folder")
         package, _, name = kind.rpartition(".")
         modules.append((name if package.split(".")[0] == "sentence_transformers" else kind, folder / where))
     if modules[0][0] not in ("Transformer", "BERT"):
@@ -136,20 +133,20 @@ def _pooling(path: Path, missing: list[str]) -> str:
     if not (isinstance(modes, list) and modes and all(isinstance(mode, str) for mode in modes)):
         raise FileError(f"{path}: pooling_mode is {modes!r}, wanted a name or a list of names")
     if len(modes) > 1 or modes[0] not in _KNOWN_POOLINGS:
-        missing.append(f"{path}: npbert has no pooling {' + '.join(modes)}")
+        missing.append(f"{path}: npbert does not support the pooling {' + '.join(modes)}")
     if stored.get("include_prompt", True) is not True:
-        missing.append(f"{path}: npbert does not leave a prompt out of the pooling")
+        missing.append(f"{path}: npbert cannot exclude a prompt from the pooling")
     return modes[0]
 
 
 def _max_length(folder: Path, missing: list[str]) -> int | None:
-    """The most tokens of a text; and a check that the Transformer is used as npbert uses it."""
+    """Return the most tokens of a text, and check the settings of the Transformer."""
     path = folder / "sentence_bert_config.json"
     stored = read_json_object(path, may_lack=True)
     for name, value in stored.items():
         usual = _TRANSFORMER.get(name)
         if value and (value != usual if usual is not None else name not in _TRANSFORMER):
-            missing.append(f"{path}: npbert does not do what {name} says, {value!r}")
+            missing.append(f"{path}: {name} is {value!r}, which npbert does not support")
     tokenizer = read_json_object(folder / "tokenizer_config.json", may_lack=True)
     if stored.get("do_lower_case") and tokenizer.get("do_lower_case") is False:
         missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
@@ -157,19 +154,19 @@ def _max_length(folder: Path, missing: list[str]) -> int | None:
 
 
 def _similarity_fn_name(folder: Path, missing: list[str]) -> str:
-    """The function that compares two vectors; and a warning of prompts."""
+    """Return the similarity function, and warn of prompts."""
     path = folder / "config_sentence_transformers.json"
     stored = read_json_object(path, may_lack=True)
     if stored.get("model_type", "SentenceTransformer") != "SentenceTransformer":
-        missing.append(f"{path}: npbert has no model of the type {stored['model_type']!r}")
+        missing.append(f"{path}: model_type is {stored['model_type']!r}, which npbert does not support")
     similarity_fn_name, prompts = stored.get("similarity_fn_name") or "cosine", stored.get("prompts") or {}
     if not isinstance(similarity_fn_name, str) or not isinstance(prompts, dict):
         raise FileError(f"{path}: wanted a name as similarity_fn_name, and an object as prompts")
     named = {name: text for name, text in prompts.items() if text}
     usual = stored.get("default_prompt_name")
     if usual in named:
-        missing.append(f"{path}: npbert does not put the prompt {named[usual]!r} before every text")
+        missing.append(f"{path}: npbert does not add the prompt {named[usual]!r} to every text")
     elif named:
         said = ", ".join(f"{name}: {text!r}" for name, text in named.items())
-        warn(f"{path} has prompts, which are yours to put before a text of that kind; {said}")
+        warn(f"{path} has prompts; add them to your texts: {said}")
     return similarity_fn_name

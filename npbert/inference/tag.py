@@ -1,4 +1,4 @@
-"""Tag: a tag for every word of a text, and the entities that the tags make."""
+"""Tag: a tag for every word of a text, and the named entities of the tags."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
@@ -15,7 +15,7 @@ _LETTERS = {"B", "I", "E", "S"}
 
 
 class TaggedWord(NamedTuple):
-    """A word, its most probable tag, the probability of that, and where the word stands: it is text[start:end]."""
+    """A word, its most probable tag, the tag's probability, and the place of the word: text[start:end]."""
 
     word: str
     tag: str
@@ -25,7 +25,7 @@ class TaggedWord(NamedTuple):
 
 
 class NamedEntity(NamedTuple):
-    """text[start:end] names something of that type. The score is the mean of those of its words."""
+    """text[start:end] names something of that type. The score is the mean over its words."""
 
     type: str
     text: str
@@ -35,7 +35,7 @@ class NamedEntity(NamedTuple):
 
 
 class TaggedText(NamedTuple):
-    """The words of a text with their tags, the entities among them, and how many words were cut off and have no tag."""
+    """The words of a text with their tags, its entities, and the number of words that were cut off."""
 
     words: list[TaggedWord]
     entities: list[NamedEntity]
@@ -43,15 +43,15 @@ class TaggedText(NamedTuple):
 
 
 class Tag(Task):
-    """tag(text) -> a TaggedText; of a list of texts a list. A text that is a list of words is not split any further.
+    """tag(text) -> a TaggedText; for a list of texts, a list. A text may be a list of words.
 
-    A text is split at spaces and punctuation, as the tokenizer does it, and a word has the tag of its first token, as
-    in training. Places in a list of words are those in the text that has one space between two words. There are
-    entities where the tags are as in B-PER, I-PER and O; those of parts of speech make none. What has no token, as a
-    control character, has no tag either. (Devlin et al. 2018, section 5.3.)
+    The tokenizer splits a text at spaces and punctuation. A word has the tag of its first token, as in training. Places
+    in a list of words are those in the text with one space between two words. Tags such as B-PER, I-PER and O make
+    entities; parts of speech do not. A word without a token, such as a control character, has no tag. (Devlin et al.
+    2018, section 5.3.)
 
-    Warns: of texts that are longer than the model takes, and are cut.
-    Raises: TypeError for what is neither a text nor a list of words.
+    Warns: of texts cut to the model's length.
+    Raises: TypeError unless it is a text or a list of words.
     """
 
     model_class = BertForTokenClassification
@@ -81,7 +81,7 @@ class Tag(Task):
         return TaggedText(words, _entities(whole, words), _count_cut(encoding))
 
     def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Encoding]:
-        """The texts, or lists of words, as tokens, cut to `max_length`; a warning says how many were cut."""
+        """Return the texts, or lists of words, as tokens, cut to `max_length`. Warns of texts that were cut."""
         texts = list(texts)
         if all(isinstance(text, str) for text in texts):
             return super().tokenize(texts, path)
@@ -93,7 +93,7 @@ class Tag(Task):
         return encodings
 
     def logits(self, encodings: Sequence[Encoding]) -> list[Array]:
-        """For each text an array (W, C): what the model says of its W words, each by its first token."""
+        """Return an array (W, C) for each text: the logits of its W words, by their first tokens."""
 
         def compute(batch: Batch, numbers: Sequence[int]) -> Iterator[Array]:
             for row, number in zip(self.model(batch), numbers, strict=True):
@@ -103,7 +103,7 @@ class Tag(Task):
 
 
 def first_tokens(encoding: Encoding) -> list[tuple[int, int]]:
-    """The place of the first token of each word, and the number of the word: never of [CLS] and [SEP]."""
+    """Return the place of the first token of each word, and the word's index, without [CLS] and [SEP]."""
     words = encoding.word_ids
     return [
         (token, word)
@@ -113,7 +113,7 @@ def first_tokens(encoding: Encoding) -> list[tuple[int, int]]:
 
 
 def _words(text: str | Sequence[str], encoding: Encoding) -> list[tuple[str, int, int]]:
-    """The words of a text that have a token, each with its place in the text."""
+    """Return the words of a text that have a token, each with its place in the text."""
     numbers = [word for _, word in first_tokens(encoding)]
     if isinstance(text, str):
         places = [encoding.word_to_chars(number) for number in numbers]
@@ -125,7 +125,7 @@ def _words(text: str | Sequence[str], encoding: Encoding) -> list[tuple[str, int
 def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:
     try:
         entities = find_entities([word.tag for word in words])
-    except ValueError:  # the tags follow no such scheme
+    except ValueError:  # the tags have no such scheme
         return []
     found = []
     for type_, first, last in entities:
@@ -136,13 +136,13 @@ def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:
 
 
 def _count_cut(encoding: Encoding) -> int:
-    """The count of words without a token in what is left of a text that was too long."""
+    """Return the number of words cut off from a text."""
     rest = {word for part in encoding.overflowing for word in part.word_ids if word is not None}
     return len(rest - set(encoding.word_ids))
 
 
 class Entity(NamedTuple):
-    """The words start to end − 1 of a sentence, as in words[start:end], name something of that type."""
+    """The words words[start:end] of a sentence name something of that type."""
 
     type: str
     start: int
@@ -150,20 +150,19 @@ class Entity(NamedTuple):
 
 
 def find_entities(tags: Sequence[str]) -> list[Entity]:
-    """The entities of one sentence, from a tag a word: O, or a letter and a type, as in B-PER.
+    """Return the entities of one sentence, from a tag a word: O, or a letter and a type, such as B-PER.
 
-    B begins an entity, I is inside one, E ends one, S is one by itself, O is outside. A tag continues the entity before
-    it when it is I or E, of that entity's type, and the word before is B or I; any other than O begins one. So IOB2,
-    IOBES and IOE2 are all read, and tags that follow no scheme are read as well as can be: an I after an O, or after
-    another type, begins an entity. (So does conlleval, the script of the CoNLL tasks, and after it seqeval.) A letter
-    alone has the type "".
+    B begins an entity, I is inside one, E ends one, S is a single word, O is outside. A tag continues an entity if it
+    is I or E of the same type, after B or I; any other tag but O begins one. This reads IOB2, IOBES and IOE2. In tags
+    without a scheme, an I after O or another type begins an entity, as in conlleval, the script of the CoNLL tasks, and
+    seqeval. A letter alone has the type "".
 
-    Raises: ValueError for another tag; TypeError for one string in place of a list.
+    Raises: ValueError for another tag; TypeError for one string instead of a list.
     """
     if isinstance(tags, str):
         raise TypeError(f"tags are the string {tags!r}, wanted a list of tags for each sentence")
     entities: list[Entity] = []
-    open_type = None  # of the entity that the next word may continue
+    open_type = None  # the type that the next word may continue
     for position, tag in enumerate(tags):
         letter, _, type_ = str(tag).partition("-")
         if tag != "O" and letter not in _LETTERS:

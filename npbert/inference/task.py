@@ -1,4 +1,4 @@
-"""Task: what every use of a model with its tokenizer shares: reading both, and running many texts in batches."""
+"""Task: the base of all uses of a model with its tokenizer. It reads both, and runs many texts in batches."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
@@ -21,23 +21,20 @@ from npbert.io.messages import counted, is_quiet, listed, printable, warn
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
-"""The tokens, padding included, that go through a model at once: enough for fast products, and little memory."""
+"""The tokens of a batch, with padding: enough for fast products, in little memory."""
 
 MANY = 256
-"""From this many texts on there is a progress bar, if standard error is a terminal."""
+"""From this many texts on there is a progress bar on a terminal."""
 
 Self = TypeVar("Self", bound="Task")
 
 
 class Task:
-    """A model and its tokenizer, ready for text: `encode` makes tokens of it, and `logits` gives what the model says of
-    them. A subclass names in `model_class` the model that it reads, and makes answers of its logits.
+    """Base class of a model with its tokenizer. A subclass has a `model_class`, and turns logits into results.
 
-    max_length: how many tokens of a text the model reads. By default as many as it was trained on, which is the
-    tokenizer's `max_length`; where that says nothing, as many as the model takes.
+    max_length: the most tokens of a text. By default the tokenizer's `max_length`, as in training, or else the model's.
 
-    Raises: ValueError when the tokenizer has more tokens than the model, or for a max_length that the model does not
-    take.
+    Raises: ValueError if the tokenizer has more tokens than the model, or for a max_length beyond the model's.
     """
 
     model_class: ClassVar[type[PreTrainedModel]]
@@ -46,7 +43,7 @@ class Task:
     def __init__(self, model: Any, tokenizer: Tokenizer, *, max_length: int | None = None) -> None:
         if len(tokenizer) > model.config.vocab_size:
             raise ValueError(
-                f"the vocabulary has {len(tokenizer)} tokens, but the model's vocab_size is {model.config.vocab_size}"
+                f"the tokenizer has {len(tokenizer)} tokens, wanted {model.config.vocab_size}, the model's vocab_size"
             )
         longest = model.config.max_position_embeddings
         if max_length is None:
@@ -56,10 +53,11 @@ class Task:
 
     @classmethod
     def from_pretrained(cls: type[Self], folder: str | Path, **options: Any) -> Self:
-        """The model and the tokenizer in `folder`. options: what else the constructor takes. (Extra: hf.)
+        """Return the task for the model and tokenizer in `folder`. options: further arguments of the constructor.
+        (Extra: hf.)
 
-        Raises: FileNotFoundError or FileError that names the file and says what is wrong with it, also when the
-        vocabulary is of another size than the model's, or when the checkpoint lacks the head that is needed.
+        Raises: FileNotFoundError or FileError for a wrong file, for vocabulary and model of different sizes, and for a
+        checkpoint without the needed head.
         """
         check_holds(folder, cls.model_class.__name__)
         model = cls.model_class.from_pretrained(folder, new_head=False, **cls.model_options(folder, options))
@@ -69,14 +67,14 @@ class Task:
 
     @classmethod
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        """Options for the constructor of the model in `folder`, when this task has those options."""
+        """Return options for the constructor of the model in `folder`, from the options of this task."""
         return {}
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write the model and its tokenizer, with this task's `max_length`, into `folder`: from_pretrained, and
-        transformers, read them.
+        """Write the model and its tokenizer, with this task's `max_length`, into `folder`, for from_pretrained and
+        transformers.
 
-        Raises: FileExistsError for a folder that holds another model, or another tokenizer, unless `overwrite`.
+        Raises: FileExistsError for a folder with another model or tokenizer, unless `overwrite`.
         """
         tokenizer = copy(self.tokenizer)
         tokenizer.max_length = self.max_length
@@ -84,7 +82,7 @@ class Task:
         self.model.save_pretrained(folder, overwrite=overwrite)
 
     def __repr__(self) -> str:
-        """Its parts in a line each."""
+        """Return a line for each part."""
         facts = {"model": str(self.model).partition("\n")[0], "tokenizer": str(self.tokenizer).partition("\n")[0]}
         settings = {name: str(value) for name, value in vars(self).items() if isinstance(value, int | str)}
         facts |= {name: value for name, value in settings.items() if name[0] != "_"}
@@ -94,19 +92,19 @@ class Task:
         return titled(type(self).__name__, *(f"{name}: {fact}" for name, fact in facts.items()))
 
     def tokenize(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
-        """The texts as tokens, cut to `max_length`; a warning says how many were cut, and names the file at `path`."""
+        """Return the texts as tokens, cut to `max_length`. Warns of texts that were cut, with the file at `path`."""
         encodings = self.tokenizer.encode(list(texts), max_length=self.max_length)
         self._warn_of_cuts(encodings, path)
         return encodings
 
     def token_ids(self, texts: Iterable[Text]) -> list[Ids]:
-        """As tokenize, of many texts: of each only what the model reads, which takes little memory."""
+        """Return only the Ids of many texts, which takes less memory than `tokenize`."""
         found = self.tokenizer.encode_ids(list(texts), max_length=self.max_length)
         self._warn_of_cuts(found, "")
         return found
 
     def logits(self, encodings: Sequence[Any]) -> list[Array]:
-        """An array for each encoding: what the model says of it."""
+        """Return an array for each encoding: its logits."""
         return self.run(encodings, lambda batch, _: self.model(batch))
 
     def run(
@@ -117,19 +115,19 @@ class Task:
         batch_size: int | None = None,
         show_progress_bar: bool | None = None,
     ) -> list[Any]:
-        """compute(batch, numbers of its encodings) for all, in batches of like lengths; the results in the order of the
-        encodings.
+        """Call compute(batch, indices of its encodings) for all, in batches of similar lengths. Returns the results in
+        the order of the encodings.
 
-        batch_size: how many encodings go through the model at once, at most. show_progress_bar: True or False; without
-        it there is a bar on a terminal, for many texts.
+        batch_size: the most encodings at once.
+        show_progress_bar: True or False; by default on a terminal, for many texts.
 
-        Raises: ValueError unless batch_size is at least 1, and where the model gives numbers that are not finite.
+        Raises: ValueError unless batch_size is at least 1, and if the model's output is not finite.
         """
         if batch_size is not None:
             count_from(1).check("batch_size", batch_size)
         results: list[Any] = [None] * len(encodings)
         lengths = [len(encoding.ids) for encoding in encodings]
-        quiet = np.errstate(over="ignore", invalid="ignore")  # what comes of it is refused
+        quiet = np.errstate(over="ignore", invalid="ignore")  # check_finite rejects the results
         with _progress(len(encodings), show_progress_bar) as progress, quiet:
             for numbers in batches_by_length(lengths, batch_size=batch_size):
                 batch = self.tokenizer.batch([encodings[number] for number in numbers])
@@ -159,11 +157,11 @@ class Task:
 
 
 def check_finite(values: Array) -> None:
-    """Raise ValueError unless all numbers are finite: a label or a word that was made of others would look like any."""
+    """Raise ValueError unless all numbers are finite: a label or word from other numbers would look normal."""
     if not np.isfinite(values).all():
         raise ValueError(
-            f"the model gives numbers that are not finite: its weights are too large for {values.dtype}, as those of a "
-            "damaged checkpoint are, or of one that was converted from another format with a mistake"
+            f"the model's output is not finite: its weights are too large for {values.dtype}, as in a damaged "
+            f"or wrongly converted checkpoint"
         )
 
 
@@ -175,22 +173,22 @@ def check_max_length(max_length: int, config: BertConfig) -> None:
 
 
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:
-    """Raise FileError, naming the folder of the model, unless the tokenizer has as many tokens as the model."""
-    is_padded = config.architecture.model_type != "bert" and len(tokenizer) < config.vocab_size  # as NomicBERT's table
+    """Raise FileError, with the folder of the model, unless the tokenizer has as many tokens as the model."""
+    is_padded = config.architecture.model_type != "bert" and len(tokenizer) < config.vocab_size  # a padded table
     if len(tokenizer) != config.vocab_size and not is_padded:
         raise FileError(
-            f"{folder}: the vocabulary has {len(tokenizer)} tokens, but vocab_size in its config.json is "
-            f"{config.vocab_size}"
+            f"{folder}: the tokenizer has {len(tokenizer)} tokens, wanted {config.vocab_size}, the vocab_size in its "
+            "config.json"
         )
 
 
 def batches_by_length(
     lengths: Sequence[int], tokens: int = TOKENS_IN_A_BATCH, *, batch_size: int | None = None
 ) -> Iterator[list[int]]:
-    """The numbers of the sequences, longest first, in batches of at most `tokens` tokens with padding, or one sequence,
-    and of at most `batch_size` sequences.
+    """Return the indices of the sequences, longest first, in batches of at most `tokens` tokens with padding, or one
+    sequence, and of at most `batch_size` sequences.
 
-    Sequences of like lengths go together, so there is little padding.
+    Sequences of similar lengths share a batch, so there is little padding.
     """
     order = np.argsort(lengths, kind="stable")[::-1].tolist()
     while order:
@@ -200,8 +198,8 @@ def batches_by_length(
 
 
 def _progress(total: int, wanted: bool | None) -> Any:
-    """A progress bar, or None in its place."""
+    """Return a progress bar or a context that gives None."""
     if wanted is False or (wanted is None and (total < MANY or is_quiet())):
         return nullcontext()
     tqdm = import_extra("tqdm", extra="hf").tqdm
-    return tqdm(total=total, unit="text", disable=False if wanted else None)  # None: unless it would be on no terminal
+    return tqdm(total=total, unit="text", disable=False if wanted else None)  # None: only on a terminal

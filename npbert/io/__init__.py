@@ -1,4 +1,4 @@
-"""Where npbert meets the machine and people: files, messages and errors, libraries that may be missing, launchers."""
+"""Files, messages and errors, optional libraries, and launchers."""
 
 from npbert.io.errors import InputError, InputIndexError, InputWarning
 from npbert.io.extras import MissingExtraError

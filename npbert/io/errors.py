@@ -1,4 +1,4 @@
-"""Errors with fields: what is wrong with a value. Python, the command line and lists each say it in their own words."""
+"""Errors with fields, worded by Python, the command line and lists in their own terms."""
 
 import math
 from collections.abc import Callable, Collection
@@ -10,7 +10,7 @@ from npbert.io.messages import closest
 
 
 class Place(NamedTuple):
-    """A file, or one line of it, from 1 on; 0 for all of it."""
+    """A file, or a line of it, counted from 1; 0: the whole file."""
 
     path: str
     line: int = 0
@@ -20,7 +20,7 @@ class Place(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """An argument, a setting or an option in a sentence, under Python's name; with values to give it, if any."""
+    """An argument, a setting or an option in a sentence, by its Python name, perhaps with values to give it."""
 
     name: str
     values: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Setting(NamedTuple):
 
 
 Words = Callable[[Setting | Place], str]
-"""The words of a front end: what it calls a place, and a setting; "" for one that it does not have. Python's: str."""
+"""A front end's name for a place or a setting; "" if it has none. Python's front end: str."""
 
 Sentence = str | tuple[str | Setting | Place, ...]
 
@@ -41,11 +41,11 @@ _NOTHING = ("''", "()")
 
 @dataclass(eq=False, repr=False)
 class Fields(Exception):  # noqa: N818  # those below are errors and warnings
-    """What is wrong, in fields. str() says it in the words of a front end: Python's, until it sets `words`.
+    """The base of errors and warnings with fields. str() words them for Python, or by `words` for another front end.
 
-    says: a sentence, if not "what is got"   what: the name of an argument or a setting   got: its value
-    wanted: what it should be   where: the file and the line   hint: what may help; left out by a front end that lacks a
-    setting in it
+    what: the name of an argument or a setting   got: its value   wanted: the expected value
+    says: a sentence instead of "what is got"   where: the file and the line
+    hint: the fix; left out by a front end without a setting in it
     """
 
     says: Sentence = ""
@@ -71,7 +71,7 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
         return said
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the sentence alone, as a front end's words are a function."""
+        """Pickle only the sentence, as `words` is a function."""
         return type(self), (str(self),)
 
     def _said(self, sentence: Sentence) -> str:
@@ -91,17 +91,17 @@ class InputWarning(Fields, UserWarning):
 
 
 class Wanted(NamedTuple):
-    """The values that something may have. words: what an error says is wanted. names: of them all, if any."""
+    """The allowed values of a setting. words: the expectation in an error. names: all values, if they are names."""
 
     words: str
     holds: Callable[[Any], bool]
     names: tuple[str, ...] = ()
 
     def check(self, what: str, got: Any) -> None:
-        """Raise InputError unless `got` is such a value, with the name that was probably meant."""
+        """Raise InputError unless `got` is allowed, with the closest name."""
         try:
             is_right = self.holds(got)
-        except TypeError:  # a text in place of a number, say
+        except TypeError:  # for example a text instead of a number
             is_right = False
         if not is_right:
             meant = closest(str(got), self.names)
@@ -109,18 +109,20 @@ class Wanted(NamedTuple):
 
 
 def at_least(least: int) -> Wanted:
-    """A number that is not smaller, and that 64 bits can hold."""
+    """A number of at least `least` that fits into 64 bits."""
     return Wanted(f"at least {least}", lambda value: least <= value < 2**63)
 
 
 def count_from(least: int) -> Wanted:
-    """A whole number that is not smaller."""
+    """A whole number of at least `least`."""
     number = at_least(least)
-    return Wanted(f"{number.words}, a whole number", lambda value: isinstance(value, Integral) and number.holds(value))
+    return Wanted(
+        f"a whole number of {number.words}", lambda value: isinstance(value, Integral) and number.holds(value)
+    )
 
 
 def one_of(names: Collection[str]) -> Wanted:
-    """One of the names; an empty one among them is for a value that is not given."""
+    """One of the names. An empty name allows a missing value."""
     listed = tuple(filter(None, names))
     words = " or ".join(listed) if len(listed) == 2 else f"one of {', '.join(listed)}"
     return Wanted(words, lambda value: value in names, listed)

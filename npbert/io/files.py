@@ -1,4 +1,4 @@
-"""Files that are read with errors that name them, and written whole or not at all."""
+"""Reads files, with errors that name them, and writes files whole or not at all."""
 
 import errno
 import json
@@ -14,10 +14,10 @@ from npbert.io.errors import InputError, Place
 from npbert.io.messages import LOGGER
 
 LARGEST_STREAM = 2**28
-"""The most bytes of what is not a file: standard input, a pipe or a device."""
+"""The most bytes of a stream: standard input, a pipe or a device."""
 
 LARGEST_OBJECT = 2**24
-"""The most bytes of a configuration: in memory, JSON may take thirty times as much."""
+"""The most bytes of a configuration, as JSON in memory may take thirty times as much."""
 
 LARGEST_TOKENIZER = 2**25
 """The most bytes of a tokenizer.json; that of XLM-R has a third of it."""
@@ -26,7 +26,7 @@ _UNFINISHED = ".npbert-unfinished"
 
 
 class FileError(InputError):
-    """A file is there, but is not what it should be; the message names it and says what is wrong."""
+    """A file exists, but its content is wrong. The message has the file and the problem."""
 
 
 HOW_TO_ENCODE = "save it as UTF-8 (> in Windows PowerShell 5 writes UTF-16)"
@@ -34,7 +34,7 @@ HOW_TO_DOWNLOAD = "npbert reads from disk; to download a model: hf download NAME
 
 
 def model_folder(folder: str | Path) -> Path:
-    """The folder of a model: `folder` itself, or where that is the folder of a run, that of the run's best model."""
+    """Return the folder of a model: `folder` itself, or the best model's folder in a run."""
     folder = Path(folder)
     of_run = folder / "model"
     return of_run if (of_run / "config.json").is_file() and not (folder / "config.json").is_file() else folder
@@ -42,11 +42,11 @@ def model_folder(folder: str | Path) -> Path:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """An OSError inside that names no file, as of a full disk, or an unfinished one, names `path`."""
+    """Within it, an OSError without a file (a full disk), or with an unfinished one, gets the name `path`."""
     try:
         yield
     except OSError as error:
-        if type(error) is OSError and error.errno is None:  # a library's, in its own words
+        if type(error) is OSError and error.errno is None:  # an error of a library
             raise OSError(errno.EIO, str(error), str(path)) from error
         if error.filename is None or _UNFINISHED in str(error.filename):
             error.filename = str(path)
@@ -55,11 +55,11 @@ def naming(path: Path) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: Path) -> Iterator[Path]:
-    """A path to write to, which takes the place of `path` when the block ends without an error.
+    """Give a path to write to, which replaces `path` when the block ends without an error.
 
-    Whatever happens, a power cut too, `path` is the whole old file or the whole new one: it is renamed when all of it
-    is on the disk. It has the mode of the old file. Nothing is ever written through what stands at `path`: the new file
-    takes the place of a link, or of a pipe, too. So a folder from somebody else cannot have npbert write elsewhere.
+    `path` is always the whole old file or the whole new one, even after a power cut: the new file is renamed when all
+    of it is on the disk. It has the mode of the old file, and also replaces a link or a pipe, so an untrusted folder
+    cannot redirect the writing.
     """
     with naming(path), _unfinished_folder(path) as folder:
         written = folder / path.name
@@ -67,7 +67,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
         is_old = path.is_file() and not path.is_symlink()
         mode = (path if is_old else written).stat().st_mode
         yield written
-        with written.open("r+b") as file:  # Windows wants to write what it syncs
+        with written.open("r+b") as file:  # Windows can sync only a writable file
             os.fsync(file.fileno())
         written.chmod(mode)
         written.replace(path)
@@ -76,8 +76,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def write_where_asked(path: Path) -> Iterator[Path]:
-    """atomic_write for a path that the user has named, which may lead anywhere: a link stays a link, and what it points
-    to is written; a pipe, or /dev/null, is written to as it is."""
+    """atomic_write for a user's path, which may lead anywhere: the target of a link is replaced, and a pipe or
+    /dev/null is written directly."""
     if path.exists() and not path.is_file():
         yield path
         return
@@ -87,10 +87,8 @@ def write_where_asked(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _unfinished_folder(path: Path) -> Iterator[Path]:
-    """A folder beside `path` while it lasts: the library of safetensors, too, writes beside what it writes to."""
-    name = path.name.encode(errors="replace")[:60].decode(
-        errors="ignore"
-    )  # with the rest, no longer than a name may be
+    """Give a temporary folder next to `path`, as safetensors also writes temporary files."""
+    name = path.name.encode(errors="replace")[:60].decode(errors="ignore")  # the whole name is not too long
     folder = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=_UNFINISHED, dir=path.parent))
     try:
         yield folder
@@ -99,9 +97,9 @@ def _unfinished_folder(path: Path) -> Iterator[Path]:
 
 
 def check_writable(path: Path) -> None:
-    """Find out, before all the work, whether a file can be written to `path`.
+    """Check, before the work, that a file can be written to `path`.
 
-    Raises: OSError that names it: it is a folder, there is no folder for it, or nothing may be written there.
+    Raises: OSError if it is a folder, its folder does not exist, or is not writable.
     """
     if path.exists() and not path.is_file():
         code = errno.EISDIR if path.is_dir() else 0 if os.access(path, os.W_OK) else errno.EACCES
@@ -113,23 +111,23 @@ def check_writable(path: Path) -> None:
 
 
 def check_replaceable(path: Path, mark: str) -> None:
-    """Raise FileExistsError when `path` is a file that does not begin with a text that has `mark` in it: it was written
-    by something else, and would be lost."""
+    """Raise FileExistsError if `path` is a file without `mark` in its beginning, as it is not npbert's, and would be
+    lost."""
     if path.is_file():
         with path.open("rb") as file:
             begin = file.read(2**16)
         if begin and mark.encode() not in begin:
-            raise FileExistsError(f"{path} is another file, not a page of npbert: it would be lost")
+            raise FileExistsError(f"{path} is not a page of npbert, and would be lost; choose another name")
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Delete what processes that were killed in an atomic_write left in `folder`."""
+    """Delete unfinished files of killed processes in `folder`."""
     for leftover in folder.glob(f".*{_UNFINISHED}"):
         shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _sync_folder(folder: Path) -> None:
-    """The names of its files reach the disk, too. (Windows does that by itself, and opens no folders.)"""
+    """Sync the names of its files to the disk. (Windows does so itself, and cannot open folders.)"""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -144,13 +142,13 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file. Raises: FileError that gives the place when it is not UTF-8; OSError."""
+    """Return the text of a file. Raises: FileError with the place if it is not UTF-8; OSError."""
     LOGGER.debug("reading %s", path)
     return decode(read_bytes(path), str(path))
 
 
 def read_bytes(path: Path) -> bytes:
-    """All of a file. Raises: FileError as read_stream for a pipe or a device, which may have no end; OSError."""
+    """Return the bytes of a file. Raises: FileError as read_stream for a pipe or a device; OSError."""
     if path.is_file():
         return path.read_bytes()
     with path.open("rb") as stream:
@@ -158,15 +156,15 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_stream(stream: IO[bytes], name: str) -> bytes:
-    """All that comes. Raises: FileError that calls it `name` when that is more than LARGEST_STREAM bytes."""
+    """Return all bytes of a stream. Raises: FileError with `name` for more than LARGEST_STREAM bytes."""
     data = stream.read(LARGEST_STREAM + 1)
     if len(data) > LARGEST_STREAM:
-        raise FileError(f"{name} gives more than {LARGEST_STREAM // 2**20} MiB, and may have no end: wanted a file")
+        raise FileError(f"{name} has more than {LARGEST_STREAM // 2**20} MiB, wanted a file, as a stream may never end")
     return data
 
 
 def decode(data: bytes, name: str) -> str:
-    """UTF-8 as text, without a byte-order mark. Raises: FileError that gives file, line and byte of what is not."""
+    """Return UTF-8 as text, without a byte-order mark. Raises: FileError with file, line and byte of other data."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -177,10 +175,10 @@ def decode(data: bytes, name: str) -> str:
 
 
 def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
-    """The value of a JSON text, of the file called `name`, or of one line of it.
+    """Return the value of a JSON text, from the file called `name`, or from one line of it.
 
-    Raises: FileError that gives file and line for what is not JSON (NaN is none), is nested too deeply, or holds a
-    number of thousands of digits or half of a character (a lone surrogate, which no text can hold).
+    Raises: FileError with file and line, for text that is not JSON (such as NaN), is nested too deeply, or has a number
+    with thousands of digits or half of a character (a lone surrogate).
     """
     place = Place(name, line or 0)
     try:
@@ -193,20 +191,20 @@ def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
     except UnicodeEncodeError as error:
         raise FileError(f"not valid JSON: half of a character, {error.object[error.start]!a}", where=place) from error
     except RecursionError as error:
-        raise FileError("not valid JSON: it is nested too deeply", where=place) from error
+        raise FileError("not valid JSON: nested too deeply", where=place) from error
     except ValueError as error:
         raise FileError(f"not valid JSON: {error}", where=place) from error
     return value
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number there")
+    raise ValueError(f"{name} is not a number in JSON")
 
 
 def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_OBJECT) -> dict[str, Any]:
-    """The object in a JSON file, or an empty one for a file that is not there, if it `may_lack`.
+    """Return the object in a JSON file, or an empty one for a missing file, if it `may_lack`.
 
-    Raises: FileError when it holds no JSON or something else than an object, or more than `most` bytes; OSError.
+    Raises: FileError if it is not a JSON object, or has more than `most` bytes; OSError.
     """
     if may_lack and not path.is_file():
         return {}
@@ -214,5 +212,5 @@ def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_
         raise FileError(f"{path} has {path.stat().st_size / 2**20:.0f} MiB, wanted at most {most / 2**20:.0f}")
     value = parse_json(read_text(path), str(path))
     if not isinstance(value, dict):
-        raise FileError(f"{path} holds a JSON {type(value).__name__}, wanted an object")
+        raise FileError(f"{path} is a JSON {type(value).__name__}, wanted an object")
     return value

@@ -1,4 +1,4 @@
-"""JSON lines: a file with a row of JSON on each line, each with its step, that a run adds to and takes up again."""
+"""JSON lines: a file with a row of JSON on each line, each with its step, that a run appends to."""
 
 import json
 import math
@@ -11,19 +11,19 @@ from typing import Any
 from npbert.io.files import FileError, atomic_write, naming
 
 METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.jsonl"
-"""The files of rows in the folder of a run: its numbers, those of each layer, and what the model says of examples."""
+"""The files of rows in a run's folder: metrics, numbers of each layer, and sample predictions."""
 
 MOST_ROWS = 5000
-"""More points than this, one beside the other, no picture shows."""
+"""The most points that a picture can show side by side."""
 
 
 class JsonLines:
-    """The rows of the file at `path`, which is made when the first row is written. Those that are there already stay,
-    but for those of later steps than `after_step`: they are from a run that was killed after its last saved state.
+    """The rows of the file at `path`, created with the first row. Existing rows stay, except those after `after_step`,
+    from a run that was killed after its last saved state.
 
-    reached: the last step of which there was a row; 0 where there was none.
+    reached: the step of the last existing row, or 0.
 
-    Raises: FileError that gives file and line for a line that is not a row; OSError.
+    Raises: FileError with file and line for a line that is not a row; OSError.
     """
 
     def __init__(self, path: Path, *, after_step: int) -> None:
@@ -37,33 +37,34 @@ class JsonLines:
                         file.write(json.dumps(row) + "\n")
 
     def write(self, step: int, row: dict[str, Any]) -> None:
-        """Add a row, in one write, so that a kill leaves the whole line or none of it. What is not finite is null.
+        """Append a row in one write, so that a kill leaves the whole line or nothing. Numbers that are not finite
+        become null.
 
-        Raises: OSError that names the file; also when the disk is full.
+        Raises: OSError with the file, also for a full disk.
         """
         line = (json.dumps({"step": step, **finite_or_null(row)}, allow_nan=False) + "\n").encode()
         if not self.path.exists():
             with atomic_write(self.path):
-                pass  # an empty file, whose name survives a power cut
+                pass  # creates a file whose name survives a power cut
         with naming(self.path), self.path.open("ab", buffering=0) as file:
-            while line:  # of a row for which the disk has no room, the second write says so
+            while line:  # on a full disk, the second write raises the error
                 line = line[file.write(line) :]
 
     def sync(self) -> None:
-        """See to it that all rows are on the disk. Raises: OSError that names the file."""
+        """Sync all rows to the disk. Raises: OSError with the file."""
         if self.path.exists():
             with naming(self.path), self.path.open("ab") as file:
                 os.fsync(file.fileno())
 
 
 def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str, Any]]:
-    """The rows of a file, as far as their lines are complete; none when there is no file.
+    """Return the rows of the complete lines of a file, or none without a file.
 
-    at_most: the most rows with the same names that a picture can use. Of more, every second is read, or third, and so
-    on, and the last, with a warning.
+    at_most: the most rows with the same names that a picture needs. Of more, only every second row or fewer, and the
+    last, are read, with a warning.
 
-    Raises: FileError that gives file and line for a line that is not a row, or that holds a whole number of more than
-    64 bits, which no array takes; OSError.
+    Raises: FileError with file and line for a line that is not a row, or has a whole number of more than 64 bits;
+    OSError.
     """
     rows = list(_rows(path))
     kinds: dict[tuple[str, ...], list[int]] = {}
@@ -75,7 +76,7 @@ def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str,
         every = max(every, step)
         chosen.update(numbers[::step], numbers[-1:])
     if every > 1:
-        warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: of most, one in {every} is read", stacklevel=2)
+        warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: one in {every} of most is read", stacklevel=2)
     return [rows[number] for number in sorted(chosen)]
 
 
@@ -101,12 +102,12 @@ def _whole_number(text: str) -> int:
 
 
 def finite_or_null(value: Any) -> Any:
-    """The value with None, JSON's null, for each number in it that is not finite: JSON has no word for those."""
+    """Return the value with None, JSON's null, for each number in it that is not finite."""
     return with_floats(value, lambda number: number if math.isfinite(number) else None)
 
 
 def with_floats(value: Any, change: Callable[[float], Any]) -> Any:
-    """A JSON value with every float in it changed."""
+    """Return a JSON value with every float in it changed."""
     if isinstance(value, dict):
         return {name: with_floats(each, change) for name, each in value.items()}
     if isinstance(value, list | tuple):

@@ -1,20 +1,20 @@
-"""The launcher, as mpiexec is, that has started this process: how many it has started, and which of them this is."""
+"""The launcher of this process, such as mpiexec: its number of processes, and the rank of this one."""
 
 import os
 from collections.abc import Iterable, Mapping
 
 SIZES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_STEP_NUM_TASKS")
 RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID")
-"""The variables in which launchers say how many processes they have started, and which of them this is."""
+"""The environment variables of launchers for the number of processes, and for the rank."""
 
 
 def launched(environment: Mapping[str, str] = os.environ) -> int:
-    """The count of processes that a launcher has started: 1 without a launcher, 0 when it does not say."""
+    """Return the number of processes of the launcher: 1 without a launcher, 0 if unknown."""
     return _first(SIZES, environment, 0 if "PMIX_RANK" in environment else 1)
 
 
 def launched_rank(environment: Mapping[str, str] = os.environ) -> int:
-    """The number of this process among those of the launcher, as far as it says one: 0 is the first."""
+    """Return the rank of this process, if known: 0 is the first."""
     return _first(RANKS, environment, 0)
 
 

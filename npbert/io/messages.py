@@ -1,5 +1,4 @@
-"""Messages: the logger called "npbert", of the standard library's `logging`; and what errors and progress are put
-together from, the name that a misspelt one was meant to be, too."""
+"""The logger "npbert", and helpers for messages: printable text, counts, lists of names, and corrections of a name."""
 
 import difflib
 import io
@@ -18,22 +17,19 @@ _CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-
 _NOT_THE_USERS = ("npbert", "contextlib", "sklearn", "joblib")
 
 LOGGER = logging.getLogger("npbert")
-"""It says little: at INFO, that a head is new; at DEBUG, which files are read.
-Without a handler of the program's own, nothing is printed."""
+"""It logs new heads at INFO, and the files read at DEBUG. Without a handler in your program, nothing is printed."""
 
 LOGGER.addHandler(logging.NullHandler())
 
 
 def is_quiet() -> bool:
-    """True if nobody wants to see progress: after `logging.getLogger("npbert").setLevel(logging.ERROR)`, or under
-    `npbert -q`, there are no bars and no lines of progress."""
+    """True if progress is switched off, by `logging.getLogger("npbert").setLevel(logging.ERROR)` or `npbert -q`."""
     return not LOGGER.isEnabledFor(logging.WARNING)
 
 
 @contextmanager
 def quiet(level: int = logging.ERROR) -> Iterator[None]:
-    """While it lasts, npbert logs nothing below that level. At the usual one, there are no bars and no lines of
-    progress, as `is_quiet` says."""
+    """Within it, npbert logs nothing below `level`. With ERROR, progress is off, too (`is_quiet`)."""
     before = LOGGER.level
     LOGGER.setLevel(max(before, level))
     try:
@@ -43,14 +39,13 @@ def quiet(level: int = logging.ERROR) -> Iterator[None]:
 
 
 def print_any_letter() -> None:
-    r"""From now on, print a letter that the encoding of standard output lacks, as that of a pipe on Windows may, as
-    \uXXXX. It would be an error otherwise."""
+    r"""From now on, print letters that the encoding of standard output lacks as \uXXXX, instead of raising an error."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def warn(text: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line of the user's that led here, however far in, and through scikit-learn, too."""
+    """Warn at the user's line, at any depth of npbert or scikit-learn."""
     frame, level = sys._getframe(), 1
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _NOT_THE_USERS:
         frame, level = frame.f_back, level + 1
@@ -58,14 +53,14 @@ def warn(text: str | Warning, category: type[Warning] = UserWarning) -> None:
 
 
 def printable(text: str) -> str:
-    """The text as a terminal may show it: what came from a file or a command line may hold anything.
+    """Return text of any file or command line for a terminal.
 
-    Control characters are written out (\\x1b, say, which could colour, move or hide what follows), long lines are
-    shortened in their middle, and of many lines the first are shown.
+    Control characters such as \\x1b are escaped, long lines are shortened in their middle, and only the first lines are
+    kept.
     """
     lines = text.split("\n")
     if len(lines) > MOST_LINES:
-        lines[MOST_LINES - 1 :] = [f"… and {len(lines) - MOST_LINES + 1} lines more"]
+        lines[MOST_LINES - 1 :] = [f"… and {len(lines) - MOST_LINES + 1} more lines"]
     written = (_CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), line) for line in lines)
     return "\n".join(map(_shortened, written))
 
@@ -86,7 +81,8 @@ MOST_NAMES, _LONGEST_NAME = 10, 30
 
 
 def listed(names: Collection[str], *, quote: Callable[[str], str] = repr) -> str:
-    """Names from a file for an error: the first ten in quotes, each cut to 30 characters, and the number of all."""
+    """Return names from a file for an error: the first ten in quotes, each cut to 30 characters, and the number of
+    all."""
     first = islice(names, MOST_NAMES)
     cut = (name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…" for name in first)
     more = f", … ({len(names):,} in all)" if len(names) > MOST_NAMES else ""
@@ -94,13 +90,13 @@ def listed(names: Collection[str], *, quote: Callable[[str], str] = repr) -> str
 
 
 def in_words(error: BaseException) -> str:
-    """An error in words for somebody who reads no Python: of the system's, the file and what is wrong with it."""
+    """Return an error without Python's terms; for a system error, the file and the reason."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return str(error) or type(error).__name__
 
 
-_MEANT = {  # names that other programs have for the same thing, with underscores
+_MEANT = {  # names in other programs, with underscores
     "bs": "batch_size",
     "check": "gradcheck",
     "clip": "max_grad_norm",
@@ -134,10 +130,7 @@ _MEANT = {  # names that other programs have for the same thing, with underscore
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:
-    """The one of the known names that `name` was most probably meant to be; None where none is like it.
-
-    Case, and whether words are joined by - or by _, do not matter.
-    """
+    """Return the known name closest to `name`, or None. Case, and - or _, do not matter."""
     by_key = {_key(other): other for other in known}
     key = _key(name)
     meant = [other for other in _MEANT.get(key, "").split() if other in by_key]
@@ -147,7 +140,7 @@ def closest(name: str, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of an error: "; did you mean …?", or nothing where no known name is like it."""
+    """Return the end of an error, "; did you mean …?", or "" if no known name is close."""
     found = closest(name, known)
     return f"; did you mean {found}?" if found else ""
 

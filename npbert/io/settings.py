@@ -1,4 +1,4 @@
-"""Settings: values, each with its help and its default said once, for Python, the command line and files."""
+"""Settings: values with a help and a default, defined once for Python, the command line and files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None) -> Any:
-    """A field of a settings class.
+    """Return a field of a settings class.
 
-    value: a word for what it takes, as its help shows it; usually the type tells.   wanted: the values that are
-    possible; None for all of its type.
+    value: the word for its value in the help, by default from its type   wanted: the allowed values
     """
     return field(default=default, metadata={"help": help_text, "value": value, "wanted": wanted})
 
@@ -32,8 +31,8 @@ def _as_text(value: object) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Settings of one purpose; a run puts several together. A Path may be given for a str, and a list for a tuple. A
-    type may end in `| None`, for a setting that is not given. (In a module with `from __future__ import annotations`.)
+    """Base class of settings. A str may be given as a Path, and a tuple as a list. A type may end in `| None`, for a
+    missing setting. (In a module with `from __future__ import annotations`.)
     """
 
     def __post_init__(self) -> None:
@@ -42,7 +41,7 @@ class Settings:
 
 
 def check_values(settings: Any) -> None:
-    """Raise TypeError for a value of another type than its setting has, InputError for one that is not possible."""
+    """Raise TypeError for a value of another type than the setting's, InputError for a wrong one."""
     for entry in fields(settings):
         given, kind = getattr(settings, entry.name), str(entry.type).removesuffix(" | None")
         if not entry.metadata or (given is None and kind != entry.type):

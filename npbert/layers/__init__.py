@@ -1,4 +1,4 @@
-"""One equation a file: its forward, its backward, and why. `__all__` is the order to read them in."""
+"""One equation a file, with its forward, its backward, and the reason. `__all__` is in reading order."""
 
 from npbert.layers.binary_cross_entropy import BinaryCrossEntropy
 from npbert.layers.cosine_loss import CoSENT, CosineLoss

@@ -1,4 +1,4 @@
-"""Errors for arrays that do not fit the layer that they are handed to."""
+"""Checks of the arrays passed to a layer."""
 
 from typing import Any, NoReturn
 
@@ -8,14 +8,14 @@ from npbert.compute.array import Array, DTypeLike
 
 
 def check_rows(layer: Any, x: Array, features: int, dtype: DTypeLike, *, name: str = "x") -> None:
-    """Raise ValueError unless x is (N, features), TypeError unless it is an array of this dtype. (NumPy alone would
-    stretch an axis of 1, and turn float32 into float64, without a word.)"""
+    """Raise ValueError unless x is (N, features), TypeError unless it is an array of this dtype. (NumPy would silently
+    broadcast an axis of 1, and turn float32 into float64.)"""
     if not isinstance(x, np.ndarray) or x.ndim != 2 or x.shape[1] != features or x.dtype != dtype:
         _refuse(layer, x, f"(N, {features})", dtype, name)
 
 
 def check_like(layer: Any, dy: Array, shape: tuple[int, ...], dtype: DTypeLike, *, name: str = "dy") -> None:
-    """Raise ValueError or TypeError unless dy has this shape and dtype, those of the y that it is the gradient of."""
+    """Raise ValueError or TypeError unless dy has the shape and dtype of y."""
     if not isinstance(dy, np.ndarray) or dy.shape != shape or dy.dtype != dtype:
         _refuse(layer, dy, shape, dtype, name)
 
@@ -28,8 +28,8 @@ def _refuse(layer: Any, array: Any, shape: Any, dtype: DTypeLike, name: str) -> 
 
 
 def check_floats(layer: Any, x: Array, *, name: str = "x") -> None:
-    """Raise TypeError unless x is an array of floats, or of the complex numbers and objects that gradcheck puts in
-    their place. (NumPy alone would take the tanh of integers, or of a list, and give float64.)"""
+    """Raise TypeError unless x is an array of floats, or of gradcheck's complex numbers and objects. (NumPy would
+    accept integers or a list, and return float64.)"""
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "fcO":
         kind = f"of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
         raise TypeError(f"{type(layer).__name__}: {name} is {kind}, wanted an array of floats")

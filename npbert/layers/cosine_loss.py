@@ -1,4 +1,4 @@
-"""CosineLoss and CoSENT: losses of pairs of texts with a score, how similar they are."""
+"""CosineLoss and CoSENT: losses for pairs of texts with a similarity score."""
 
 import numpy as np
 
@@ -31,10 +31,10 @@ class CosineLoss(Loss):
         return self.error(cosines, target.astype(cosines.dtype), tape)
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dcos from the loss of the cosines; then cos = a·b gives da = dcos b and db = dcos a, on the unit sphere."""
+        """dcos from the loss; then cos = a·b on the unit sphere, so da = dcos b and db = dcos a."""
         dcos = self.error.backward(dloss, tape)
         unit = tape.take(self)
-        dunit = unit[:, ::-1] * dcos[:, None, None]  # each vector of a pair gets the other
+        dunit = unit[:, ::-1] * dcos[:, None, None]  # the gradient of each vector is the other
         return self.unit.backward(dunit, tape)
 
 
@@ -43,8 +43,9 @@ class CoSENT(CosineLoss):
 
     vectors (B, 2, D)   target (B,), scores of any size   loss: a number
 
-    Only the order of the scores counts. (Su 2022, "CoSENT"; CoSENTLoss in sentence-transformers.) Raises: as
-    CosineLoss.
+    Only the order of the scores counts. (Su 2022, "CoSENT"; CoSENTLoss in sentence-transformers.)
+
+    Raises: as CosineLoss.
     """
 
     def __init__(self, scale: float = 20.0) -> None:
@@ -75,9 +76,9 @@ class WrongOrder(Loss):
     def backward(self, dloss: float, tape: Tape) -> Array:
         """dxₖ = scale · (Σᵢ pᵢₖ − Σⱼ pₖⱼ)  with  p = e^(excess) / (1 + Σ e^(excess)).
 
-        The loss is log Σ e^z with one z that is always 0, so ∂loss/∂zᵢⱼ is the softmax pᵢⱼ. zᵢⱼ = scale (xⱼ − xᵢ)
-        rises with xⱼ and falls with xᵢ: a number has a column of p where it should be the smaller, and a row where
-        it should be the larger.
+        The loss is log Σ e^z with one z that is always 0, so ∂loss/∂zᵢⱼ is the softmax pᵢⱼ. zᵢⱼ = scale (xⱼ − xᵢ) grows
+        with xⱼ and shrinks with xᵢ. So xₖ adds the p of its column, where it should be smaller, and subtracts the p of
+        its row, where it should be larger.
         """
         p = tape.take(self)
         dx: Array = (p.sum(axis=0) - p.sum(axis=1)) * (float(dloss) * self.scale)

@@ -1,4 +1,4 @@
-"""DistanceAttention: attention whose scores also depend on how far apart two words are."""
+"""DistanceAttention: attention whose scores also depend on the distance of two words."""
 
 import math
 
@@ -18,10 +18,10 @@ class DistanceAttention(DotProductAttention):
 
     q (M, D) queries   k (N, D) keys   v (N, D) values   c (M, D)
 
-    bias: b, a `RelativeBias` that all layers share (MPNet); None for 0.
-    reach: beyond this distance b is −∞, and a key has no part in P: the local layers of ModernBERT, whose window of 128
-    is a reach of 64. None for no limit. A sequence is cut into bands of neighboring queries, and scores of keys that a
-    band cannot reach are never computed.
+    bias: b, a `RelativeBias` that all layers share (MPNet); None: 0.
+    reach: the largest distance, beyond which b is −∞ and P is 0; None: no limit. ModernBERT's local layers have a
+    window of 128, a reach of 64. A sequence is cut into bands of neighboring queries, and only scores within reach of a
+    band are computed.
 
     (Raffel et al. 2020, "T5", section 2.1, for the bias; Beltagy et al. 2020, "Longformer", section 3.1, for the
     window.) Chapter 11 of docs/ derives it. Raises: as DotProductAttention.
@@ -62,8 +62,8 @@ class DistanceAttention(DotProductAttention):
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
         """(dq, dk, dv) as in DotProductAttention, and db[δ] = Σ dSᵢⱼ over all i and j with j − i = δ.
 
-        S is a sum, so both terms get dS unchanged. One number of b is in every score of its distance, and collects the
-        gradients of all. Out of reach P is 0, and so is dS. A key that two bands reach collects from both.
+        S is a sum, so both terms get dS unchanged. A number of b is part of every score at its distance, so their
+        gradients add up. Out of reach P is 0, and so is dS. A key within reach of two bands adds up both gradients.
         """
         q, k, v, pieces, distances, probabilities, masks, b = tape.take(self)
         check_like(self, dc, q.shape, q.dtype)
@@ -87,7 +87,7 @@ class DistanceAttention(DotProductAttention):
         return dq, dk, dv
 
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
-        """P of each sequence (H, R, T): a row is a query and sums to 1, a column is a key."""
+        """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
         sequences = self._sequences(q, k, k, sequences)
         b = self._bias_by_distance(int(sequences.lengths.max()), NO_TAPE)
         edges = np.cumsum(sequences.query_lengths)[:-1]
@@ -99,13 +99,14 @@ class DistanceAttention(DotProductAttention):
         ]
 
     def _bias_by_distance(self, longest: int, tape: Tape) -> Array:
-        """b (2·longest − 1, H) of the distances 1 − longest … longest − 1; without a bias (0, H)."""
+        """Return b (2·longest − 1, H) for the distances 1 − longest … longest − 1; without a bias (0, H)."""
         if self.bias is None:
             return np.zeros((0, self.num_heads))
         return self.bias(np.arange(1 - longest, longest), tape)
 
     def _probabilities(self, q: Array, k: Array, distances: Array, b: Array) -> Array:
-        """P (…, heads, R, T), of q (…, heads, R, d), k (…, heads, T, d), distances (…, R, T) and b by distance."""
+        """Return P (…, heads, R, T) from q (…, heads, R, d), k (…, heads, T, d), distances (…, R, T) and b by
+        distance."""
         s = (q * (1 / math.sqrt(q.shape[-1]))) @ k.swapaxes(-1, -2)
         if self.bias:
             s = s + np.moveaxis(b[distances + len(b) // 2], -1, -3)
@@ -115,6 +116,6 @@ class DistanceAttention(DotProductAttention):
 
 
 def _add_by_distance(db: Array, distances: Array, ds: Array) -> None:
-    """db[δ] += Σ ds at the distance δ, for each head.   db (2·longest − 1, heads)   ds (n, heads, R, T)"""
+    """Add: db[δ] += Σ ds at the distance δ, for each head.   db (2·longest − 1, heads)   ds (n, heads, R, T)"""
     of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
     scatter_add(db, distances.reshape(-1) + len(db) // 2, of_heads)

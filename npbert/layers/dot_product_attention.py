@@ -1,4 +1,4 @@
-"""DotProductAttention: each query compares itself with all keys and takes a weighted mean of their values."""
+"""DotProductAttention: compares each query with all keys, and returns a weighted mean of their values."""
 
 import math
 
@@ -14,21 +14,21 @@ from npbert.layers.softmax import softmax, softmax_backward
 
 
 class DotProductAttention(Layer):
-    """C = A V  with  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d, for each head of each sequence by itself.
+    """C = A V  with  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√d, for each head of each sequence.
 
     q (M, D) queries   k (N, D) keys   v (N, D) values   c (M, D)
-    sequences: which rows belong together; None means that all are one sequence.
+    sequences: which rows belong together; None: all rows are one sequence.
 
-    The D features are cut into H heads of d = D / H each, and each head computes the formula with its own d columns.
-    The score of two vectors with d independent features of mean 0 and variance 1 has variance d: without √d, softmax
-    would give nearly all weight to the largest. (Vaswani et al. 2017, section 3.2.1; dropout as in BERT's code.)
+    The D features are cut into H heads of d = D / H each, and each head computes the formula with its d columns. The
+    score of two vectors with d independent features of mean 0 and variance 1 has variance d: without √d, softmax would
+    give nearly all weight to the largest. (Vaswani et al. 2017, section 3.2.1; dropout as in BERT's code.)
 
-    There is no padding to be masked: rows are real tokens, and each sequence is multiplied by itself. `attend` and
-    `attend_backward` are the formula and its derivative, for R queries and T keys of d features. The rest hands them a
-    few heads of a few sequences of one length at a time, so that the scores stay in the processor's cache.
+    Rows are real tokens, and each sequence has a separate product, so no padding needs a mask. `attend` and
+    `attend_backward` are the formula and its derivative, for R queries and T keys of d features. The other methods pass
+    them a few heads of a few sequences of one length at a time, so that the scores stay in the processor's cache.
     Chapter 6 of docs/ derives it; in exercise 10 you do.
 
-    Raises: ValueError when H does not divide D, or when q, k, v and the sequences do not fit together.
+    Raises: ValueError if H does not divide D, or if q, k, v and the sequences do not fit together.
     """
 
     def __init__(self, num_heads: int, dropout: float = 0.0) -> None:
@@ -36,9 +36,9 @@ class DotProductAttention(Layer):
         self.dropout = Dropout(dropout)
 
     def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None) -> tuple[Array, Array]:
-        """C (…, R, d) and P (…, R, T), of q (…, R, d) and k, v (…, T, d): R queries and T keys of one sequence.
+        """Return C (…, R, d) and P (…, R, T) for q (…, R, d) and k, v (…, T, d): R queries and T keys of one sequence.
 
-        mask: True where dropout keeps an element of P, None for no dropout. It has nothing to do with padding.
+        mask: of dropout, not of padding: True where it keeps an element of P; None: no dropout.
         """
         p = _probabilities(q, k)
         a = self.dropout.apply(p, mask)
@@ -49,15 +49,15 @@ class DotProductAttention(Layer):
     ) -> tuple[Array, Array, Array]:
         """dV = Aᵀ dC,  dA = dC Vᵀ,  dP and dS by the backwards of dropout and softmax,  dQ = dS K/√d,  dK = dSᵀ Q/√d.
 
-        A product C = A V hands each factor the gradient times the other factor, transposed so that shapes fit. S is a
-        product of Q and Kᵀ, divided by √d, so 1/√d stands in the gradients of both. Between the products stands
-        softmax, row by row: dS = P · (dP − Σₖ dPₖ Pₖ), derived in softmax.py and in chapter 4 of docs/.
+        In a product C = A V, the gradient of each factor is dC times the other factor, transposed so that shapes fit. S
+        is Q Kᵀ divided by √d, so both gradients have the factor 1/√d. Between the products is softmax, row by row: dS =
+        P · (dP − Σₖ dPₖ Pₖ), derived in softmax.py and in chapter 4 of docs/.
         """
         a = self.dropout.apply(p, mask)
         dv = _transposed(a) @ dc
         da = dc @ _transposed(v)
         ds = softmax_backward(self.dropout.apply(da, mask), p)
-        dqk = np.multiply(ds, 1 / math.sqrt(q.shape[-1]), out=ds)  # the gradient of Q Kᵀ, where S is Q Kᵀ/√d
+        dqk = np.multiply(ds, 1 / math.sqrt(q.shape[-1]), out=ds)  # the gradient of Q Kᵀ, as S = Q Kᵀ/√d
         return dqk @ k, _transposed(dqk) @ q, dv
 
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
@@ -81,10 +81,9 @@ class DotProductAttention(Layer):
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
-        """(dq, dk, dv), as in `attend_backward`, piece by piece.
+        """Return (dq, dk, dv), by `attend_backward` for each piece.
 
-        A long sequence is in several pieces with all of its keys, so these collect from each. Its P was too large to be
-        kept, and is computed again.
+        The pieces of a long sequence share its keys, so dk and dv add up. Its P was too large to keep: computed again.
         """
         q, k, v, pieces, probabilities, masks = tape.take(self)
         check_like(self, dc, q.shape, q.dtype)
@@ -107,7 +106,7 @@ class DotProductAttention(Layer):
         return dq, dk, dv
 
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
-        """P of each sequence (H, R, T): a row is a query and sums to 1, a column is a key."""
+        """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
         sequences = self._sequences(q, k, k, sequences)
         queries, keys = np.split(q, np.cumsum(sequences.query_lengths)[:-1]), np.split(k, sequences.offsets[1:-1])
         return [
@@ -119,12 +118,12 @@ class DotProductAttention(Layer):
         return x.reshape(len(x), self.num_heads, x.shape[1] // self.num_heads).swapaxes(0, 1)
 
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
-        """The sequences, or all rows as one; or the error that the class promises."""
+        """Return the sequences, or all rows as one. Raises: as the class."""
         if sequences is None:
             sequences = Sequences(np.array([len(k)]), np.array([len(q)]))
         features = q.shape[-1]
         if features % self.num_heads:
-            raise ValueError(f"{features} features cannot be cut into {self.num_heads} heads of one size")
+            raise ValueError(f"num_heads is {self.num_heads}, wanted a divisor of the {features} features")
         check_like(self, q, (sequences.num_queries, features), q.dtype, name="q")
         check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
         check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")
@@ -132,10 +131,10 @@ class DotProductAttention(Layer):
 
 
 def _probabilities(q: Array, k: Array) -> Array:
-    """P = softmax(Q Kᵀ/√d). (Q is scaled before the product, as it is smaller than what comes out.)"""
+    """Return P = softmax(Q Kᵀ/√d). (Q is scaled before the product, as it is smaller than the result.)"""
     return softmax((q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k))
 
 
 def _transposed(x: Array) -> Array:
-    """The last two axes swapped."""
+    """Return x with the last two axes swapped."""
     return x.swapaxes(-1, -2)

@@ -1,4 +1,4 @@
-"""Dropout: while training, every number is set to 0 with probability p."""
+"""Dropout: in training, sets every number to 0 with probability p."""
 
 import math
 
@@ -11,13 +11,13 @@ from npbert.layers.checks import check_floats, check_like
 
 
 class Dropout(Layer):
-    """y = x · mask / (1 − p), where each element of the mask is 1 with probability 1 − p and else 0.
+    """y = x · mask / (1 − p), where each element of the mask is 1 with probability 1 − p, and otherwise 0.
 
     x (N, D), or any other shape   y the same
 
-    The mask is drawn from `tape.rng`; where there is none (evaluation), y = x. The factor 1/(1 − p) leaves the expected
-    value of y equal to x, so nothing needs to be scaled in evaluation. (Srivastava et al. 2014, section 10, where p is
-    the probability to keep.) Chapter 7 of docs/ derives it; in exercise 8 you do.
+    The mask is drawn from `tape.rng`. Without an rng, as in evaluation, y = x. With the factor 1/(1 − p) the expected
+    value of y is x, so evaluation needs no scaling. (Srivastava et al. 2014, section 10, where p is the probability to
+    keep.) Chapter 7 of docs/ derives it; in exercise 8 you do.
 
     Raises: ValueError unless 0 ≤ p < 1.
     """
@@ -34,21 +34,22 @@ class Dropout(Layer):
         return self.apply(x, mask)
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = dy · mask / (1 − p): an element that was dropped did not move the loss, one that was kept was scaled."""
+        """dx = dy · mask / (1 − p): a dropped element does not move the loss, and a kept one is scaled."""
         shape, dtype, mask = tape.take(self)
         check_like(self, dy, shape, dtype)
         return self.apply(dy, mask)
 
     def apply(self, x: Array, mask: Array | None) -> Array:
-        """x · mask / (1 − p), or x itself for no dropout. (Attention uses `draw` and this, and keeps its own masks.)"""
+        """Return x · mask / (1 − p), or x itself without a mask. (Attention calls `draw` and `apply`, and keeps the
+        masks itself.)"""
         return x if mask is None else x * (1 / (1 - self.p)) * mask
 
     def draw(self, shape: tuple[int, ...], rng: np.random.Generator | None) -> Array | None:
-        """A mask of this shape, True where x is kept; None for no dropout.
+        """Return a mask of this shape, True where x is kept; None: no dropout.
 
-        16 random bits an element are drawn, four elements at a time: several times as fast as a random float each. So p
-        is rounded to a multiple of 2⁻¹⁶, and the expected value is that of x but for 1 part in 100,000. Each dtype
-        drops the same.
+        It draws 16 random bits an element, four elements at a time: several times as fast as a random float for each.
+        So p is rounded to a multiple of 2⁻¹⁶, and the expected value is x up to 1 part in 100,000. The mask does not
+        depend on the dtype.
         """
         if rng is None or self.p == 0:
             return None

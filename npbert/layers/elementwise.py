@@ -1,4 +1,4 @@
-"""Elementwise: the base of all activations. Each number is mapped by itself, whatever its neighbours are."""
+"""Elementwise: the base class of all activations, which map each number separately."""
 
 from npbert.compute import Array, rowwise
 from npbert.core.layer import Layer
@@ -7,24 +7,24 @@ from npbert.layers.checks import check_floats, check_like
 
 
 class Elementwise(Layer):
-    """y = f(x), for every element by itself.
+    """y = f(x), for every element.
 
     x (N, D), or any other shape   y the same
 
-    A subclass gives two formulas: `value_and_slope(x)`, which is f(x) and f′(x), since the two often share the part
-    that takes longest to compute; and, where f(x) alone is quicker, `value(x)`. Forward keeps the slope, which is all
-    that backward needs. Chapter 1 of docs/ derives it.
+    A subclass has two formulas: `value_and_slope(x)` returns f(x) and f′(x), which often share their most expensive
+    part. `value(x)` returns f(x), if that alone is faster. Forward keeps the slope for backward. Chapter 1 of docs/
+    derives it.
 
     Raises: TypeError for an x that is not an array of floats.
     """
 
     def value(self, x: Array) -> Array:
-        """f(x), of the shape and dtype of x."""
+        """Return f(x), of the shape and dtype of x."""
         return self.value_and_slope(x)[0]
 
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
-        """f(x) and f′(x), both of the shape and dtype of x."""
-        raise NotImplementedError(f"{type(self).__name__} needs value_and_slope(x), which gives f(x) and f′(x)")
+        """Return f(x) and f′(x), both of the shape and dtype of x."""
+        raise NotImplementedError(f"{type(self).__name__} needs value_and_slope(x), which returns f(x) and f′(x)")
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         check_floats(self, x)
@@ -36,7 +36,7 @@ class Elementwise(Layer):
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = dy · f′(x): each x moves its own y alone, f′(x) times as fast."""
+        """dx = dy · f′(x): each x moves only its own y, f′(x) times as fast."""
         slope: Array = tape.take(self)
         check_like(self, dy, slope.shape, slope.dtype)
         return dy * slope

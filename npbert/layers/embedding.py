@@ -13,8 +13,8 @@ class Embedding(Layer):
 
     ids (N,) integers from 0 to V − 1   weight W (V, D)   y (N, D)
 
-    The same as multiplying one-hot rows by W, without the multiplication. W starts as normal(0, std).
-    Chapter 7 of docs/ derives it; in exercise 6 you do.
+    Equal to a product of one-hot rows with W, without the product. W starts as normal(0, std). Chapter 7 of docs/
+    derives it; in exercise 6 you do.
 
     Raises: TypeError for ids that are not integers, IndexError for an id outside 0 to V − 1.
     """
@@ -28,7 +28,7 @@ class Embedding(Layer):
         return self.weight.value[ids]
 
     def backward(self, dy: Array, tape: Tape) -> None:
-        """dW[v] = Σ dyₙ over all n with idsₙ = v: a row of W that was read n times collects n gradients.
+        """dW[v] = Σ dyₙ over all n with idsₙ = v: a row of W that is read n times adds up n gradients.
 
         The ids have no gradient.
         """

@@ -1,4 +1,4 @@
-"""Gather: take chosen rows, and leave the others."""
+"""Gather: selects rows."""
 
 import numpy as np
 
@@ -12,10 +12,10 @@ from npbert.layers.checks import check_like
 class Gather(Layer):
     """y = x[rows].
 
-    x (N, D)   rows (M,) integers from 0 to N − 1, in any order, some of them twice   y (M, D)
+    x (N, D)   rows (M,) integers from 0 to N − 1, in any order, perhaps repeated   y (M, D)
 
-    The masked-LM head reads only the masked words, about 15 % of all, and its product with the vocabulary is the
-    largest in the model: taking the rows first saves the other 85 % of that product. Chapter 7 of docs/ derives it.
+    The masked-LM head reads only the masked words, about 15 % of all. Its product with the vocabulary is the largest of
+    the model, and selecting the rows first saves 85 % of it. Chapter 7 of docs/ derives it.
 
     Raises: TypeError for rows that are not integers, IndexError for one outside 0 to N − 1.
     """
@@ -26,7 +26,7 @@ class Gather(Layer):
         return x[rows]
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx is 0 where nothing was read, and elsewhere the sum of dy over all reads of a row."""
+        """dx is the sum of dy over all reads of a row, and 0 for a row that is not read."""
         shape, dtype, rows = tape.take(self)
         check_like(self, dy, (len(rows), *shape[1:]), dtype)
         dx = np.zeros(shape, dtype)

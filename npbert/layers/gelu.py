@@ -13,9 +13,9 @@ class GELU(Elementwise):
 
     x (N, D)   y (N, D)
 
-    The exact form, Hugging Face's `gelu` and its default for BERT; Google's code has its approximation, `TanhGELU`.
-    forward and backward, dx = dy · y′, are those of every `Elementwise`. (Hendrycks & Gimpel 2016, section 2.)
-    Chapter 1 of docs/ derives it; in exercise 3 you do.
+    The exact form, Hugging Face's `gelu` and its default for BERT; Google's code uses the approximation `TanhGELU`.
+    Forward and backward, dx = dy · y′, are in `Elementwise`. (Hendrycks & Gimpel 2016, section 2.) Chapter 1 of docs/
+    derives it; in exercise 3 you do.
     """
 
     def value(self, x: Array) -> Array:
@@ -25,8 +25,8 @@ class GELU(Elementwise):
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
         """y = x Φ(x)  and  y′ = Φ(x) + x φ(x)  with  φ = Φ′.
 
-        The product rule: x appears once as the factor and once inside Φ. And φ(x) = e^(−x²/2) / √(2π), since
-        erf′(z) = 2/√π · e^(−z²): that times ½, and times the 1/√2 that is inside.
+        The product rule: x appears once as the factor and once inside Φ. And φ(x) = e^(−x²/2) / √(2π), since erf′(z) =
+        2/√π · e^(−z²), times ½, and times the inner derivative 1/√2.
         """
         cdf = _cdf(x)
         return x * cdf, cdf + x * _density(x)

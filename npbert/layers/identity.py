@@ -1,4 +1,4 @@
-"""Identity and NoEmbedding: in the place of a layer that a model leaves out."""
+"""Identity and NoEmbedding: placeholders for a layer that a model leaves out."""
 
 from typing import Any
 
@@ -25,4 +25,4 @@ class NoEmbedding(Layer):
         return 0.0
 
     def backward(self, dy: Array, tape: Tape) -> None:
-        """Nothing is learned, and integers have no gradient."""
+        """Do nothing: it has no parameters, and integers have no gradient."""

@@ -1,4 +1,4 @@
-"""InBatchNegatives: of all texts of a batch, each query has to find its own."""
+"""InBatchNegatives: each query has to find its own text among all texts of the batch."""
 
 import numpy as np
 
@@ -12,17 +12,19 @@ from npbert.layers.unit_length import UnitLength
 class InBatchNegatives(Loss):
     """loss = mean over the queries of −log p[own text]  with  p = softmax(scale · cosine(query, every text)).
 
-    vectors (B, C, D): of each group its query, the text that answers it, and C − 2 more that do not
+    vectors (B, C, D): for each group the query, the text that answers it, and C − 2 texts that do not
     texts (B, C): a number for each text, equal for equal texts   loss: a number, in nats
 
     The texts of the other groups are the wrong answers: a batch of B pairs is a classification with B classes, without
-    a single label. A text that answers the query, too, is left out of its sum: one that is equal to its own text, and
-    the own text of an equal query.
-    both_ways: each text has to find its query, too; the loss is the mean of both.
-    scale: cosines lie between −1 and 1, too close together for a softmax. (van den Oord et al. 2018, "Representation
-    learning with contrastive predictive coding", section 2.3: InfoNCE. Henderson et al. 2017, "Efficient natural
-    language response suggestion", section 4.4: several negatives from the batch. sentence-transformers calls it
-    MultipleNegativesRankingLoss.)
+    labels. Further right answers are left out of the sum: a text equal to the query's own text, and the own text of an
+    equal query.
+
+    both_ways: each text also has to find its query; the loss is the mean of both.
+    scale: multiplies the cosines, as numbers between −1 and 1 are too close together for a softmax.
+
+    (van den Oord et al. 2018, "Representation learning with contrastive predictive coding", section 2.3: InfoNCE.
+    Henderson et al. 2017, "Efficient natural language response suggestion", section 4.4: several negatives from the
+    batch. sentence-transformers calls it MultipleNegativesRankingLoss.)
 
     Raises: ValueError when vectors are not (B, C, D) with C ≥ 2, or texts not (B, C).
     """
@@ -45,12 +47,12 @@ class InBatchNegatives(Loss):
         return loss
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dscores from the cross-entropy; then back through the product and the lengths.
+        """dscores from the cross-entropy; then back through the product and the unit lengths.
 
         scores = scale · Q Fᵀ is a product of two matrices, so dQ = scale · dscores F and dF = scale · dscoresᵀ Q. With
-        dscores = share · (p − onehot(own text)) a query is drawn to its own text and pushed off all others, each by its
-        probability, and every text is in the gradient of every query. The way back from texts to queries is the loss
-        of the transposed scores, so its gradient is transposed before both are added.
+        dscores = share · (p − onehot(own text)), a step moves a query towards its own text and away from all others,
+        each by its probability. The loss from texts to queries is the same with transposed scores, so its gradient is
+        transposed before both are added.
         """
         queries, found = tape.take(self)
         share = float(dloss) / (1 + self.both_ways)
@@ -64,14 +66,16 @@ class InBatchNegatives(Loss):
 
 
 def _in_a_row(array: Array) -> Array:
-    """What belongs to the texts of the groups, without the queries: all first texts, which are the queries' own, then
-    all second ones, and so on. (B, C, …) -> (B·(C − 1), …)"""
+    """Return the entries of the texts without the queries: all first texts, the queries' own, then all second ones, and
+    so on.
+
+    (B, C, …) -> (B·(C − 1), …)"""
     columns: Array = array[:, 1:].swapaxes(0, 1)
     return columns.reshape(-1, *array.shape[2:])
 
 
 def _answers_too(texts: Array) -> Array:
-    """Which texts answer each query besides its own (B, B·(C − 1))."""
+    """Return the mask of other right texts for each query (B, B·(C − 1))."""
     answers: Array = texts[:, 1:2] == _in_a_row(texts)
     answers[:, : len(texts)] |= texts[:, :1] == texts[:, 0]
     np.fill_diagonal(answers, False)

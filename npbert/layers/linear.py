@@ -12,8 +12,8 @@ class Linear(Layer):
 
     x (N, I)   weight W (I, O)   bias b (O,)   y (N, O)
 
-    Rows times W, (in, out), as in the papers; PyTorch, and so Hugging Face, stores the transpose. W starts as
-    normal(0, std), b as 0. Chapters 2 and 3 of docs/ derive it; in exercise 2 you do.
+    W is (in, out), as in the papers; PyTorch and Hugging Face store the transpose. W starts as normal(0, std), b as 0.
+    Chapters 2 and 3 of docs/ derive it; in exercise 2 you do.
 
     Raises: ValueError when x is not (N, I), TypeError when its dtype is not that of W.
     """
@@ -31,15 +31,15 @@ class Linear(Layer):
     def backward(self, dy: Array, tape: Tape) -> Array:
         """dW = xᵀ dy,  db = Σₙ dyₙ,  dx = dy Wᵀ.
 
-        The loss is one number, which later layers make of y. dy is ∂loss/∂y: dy[n, o] says how fast the loss moves with
-        y[n, o]. Number by number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o]. A number that moves several y moves the loss by
-        all of them. The chain rule gives its gradient one term for each: how fast it moves that y, times that y's dy.
+        Later layers turn y into the loss, one number. dy[n, o] is ∂loss/∂y[n, o], the change of the loss with y[n, o].
+        Number by number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o]. A number that moves several y moves the loss through all
+        of them. By the chain rule, its gradient is a sum with a term for each: the speed of that y, times its dy.
 
         - W[i, o] moves y[n, o] in every row n, x[n, i] times as fast as itself:    dW[i, o] = Σₙ x[n, i] dy[n, o]
         - b[o] moves y[n, o] in every row n, just as fast:                          db[o] = Σₙ dy[n, o]
         - x[n, i] moves every y[n, o] of its row, W[i, o] times as fast as itself:  dx[n, i] = Σₒ dy[n, o] W[i, o]
 
-        Two of these sums are matrix products, once a transposition has brought the summed index to the middle.
+        Two of these sums are matrix products: a transposition brings the summed index to the middle.
         """
         x = tape.take(self)
         _, out_features = self.weight.value.shape

@@ -1,4 +1,4 @@
-"""Loss: the last layer of a model in training, which makes one number of its output and of what was wanted."""
+"""Loss: the last layer in training, which computes one number from the output and the target."""
 
 from npbert.compute import Array
 from npbert.core.layer import Layer
@@ -10,5 +10,5 @@ class Loss(Layer):
     constant_inputs = ("target",)
 
     def count_right(self, prediction: Array, target: Array) -> int | None:
-        """The number of predictions that are right; None where nothing is right or wrong, as in a regression."""
+        """Return the number of right predictions, or None, as for a regression."""
         return None

@@ -10,14 +10,14 @@ class MeanSquaredError(Loss):
 
     prediction (N, D), or any other shape   target the same   loss: a number
 
-    Raises: ValueError when the shapes differ, or when there are no elements.
+    Raises: ValueError if the shapes differ, or without elements.
     """
 
     def forward(self, prediction: Array, target: Array, tape: Tape = NO_TAPE) -> float:
         if prediction.shape != target.shape:
-            raise ValueError(f"prediction has shape {prediction.shape}, but target {target.shape}")
+            raise ValueError(f"target has shape {target.shape}, wanted {prediction.shape}, as prediction")
         if prediction.size == 0:
-            raise ValueError(f"prediction and target are empty, of shape {prediction.shape}")
+            raise ValueError(f"prediction has shape {prediction.shape}, wanted at least one number")
         difference = prediction - target
         tape.keep(self, difference=difference)
         return (difference * difference).mean()

@@ -1,4 +1,4 @@
-"""SinusoidalPositions: fixed vectors that tell positions apart, as the original Transformer has them."""
+"""SinusoidalPositions: the fixed position vectors of the original Transformer."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ class SinusoidalPositions(Layer):
 
     positions (N,) integers, 0 and up   y (N, D)
 
-    Used like an `Embedding` whose table is fixed. BERT learns its positions instead. (Vaswani et al. 2017,
-    section 3.5.)
+    It works like an `Embedding` with a fixed table. BERT learns its positions instead. (Vaswani et al. 2017, section
+    3.5.)
 
     Raises: TypeError for positions that are not integers, IndexError for one beyond the table.
     """
@@ -32,4 +32,4 @@ class SinusoidalPositions(Layer):
         return self.table[positions]
 
     def backward(self, dy: Array, tape: Tape) -> None:
-        """Nothing is learned, and integers have no gradient."""
+        """Do nothing: it has no parameters, and integers have no gradient."""

@@ -1,4 +1,4 @@
-"""RelativeBias: a learned number for each distance between two words, for each head."""
+"""RelativeBias: a learned number for each head and each distance between two words."""
 
 import math
 
@@ -15,9 +15,9 @@ class RelativeBias(Embedding):
 
     distances (n,) integers of any sign   weight W (buckets, H)   y (n, H), one number for each head
 
-    Near distances have a bucket each; from a quarter of the buckets on, the buckets grow with the logarithm of the
-    distance, and all beyond `max_distance` share the last. Half of the buckets are for keys that come later. All layers
-    share one table. It is an `Embedding` of buckets: its backward adds up what the distances of a bucket bring back.
+    Short distances have a bucket each. From a quarter of the buckets on, buckets grow with the logarithm of the
+    distance, and all distances beyond `max_distance` share the last. Half of the buckets are for later keys. All layers
+    share one table. It is an `Embedding` of buckets: its backward adds up the gradients of a bucket's distances.
     (Raffel et al. 2020, "T5", section 2.1; MPNet's code, whose buckets these are.) Chapter 11 of docs/ derives it.
     """
 
@@ -29,7 +29,7 @@ class RelativeBias(Embedding):
         return super().forward(self.buckets(distances), tape)
 
     def buckets(self, distances: Array) -> Array:
-        """The bucket of each distance."""
+        """Return the bucket of each distance."""
         half = len(self.weight.value) // 2
         near = half // 2
         far = np.abs(distances)

@@ -15,9 +15,9 @@ class ReLU(Elementwise):
     """
 
     def value(self, x: Array) -> Array:
-        """max(x, 0). (In gradcheck's complex step x is complex, and its real part decides.)"""
+        """max(x, 0), decided by the real part in gradcheck's complex step"""
         return np.where(x.real <= 0, 0, x)
 
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
-        """y  and  y′ = 1 where x > 0, else 0: what passed forward passes back. At 0 itself the slope is taken as 0."""
+        """y  and  y′ = 1 where x > 0, else 0: a gradient passes where x passed. At 0 the slope is defined as 0."""
         return self.value(x), (x > 0).astype(x.dtype)

@@ -1,4 +1,4 @@
-"""Rotary: queries and keys turn with their position, so that their dot product sees only the distance."""
+"""Rotary: rotates queries and keys by their position, so that their dot product depends only on the distance."""
 
 import numpy as np
 
@@ -14,15 +14,16 @@ class Rotary(Layer):
 
     x (N, D)   positions t (N,) integers, 0 and up   y (N, D)
 
-    The d features of each head are d/2 pairs, feature i with feature i + d/2, and each pair is a point in a plane that
-    is turned by its own angle. Turned by s and by t, two vectors have the dot product that one of them has with the
-    other turned by t − s: attention sees distances, and no table of positions is learned. (Su et al. 2021, "RoFormer",
-    section 3.2; the pairs as in Hugging Face's `rotate_half`.) Chapter 11 of docs/ derives it.
+    The d features of each head are d/2 pairs, feature i with feature i + d/2, and each pair is a point in a plane,
+    rotated by an angle of its frequency. The dot product of two vectors rotated by s and by t depends only on t − s:
+    attention sees distances, without a table of positions. (Su et al. 2021, "RoFormer", section 3.2; the pairs as in
+    Hugging Face's `rotate_half`.) Chapter 11 of docs/ derives it.
 
-    features: d, of one head   base: the larger, the slower the last pairs turn   dtype: of x
-    stretch: for texts longer than those learned from, (factor, first, last, scale): from pair `first` to pair `last`, φ
-    falls from its own to a `factor`-th, and y is `scale` times as long. (Peng et al. 2023, "YaRN", section 3.)
-    (The angles are float32 in any case, as in Hugging Face's code: the same numbers.)
+    features: d, of one head   base: the larger, the slower the last pairs rotate   dtype: of x
+    stretch: for texts longer than in training, (factor, first, last, scale): from pair `first` to pair `last`, φ falls
+    to φ / factor, and y is `scale` times as long. (Peng et al. 2023, "YaRN", section 3.)
+
+    (The angles are always float32, as in Hugging Face's code, for the same numbers.)
 
     Raises: ValueError when d is odd or does not divide D; TypeError for positions that are not integers.
     """
@@ -36,7 +37,7 @@ class Rotary(Layer):
         stretch: tuple[float, ...] | None = None,
     ) -> None:
         if features % 2:
-            raise ValueError(f"a head has {features} features, wanted an even number: rotary positions turn pairs")
+            raise ValueError(f"features is {features}, wanted an even number, as rotary positions rotate pairs")
         self.features, self.base, self.dtype, self.stretch = features, base, dtype, stretch
 
     def forward(self, x: Array, positions: Array, tape: Tape = NO_TAPE) -> Array:
@@ -51,10 +52,10 @@ class Rotary(Layer):
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx is dy turned back, by the angles −φ.
+        """dx is dy rotated back, by the angles −φ.
 
-        A rotation is the matrix R = (cos, −sin; sin, cos), so dx = Rᵀ dy; and the transpose of a rotation is the
-        rotation back. It changes no length: rotary positions neither shrink nor enlarge a gradient.
+        A rotation is the matrix R = (cos, −sin; sin, cos), so dx = Rᵀ dy, and the transpose of a rotation is the
+        rotation back. It keeps lengths: rotary positions neither shrink nor enlarge a gradient.
         """
         shape, dtype, cos, sin = tape.take(self)
         check_like(self, dy, shape, dtype)
@@ -62,7 +63,7 @@ class Rotary(Layer):
         return dx
 
     def _frequencies(self) -> Array:
-        """base^(−2i/d) for each pair i (d/2,): how far it turns from one position to the next."""
+        """Return base^(−2i/d) for each pair i (d/2,): its rotation from one position to the next."""
         pairs = np.arange(self.features // 2, dtype=np.float32)
         frequencies = 1 / self.base ** (2 * pairs / self.features)
         if self.stretch is None:
@@ -73,7 +74,7 @@ class Rotary(Layer):
 
 
 def _turned(x: Array, cos: Array, sin: Array) -> Array:
-    """x (N, D), each pair of each head turned; cos and sin of its angle (N, d/2)."""
+    """Return x (N, D) with each pair of each head rotated; cos and sin of its angle (N, d/2)."""
     half = cos.shape[1]
     pairs = x.reshape(len(x), -1, 2, half)  # (N, H, 2, d/2)
     a, b = pairs[:, :, 0], pairs[:, :, 1]

@@ -30,5 +30,5 @@ class SiLU(Elementwise):
 
 
 def _sigmoid(x: Array) -> Array:
-    """σ(x) = ½ (1 + tanh(x/2)): the same function, and no exponential overflows."""
+    """σ(x) = ½ (1 + tanh(x/2)): the same function, without overflow."""
     return 0.5 * (1 + np.tanh(0.5 * x))

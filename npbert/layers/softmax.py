@@ -1,4 +1,4 @@
-"""Softmax: numbers become a probability distribution."""
+"""Softmax: turns numbers into a probability distribution."""
 
 import numpy as np
 
@@ -25,8 +25,8 @@ class Softmax(Layer):
     def backward(self, dp: Array, tape: Tape) -> Array:
         """dx = p · (dp − Σₖ dpₖ pₖ).
 
-        ∂pₖ/∂xⱼ = pₖ (δₖⱼ − pⱼ): raising xⱼ raises pⱼ and takes from all others, so that the sum stays 1. So dxⱼ is pⱼ
-        times how far dpⱼ lies above the mean of dp, weighted by p.
+        ∂pₖ/∂xⱼ = pₖ (δₖⱼ − pⱼ): raising xⱼ raises pⱼ and lowers all others, as the sum stays 1. So dxⱼ is pⱼ times the
+        difference of dpⱼ and the mean of dp weighted by p.
         """
         p = tape.take(self)
         check_like(self, dp, p.shape, p.dtype)
@@ -34,7 +34,7 @@ class Softmax(Layer):
 
 
 def softmax(x: Array) -> Array:
-    """p. The largest x is subtracted first: p does not change by it, and no exponential overflows."""
+    """Return p. The largest x is subtracted first, which does not change p, and no exponential overflows."""
     p = np.exp(x - row_maxima(x))
     p /= row_sums(p)
     return p

@@ -1,4 +1,4 @@
-"""Tanh: squashes every number into −1 to 1."""
+"""Tanh: maps every number to −1 … 1."""
 
 import numpy as np
 
@@ -17,6 +17,6 @@ class Tanh(Elementwise):
         return np.tanh(x)
 
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
-        """y = tanh(x)  and  y′ = 1 − y²: steepest at 0, and flat where y is nearly −1 or 1."""
+        """y = tanh(x)  and  y′ = 1 − y²: steepest at 0, and flat near y = −1 and 1."""
         y = np.tanh(x)
         return y, 1 - y * y

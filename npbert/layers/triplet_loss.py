@@ -1,4 +1,4 @@
-"""TripletLoss: a text is nearer to what belongs to it than to what does not, by a margin."""
+"""TripletLoss: a text should be closer to a matching text than to another one, by a margin."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from npbert.layers.loss import Loss
 class TripletLoss(Loss):
     """loss = mean max(0, |a − p| − |a − n| + margin)  for the anchor a, the positive p and the negative n of a group.
 
-    vectors (B, 3, D)   target (B, 3), which is not read   loss: a number
+    vectors (B, 3, D)   target (B, 3), not used   loss: a number
 
     (Reimers & Gurevych 2019, "Sentence-BERT", section 3: their triplet objective, with its margin of 1; 5 is that of
     sentence-transformers.) Raises: ValueError when vectors are not (B, 3, D).
@@ -29,10 +29,10 @@ class TripletLoss(Loss):
         return np.where(excess > 0, excess, 0).mean()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dp = −share · (a − p) / |a − p|,  dn = share · (a − n) / |a − n|,  da = −dp − dn  where the margin is missed.
+        """dp = −share · (a − p) / |a − p|,  dn = share · (a − n) / |a − n|,  da = −dp − dn  if the margin is missed.
 
-        share = dloss / B. The slope of a distance is a vector of length 1, away from the other point, however far that
-        is. Two vectors that are equal have no slope: 0.
+        share = dloss / B. The slope of a distance is a vector of length 1, away from the other point, at any distance.
+        For equal vectors it is 0.
         """
         differences, distances, is_wrong = tape.take(self)
         slopes = differences / np.where(distances == 0, 1, distances)[:, :, None]

@@ -1,4 +1,4 @@
-"""UnitLength: every row on the unit sphere, where a dot product is a cosine."""
+"""UnitLength: scales every row to length 1, so that a dot product is a cosine."""
 
 import numpy as np
 
@@ -9,11 +9,11 @@ from npbert.layers.checks import check_floats, check_like
 
 
 class UnitLength(Layer):
-    """y = x / |x| for each row; a row of zeros stays as it is.
+    """y = x / |x| for each row; a row of zeros stays 0.
 
     x (N, D), or any other shape whose last axis is D   y the same
 
-    The dot product of two rows of y is the cosine of the angle between those of x.
+    The dot product of two rows of y is the cosine of the angle between the rows of x.
     """
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
@@ -25,10 +25,10 @@ class UnitLength(Layer):
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = (dy − y (y·dy)) / |x|: the part of dy along y is lost, as a longer x gives the same y.
+        """dx = (dy − y (y·dy)) / |x|: without the part of dy along y, as a longer x gives the same y.
 
         By the quotient rule, ∂yⱼ/∂xᵢ = (1 if i = j) / |x| − xⱼ (xᵢ / |x|) / |x|², since ∂|x|/∂xᵢ = xᵢ / |x|. With
-        y = x / |x| that is ((1 if i = j) − yᵢ yⱼ) / |x|, and dxᵢ = Σⱼ dyⱼ ∂yⱼ/∂xᵢ. A short x turns more easily than a
+        y = x / |x| that is ((1 if i = j) − yᵢ yⱼ) / |x|, and dxᵢ = Σⱼ dyⱼ ∂yⱼ/∂xᵢ. A step rotates a short x more than a
         long one, so its gradient is larger.
         """
         y, length = tape.take(self)

@@ -1,4 +1,4 @@
-"""Unpack: rows go to their places in a batch, and padding is 0."""
+"""Unpack: puts rows in their places of a batch, with 0 for padding."""
 
 import numpy as np
 
@@ -9,14 +9,13 @@ from npbert.layers.checks import check_like
 
 
 class Unpack(Layer):
-    """y[places] = x, and 0 elsewhere: from packed rows to the batch that they came from.
+    """y[places] = x, and 0 elsewhere: from packed rows back to the batch.
 
-    x (N, D)   places (N,) integers, each once: where in the flattened batch   shape (B, T)   y (B, T, D)
+    x (N, D)   places (N,) distinct integers, indices in the flattened batch   shape (B, T)   y (B, T, D)
 
-    The reverse of `Gather`, which takes rows from their places. Models end with it, so that those who use them find
-    (B, T, …) again; nothing before it knows of padding.
+    The reverse of `Gather`. It is the last step of a model, for outputs (B, T, …); the other layers have no padding.
 
-    Raises: ValueError when there is not one place for each row.
+    Raises: ValueError unless there is one place for each row.
     """
 
     def forward(self, x: Array, places: Array, shape: tuple[int, int], tape: Tape = NO_TAPE) -> Array:
@@ -27,7 +26,7 @@ class Unpack(Layer):
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = dy[places]: each row gets what came back to its place. Padding is 0 whatever x is, and moves nothing."""
+        """dx = dy[places]: each row gets the gradient of its place. Padding does not depend on x."""
         places, shape, dtype = tape.take(self)
         check_like(self, dy, shape, dtype)
         dx: Array = dy.reshape(-1, dy.shape[-1])[places]

@@ -1,7 +1,7 @@
-"""Learn backpropagation by writing it: exercises, and a checker that says what is wrong and why.
+"""Learn backpropagation by writing it: exercises, and a check that explains mistakes.
 
-The files of the exercises are made from the library's own source. What a learner writes is run in a process of its own,
-compared with the library's numbers; and where they differ, the small edit is looked for that makes them right.
+The files of the exercises come from the library's source. A learner's answer runs in a separate process, and its
+numbers are compared with the library's. If they differ, a search finds the small edit that makes them right.
 """
 
 from npbert.learn.answer_file import judge_file

@@ -1,4 +1,4 @@
-"""Answer: what `thing` gives at each sample of a part, beside what is right there; it is the Oracle of its mending."""
+"""Answer: the learner's numbers at each sample of a part, with the right ones. It is the Oracle for mending."""
 
 from collections.abc import Callable, Sequence
 from functools import cache, cached_property
@@ -16,8 +16,8 @@ _SMALLEST_SCALE = 1e-2
 
 
 class Given(NamedTuple):
-    """The numbers of an answer at one sample, as far as it came; the names of those that are wrong or not there; and
-    what stopped it, if anything did."""
+    """The numbers of an answer at one sample, as far as it ran; the names of wrong or missing ones; and its failure, if
+    any."""
 
     numbers: Numbers
     wrong: set[str]
@@ -25,7 +25,7 @@ class Given(NamedTuple):
 
 
 class Answer:
-    """right: at each seed of the part, the library's numbers, or those that are wanted in their place."""
+    """right: the right numbers at each seed of the part."""
 
     def __init__(self, part: Part, thing: Any, wanted: Sequence[Numbers] = ()) -> None:
         self.part, self.thing, self.samples = part, thing, part.seeds
@@ -33,7 +33,7 @@ class Answer:
 
     @cached_property
     def given(self) -> list[Given]:
-        """What `thing` gives at each sample."""
+        """The numbers of `thing` at each sample."""
         return [self._given(k) for k in range(len(self.samples))]
 
     def _given(self, k: int) -> Given:
@@ -48,7 +48,7 @@ class Answer:
         return Given(numbers, wrong, stopped)
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        """As the Protocol says, step by step: while one number is not right, none after it is."""
+        """Run the function on sample k, as in Oracle. After a wrong number, all later ones count as wrong."""
         numbers, wrong, right = dict[str, Array](), set[str](), self.right[k]
         try:
             for each in self.part.run(self.part.with_function(self.thing, function), self.samples[k]):
@@ -58,7 +58,7 @@ class Answer:
                     break
         except PromiseError as error:
             return Outlook(set(error.subjects), set(right))
-        except Exception:  # of what the edited code returned
+        except Exception:  # an error of the edited code's result
             return FAILED
         alike = {name: (numbers[name], right[name]) for name in numbers if is_like(numbers[name], right.get(name))}
         if not wrong <= alike.keys():
@@ -67,9 +67,9 @@ class Answer:
         return Outlook(wrong | (right.keys() - numbers.keys()), alike.keys() - wrong, arrays)
 
     def _wrong(self, numbers: Numbers, k: int) -> set[str]:
-        """The names of what is there, and not the same but for rounding."""
+        """Return the names of the numbers that differ beyond rounding."""
         right = self.right[k]
-        least = _SMALLEST_SCALE * max(map(_size, right.values()), default=0)  # where an array is nearly 0
+        least = _SMALLEST_SCALE * max(map(_size, right.values()), default=0)  # for an array near 0
         return {name for name in numbers.keys() & right.keys() if not self._is_same(numbers[name], right[name], least)}
 
     def _is_same(self, one: Any, other: Array, least: float) -> bool:
@@ -79,7 +79,7 @@ class Answer:
         return bool(off <= self.part.tolerance * max(_size(other), least))
 
     def stopped(self) -> Failure | None:
-        """The first failure but for those of the check on numbers that are all there."""
+        """The first failure, without the check's errors on complete numbers."""
         for one, right in zip(self.given, self.right, strict=True):
             if one.stopped and (not one.stopped.is_of_check or right.keys() - one.numbers):
                 return one.stopped
@@ -90,7 +90,7 @@ class Answer:
         return next((each.stopped for each in self.given if each.stopped), None)
 
     def all_wrong(self) -> list[str]:
-        """The names of what is not right at some sample, in the order in which they come."""
+        """The names that are wrong at some sample, in order."""
         wrong = set().union(*(each.wrong for each in self.given))
         return [name for name in self.right[0] if name in wrong]
 
@@ -99,7 +99,7 @@ class Answer:
         return {name for name in self.all_wrong() if not any(np.any(each.numbers.get(name, 1)) for each in self.given)}
 
     def comparable(self) -> list[Numbers]:
-        """At each sample the learner's numbers by those names that are wrong, and everywhere of the right shape."""
+        """The learner's numbers at each sample, by the wrong names that have the right shape everywhere."""
         both = list(zip(self.given, self.right, strict=True))
         names = [
             name for name in self.all_wrong() if all(is_like(one.numbers.get(name), right[name]) for one, right in both)
@@ -123,5 +123,5 @@ def _of_library(run: Callable[..., Any], right: Any, seed: int) -> Numbers:
 
 
 def _size(array: Array) -> float:
-    """The largest number of it that is finite."""
+    """Return its largest finite number."""
     return float(np.abs(array, where=np.isfinite(array), out=np.zeros(np.shape(array))).max(initial=0))

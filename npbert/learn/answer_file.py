@@ -1,4 +1,4 @@
-"""judge_file: run a learner's file and judge it, in the process that runs the learner's code."""
+"""judge_file: runs and checks a learner's file, in the process of the learner's code."""
 
 import ast
 import contextlib
@@ -17,12 +17,12 @@ from npbert.learn.source import definitions
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, paragraphs
 
 MOST_PRINTED = 2000
-_AGAIN = "The file was made with it. To start again, rename the file and run `npbert learn`."
-_AGAIN_IN_A_CELL = "A cell to begin with is put below by %exercise {}."
+_AGAIN = "The original file has it. To start again, rename your file and run `npbert learn`."
+_AGAIN_IN_A_CELL = "For a new cell to start with, run %exercise {}."
 
 
 class Printed(io.StringIO):
-    """Keeps the beginning of what is printed. copy: a file that gets it, too."""
+    """A stream that keeps the beginning of its text. copy: a second file for it."""
 
     def __init__(self, copy: TextIO | None = None) -> None:
         super().__init__()
@@ -39,8 +39,9 @@ class Printed(io.StringIO):
 
 
 def judge_file(exercise: Exercise, path: Path, printed: Printed | None = None, *, mends: bool = True) -> Verdict:
-    """Run the file and judge it; with `mends`, look for the edit that makes a wrong one right, which takes longer.
-    Whatever it prints is in the verdict, and in `printed`, up to MOST_PRINTED characters."""
+    """Run and check the file. With `mends`, also search the edit that makes a wrong answer right, which takes longer.
+
+    The verdict, and `printed`, have up to MOST_PRINTED characters of its output."""
     printed = Printed() if printed is None else printed
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         verdict = _judged(exercise, path, mends)
@@ -74,48 +75,47 @@ def _judged(exercise: Exercise, path: Path, mends: bool) -> Verdict:
 
 
 def _of_part(exercise: Exercise, part: Part, module: ModuleType, path: Path, mends: bool) -> Verdict | None:
-    """What is wrong with one part, None if nothing is."""
+    """Return the verdict on one part, or None if it is right."""
     try:
         return judge(part, getattr(module, part.name), mends=mends)
     except NotImplementedError as error:
         what = part.name if len(exercise.parts) > 1 else "It"
         line = failure_of(error, str(path)).line or error.args[0]
+        left = f"is left in line {line}" if line else "is left"
         return Verdict(
-            f"{what} is not finished: the `raise NotImplementedError`{f' in line {line}' if line else ''} is still "
-            "there.",
-            "It stands for what is yours to write. Once that is written, take the line out.",
+            f"{what} is not finished: the `raise NotImplementedError` {left}.", "Replace that line by your code."
         )
-    except Exception as error:  # what came out is nothing that can be compared
+    except Exception as error:  # the result cannot be compared
         return failure_of(error, str(path)).verdict
 
 
 def _lost(exercise: Exercise, part: Part, module: ModuleType, text: str, path: Path) -> Verdict | None:
-    """The verdict where the file had a part, or a method of it, when it was made, and has it no more."""
+    """Return the verdict if a part, or one of its methods, was removed from the file."""
     again = _AGAIN if path.suffix else _AGAIN_IN_A_CELL.format(exercise.code)
     thing, is_class = getattr(module, part.name, None), isinstance(part.right, type)
     if thing is None or (is_class and not isinstance(thing, type)):
         kind = "class" if is_class else "function" if callable(part.right) else "name"
-        return Verdict(f"There is no {kind} {part.name} in {path.name}.", again)
+        return Verdict(f"The {kind} {part.name} is missing in {path.name}.", again)
     lost = definitions(exercise.source()).keys() - definitions(text)
     methods = [name.partition(".")[2] for name in lost if name.startswith(f"{part.name}.")]
-    return Verdict(f"There is no {methods[0]} in {part.name} any more.", again) if methods else None
+    return Verdict(f"{part.name} has lost its {methods[0]}.", again) if methods else None
 
 
 def is_begun_in(exercise: Exercise, text: str) -> bool:
-    """True if any of the blanks differs from how the file was made. Raises: SyntaxError."""
+    """True if any blank differs from the original file. Raises: SyntaxError."""
     given, made = definitions(text), definitions(exercise.source())
     return any(name not in given or _code_of(given[name]) != _code_of(made[name]) for name in exercise.blanks)
 
 
 def _code_of(node: ast.stmt) -> str:
-    """What is written there, without docstrings and comments."""
+    """Return the code without docstrings and comments."""
     has_docstring = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
     body: Any = node.body[1:] if has_docstring else [node]  # type: ignore[attr-defined]
     return "\n".join(map(ast.dump, body))
 
 
 def _syntax(error: SyntaxError, path: Path) -> Verdict:
-    line = (error.text or "").strip().split("\n")[0]  # of a text with three quotes, all its lines would come
+    line = (error.text or "").strip().split("\n")[0]  # only the first line of a triple-quoted text
     shown = f"{error.lineno or 0:>4}:  {line}" if line else ""
     name = path.name if path.suffix else path.name.capitalize()
     return Verdict(f"{name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)

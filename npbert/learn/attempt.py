@@ -1,4 +1,4 @@
-"""attempt: run what a learner wrote, and say in words what stopped it, if anything did."""
+"""attempt: runs a learner's code, and describes the exception that stops it."""
 
 import linecache
 import re
@@ -19,10 +19,11 @@ MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
 
 
 class Failure(NamedTuple):
-    """An exception and its message, and where in the learner's file it came up.
+    """An exception and its message, with its place in the learner's file.
 
-    line, file: 0 and "" where none of the learner's lines took part. shapes: of the arrays that this line could see.
-    help: what to do about it, if it is known.
+    line, file: 0 and "" if none of the learner's lines took part
+    shapes: the arrays visible at this line
+    help: a remedy, if known
     """
 
     error: BaseException
@@ -35,28 +36,30 @@ class Failure(NamedTuple):
 
     @property
     def said(self) -> str:
-        """Python's words, the line that stopped, and the shapes: three lines."""
+        """Python's message, the failing line, and the shapes: three lines."""
         return f"{type(self.error).__name__}: {self.message}\n{self.code}\n{self.shapes}"
 
     @property
     def is_of_check(self) -> bool:
-        """True for what the check says of an answer that has run to its end."""
+        """True for an error of the check after the answer ran to its end."""
         return isinstance(self.error, GradientError)
 
     @property
     def verdict(self) -> Verdict:
-        """In words."""
+        """The verdict for the learner."""
         if self.is_of_check:
             return Verdict(sentence(self.message), self.help)
         where, shown = (f"Line {self.line}", f"{self.line:>4}:  {self.code}") if self.line else ("The code", "")
-        shapes = f"What is there: {self.shapes}" if self.shapes else ""
+        shapes = f"Its arrays: {self.shapes}" if self.shapes else ""
         says = f"{where} stops with {type(self.error).__name__}: {self.message}"
         return Verdict(says, paragraphs(shown, self.help, shapes))
 
 
 def attempt(call: Callable[[], Any], *files: str, given: frozenset[str] = frozenset()) -> Any:
-    """call(), or the Failure that it ends in. files: the learner's, to tell where. given: names of functions in them
-    that are not the learner's own; the line that called these is told."""
+    """Return call(), or the Failure that stops it.
+
+    files: the learner's files
+    given: functions in them that the learner did not write; the Failure names the line that called these"""
     try:
         with np.errstate(all="ignore"):
             return call()
@@ -65,8 +68,8 @@ def attempt(call: Callable[[], Any], *files: str, given: frozenset[str] = frozen
 
 
 def failure_of(error: BaseException, *files: str, given: frozenset[str] = frozenset()) -> Failure:
-    """The exception, with the last line of the learner's files that took part in it."""
-    if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # of which the check made its own
+    """Return the Failure for an exception, with the last of the learner's lines in its traceback."""
+    if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # the check wrapped it
         error = error.__cause__
     frame, line = _place_of(error, files, given)
     failure, variables = Failure(error, _message_of(error)), dict[str, Any]()
@@ -79,7 +82,7 @@ def failure_of(error: BaseException, *files: str, given: frozenset[str] = frozen
 
 
 def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType | None, int]:
-    """The last line of the learner's files; in a function of their own, if one took part."""
+    """Return the last line in the learner's files, in a function that the learner wrote if one took part."""
     found: tuple[FrameType | None, int] = None, 0
     is_own = False
     for frame, line in traceback.walk_tb(error.__traceback__):
@@ -89,7 +92,7 @@ def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str
 
 
 def _message_of(error: BaseException) -> str:
-    """What it says, in a line."""
+    """Return its message in a line."""
     if isinstance(error, SystemExit):
         return "the file ends the program; take the exit() out"
     if isinstance(error, BdbQuit):
@@ -97,11 +100,11 @@ def _message_of(error: BaseException) -> str:
     message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split())
     if "gufunc" in message or "remapped shapes" in message:
         return "the shapes do not fit"
-    return message or "it says no more"
+    return message or "no message"
 
 
 def load(path: Path, text: str) -> ModuleType | Failure:
-    """The file as a module; or what stopped it. Raises: SyntaxError."""
+    """Return the file as a module, or its Failure. Raises: SyntaxError."""
     module = ModuleType(path.stem)
     module.__file__ = str(path)
     code = compile(text, str(path), "exec")
@@ -109,14 +112,14 @@ def load(path: Path, text: str) -> ModuleType | Failure:
 
 
 def file_of(thing: Any) -> str:
-    """The file in which a class or a function was written, "" for one without code of its own."""
+    """Return the file of a class or a function, or "" if it has no code."""
     functions = [thing, *getattr(thing, "__dict__", {}).values()]
     return next((each.__code__.co_filename for each in functions if hasattr(each, "__code__")), "")
 
 
 def visible_shapes(variables: dict[str, Any], code: str) -> str:
-    """The shapes of the arrays among the variables and of the parameters of `self`, and what is None; those in `code`
-    first."""
+    """Return the shapes of arrays among the variables and of the parameters of `self`, and the None values; those in
+    `code` first."""
     parts = getattr(variables.get("self"), "__dict__", {}).items()
     seen = variables | {f"self.{name}.value": part.value for name, part in parts if hasattr(part, "value")}
     shown = {name: str(value.shape) for name, value in seen.items() if isinstance(value, np.ndarray)}
@@ -126,6 +129,6 @@ def visible_shapes(variables: dict[str, Any], code: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """Begun with a capital, but where that is a name, as dx, y or value_and_slope; and ended."""
+    """Return the text with a capital and a full stop; names such as dx, y or value_and_slope keep their case."""
     begun = text if re.match(r"(d\w*|[xyp]|\w+_\w+)\b", text) else text[:1].upper() + text[1:]
     return begun if begun.endswith((".", "?", ":")) or "\n" in begun else f"{begun}."

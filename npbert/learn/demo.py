@@ -1,4 +1,4 @@
-"""demo: a small BERT learns the toy dialogue, with a learner's own layers in the place of the library's."""
+"""demo: trains a small BERT on the toy dialogue, with a learner's layers instead of the library's."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -27,16 +27,16 @@ from npbert.models import BertConfig, BertForPreTraining
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 
 STEPS, BATCH, LINE_EVERY = 600, 16, 60
-SLOW = 120  # seconds, from which on a learner is told why
+SLOW = 120  # seconds; a longer training prints the reason
 OTHERS = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
-"""The parts of the training that are not layers, by name."""
+"""The parts of training besides layers, by name."""
 
 
 class Own:
-    """The learner's things by the names that the library has for them: classes of layers, and `OTHERS`."""
+    """The learner's classes of layers and `OTHERS`, by the library's names."""
 
     def __init__(self, files: list[tuple[Exercise, Path]]) -> None:
-        """Load the files. Raises: ValueError for one that stops with an error."""
+        """Load the files. Raises: ValueError for a file with an error."""
         self.things: dict[str, Any] = {}
         self.paths = [str(path) for _, path in files]
         for exercise, path in files:
@@ -46,11 +46,11 @@ class Own:
             self.things.update({part.name: getattr(module, part.name) for part in exercise.parts})
 
     def other(self, name: str) -> Any:
-        """One of `OTHERS`: the learner's, or the library's."""
+        """Return one of `OTHERS`: the learner's, or the library's."""
         return self.things.get(name, OTHERS[name])
 
     def put_into(self, model: Any) -> list[str]:
-        """Each layer of the model becomes one of the learner's class, if there is one; the names of these classes."""
+        """Replace each layer by the learner's class, if there is one. Returns the names of these classes."""
         names = set()
         for _, part in named_parts(model):
             own = self.things.get(type(part).__name__)
@@ -60,12 +60,12 @@ class Own:
         return sorted(names)
 
     def taking_part(self, layers: list[str]) -> list[str]:
-        """The names of all that is the learner's in a training."""
+        """Return the names of all learner's parts in the training."""
         return [name for name in self.things if name in layers or name in OTHERS]
 
 
 def make_model(dialogue: Dialogue, rng: np.random.Generator) -> BertForPreTraining:
-    """A BERT with one layer. In float64, so that a NumPy scalar in somebody's backward does no harm."""
+    """Return a BERT with one layer, in float64, so that a NumPy scalar in a backward does not matter."""
     config = BertConfig(
         vocab_size=len(dialogue.vocabulary),
         hidden_size=48,
@@ -88,9 +88,9 @@ def train(
     steps: int | None = None,
     lr: float = 5e-3,
 ) -> None:
-    """Train for STEPS steps or so many, up to a rate of `lr`, with a line every LINE_EVERY steps.
+    """Train for `steps` steps, up to a learning rate of `lr`, with a line every LINE_EVERY steps.
 
-    Raises: what the learner's code raises; TapeError.
+    Raises: errors of the learner's code; TapeError.
     """
     dialogue, parameters, steps = load_dialogue(9), model.parameters(), steps or STEPS
     optimizer, clip = own.other("AdamW")(parameters), own.other("clip_by_global_norm")
@@ -108,8 +108,8 @@ def train(
         optimizer.step()
         elapsed = time.perf_counter() - start
         if step == 0 and elapsed * steps > SLOW:
-            say(f"This will take about {elapsed * steps / 60:.0f} minutes: loops over single numbers are slow.")
-            say("Whole arrays are quicker (npbert learn show 02 has an example). Ctrl-C ends it.")
+            say(f"This takes about {elapsed * steps / 60:.0f} minutes, as loops over single numbers are slow.")
+            say("Whole arrays are faster (for an example: npbert learn show 02). Stop with Ctrl-C.")
         if (step + 1) % LINE_EVERY == 0:
             left = elapsed / (step + 1) * (steps - step - 1)
             say(f"step {step + 1:3}/{steps}   loss {np.mean(losses):.3f}   {elapsed:3.0f} s, {left:3.0f} s left")
@@ -124,7 +124,8 @@ def _examples(dialogue: Dialogue, mask: Any, rng: np.random.Generator) -> Iterat
 
 
 def judged(model: Any) -> tuple[int, int, list[str]]:
-    """Of each line every word hidden in turn: how many are guessed, of how many; and one of each line in words."""
+    """Return how many words are guessed, with each word masked in turn; the number of words; and a guess of each
+    line."""
     dialogue, right, total, shown = load_dialogue(9), 0, 0, []
     vocabulary = dialogue.vocabulary
     for line in dialogue.lines:

@@ -1,4 +1,4 @@
-"""Exercise: what is to be written, as data; Part: one class or function of it, and what it computes."""
+"""Exercise: a task as data. Part: a class or function of it, with its numbers."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,32 +47,31 @@ CHAPTERS = {
     number: Chapter(number, title, file)
     for number, (file, title) in enumerate(line.split(maxsplit=1) for line in _CHAPTERS.strip().splitlines())
 }
-"""The chapters that the exercises point to, by number."""
+"""The chapters of the exercises, by number."""
 
 
 def returned(found: Any, what: str = "the gradient") -> Array:
-    """What an answer returns, as an array. Raises: GradientError where it is nothing."""
+    """Return the result of an answer as an array. Raises: GradientError for None."""
     if found is None:
-        raise GradientError(f"nothing is returned, wanted {what}: is there a `return` on every way?")
+        raise GradientError(f"the result is None, wanted {what}; add the missing `return`")
     return np.asarray(found)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A class or a function of the library, of which some lines are to be written.
+    """A class or a function of the library with lines for the learner to write.
 
-    right: that of the library. method: of the class. asked: the docstring that takes the place of the one with the
-    answer. given: so many statements of the body stay; None for those that take what forward kept and check dy.
-    without: methods that the file leaves out.
+    right: the library's. method: of the class. asked: the docstring that replaces the one with the answer. given: the
+    number of statements that stay; None: those that take from the tape and check dy. without: methods that the file
+    leaves out.
 
-    run(thing, seed): the numbers that `thing` computes, step by step, by names that a learner understands; seeds: for
-    each of `VARIATIONS` two, which differ in all sizes. fixed: the numbers that are right until something given is
-    changed. tolerance: relative to the largest number of an array.
+    run(thing, seed): the numbers of `thing`, step by step, by names for the learner. seeds: two for each of
+    `VARIATIONS`, with different sizes. fixed: the numbers that are right unless given code is changed. tolerance:
+    relative to the largest number of an array.
 
-    plain: a right answer in small steps, as source. reasons: why the right formula is as it is, by what it gives.
-    advice: what helps where the code stops, as `advised` chooses it. prove(thing): what else is wrong where all numbers
-    are right. remarks(thing): what may be said of a right answer. is_mended: whether the edit is looked for that makes
-    a wrong answer right.
+    plain: the source of a right answer in small steps. reasons: the reason of the right formula, by its result. advice:
+    for errors, chosen by `advised`. prove(thing): a mistake besides the numbers. remarks(thing): notes on a right
+    answer. is_mended: whether to search the edit that makes a wrong answer right.
     """
 
     right: Any
@@ -93,25 +92,25 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The name of the class or function."""
+        """Its name."""
         return str(self.right.__name__)
 
     @property
     def written(self) -> str:
-        """The function that is the learner's to write, as `Linear.backward`."""
+        """The function for the learner to write, such as `Linear.backward`."""
         return f"{self.name}.{self.method}" if self.method else self.name
 
     @property
     def given_functions(self) -> frozenset[str]:
-        """The names of functions in the file that are not the learner's."""
+        """The names of given functions in the file."""
         return frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
 
     def with_function(self, thing: Any, function: Callable[..., Any]) -> Any:
-        """`thing` with another function in the place of the learner's."""
+        """Return `thing` with the learner's function replaced."""
         return type(thing.__name__, (thing,), {self.method: function}) if self.method else function
 
     def sources(self) -> list[str]:
-        """The things that the file holds for it, each as source."""
+        """Return the sources in the file for this part."""
         source = inspect.getsource(self.right)
         asked = blanked(source, self.method or self.name, self.asked, self.given, self.without)
         return with_helpers(asked, inspect.getmodule(self.right))
@@ -119,13 +118,13 @@ class Part:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One file for a learner to complete.
+    """A file for a learner to complete.
 
-    title: in a few words. chapter: where it is explained. text: the task in words. hints: three paragraphs, from a
-    nudge to almost the answer. parts: what is judged, in order. uses: names that an answer may need besides.
-    hints_of_parts: by the name of a part, its hints, where those of the exercise are for the others.
-    shown(): what is shown after a right answer, where that is not the library's source of the blanks.
-    number, slug: its place among the exercises, and the name of its module: its file is `07_layer_norm.py`.
+    title: in a few words. chapter: its explanation. text: the task. hints: three paragraphs, from a nudge to almost the
+    answer. parts: checked in order. uses: further names that an answer may need.
+    hints_of_parts: hints of a part by its name, instead of the exercise's.
+    shown(): the text after a right answer, if not the library's source of the blanks.
+    number, slug: its place among the exercises, and its module's name: its file is `07_layer_norm.py`.
     """
 
     title: str
@@ -141,15 +140,15 @@ class Exercise:
 
     @property
     def blanks(self) -> tuple[str, ...]:
-        """The functions that are the learner's to write, as `Linear.backward`."""
+        """The functions for the learner to write, such as `Linear.backward`."""
         return tuple(part.written for part in self.parts)
 
     def hints_for(self, part: str = "") -> list[str]:
-        """The three hints, for the part of this name."""
+        """Return the three hints, for the part of this name."""
         return self.hints_of_parts.get(part, self.hints).strip().split("\n\n")
 
     def source(self) -> str:
-        """The text of the file, as it is written for the learner."""
+        """Return the text of the file for the learner."""
         return self._source
 
     @cached_property
@@ -159,7 +158,7 @@ class Exercise:
 
     @property
     def code(self) -> str:
-        """Its number as it is typed, `07`."""
+        """Its number with two digits, `07`."""
         return f"{self.number:02}"
 
     @property

@@ -1,4 +1,4 @@
-"""The folder with the learner's files: what is missing or due again is written, what is there is never touched."""
+"""The folder with the learner's files: writes missing and due ones, and never changes existing ones."""
 
 import datetime
 import itertools
@@ -16,23 +16,23 @@ from npbert.learn.variants import ALL, VARIANTS
 
 FOLDER = "backprop"
 DAYS = (0, 1, 3, 7, 21, 60)
-"""After so many days a variant is asked the first time, the second, and so on; then always after the last."""
+"""The days until a variant is due for the first time, the second, and so on; then always the last number."""
 
 
 def folder_of(name: str) -> Path:
-    """The folder of this name; where we are, if the usual one is meant and we are in it already."""
+    """Return the folder of this name, or the current folder, if it is the default one."""
     is_inside = name == FOLDER and not Path(FOLDER).exists()
     here = any(Path(exercise.file_name).is_file() for exercise in EXERCISES.values())
     return Path() if is_inside and here else Path(name)
 
 
 def write_missing(folder: Path) -> list[Exercise]:
-    """Write the exercises that are not in the folder yet, and return them. Nothing that is there is changed.
+    """Write the missing exercises, and return them. Existing files stay unchanged.
 
-    Raises: FileError where `folder` is a file; OSError.
+    Raises: FileError if `folder` is a file; OSError.
     """
     if folder.exists() and not folder.is_dir():
-        hint = ("name another with ", Setting("folder"))
+        hint = ("choose another with ", Setting("folder"))
         raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=hint)
     folder.mkdir(parents=True, exist_ok=True)
     remove_leftovers(folder)
@@ -48,10 +48,9 @@ def _write(exercise: Exercise, path: Path) -> None:
 
 
 def exercise_of(name: str) -> Exercise:
-    """The exercise that is meant by its number (7, 07), its name (layer_norm), what is written in it (LayerNorm) or its
-    file.
+    """Return an exercise by its number (7, 07), its name (layer_norm), the name of its class (LayerNorm) or its file.
 
-    Raises: ValueError where there is no such exercise.
+    Raises: ValueError for an unknown exercise.
     """
     stem = re.sub(r"(_again)_\d+$", r"\1", Path(name).name.removesuffix(".py"))
     known = {each.file_name.removesuffix(".py"): each for each in ALL.values()}
@@ -60,34 +59,36 @@ def exercise_of(name: str) -> Exercise:
     known_in_any_case = {known_name.lower(): each for known_name, each in known.items()}
     exercise = ALL.get(int(stem)) if stem.isascii() and stem.isdigit() else known_in_any_case.get(stem.lower())
     if exercise is None:
-        raise ValueError(f"there is no exercise {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")
+        raise ValueError(f"EXERCISE is {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")
     return exercise
 
 
 def find(name: str, folder: Path) -> tuple[Exercise, Path]:
-    """The exercise, and where its file is: that of this name, or the one in the folder.
+    """Return the exercise, and the path of its file: of this name, or in the folder.
 
-    Raises: as exercise_of; FileError where its file is missing.
+    Raises: as exercise_of; FileError if its file is missing.
     """
     exercise = exercise_of(name)
     is_path = name.endswith(".py") and Path(name).exists()
     path = Path(name) if is_path else [folder / exercise.file_name, *rounds_of(folder, exercise)][-1]
     write = f"`npbert learn{option_of(folder)}` writes"
     if not path.is_file() and folder.is_dir():
-        raise FileError(f"there is no {path}: {write} it")
+        raise FileError(f"{path} does not exist; {write} it")
     if not path.is_file():
-        none = f"there is no folder {folder} in {Path.cwd()}: if your exercises are elsewhere, go there, or name "
-        raise FileError((none, "their folder with ", Setting("folder"), f"; if there are none yet, {write} them"))
+        none = (
+            f"the folder {folder} does not exist in {Path.cwd()}; if your exercises are elsewhere, go there, or give "
+        )
+        raise FileError((none, "their folder with ", Setting("folder"), f"; if you have none yet, {write} them"))
     return exercise, path
 
 
 def option_of(folder: Path) -> str:
-    """The option that a command needs to find the folder: none for the usual one."""
+    """Return a command's option for the folder: "" for the default one."""
     return "" if folder == folder_of(FOLDER) else f" --folder {folder}"
 
 
 class Asked(NamedTuple):
-    """A variant: its file, and whether it was written just now."""
+    """A variant, its file, and whether the file is new."""
 
     exercise: Exercise
     path: Path
@@ -97,10 +98,10 @@ class Asked(NamedTuple):
 def ask(
     folder: Path, is_right: Callable[[Exercise, Path], bool], now: datetime.datetime
 ) -> Asked | datetime.date | None:
-    """The variant that is open, or else due, of which the file is written; or the day when the next one is; or None,
-    where no exercise that has a variant is right yet. Nothing that is there is changed.
+    """Return the open variant, or the due one, and write its file; or the date of the next one; or None, if no exercise
+    with a variant is right yet. Existing files stay unchanged.
 
-    is_right: says it of a file. Raises: OSError.
+    is_right: tests a file. Raises: OSError.
     """
     due: list[datetime.date] = []
     for variant in VARIANTS.values():
@@ -124,11 +125,11 @@ def ask(
 
 
 def _file(folder: Path, variant: Exercise, number: int) -> Path:
-    """`107_layer_norm_again.py`, and with _2 the second time."""
+    """Return `107_layer_norm_again.py`, and with _2 the second time."""
     return folder / variant.file_name.replace(".py", f"_{number}.py" if number > 1 else ".py")
 
 
 def rounds_of(folder: Path, variant: Exercise) -> list[Path]:
-    """The files of a variant, the first first."""
+    """Return the files of a variant in order."""
     numbers = itertools.takewhile(lambda number: _file(folder, variant, number).is_file(), itertools.count(1))
     return [_file(folder, variant, number) for number in numbers]

@@ -1,4 +1,4 @@
-"""judge: what is wrong with an answer, in words: the line, the kind of mistake and why; or what its numbers show."""
+"""judge: explains a wrong answer, by the line, the kind of mistake and the reason; or by its numbers."""
 
 import re
 from collections.abc import Sequence
@@ -20,18 +20,19 @@ from npbert.learn.verdict import Verdict, numbered, paragraphs
 _OF_ANY, MOST_NAMES = ("factor", "order", "not finite"), 6
 _SITUATIONS = (*(f"where {words}" for words, _ in VARIATIONS), "when nothing is dropped")
 _DAMAGED = Verdict(
-    "forward does not give the right numbers: it was finished when the file was made.",
-    "Something in it, or in what it calls, was changed. Put that right first: backward is compared with the derivative "
-    "of the right forward. To see how it was, write the exercises into another folder: `npbert learn --folder again`; "
-    "in a notebook, %exercise with its number puts it below.",
+    "forward returns wrong numbers, but was right in the original file.",
+    "It, or a function that it calls, was changed. Restore it first: backward is compared with the derivative of the "
+    "right forward. To see the original, write the exercises into another folder: `npbert learn --folder again`; in a "
+    "notebook, run %exercise with its number.",
 )
 
 
 def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
-    """Explain what is wrong with `thing`, which was written in the place of the library's; None if nothing is.
+    """Return the verdict on `thing`, the learner's answer, or None if it is right.
 
-    mends: look for the edit that makes a wrong answer right, which takes longer. Raises: NotImplementedError where the
-    line that stands for the answer is still there; its argument is the number of that line.
+    mends: search the edit that makes a wrong answer right, which takes longer.
+
+    Raises: NotImplementedError if the line to replace is still there, with its line number as the argument.
     """
     answer = Answer(part, thing)
     k = next((k for k, each in enumerate(answer.given) if each.stopped or each.wrong), None)
@@ -47,11 +48,13 @@ def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
         return replace(helped.verdict, findings=tuple(findings))
     verdict = first or (_told(answer, findings) if answer.all_wrong() else _broken(answer, findings))
     situation = _SITUATIONS[part.seeds[k] // 2]
-    return verdict.because_of(f"It is so {situation}; otherwise it is right." if situation != _SITUATIONS[0] else "")
+    return verdict.because_of(
+        f"This happens {situation}; otherwise it is right." if situation != _SITUATIONS[0] else ""
+    )
 
 
 def _before_all(answer: Answer, k: int) -> Verdict | None:
-    """What has to be put right before anything else."""
+    """Return the verdict on mistakes to fix first."""
     given = answer.given[k]
     if given.wrong & set(answer.part.fixed):
         return _DAMAGED
@@ -65,7 +68,7 @@ def _before_all(answer: Answer, k: int) -> Verdict | None:
 
 
 def _broken(answer: Answer, findings: list[Finding]) -> Verdict:
-    """The verdict on a layer that breaks a promise where its numbers are right, and on the line that does."""
+    """Return the verdict on a layer with right numbers that breaks a promise, with the line."""
     broken = answer.broken()
     assert broken is not None
     promise = broken_promise(broken)
@@ -74,11 +77,11 @@ def _broken(answer: Answer, findings: list[Finding]) -> Verdict:
 
 
 def _told(answer: Answer, findings: list[Finding]) -> Verdict:
-    """The verdict on wrong numbers: on the code, if edits explain them; on the numbers themselves, where none does."""
+    """Return the verdict on wrong numbers: on the code, if edits explain them, otherwise on the numbers."""
     wrong, part = answer.all_wrong(), answer.part
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = [each for each in findings if each.kind != UNKNOWN]
-    edits.sort(key=lambda finding: (not finding.line, finding.line))  # those without a line come last
+    edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
     verdicts = [_of_edit(part, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in wrong if name not in explained and not ("." in name and explained)]
@@ -91,7 +94,7 @@ def _told(answer: Answer, findings: list[Finding]) -> Verdict:
 
 
 def _of_edit(part: Part, finding: Finding) -> Verdict:
-    """In words: the line, the kind and the cause; and why the right formula is as it is."""
+    """Return the line, the kind and the cause in words, with the reason of the right formula."""
     says, _, rest = describe(finding).partition("\n")
     names = [name for name in part.reasons if name in finding.subject.split(", ")]
     reason = part.reasons[names[0]] if len(names) == 1 else ""
@@ -99,7 +102,7 @@ def _of_edit(part: Part, finding: Finding) -> Verdict:
 
 
 def _of_numbers(answer: Answer, names: Sequence[str], place: str) -> Verdict:
-    """A sentence on the numbers of each of these arrays, at the first sample where it is wrong."""
+    """Return a sentence on the numbers of each of these arrays, at its first wrong sample."""
     told = [sentence(_statement(answer, name)) for name in names]
     reasons = [answer.part.reasons.get(name, "") for name in names]
     right = [name for name in answer.right[0] if name not in (*answer.all_wrong(), *answer.part.fixed)]
@@ -109,11 +112,11 @@ def _of_numbers(answer: Answer, names: Sequence[str], place: str) -> Verdict:
 
 
 def _statement(answer: Answer, name: str) -> str:
-    """What is true of an array that is not right."""
+    """Return a fact about a wrong array."""
     k = next(k for k, each in enumerate(answer.given) if name in each.wrong)
     one, right = answer.given[k].numbers.get(name), answer.right[k][name]
     if one is None:
-        return f"there is no {name}"
+        return f"{name} is missing"
     is_gradient, has_shape = re.fullmatch(r"d\w+", name) is not None, np.shape(one) == right.shape
     missing = _missing_rows(one, right) if np.ndim(one) and np.ndim(one) == right.ndim else ""
     if missing or not (is_gradient or has_shape):
@@ -125,7 +128,7 @@ def _statement(answer: Answer, name: str) -> str:
 
 
 def _missing_rows(one: Array, right: Array) -> str:
-    """Which rows of the right array are not in the other, if all of its own are; else ""."""
+    """Return the missing rows of the right array, if all others are right; otherwise ""."""
     if one.shape[1:] != right.shape[1:] or len(one) >= len(right):
         return ""
     rows = [number for number, row in enumerate(right) if not any(np.allclose(row, each) for each in one)]
@@ -133,16 +136,16 @@ def _missing_rows(one: Array, right: Array) -> str:
         return ""
     numbers, zero = ", ".join(map(str, rows)), "" if right[rows].any() else ", which are 0"
     return (
-        f": row {numbers} of {len(right)} (counted from 0) {'is' if len(rows) == 1 else 'are'} missing{zero}. Begin "
-        "with np.zeros of the whole shape, and put your rows where they belong in it"
+        f": row {numbers} of {len(right)} (counted from 0) {'is' if len(rows) == 1 else 'are'} missing{zero}. Start "
+        "with np.zeros of the whole shape, and put your rows in their places"
     )
 
 
 def _example(name: str, one: Array, right: Array) -> str:
-    """The first number that differs."""
+    """Return the first number that differs."""
     wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
     if not wrong.any():
-        return f"{name} is nearly right, but only in about 6 digits"
+        return f"{name} is right in only about 6 digits"
     place = tuple(map(int, np.argwhere(wrong)[0]))
     where = f" at {list(place)}" if place else ""
     count = f"; {int(wrong.sum())} of its {wrong.size} numbers are wrong" if wrong.size > 1 else ""

@@ -1,4 +1,4 @@
-"""layer_part: an exercise's layer, run by the check's own call and judged by its own promises and proof."""
+"""layer_part: the Part of a layer, tested by the gradient check's call, promises and proof."""
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,17 +25,17 @@ from npbert.learn.exercise import Numbers, Part
 from npbert.learn.verdict import Verdict
 
 Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
-"""What a setting hands to forward, drawn from a generator."""
+"""The inputs of a setting, drawn from a generator."""
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ROUNDING = 1e-12
 _ROUNDED = (
-    "If they agree in many digits: is a number rounded, or is it a numerical slope, (f(x + h) − f(x − h)) / 2h? Write "
-    "the formula, which is right in all."
+    "If they agree in many digits, a number may be rounded, or it is a numerical slope, (f(x + h) − f(x − h)) "
+    "/ 2h. Write the exact formula."
 )
 _WIDE = (
-    "One thing to know: where all that is given is float32, as it mostly is in training, {}. np.zeros(x.shape) and "
-    "np.sqrt(2) make float64; np.zeros_like(x) and math.sqrt(2) keep the dtype, and so training stays as fast as it is."
+    "Note: with float32 inputs, as in training, {}. np.zeros(x.shape) and np.sqrt(2) make float64. "
+    "np.zeros_like(x) and math.sqrt(2) keep the dtype, and the speed of training."
 )
 
 
@@ -47,11 +47,11 @@ def layer_part(
     returns: Mapping[str, int] = NOTHING,
     **data: Any,
 ) -> Part:
-    """The part of an exercise that asks for the layer of these settings, which differ in all sizes.
+    """Return the Part for the layer of these settings, which differ in all sizes.
 
-    names: what the learner calls the gradients, by the name of the input or parameter: {"weight": "dW"}. Else they are
-    `dx` for an input x, and `the gradient of weight` for a parameter. drops: the layer has dropout, and is run without
-    it, too. returns: as of `returning`. data: as of a Part.
+    names: the learner's names of the gradients, by input or parameter: {"weight": "dW"}; by default `dx` for an input
+    x, and `the gradient of weight` for a parameter.
+    drops: the layer has dropout, and also runs without it.   returns: as for `returning`.   data: as for a Part.
     """
     y = list(inspect.signature(settings[0].layer_class.backward).parameters)[1].removeprefix("d")
 
@@ -70,18 +70,18 @@ def layer_part(
 
 
 def sample(layer_class: type[Any], inputs: Inputs, *sizes: float, **options: Any) -> Setting:
-    """The setting of a layer that is made of these sizes, and of an `Init` if it has parameters."""
+    """Return the setting of a layer constructed with these sizes, and an `Init` if it has parameters."""
     has_parameters = "init" in inspect.signature(layer_class).parameters
     return Setting(layer_class, lambda cls, init: cls(*sizes, *([init] if has_parameters else []), **options), inputs)
 
 
 def normal(*shape: int) -> Inputs:
-    """Random numbers of this shape: a layer's x."""
+    """Return a function for random numbers of this shape: a layer's x."""
     return lambda rng: (rng.standard_normal(shape),)
 
 
 def permuted(*ids: int) -> Inputs:
-    """These ids in a random order."""
+    """Return a function for these ids in a random order."""
     return lambda rng: (rng.permutation(np.array(ids)),)
 
 
@@ -89,7 +89,7 @@ _MADE: dict[Any, ScalarFunction] = {}
 
 
 def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction:
-    """The layer with its inputs, in the manner of the seed."""
+    """Return the layer with its inputs, in the variation of the seed."""
     layer, inputs, rng = setting.make(layer_class, seed=seed)
     is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
     inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
@@ -97,12 +97,12 @@ def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction
 
 
 def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str, str], y: str) -> Iterator[Numbers]:
-    """y, by this name, and the gradients of one call; and then the promises of a layer, for each setting once.
+    """Return y, by this name, and the gradients of one call, and test the promises of a layer once for each setting.
 
-    Raises: what the learner's code raises; PromiseError, or GradientError for a promise without which nothing is right.
+    Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
     """
-    written = [each for each in layer_class.__mro__ if each.__name__ == layer_class.__name__][-1]  # the others: twins
-    key = setting, written, seed  # made once for all twins of a class
+    written = [each for each in layer_class.__mro__ if each.__name__ == layer_class.__name__][-1]  # copies have more
+    key = setting, written, seed  # made once for all copies of a class
     function = _MADE[key] = _MADE.get(key) or _made(setting, layer_class, seed)
     function.layer.__class__ = layer_class
     shown = {name: names.get(name, f"the gradient of {name}") for name in function.parameters}
@@ -129,33 +129,33 @@ def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str,
 
 
 def _renamed(text: str, shown: Mapping[str, str]) -> str:
-    """A sentence of the check with the learner's names of the gradients."""
+    """Return a sentence of the check with the learner's names of the gradients."""
     for name, own in shown.items():
         text = text.replace(f"the gradient of {name} ", f"{own} ")
     return text
 
 
 def prove(settings: Sequence[Setting], layer_class: type[Any]) -> Verdict | None:
-    """The whole check, for a layer whose numbers are right."""
+    """Run the whole check, for a layer with right numbers."""
     for setting in settings:
         layer, inputs, rng = setting.make(layer_class)
         report = attempt(partial(check_gradients, layer, *inputs, rng=rng), file_of(layer_class))
         if isinstance(report, Failure):
             return broken_promise(report) if report.is_of_check else report.verdict
         worst = max((each.relative_error for each in report.worst.values()), default=0.0)
-        if not report.ok and not worst <= _ROUNDING:  # less is rounding: right at these numbers, whatever is proved
+        if not report.ok and not worst <= _ROUNDING:  # less is rounding, and right at these numbers
             numbers = "\n".join(map(str, report.worst.values()))
-            return Verdict("The gradient check does not believe it.", f"{numbers}\n\n{_ROUNDED}")
+            return Verdict("The gradient check rejects it.", f"{numbers}\n\n{_ROUNDED}")
     return None
 
 
 def broken_promise(failure: Failure) -> Verdict:
-    """The verdict on right numbers with something else wrong."""
-    return Verdict("The numbers are right, but a promise of every layer is broken.", sentence(failure.message))
+    """Return the verdict on right numbers with a broken promise."""
+    return Verdict("The numbers are right, but it breaks a promise of every layer.", sentence(failure.message))
 
 
 def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
-    """A remark on a layer whose gradients are float64 though everything it is given is float32."""
+    """Return a remark on a layer with float64 gradients for float32 inputs."""
     layer, inputs, rng = setting.make(layer_class, dtype=np.float32)
 
     def gradients() -> Any:
@@ -173,19 +173,19 @@ def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
 
 
 def returning(cls: type[Any], method: str, like: Mapping[str, int]) -> type[Any]:
-    """The class, whose method says so when it does not return these arrays, before anything is done with them.
+    """Return the class with a method that raises an error unless it returns these arrays.
 
-    like: by the name of an array, the number of the argument that it is like, self being 0.
+    like: for each array, the index of the argument with its shape, self being 0.
     """
 
     def looked_at(*arguments: Any, **options: Any) -> Any:
         found = getattr(cls, method)(*arguments, **options)
         if not isinstance(found, tuple | list) or len(found) != len(like):
-            raise GradientError(f"{method} returns something else than {len(like)} arrays: return {', '.join(like)}")
+            raise GradientError(f"{method} does not return {len(like)} arrays, wanted return {', '.join(like)}")
         for (name, number), part in zip(like.items(), found, strict=True):
             wanted = arguments[number].shape
             if np.shape(part) != wanted:
-                raise GradientError(f"the {name} of {method} has the shape {np.shape(part)}, wanted {wanted}")
+                raise GradientError(f"the {name} of {method} has shape {np.shape(part)}, wanted {wanted}")
         return tuple(found)
 
     return type(cls.__name__, (cls,), {method: looked_at, "__module__": "checked"})

@@ -1,4 +1,5 @@
-"""findings_of: the small edits that make an answer's numbers right; or a right answer's those of the learner."""
+"""findings_of: finds the small edits that make an answer's numbers right, or turn a right answer's into the
+learner's."""
 
 import inspect
 import re
@@ -9,13 +10,13 @@ from npbert.learn.answer import Answer
 
 UNKNOWN = "unknown"
 _FAR, _FEW = 1200, 500
-"""Tries for what writes something new: in the learner's code, and in a right one; and in the learner's, where an edit
-of a right one gives the same numbers already."""
+"""The tries for additions: in the learner's code; in a right one; and in the learner's, if an edit of a right one
+already gives its numbers."""
 
 
 def findings_of(answer: Answer) -> list[Finding]:
-    """The edits that explain the learner's wrong numbers, the most telling first; and where those that are left begin
-    to be wrong, of the kind UNKNOWN."""
+    """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
+    numbers for the rest, of the kind UNKNOWN."""
     part, thing = answer.part, answer.thing
     written = getattr(thing, part.method) if part.method else thing
     try:
@@ -23,7 +24,7 @@ def findings_of(answer: Answer) -> list[Finding]:
         plain = Code.parsed(part.plain.strip("\n"), code.scope) if part.plain else None
         methods = [each for each in vars(thing).values() if inspect.isfunction(each) and each is not written]
         forward = "".join(map(inspect.getsource, methods))
-    except (OSError, TypeError, ValueError, SyntaxError):  # no file, or no function: a lambda, say
+    except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     own, wanted = Mending(code, answer, forward=forward, right=plain), answer.comparable()
     other = Mending(plain, Answer(part, thing, wanted)) if plain and wanted else None
@@ -37,8 +38,8 @@ def findings_of(answer: Answer) -> list[Finding]:
 
 
 def _edits(code: Code, own: Mending, other: Mending | None) -> list[Finding]:
-    """Look for edits, the cheap ones of both codes first; those of the right code that explain what is left of the
-    learner's, told of the learner's."""
+    """Search edits, cheap ones of both codes first. Edits of the right code that explain the rest are worded for the
+    learner's code."""
     own.run(most=CHEAP)
     if other and own.left:
         other.run(most=CHEAP)
@@ -50,7 +51,7 @@ def _edits(code: Code, own: Mending, other: Mending | None) -> list[Finding]:
 
 
 def _in_known_names(finding: Finding, code: Code) -> Finding:
-    """What is told of a right answer, without the pieces of it whose names are not in the learner's code."""
+    """Return a finding on a right answer, without pieces whose names the learner's code does not have."""
     names = set(re.findall(r"[^\W\d]\w*", f"{finding.found} {finding.wanted}"))
     return finding if names <= set(re.findall(r"\w+", code.source)) else replace(finding, found="", wanted="")
 
@@ -60,7 +61,7 @@ def _names(finding: Finding) -> set[str]:
 
 
 def _briefly(names: set[str]) -> str:
-    """The names; of the gradients inside a part, `the gradients of attention`."""
+    """Return the names; for gradients inside a part, `the gradients of attention`."""
     inside = {name for name in names if "." in name}
     parts = {f"the gradients of {name.partition('.')[0].split()[-1]}" for name in inside}
     return ", ".join(sorted(names - inside or parts))

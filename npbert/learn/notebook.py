@@ -1,4 +1,4 @@
-"""`%load_ext npbert.learn`: in a notebook, a cell is an answer to an exercise, and the verdict stands below it."""
+"""`%load_ext npbert.learn`: in a notebook, a cell is an answer to an exercise, with the verdict below it."""
 
 import ast
 import atexit
@@ -20,16 +20,16 @@ from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
 
 _PROGRAM = "%exercise"
-_HOW = "%exercise 02 says what to do, and puts a cell below for the answer; %exercise hint 02 helps."
+_HOW = "%exercise 02 shows the exercise, and adds a cell for your answer. %exercise hint 02 shows a hint."
 
 
 def load_ipython_extension(ipython: Any) -> None:
-    """What `%load_ext npbert.learn` calls: from then on there is %exercise, for a line, and %%exercise, for a cell."""
+    """Register %exercise, for a line, and %%exercise, for a cell. `%load_ext npbert.learn` calls it."""
     ipython.register_magic_function(Answers(ipython).exercise, "line_cell", "exercise")
 
 
 class Answers:
-    """The last answer to each exercise and its verdict, as long as the notebook runs."""
+    """The last answer to each exercise and its verdict, while the notebook runs."""
 
     def __init__(self, ipython: Any) -> None:
         self._ipython, self._folder = ipython, Path(tempfile.mkdtemp())
@@ -37,13 +37,13 @@ class Answers:
         atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
 
     def exercise(self, line: str, cell: str | None = None) -> Text:
-        """Exercises in backpropagation. A cell that begins with %%exercise 02 is the answer to exercise 02, and is
-        checked in a process of its own.
+        """Exercises in backpropagation. A cell that begins with %%exercise 02 is the answer to exercise 02, checked in
+        a separate process.
 
         %exercise             lists the exercises
-        %exercise 02          says what to do, and puts a cell below for the answer
+        %exercise 02          shows the exercise, and adds a cell for your answer
         %exercise hint 02 2   the second of three hints; the fourth is the change that makes the answer right
-        %exercise show 02     once it is right: your answer, and the library's
+        %exercise show 02     compares your right answer with the library's
         """
         try:
             words = line.split()
@@ -51,7 +51,7 @@ class Answers:
                 return self._list()
             if not words or words in (["hint"], ["show"]):
                 asked = " ".join([_PROGRAM if cell is None else f"%{_PROGRAM}", *words, "02"])
-                raise ValueError(f"which exercise? Write its number, as {asked}")
+                raise ValueError(f"the exercise is missing, wanted its number, such as {asked}")
             if words[0] == "hint" and len(words) in (2, 3):
                 return self._hint(exercise_of(words[1]), (*words, "1")[2])
             if words[0] == "show" and len(words) == 2:
@@ -67,7 +67,7 @@ class Answers:
         return titled(f"{len(EXERCISES)} exercises", _HOW, *rows)
 
     def _path(self, exercise: Exercise) -> Path:
-        """Where an answer is kept, in a file whose name is what a verdict calls it."""
+        """Return the file of an answer. Verdicts show its name."""
         return self._folder / exercise.code / "your cell"
 
     def _ask(self, exercise: Exercise) -> Text:
@@ -87,22 +87,23 @@ class Answers:
     def _hint(self, exercise: Exercise, number: str) -> Text:
         verdict = self._verdicts[exercise.number]
         if number not in ("1", "2", "3", "4"):
-            raise ValueError(f"there is no hint {number}: there are three, and the change itself")
+            raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
         if number == "4":
             return with_title(printing.edits(exercise, verdict))
         return with_title(printing.hint(exercise, int(number), verdict.part, program=_PROGRAM))
 
     def _show(self, exercise: Exercise) -> Text:
         if self._verdicts[exercise.number].status != RIGHT:
-            return titled("The library has its answer ready for you once yours is right.")
+            return titled("The answer of the library is shown once yours is right.")
         shown = printing.show(exercise, self._path(exercise), place="your cell")
         return titled(f"{exercise.code} {exercise.title}", indent(shown, "  "))
 
 
 def file_with(exercise: Exercise, cell: str) -> str:
-    """The exercise's file with what the cell defines in place of its own. Its imports stand in one line, where the cell
-    has %%exercise: so a line has the number that it has in the cell. (A cell may be a whole file, too.) Where it has
-    nothing that is asked for, this stays missing."""
+    """Return the exercise's file with the cell's definitions in it.
+
+    Its imports are in one line, at the place of %%exercise, so that line numbers are those of the cell. A cell may also
+    be a whole file. A missing definition stays missing."""
     text, head, below = exercise.source(), [], []
     asked = [part.name for part in exercise.parts]
     has_answer = any(_defines(cell, name) for name in asked)

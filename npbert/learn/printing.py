@@ -1,4 +1,4 @@
-"""The texts that `npbert learn` prints: verdicts, hints, where to read on, and both answers, one above the other."""
+"""The texts that `npbert learn` prints: verdicts, hints, what to read, and both answers."""
 
 import inspect
 import itertools
@@ -18,7 +18,7 @@ WIDEST = 100
 MOST_LINES = 10
 
 PROGRAM = "npbert learn"
-"""What the commands of a terminal begin with."""
+"""The beginning of its commands in a terminal."""
 
 
 def answer(
@@ -30,10 +30,12 @@ def answer(
     program: str = PROGRAM,
     path: Path | None = None,
 ) -> str:
-    """All that is to be said of one exercise.
+    """Return the whole answer for one exercise.
 
-    option: what the next command needs, as " --folder mine". mends: with the change that makes it right. program: what
-    the commands begin with. path: of the learner's file.
+    option: added to the next commands, such as " --folder mine"
+    mends: include the change that makes the answer right
+    program: the beginning of the commands
+    path: the learner's file
     """
     parts = [line(exercise, verdict)]
     changes = [describe_edit(finding, of_several=len(verdict.findings) > 1) for finding in verdict.findings]
@@ -47,69 +49,69 @@ def answer(
     if verdict.status == WRONG:
         parts.append(_commands(exercise, option, program, is_mended=not mends and any(changes)))
     if verdict.status == NOT_BEGUN:
-        begin = f"Open {path or exercise.file_name}: it" if program == PROGRAM else f"{program} {exercise.code}"
-        parts.append(indented(f"{begin} says what to do. To read: {exercise.chapter}."))
+        begin = f"Open {path or exercise.file_name}." if program == PROGRAM else f"Run {program} {exercise.code}."
+        parts.append(indented(f"{begin} To read: {exercise.chapter}."))
     if verdict.status == RIGHT:
-        show = f"{program} show {exercise.code}{option} lays yours beside the library's."
+        show = f"Compare it with the library's: {program} show {exercise.code}{option}"
         parts += map(indented, filter(None, [verdict.because, show]))
     return "\n\n".join(parts)
 
 
 def _printed(text: str) -> str:
-    """The beginning of what the learner's code printed."""
+    """Return the beginning of the learner's output."""
     lines = text.split("\n")
     is_cut = len(lines) > MOST_LINES or text.endswith("…")
-    says = "Your code printed (it is run several times; this is the beginning):" if is_cut else "Your code printed:"
+    says = "Your code printed (it runs several times; this is the beginning):" if is_cut else "Your code printed:"
     return "\n".join([indented(says), *(f"    | {line}" for line in lines[:MOST_LINES])])
 
 
 def _commands(exercise: Exercise, option: str, program: str, *, is_mended: bool) -> str:
-    """What to do next, a line each."""
+    """Return the next commands, a line each."""
     lines = [f"To read:     docs/{exercise.chapter.file}", f"A hint:      {program} hint {exercise.code}{option}"]
     lines += [f"The change:  {program} hint {exercise.code} 4{option}"] if is_mended else []
     return "\n".join(f"  {line}" for line in lines)
 
 
 def edits(exercise: Exercise, verdict: Verdict) -> str:
-    """The changes that would make the answer right, where they were found."""
+    """Return the changes that make the answer right, if any were found."""
     if verdict.status != WRONG:
         return line(exercise, verdict)
     if not verdict.findings:
-        return indented("No small change was found that makes it right. The third hint says what the formula is.")
+        return indented("No small change that makes it right was found. The third hint gives the formula.")
     return "\n\n".join(indented(describe(finding, edit=True)) for finding in verdict.findings)
 
 
 def line(exercise: Exercise, verdict: Verdict) -> str:
-    """One line: 07 LayerNorm: right"""
+    """Return a line such as `07 LayerNorm: right`."""
     return f"{exercise.code} {exercise.title}: {verdict.status}"
 
 
 def summary(exercise: Exercise, verdict: Verdict, option: str = "") -> str:
-    """One line that says where to learn more."""
-    more = f" (npbert learn check {exercise.code}{option} says why)" if verdict.status == WRONG else ""
+    """Return that line, with the command that explains a wrong answer."""
+    more = f" (explained by npbert learn check {exercise.code}{option})" if verdict.status == WRONG else ""
     return f"{line(exercise, verdict)}{more}"
 
 
 def hint(exercise: Exercise, number: int, part: str = "", option: str = "", *, program: str = PROGRAM) -> str:
-    """The hint of this number, 1 to 3, and how to get the next one. part: for which part it is, if it is known."""
+    """Return hint 1, 2 or 3, and the command for the next one. part: the part it is for, if known."""
     hints = exercise.hints_for(part)
     text = indented(hints[number - 1])
-    more = f"{program} hint {exercise.code} {number + 1}{option} says more." if number < len(hints) else ""
-    change = f"{program} hint {exercise.code} 4{option} shows what would make your answer right."
-    last = f"This was the last hint. To read: {exercise.chapter}. {change}"
+    more = f"For the next hint: {program} hint {exercise.code} {number + 1}{option}" if number < len(hints) else ""
+    change = f"For the change that makes your answer right: {program} hint {exercise.code} 4{option}"
+    last = f"This is the last hint. To read: {exercise.chapter}. {change}"
     of_part = f", {part}" if exercise.hints_of_parts and part else ""
     head = f"{exercise.code} {exercise.title}{of_part}, hint {number} of {len(hints)}"
     return f"{head}\n\n{text}\n\n{indented(more or last)}"
 
 
 def indented(text: str, by: str = "  ") -> str:
-    """As wide as the terminal, indented. Lines that are indented already stay as they are."""
+    """Return the text indented and filled to the terminal's width. Lines with an indent stay as they are."""
     width = min(shutil.get_terminal_size().columns, WIDEST) - len(by)
     return textwrap.indent("\n\n".join(_filled(part, width) for part in text.split("\n\n")), by)
 
 
 def _filled(paragraph: str, width: int) -> str:
-    """Runs of lines that are not indented, each filled; all others as they are."""
+    """Return the lines, with runs of lines without an indent filled."""
     lines: list[str] = []
     for is_shown, run in itertools.groupby(paragraph.split("\n"), lambda line: line.startswith(" ")):
         these = list(run)
@@ -120,8 +122,9 @@ def _filled(paragraph: str, width: int) -> str:
 
 
 def show(exercise: Exercise, path: Path, place: str = "") -> str:
-    """What the learner wrote, and below it what the library has, with its derivation and the functions of its file that
-    it calls. place: what the learner's file is called, if not by its path."""
+    """Return the learner's answer, and below it the library's, with the helpers of its file.
+
+    place: a name for the learner's file, instead of its path"""
     if exercise.shown is not None:
         return exercise.shown()
     text, shown = read_text(path), []

@@ -1,4 +1,4 @@
-"""check: judge a file in a process of its own, with limits of time, memory and output, of which nothing is left."""
+"""check: checks a file in a separate process, with limits of time, memory and output, and leaves nothing running."""
 
 import contextlib
 import faulthandler
@@ -26,12 +26,12 @@ from npbert.learn.variants import ALL
 from npbert.learn.verdict import WRONG, Verdict
 
 TIME_LIMIT = 10.0
-"""Seconds for one call of the learner's code, which takes milliseconds: it ends what does not come back."""
+"""The limit in seconds for a call of the learner's code, which normally takes milliseconds."""
 
 MEMORY_LIMIT = 4 * 2**30
-"""Bytes of address space for it, where the system can limit them."""
+"""Its limit of memory in bytes, if the system supports one."""
 
-_ALL = 300.0  # seconds for everything, if each call comes back, and yet there is no end
+_ALL = 300.0  # seconds for the whole check, if each call returns in time
 _CODE = "import sys; from npbert.learn.process import run; run(*sys.argv[1:])"
 _POLL, _MOST_TRIES = 0.02, 100
 _MARK = "NPBERT_CHECK"
@@ -44,9 +44,10 @@ def check(
     time_limit: float = TIME_LIMIT,
     at_once: Callable[[Verdict], object] = lambda verdict: None,
 ) -> Verdict:
-    """The verdict on the file. at_once: called with the verdict on a wrong answer before its cause is looked for.
+    """Return the verdict on the file. at_once: called with the verdict on a wrong answer before the search for its
+    cause.
 
-    Raises: OSError where no process can be started.
+    Raises: OSError if no process can be started.
     """
     home = str(Path(__file__).parents[2])
     paths = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH", ""))))
@@ -63,7 +64,7 @@ def check(
         )
         try:
             ended = _waited_for(process, folder, at_once)
-        finally:  # after a Ctrl-C, too, the process is ended, and all that it started
+        finally:  # also after Ctrl-C, the process and all that it started are stopped
             _end(process, name)
         first, verdict = _read(folder / FIRST), _read(folder / ANSWER)
         stopped_at, said = (_text(folder / file) for file in ("stack.txt", "printed.txt"))
@@ -77,8 +78,7 @@ def check(
 
 
 def _waited_for(process: subprocess.Popen[bytes], folder: Path, at_once: Callable[[Verdict], object]) -> str:
-    """Wait until the process ends, or has to be ended: how it did. The first verdict is handed on as soon as it is
-    there."""
+    """Wait until the process ends or is stopped, and return how it ended. Pass on the first verdict at once."""
     is_told, start = False, time.monotonic()
     while True:
         status = process.poll()
@@ -86,20 +86,20 @@ def _waited_for(process: subprocess.Popen[bytes], folder: Path, at_once: Callabl
             is_told = True
             at_once(first)
         if status is not None:
-            return f"broke off (status {status})"
+            return f"crashed (status {status})"
         if time.monotonic() - start > _ALL:
-            return f"was ended after {_ALL:g} seconds"
+            return f"was stopped after {_ALL:g} seconds"
         if sum(_started(str(folder)).values()) > MEMORY_LIMIT:
-            return f"was ended, as it and all that it started took more than {MEMORY_LIMIT / 2**30:g} GiB of memory"
+            return f"was stopped, as it took more than {MEMORY_LIMIT / 2**30:g} GiB of memory"
         time.sleep(_POLL)
 
 
 def _started(mark: str) -> dict[int, int]:
-    """The processes with the mark in their environment, which they all inherit, and the bytes of memory that each
-    holds. {} where /proc is not."""
+    """Return the processes with the mark in their inherited environment, and the bytes of memory of each. {} without
+    /proc."""
     found = {}
     for environment in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # it has just ended, or is another user's
+        with contextlib.suppress(OSError):  # it has ended, or belongs to another user
             if mark.encode() in environment.read_bytes():
                 pages = (environment.parent / "statm").read_text().split()[1]
                 found[int(environment.parent.name)] = int(pages) * os.sysconf("SC_PAGE_SIZE")
@@ -111,7 +111,7 @@ def _end(process: subprocess.Popen[bytes], mark: str) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     process.kill()
     process.wait()
-    for _ in range(_MOST_TRIES):  # what is ended may have started another
+    for _ in range(_MOST_TRIES):  # a stopped process may have started another
         running = _started(mark)
         for pid in running:
             with contextlib.suppress(OSError):
@@ -136,13 +136,14 @@ def _endless(path: Path, stack: str, time_limit: float, printed: str) -> Verdict
     found = re.search(rf'File ".*{re.escape(path.name)}", line (\d+)', stack)
     line = int(found[1]) if found else 0
     code = linecache.getline(str(path.resolve()), line).strip()
-    small = "The arrays are tiny, so that even loops over every number take less than a second."
-    says = f"One call was ended after {time_limit:g} seconds, at line {line}: is there a loop that never ends?"
+    small = "The arrays are tiny: even loops over every number take less than a second."
+    says = f"A call was stopped after {time_limit:g} seconds, at line {line}: perhaps in an endless loop."
     return Verdict(says, f"{line:>4}:  {code}\n\n{small}", printed=printed)
 
 
 def run(number: str, path: str, time_limit: str, name: str) -> NoReturn:
-    """In the new process: judge the file, and write the verdict; of a wrong answer once before it is mended."""
+    """In the new process, check the file and write the verdict; for a wrong answer also before the search for an
+    edit."""
     exercise, folder = ALL[int(number)], Path(name)
     _limit_memory()
     with (folder / "stack.txt").open("w", encoding="utf-8") as file, (folder / "printed.txt").open("w") as copy:
@@ -153,11 +154,11 @@ def run(number: str, path: str, time_limit: str, name: str) -> NoReturn:
             _write(verdict, folder / FIRST)
             verdict = judge_file(exercise, Path(path))
         _write(verdict, folder / ANSWER)
-    os._exit(0)  # threads of the learner's may still run
+    os._exit(0)  # the learner's threads may still run
 
 
 def no_breakpoint(*_: Any, **__: Any) -> NoReturn:
-    """What breakpoint() calls: nobody is there to type."""
+    """Stop at breakpoint(), as there is no keyboard."""
     raise BdbQuit
 
 
@@ -177,9 +178,9 @@ def _limit_memory() -> None:
 
 
 class _Watch(threading.Thread):
-    """Ends the process where one call of the learner's code takes longer than the limit, and leaves where it was.
+    """Stops the process if a call of the learner's code exceeds the limit, and records its line.
 
-    The end itself is faulthandler's: while something like sum(range(10**15)) runs, no thread of Python's does.
+    faulthandler stops it, as no Python thread runs during a call such as sum(range(10**15)).
     """
 
     def __init__(self, path: str, limit: float, stack: TextIO) -> None:
@@ -188,7 +189,7 @@ class _Watch(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Begin to wait anew whenever another call has begun."""
+        """Restart the wait at each new call."""
         call: FrameType | None = None
         while not self.is_over.is_set():
             now = self._call()
@@ -199,7 +200,7 @@ class _Watch(threading.Thread):
         faulthandler.cancel_dump_traceback_later()
 
     def _call(self) -> FrameType | None:
-        """The outermost frame of the main thread that is in the learner's file."""
+        """Return the outermost frame of the main thread in the learner's file."""
         frame, found = sys._current_frames().get(threading.main_thread().ident or 0), None
         while frame is not None:
             found = frame if frame.f_code.co_filename == self.path else found
@@ -207,6 +208,6 @@ class _Watch(threading.Thread):
         return found
 
     def end(self) -> None:
-        """Watch no more."""
+        """Stop watching."""
         self.is_over.set()
         self.join()

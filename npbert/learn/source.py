@@ -1,4 +1,4 @@
-"""The text of an exercise, made from the library's own source: what is the learner's to write is taken out of it."""
+"""The text of an exercise: the library's source without the part for the learner."""
 
 import ast
 import inspect
@@ -13,17 +13,17 @@ from types import ModuleType
 WIDTH = 100
 _GIVEN = ("tape.take(", "check_like(")
 _COMMANDS = """
-Is it right?   npbert learn check {number:02}
-A hint:        npbert learn hint {number:02}
-To read:       {chapter}
-               (Chapters show the finished lines, too: if you want to find them yourself, try first.)
+Check:    npbert learn check {number:02}
+A hint:   npbert learn hint {number:02}
+To read:  {chapter}
+          (Chapters show the finished lines. To find them yourself, try first.)
 """
 
 
 def exercise_file(number: int, title: str, chapter: str, text: str, things: Iterable[str], uses: Iterable[str]) -> str:
-    """A whole file: what is to be done, the imports that `things` (each as source) need and NumPy, and the things.
+    """Return a whole file: the task, the imports for `things` (each a source) and NumPy, and the things.
 
-    uses: names that a right answer may need besides.
+    uses: further names that a right answer may need
     """
     body = "\n\n\n".join(thing.strip("\n") for thing in things)
     lines = sorted(
@@ -36,18 +36,19 @@ def exercise_file(number: int, title: str, chapter: str, text: str, things: Iter
 
 
 def blanked(source: str, name: str, text: str, given: int | None, without: Collection[str] = ()) -> str:
-    """The source with the body of one function taken out, and without the functions of some names.
+    """Return the source with an empty body for one function, and without some other functions.
 
-    text: the docstring that takes the place of its own, which has the answer. given: so many statements of the body
-    stay; None for as many as take what forward kept from the tape, and check dy. Raises: ValueError where the function
-    is not there.
+    text: the new docstring, as its own has the answer. given: the number of statements that stay; None: those that take
+    from the tape and check dy.
+
+    Raises: ValueError for a missing function.
     """
     source = textwrap.dedent(source)
     lines = source.splitlines()
     functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
     if name not in functions:
-        raise ValueError(f"there is no {name} in the source")
-    for node in sorted(functions.values(), key=lambda node: -node.lineno):  # from the last on, so that numbers stay
+        raise ValueError(f"{name} is missing in the source")
+    for node in sorted(functions.values(), key=lambda node: -node.lineno):  # backwards, which keeps line numbers
         if node.name == name:
             lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)
         elif node.name in without:
@@ -57,7 +58,7 @@ def blanked(source: str, name: str, text: str, given: int | None, without: Colle
 
 
 def _blank(node: ast.FunctionDef, text: str, given: int | None, lines: list[str]) -> list[str]:
-    """The lines that take the place of a function's body: a docstring, the statements that stay, and a raise."""
+    """Return the new lines of a function's body: a docstring, the given statements, and a raise."""
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
     if given is None:
         uses = (n for n, each in enumerate(body, 1) if any(word in ast.unparse(each) for word in _GIVEN))
@@ -71,7 +72,7 @@ def _blank(node: ast.FunctionDef, text: str, given: int | None, lines: list[str]
 
 
 def with_helpers(source: str, module: ModuleType | None) -> list[str]:
-    """The source, and the functions of its module that it calls, and that these call."""
+    """Return the source, and the functions of its module that it calls, directly or not."""
     found = [source]
     for text in found:
         names = [node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)]
@@ -82,7 +83,7 @@ def with_helpers(source: str, module: ModuleType | None) -> list[str]:
 
 
 def definitions(text: str) -> dict[str, ast.stmt]:
-    """By dotted name, the functions, the methods and the values at the top of a file. Raises: SyntaxError."""
+    """Return the functions, methods and values at the top of a file, by dotted name. Raises: SyntaxError."""
     found: dict[str, ast.stmt] = {}
     for node in ast.parse(text).body:
         if isinstance(node, ast.ClassDef):
@@ -96,7 +97,7 @@ def definitions(text: str) -> dict[str, ast.stmt]:
 
 
 def imports_of(body: str, uses: Iterable[str] = ()) -> list[str]:
-    """The imports that a text needs, from where the library makes a name public, or else from where it is defined."""
+    """Return the imports of a text, from the public place of a name, or else from its definition."""
     nodes = list(ast.walk(ast.parse(body)))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
@@ -113,7 +114,7 @@ def imports_of(body: str, uses: Iterable[str] = ()) -> list[str]:
 
 
 def _import_line(module: str, names: Iterable[str]) -> str:
-    """One import: constants, classes, functions, each by the alphabet; a name a line where they are many."""
+    """Return an import: constants, classes, functions, each in alphabetic order; if it is long, a name on each line."""
     names = sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), name))
     line = f"from {module} import {', '.join(names)}"
     return line if len(line) <= WIDTH else f"from {module} import (\n    {f',{chr(10)}    '.join(names)},\n)"
@@ -121,7 +122,7 @@ def _import_line(module: str, names: Iterable[str]) -> str:
 
 @cache
 def _homes(_: int) -> dict[str, str]:
-    """By name, the module to import it from, or the whole import of a module; of all that is loaded now."""
+    """Return the module of each loaded name, or the whole import of a module."""
     others = ("learn", "cli", "pages", "pytest_plugin", "__main__")
     loaded = sorted(name for name in sys.modules if name.startswith("npbert.") and name.split(".")[1] not in others)
     homes: dict[str, str] = {}
@@ -139,5 +140,5 @@ def _homes(_: int) -> dict[str, str]:
 
 
 def _rank(line: str) -> int:
-    """The standard library, then NumPy, then npbert."""
+    """A sort key: the standard library, then NumPy, then npbert."""
     return {"numpy": 1, "npbert": 2}.get(line.split()[1].partition(".")[0], 0)

@@ -1,6 +1,6 @@
-"""Variants: what an exercise asks once more, some days later, in another form; so that it is found again, not recalled.
+"""Variants: exercises in another form, to repeat days later.
 
-To be asked again after a while is what makes one remember. (Roediger & Karpicke 2006, "Test-Enhanced Learning".)
+Repeated tests help to remember. (Roediger & Karpicke 2006, "Test-Enhanced Learning".)
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class LinearOfColumns(Layer):
         return x @ self.weight.value.T
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dW = dyᵀ x,  dx = dy W: with the weight the other way round, so are the products."""
+        """dW = dyᵀ x,  dx = dy W: the products of Linear with the transposed weight."""
         x = tape.take(self)
         check_like(self, dy, (len(x), len(self.weight.value)), x.dtype)
         self.weight.add_grad(dy.T @ x)
@@ -54,7 +54,7 @@ class SoftmaxOfColumns(Layer):
 
 
 class RMSNorm(Layer):
-    """y = γ x̂ with x̂ = x / r, r = √(mean(x²) + eps): no mean is taken away.   x, y (N, D)   gamma γ (D,)"""
+    """y = γ x̂ with x̂ = x / r, r = √(mean(x²) + eps): without the mean.   x, y (N, D)   gamma γ (D,)"""
 
     def __init__(self, features: int, init: Init, *, eps: float) -> None:
         self.gamma, self.eps = init.ones(features), eps
@@ -66,7 +66,7 @@ class RMSNorm(Layer):
         return self.gamma.value * x_hat
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """dx = (dx̂ − x̂ · mean(dx̂ · x̂)) / r with dx̂ = γ dy: two roads, directly and through r."""
+        """dx = (dx̂ − x̂ · mean(dx̂ · x̂)) / r with dx̂ = γ dy: two paths, directly and through r."""
         x_hat, r = tape.take(self)
         check_like(self, dy, x_hat.shape, x_hat.dtype)
         self.gamma.add_grad((dy * x_hat).sum(axis=0))
@@ -75,23 +75,23 @@ class RMSNorm(Layer):
 
 
 OF_SQUARES = """
-One number moves one square alone. How fast does a square grow, and what part of the mean is it?
+A number moves only its own square. How fast does a square grow, and what is its share in the mean?
 
 The slope of (prediction − target)² is 2 (prediction − target), and the mean divides by how many numbers there are.
 
-dprediction = dloss · 2 · difference / difference.size; the target is given, and has no gradient.
+dprediction = dloss · 2 · difference / difference.size. The target has no gradient.
 """
 
 
 def _variant(number: int, title: str, text: str, *settings: Setting, hints: str = "", **data: Any) -> Exercise:
-    """The layer of these settings, asked in place of that of an exercise, with hints of its own or those of that."""
-    exercise, part = EXERCISES[number], layer_part(*settings, asked="What is asked for says the class above.", **data)
+    """Return the variant of an exercise with this layer, with new hints or those of the exercise."""
+    exercise, part = EXERCISES[number], layer_part(*settings, asked="For the task, see the class above.", **data)
     asked = replace(exercise, title=title, text=text, hints=hints or exercise.hints, parts=(part,))
     return replace(asked, number=100 + number, slug=f"{exercise.slug}_again")
 
 
 def drawn(*shape: int, read: Sequence[int] = ()) -> Inputs:
-    """An array of random numbers, and the rows to read; or two arrays."""
+    """Return a function for an array of random numbers, and the rows to read; or for two arrays."""
     return lambda rng: (rng.standard_normal(shape), np.array(read) if read else rng.standard_normal(shape))
 
 
@@ -99,14 +99,14 @@ _ALL = (
     _variant(
         2,
         "Linear, as PyTorch stores it",
-        "The same sums as in exercise 2, with the weight the other way round. Which index is summed over in each?",
+        "The same sums as in exercise 2, with the weight transposed. Which index does each sum run over?",
         sample(LinearOfColumns, normal(7, 5), 5, 3),
         sample(LinearOfColumns, normal(4, 11), 11, 3),
     ),
     _variant(
         3,
         "SiLU",
-        "GELU's sister, with a sigmoid in the place of Φ. x stands in it twice, and σ′ = σ (1 − σ).",
+        "Like GELU, with a sigmoid instead of Φ. x appears twice, and σ′ = σ (1 − σ).",
         sample(SiLU, normal(7, 5)),
         sample(SiLU, normal(4, 11)),
         method="value_and_slope",
@@ -115,14 +115,14 @@ _ALL = (
     _variant(
         4,
         "softmax of columns",
-        "Softmax down the columns. Which p does an x move, and so over which axis is the sum?",
+        "Softmax down the columns. Which p does an x move, and which axis does the sum run over?",
         sample(SoftmaxOfColumns, normal(7, 5)),
         sample(SoftmaxOfColumns, normal(4, 11)),
     ),
     _variant(
         5,
         "a mean of squares",
-        "Another loss that is a mean, now over all numbers. What does each of them bring back, and what is dloss for?",
+        "Another loss that is a mean, now over all numbers. What is the gradient of each, and where does dloss enter?",
         sample(MeanSquaredError, drawn(7, 5)),
         sample(MeanSquaredError, drawn(4, 11)),
         hints=OF_SQUARES,
@@ -130,21 +130,23 @@ _ALL = (
     _variant(
         6,
         "some rows of x",
-        "Rows of x are read by their number, some of them twice. What comes back to each row, and what to the others?",
+        "Rows of x are read by their index, some of them twice. What is the gradient of a row that is read, "
+        "and of the others?",
         sample(Gather, drawn(7, 3, read=(5, 0, 5, 2, 6))),
         sample(Gather, drawn(11, 4, read=(3, 10, 3, 3, 0, 8, 1))),
     ),
     _variant(
         7,
         "RMSNorm",
-        "LayerNorm without the mean: how many roads lead from an x to the y of its row, and what does each bring back?",
+        "LayerNorm without the mean: how many paths lead from an x to the y of its row, and what is the "
+        "gradient of each?",
         sample(RMSNorm, normal(7, 5), 5, eps=1e-2),
         sample(RMSNorm, normal(4, 11), 11, eps=1e-2),
     ),
 )
 
 VARIANTS = {variant.number: variant for variant in _ALL}
-"""By number: that of the exercise, and a hundred more."""
+"""The variants by number: 100 more than the exercise's."""
 
 ALL = {**EXERCISES, **VARIANTS}
 """The exercises and the variants, by number."""

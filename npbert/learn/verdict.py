@@ -1,4 +1,4 @@
-"""Verdict: what is said of an answer, of one part of it or of the whole file."""
+"""Verdict: the result for an answer, for a part or the whole file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +10,9 @@ RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 
 @dataclass(frozen=True)
 class Verdict:
-    """says: what is wrong, in a sentence. because: why, and what to look at, in paragraphs; of a right answer a remark.
-
-    findings: what is wrong as data, each with its line and the edit that mends it. status: RIGHT, NOT_BEGUN or WRONG.
-    part: the name of the part that is not right. printed: what the learner's code printed.
+    """says: the mistake, in a sentence. because: the reason and advice, in paragraphs; for a right answer a remark.
+    findings: the mistakes as data, each with its line and its edit. status: RIGHT, NOT_BEGUN or WRONG.
+    part: the name of the wrong part. printed: the output of the learner's code.
     """
 
     says: str = ""
@@ -24,17 +23,17 @@ class Verdict:
     printed: str = ""
 
     def because_of(self, *texts: str) -> "Verdict":
-        """The same with these paragraphs, too."""
+        """Return the verdict with these paragraphs added."""
         return replace(self, because=paragraphs(self.because, *texts))
 
 
 def paragraphs(*texts: str) -> str:
-    """Those that are not empty, each a paragraph; what is said twice is said once."""
+    """Join the texts as paragraphs, without empty ones and repetitions."""
     return "\n\n".join(dict.fromkeys(part for text in texts if text for part in text.split("\n\n")))
 
 
 def numbered(verdicts: Sequence[Verdict]) -> Verdict:
-    """Several in one: the first, and in its `because` all others, numbered from 2 on, each with its own."""
+    """Join several verdicts: the first, with all others in its `because`, numbered from 2."""
     first, *others = verdicts
     told = [text for number, each in enumerate(others, 2) for text in (f"{number}. {each.says}", each.because)]
     return first.because_of(*told)

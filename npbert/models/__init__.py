@@ -1,4 +1,4 @@
-"""BERT and its heads, put together from the layers as in the paper, and Hugging Face's files for them."""
+"""BERT and its heads, built from the layers as in the paper, with Hugging Face's files."""
 
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ AutoModelForSequenceClassification, AutoModelForTokenClassification = (
     BertForTokenClassification,
 )
 AutoModelForQuestionAnswering, AutoModelForMultipleChoice = BertForQuestionAnswering, BertForMultipleChoice
-"""One class serves BERT and its descendants: the folder says what it is. These are the names that people know."""
+"""One class for BERT and its descendants, by the folder. These are the usual names."""
 
 
 class AutoModelForPreTraining:

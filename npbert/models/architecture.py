@@ -1,4 +1,4 @@
-"""Architecture: what a descendant of BERT changes. make_encoder: the layers that a configuration describes."""
+"""Architecture: the changes of a descendant of BERT. make_encoder: builds the layers of a configuration."""
 
 from __future__ import annotations
 
@@ -21,23 +21,26 @@ from npbert.layers import DistanceAttention, DotProductAttention, Identity, Laye
 
 @dataclass(frozen=True)
 class Architecture:
-    """The parts of a model that differ between BERT and its descendants. The defaults are BERT's.
+    """The differences between BERT and its descendants. The defaults are BERT's.
 
     model_type: as in config.json.
-    embedding_size: E, the width of the embeddings, which a Linear projects to D; None for D (ALBERT, ELECTRA: smaller).
-    first_position: the row of the table of positions for the first token (RoBERTa, MPNet: 2). Positions then count the
-    real tokens before; BERT's are columns of the batch.
-    has_types: False for models without token types.   biases: `all`; `norms`, LayerNorm's β alone; or `none`.
-    groups: the number of layers that run several times each (ALBERT); 0 for L layers that run once.
+    embedding_size: E, the width of the embeddings before a Linear to D; None: D (ALBERT, ELECTRA: smaller).
+    first_position: the first row of the table of positions (RoBERTa, MPNet: 2). Positions then count the real tokens
+    before; BERT's are columns of the batch.
+    has_types: False for models without token types.
+    biases: `all`; `norms`, only LayerNorm's β; or `none`.
+    groups: the number of layers that run several times each (ALBERT); 0: L layers run once.
     pre_norm, gated: the layer is a PreNormEncoderLayer, with a GatedFeedForward.
-    relative_buckets: of the RelativeBias that all layers share (MPNet); 0 for none.
-    rotary: of each layer's Rotary the base and, where it has one, the stretch; () for no rotary positions.
-    reach: of each layer's window, None for all; () for no windows.
-    base_pooler: True where the model without a head has a pooler.   pooler: the activation in it, before the head of a
-    classification.   pooler_norm: True for a LayerNorm after it.   pools: `first`, the pooler reads [CLS], or `mean`.
-    words_act: the activation in the head that predicts words; "" for hidden_act.
-    token_pooler: True where it is applied to each token before a head for tokens, too (ModernBERT).
-    file: the config.json that it was read from, as JSON: what npbert does not use is written back.
+    relative_buckets: of the RelativeBias shared by all layers (MPNet); 0: without.
+    rotary: for each layer's Rotary the base and, if any, the stretch; (): without.
+    reach: of each layer's window, None: no limit; (): no windows.
+    base_pooler: True if the model without a head has a pooler.
+    pooler: its activation before the head of a classification.
+    pooler_norm: True for a LayerNorm after it.
+    pools: `first`, the pooler reads [CLS], or `mean`.
+    words_act: the activation in the masked-LM head; "": hidden_act.
+    token_pooler: True if the pooler also applies to each token before a head for tokens (ModernBERT).
+    file: the original config.json, as JSON; unused entries are written back.
     """
 
     model_type: str = "bert"
@@ -64,7 +67,7 @@ OF_BERT = Architecture()
 
 
 def make_pooler(config: Any, init: Init) -> Pooler:
-    """The pooler of a BertConfig."""
+    """Return the pooler of a BertConfig."""
     architecture = config.architecture
     plain = replace(init, bias=architecture.biases != "none")
     norm = LayerNorm(config.hidden_size, plain, eps=config.layer_norm_eps) if architecture.pooler_norm else None
@@ -72,7 +75,7 @@ def make_pooler(config: Any, init: Init) -> Pooler:
 
 
 def make_encoder(config: Any, init: Init) -> Encoder:
-    """The encoder of a BertConfig."""
+    """Return the encoder of a BertConfig."""
     architecture, features, heads = config.architecture, config.hidden_size, config.num_attention_heads
     linear = replace(init, bias=architecture.biases == "all")
     norm = replace(init, bias=architecture.biases != "none")
@@ -115,5 +118,5 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     layers = [own[int(number / (count / groups))] for number in range(count)]
     if not architecture.pre_norm:
         return Encoder(layers)
-    layers[0].attention_norm = Identity()  # the embeddings end with a LayerNorm already
+    layers[0].attention_norm = Identity()  # the embeddings already end with a LayerNorm
     return Encoder(layers, LayerNorm(features, norm, eps=config.layer_norm_eps))

@@ -1,4 +1,4 @@
-"""BertModel: embeddings, encoder and pooler, as the paper puts them together."""
+"""BertModel: embeddings, encoder and pooler, as in the paper."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -23,8 +23,8 @@ _lending = Lending()
 
 @shown_in_short
 class BertOutput(NamedTuple):
-    """last_hidden_state (B, T, D): a vector for every token, 0 for padding; pooler_output (B, D): one for the whole
-    sequence, or None from a model without a pooler."""
+    """last_hidden_state (B, T, D): a vector for every token, 0 for padding; pooler_output (B, D): a vector for the
+    whole sequence, or None without a pooler."""
 
     last_hidden_state: Array
     pooler_output: Array | None
@@ -35,11 +35,11 @@ class BertModel(PreTrainedModel):
 
     batch -> (last_hidden_state (B, T, D), pooler_output (B, D)). (Devlin et al. 2018, section 3.)
 
-    rng: where the initial weights are drawn from; None leaves them 0, for a model about to be loaded.
-    add_pooling_layer: False leaves the pooler out, for a head that reads the tokens alone; None is as the published
-    model without a head has it.
+    rng: draws the initial weights; None: they are 0, for a model about to be loaded.
+    add_pooling_layer: False leaves the pooler out, for a head that reads only tokens; None: as in the published model
+    without a head.
 
-    Raises: what PackedBatch raises for the batch, before anything is computed.
+    Raises: the errors of PackedBatch, before any computation.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class BertModel(PreTrainedModel):
         self.gather, self.unpack, self.mean = Gather(), Unpack(), MeanPooling()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> BertOutput:
-        packed = self.pack(batch)  # padding ends: what follows sees the real tokens of each sequence
+        packed = self.pack(batch)  # without padding from here on
         h = self.encode(packed, tape)
         pooled = self.pool(h, packed, tape) if self.pooler else None
-        hidden = self.unpack(h, packed.places, packed.shape, tape)  # padding again, as zeros
+        hidden = self.unpack(h, packed.places, packed.shape, tape)  # with padding again, as zeros
         return BertOutput(hidden, pooled)
 
     def backward(self, doutput: tuple[Array, Any], tape: Tape) -> None:
-        """The last hidden state is an output and the pooler's input, so its gradient is the sum of both."""
+        """Add both gradients of the last hidden state, as it is an output and the pooler's input."""
         dhidden, dpooled = doutput
         dh = self.unpack.backward(dhidden, tape)
         if self.pooler:
@@ -85,14 +85,14 @@ class BertModel(PreTrainedModel):
         self.encode_backward(dh, tape)
 
     def encode(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """The last hidden state (N, D) of the rows, or (M, D) of those that are read: what a head starts from.
+        """Return the last hidden state (N, D) of the rows, or (M, D) of those that a head reads.
 
-        No sequence knows of another, so in inference threads take parts of a large batch through all layers. (In
-        training they take whole parts, with the loss: `npbert.training.accumulate`.) What is too little to be shared is
-        left to BLAS's threads (compute/blas_threads.py).
+        Sequences are independent, so in inference threads take parts of a large batch through all layers. (In training
+        they take parts with the loss: `npbert.training.accumulate`.) Small batches use BLAS's threads
+        (compute/blas_threads.py).
         """
         if tape is None:
-            raise TypeError("tape is None, wanted a Tape, or NO_TAPE where no backward will follow")
+            raise TypeError("tape is None, wanted a Tape, or NO_TAPE without a backward")
         sequences, read = packed.sequences, packed.read_rows
         h = self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions, tape)
         if tape.keeps or tape.rng is not None:
@@ -112,11 +112,12 @@ class BertModel(PreTrainedModel):
         return np.concatenate(found)
 
     def encode_backward(self, dh: Array, tape: Tape) -> None:
-        """The backward of `encode`: from dh to every parameter of the encoder and the embeddings."""
+        """Run the backward of `encode`: from dh to every parameter of the encoder and the embeddings."""
         self.embeddings.backward(self.encoder.backward(dh, tape), tape)
 
     def pool(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """One vector for each sequence (B, D), from the hidden state of its first token, [CLS], or from their mean."""
+        """Return a vector for each sequence (B, D), from the hidden state of its first token, [CLS], or from their
+        mean."""
         assert self.pooler, "a model that pools has a pooler"
         if self.config.architecture.pools == "mean":
             h, rows = self.mean(h, packed.sequences, tape), packed.unsorted
@@ -125,17 +126,18 @@ class BertModel(PreTrainedModel):
         return self.pooler(self.gather(h, rows, tape), tape)
 
     def pool_backward(self, dpooled: Array, tape: Tape) -> Array:
-        """The backward of `pool`: dh is 0 but for the first token of each sequence, the only one that was read."""
+        """Run the backward of `pool`: dh is 0 except for the first token of each sequence, the only one that is
+        read."""
         assert self.pooler, "a model that pools has a pooler"
         dh = self.gather.backward(self.pooler.backward(dpooled, tape), tape)
         return self.mean.backward(dh, tape) if self.config.architecture.pools == "mean" else dh
 
     def hidden_states(self, batch: AnyBatch, layers: Collection[int] | None = None) -> dict[int, Array]:
-        """The hidden states (B, T, D) by layer: 0 is the embeddings, L the last layer; all of them, or just `layers`.
+        """Return the hidden states (B, T, D) by layer, all or only `layers`: 0 is the embeddings, L the last layer.
 
-        0 for padding. A number below 0 counts from the end, and stays the key.
+        Padding is 0. A negative number counts from the end, and stays the key.
 
-        Raises: IndexError for a layer that the model does not have, and what the model raises for a batch.
+        Raises: IndexError for a layer that the model does not have; the model's errors for a batch.
         """
         numbers = self.layer_numbers(layers, 0)
         packed = self.pack(batch)
@@ -143,10 +145,10 @@ class BertModel(PreTrainedModel):
         return {asked: self.unpack(states[number], packed.places, packed.shape) for asked, number in numbers.items()}
 
     def attention_probabilities(self, batch: AnyBatch, layers: Collection[int] | None = None) -> dict[int, Array]:
-        """The share that each token takes of each other, (B, H, T, T) by layer, 1 to L; all of them, or just `layers`.
+        """Return the attention weights (B, H, T, T) by layer, 1 to L, all or only `layers`.
 
-        A row is a query and sums to 1, a column is a key; 0 for padding, as either. Layer l reads hidden state l − 1. A
-        number below 0 counts from the end, and stays the key.
+        A row is a query, with sum 1, and a column is a key; both are 0 for padding. Layer l reads hidden state l − 1. A
+        negative number counts from the end, and stays the key.
 
         Raises: as hidden_states.
         """
@@ -166,7 +168,7 @@ class BertModel(PreTrainedModel):
         return found
 
     def hidden_rows(self, packed: PackedBatch, numbers: set[int]) -> dict[int, Array]:
-        """The hidden states of the rows (N, D), of the layers with these numbers: 0 is the embeddings, L the last."""
+        """Return the hidden states of the rows (N, D) by these layers: 0 is the embeddings, L the last."""
         h = self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions)
         states = {0: h}
         for number, layer in enumerate(self.encoder.layers[: max(numbers, default=0)], start=1):
@@ -177,9 +179,9 @@ class BertModel(PreTrainedModel):
         return states
 
     def layer_numbers(self, layers: Collection[int] | None, first: int = 0, *, what: str = "layers") -> dict[int, int]:
-        """The number from `first` to L of each layer that is asked for; −1 means L.
+        """Return the numbers, from `first` to L, of these layers; −1 means L.
 
-        Raises: InputIndexError that names the argument `what` for another layer.
+        Raises: InputIndexError with the argument `what` for another layer.
         """
         last = len(self.encoder.layers)
         asked = range(first, last + 1) if layers is None else layers

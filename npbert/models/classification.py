@@ -1,4 +1,4 @@
-"""The models with a classifier: a label for a text or a pair of texts, for each token, or one of several choices."""
+"""The models with a classifier: for a text or a pair of texts, for each token, or for multiple choice."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from npbert.models.task_model import TaskModel
 
 
 class Classifier(TaskModel):
-    """The head that the models below share: logits = Dropout(x) W + b  with x of TaskModel.features.
+    """The shared head of these models: logits = Dropout(x) W + b  with x of TaskModel.features.
 
     x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
     """
@@ -25,11 +25,11 @@ class Classifier(TaskModel):
         self.loss_function = SoftmaxCrossEntropy()
 
     def classify(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """The logits of each x."""
+        """Return the logits of each x."""
         return self.classifier(self.dropout(self.features(packed, tape), tape), tape)
 
     def classify_backward(self, dlogits: Array, tape: Tape) -> None:
-        """Back through the classifier to what it read, and on through BERT."""
+        """Run back through the classifier to its input, and through BERT."""
         self.features_backward(self.dropout.backward(self.classifier.backward(dlogits, tape), tape), tape)
 
 
@@ -54,7 +54,7 @@ class BertForSequenceClassification(Classifier):
         return self.classify(self.pack(batch), tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Back through the classifier and the pooler to the [CLS] of each sequence, and on through BERT."""
+        """Run back through the classifier and the pooler to the [CLS] of each sequence, and through BERT."""
         self.classify_backward(dlogits, tape)
 
 
@@ -63,8 +63,8 @@ class BertForMultipleChoice(Classifier):
 
     batch of (B, C, T) -> logits (B, C), the scores of the C choices   w (D, 1)   labels (B,) integers below C
 
-    Every choice goes through BERT by itself; they meet in the softmax of the loss. (Devlin et al. 2018, section 4.4,
-    SWAG; the bias, which softmax does not notice, is Hugging Face's.)
+    Every choice goes through BERT separately; the softmax of the loss compares them. (Devlin et al. 2018, section 4.4,
+    SWAG; the bias is Hugging Face's, and softmax ignores it.)
     """
 
     reads = Reads("first", "choice", grouped=True)
@@ -74,7 +74,7 @@ class BertForMultipleChoice(Classifier):
         return self.classify(packed, tape).reshape(packed.batch_shape)  # (B·C, 1) -> (B, C)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Back through the classifier and the pooler to the [CLS] of each choice, and on through BERT."""
+        """Run back through the classifier and the pooler to the [CLS] of each choice, and through BERT."""
         self.classify_backward(dlogits.reshape(-1, 1), tape)
 
 
@@ -83,8 +83,7 @@ class BertForTokenClassification(Classifier):
 
     batch -> logits (B, T, C), 0 for padding   W (D, C)   labels (B, T) integers below C, −100 for a token without one
 
-    Of a word that is cut into several tokens, only the first has a label. (Devlin et al. 2018, section 5.3 and appendix
-    A.5.)
+    For a word of several tokens, only the first has a label. (Devlin et al. 2018, section 5.3 and appendix A.5.)
     """
 
     reads = Reads(labels="token class")
@@ -98,5 +97,5 @@ class BertForTokenClassification(Classifier):
         return self.unpack(self.classify(packed, tape), packed.places, packed.shape, tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Back through the classifier, and on through BERT."""
+        """Run back through the classifier, and through BERT."""
         self.classify_backward(self.unpack.backward(dlogits, tape), tape)

@@ -1,4 +1,4 @@
-"""BertConfig: the sizes and choices of a BERT, with Hugging Face's field names, and the published sizes by name."""
+"""BertConfig: the sizes and settings of a BERT, with Hugging Face's field names, and the published sizes by name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from npbert.models.hugging_face.config import read_config
 from npbert.models.hugging_face.families import architecture_of
 
 LARGEST = 2**24
-"""Of each size: the largest that floats count exactly, and far beyond any BERT. A table of 2⁶⁰ rows is a mistake."""
+"""The largest allowed size: the largest exact integer of a float, far beyond any BERT."""
 
 
 @shown_in_short
@@ -29,16 +29,17 @@ class BertConfig:
     initializer_range and layer_norm_eps: Google's code.)
 
     vocab_size V, hidden_size D, num_hidden_layers L, num_attention_heads H, intermediate_size F.
-    max_position_embeddings: the longest sequence, in tokens. type_vocab_size: how many kinds of sentence there are.
+    max_position_embeddings: the longest sequence, in tokens. type_vocab_size: the number of token types.
     hidden_act: `gelu`, `gelu_new` (the tanh form) or `relu`. position_embedding_type: `absolute` or `sinusoidal`.
     hidden_dropout_prob, attention_probs_dropout_prob: rates from 0 up to, but not including, 1. classifier_dropout: the
     rate before the head of a classification; None means hidden_dropout_prob.
     initializer_range: the standard deviation of the initial weights. layer_norm_eps: added to the variance.
-    num_labels C: how many labels a classification chooses from; 1 makes it a regression. id2label: their C names, in a
-    list, or by number as transformers has them, {0: "neg", 1: "pos"}, and then C is as many; None means LABEL_0,
-    LABEL_1 and so on. architecture: what a descendant of BERT changes; from_pretrained reads it.
+    num_labels C: the number of labels of a classification; 1: a regression.
+    id2label: the C names, in a list, or by number as in transformers, {0: "neg", 1: "pos"}, which then sets C; None:
+    LABEL_0, LABEL_1 and so on.
+    architecture: the changes of a descendant of BERT; from_pretrained reads it.
 
-    Raises: TypeError or ValueError that names the field, its value and what was wanted.
+    Raises: TypeError or ValueError with the field, its value and the expected one.
     """
 
     vocab_size: int = 30522
@@ -61,7 +62,7 @@ class BertConfig:
 
     def __post_init__(self) -> None:
         self._take_labels()
-        if isinstance(self.architecture, Mapping):  # of a configuration that was written as JSON
+        if isinstance(self.architecture, Mapping):  # from a configuration in JSON
             values: dict[str, Any] = {name: _as_tuples(value) for name, value in self.architecture.items()}
             object.__setattr__(self, "architecture", Architecture(**values))
         for names, fits, wanted in _WANTED:
@@ -74,7 +75,8 @@ class BertConfig:
                     raise error(f"{name} is {shown}, wanted {wanted}")
         if self.hidden_size % self.num_attention_heads:
             raise ValueError(
-                f"hidden_size {self.hidden_size} is not divisible by num_attention_heads {self.num_attention_heads}"
+                f"num_attention_heads is {self.num_attention_heads}, wanted a divisor of hidden_size, "
+                f"{self.hidden_size}"
             )
 
         if self.id2label is not None:
@@ -82,15 +84,15 @@ class BertConfig:
             if count > 1:
                 raise ValueError(f"id2label has the name {name!r} twice")
             if len(self.id2label) != self.num_labels:
-                raise ValueError(f"id2label has {len(self.id2label)} names, but num_labels is {self.num_labels}")
+                raise ValueError(f"id2label has {len(self.id2label)} names, wanted {self.num_labels}, as num_labels")
 
     def _take_labels(self) -> None:
-        """Make a tuple of the names, and None of the usual ones in a dict, with num_labels where it is not given."""
+        """Turn the names into a tuple, or default names in a dict into None, and set num_labels if it is missing."""
         if isinstance(names := self.id2label, Mapping):
             by_number = {str(number): name for number, name in names.items()}
             numbers = [str(number) for number in range(len(names))]
             if by_number.keys() != set(numbers):
-                wanted = f"wanted the keys 0 to {len(names) - 1}: number the labels from 0, without a gap"
+                wanted = f"wanted the keys 0 to {len(names) - 1}, without gaps"
                 raise ValueError(f"id2label is {names!s:.100}, {wanted}")
             if self.num_labels == type(self).num_labels:
                 object.__setattr__(self, "num_labels", len(names))
@@ -104,7 +106,7 @@ class BertConfig:
 
     @property
     def head_dropout(self) -> float:
-        """The rate of the dropout before the head of a classification."""
+        """The dropout rate before the head of a classification."""
         return self.hidden_dropout_prob if self.classifier_dropout is None else self.classifier_dropout
 
     @property
@@ -119,10 +121,10 @@ class BertConfig:
 
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> BertConfig:
-        """The configuration in `folder`/config.json; what a field lacks there has its default.
+        """Return the configuration in `folder`/config.json; a missing field has its default.
 
-        Raises: FileError that names the file: a field of a wrong type or value, or as read_config; FileNotFoundError
-        when there is no such folder or file.
+        Raises: FileError for a field of a wrong type or value, or as read_config; FileNotFoundError for a missing
+        folder or file.
         """
         path, stored = read_config(folder)
         names = {field.name for field in fields(cls)} - {"architecture"}
@@ -138,29 +140,27 @@ class BertConfig:
             raise FileError(f"{path}: {error}") from error
         if stored.get("problem_type") == "regression" and config.num_labels > 1:
             numbers = config.num_labels
-            raise FileError(f"{path}: a regression of {numbers} numbers, and npbert has only one of 1 number")
+            raise FileError(f"{path}: a regression with {numbers} outputs, wanted 1")
         return config
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> BertConfig:
-        """The configuration called `name` in PRESETS, with `changes` made to it.
+        """Return the configuration called `name` in PRESETS, with `changes`.
 
-        Raises: ValueError for a name that is not in PRESETS, and what the constructor raises.
+        Raises: ValueError for a name that is not in PRESETS; the constructor's errors.
         """
         if name not in PRESETS:
-            raise ValueError(
-                f"there is no preset {name!r}, wanted one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}"
-            )
+            raise ValueError(f"name is {name!r}, wanted one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
         return cls(**{**PRESETS[name], **changes})
 
 
 def _as_tuples(value: Any) -> Any:
-    """The lists of a JSON file as tuples, those within them, too."""
+    """Return the lists of a JSON file as tuples, nested ones too."""
     return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 load_config = BertConfig.from_pretrained
-"""The configuration in a folder."""
+"""Returns the configuration in a folder."""
 
 _SIZES = tuple(field.name for field in fields(BertConfig) if field.type == "int")
 _RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
@@ -175,11 +175,11 @@ _WANTED: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
     (("hidden_act",), lambda value: value in tuple(ACTIVATIONS), f"one of {', '.join(ACTIVATIONS)}"),
     (("position_embedding_type",), POSITION_KINDS.__contains__, f"one of {', '.join(POSITION_KINDS)}"),
 )
-"""The fields, a test of their value, and in words what it must be; all types come before the values of their fields."""
+"""The fields, a test of their value, and the expectation in words; tests of types come before tests of values."""
 
 
 def _published(num_hidden_layers: int, hidden_size: int) -> dict[str, Any]:
-    """Google's sizes: heads of 64 features, and a feed-forward layer four times as wide as the rest."""
+    """Return one of Google's sizes: heads of 64 features, and a feed-forward layer four times as wide as the rest."""
     return {
         "num_hidden_layers": num_hidden_layers,
         "hidden_size": hidden_size,
@@ -204,7 +204,7 @@ PRESETS["bert-large"] = PRESETS["bert-large-uncased"]
 
 
 def size_table() -> str:
-    """A line for each size: its names, its layers, its hidden size and its parameters."""
+    """Return a line for each size: its names, layers, hidden size and parameters."""
     names: dict[BertConfig, list[str]] = {}
     for name in PRESETS:
         names.setdefault(BertConfig.preset(name), []).append(name)
@@ -216,7 +216,7 @@ def size_table() -> str:
 
 
 def num_parameters(config: BertConfig) -> int:
-    """The number of parameters of a BertModel, without making one."""
+    """Return the number of parameters of a BertModel, without building one."""
     features, inner = config.hidden_size, config.intermediate_size  # D and F
     architecture = config.architecture
     width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
@@ -229,5 +229,5 @@ def num_parameters(config: BertConfig) -> int:
 
 
 def neither_size_nor_folder(name: str) -> str:
-    """The error message for a name that was to be a size or a folder, and is neither."""
-    return f"there is no size {name!r}, and no such folder{did_you_mean(name, PRESETS)}\n{size_table()}"
+    """Return the error message for a name that is neither a size nor a folder."""
+    return f"{name!r} is not a folder or a size{did_you_mean(name, PRESETS)}\n{size_table()}"

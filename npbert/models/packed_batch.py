@@ -1,4 +1,4 @@
-"""PackedBatch: a batch as a model reads it, checked once and without padding. Layers see its rows and nothing else."""
+"""PackedBatch: a batch for the model, checked once and without padding. Layers see only its rows."""
 
 import math
 from dataclasses import dataclass
@@ -20,17 +20,16 @@ Labels: TypeAlias = Literal["class", "number", "numbers", "token class", "word",
 
 @dataclass(frozen=True)
 class Reads:
-    """The part of a batch that a model reads: tokens for its head, and labels for its loss.
+    """The parts of a batch that a model reads: tokens for its head, and labels for its loss.
 
-    tokens: `all`; the `first` of each sequence, [CLS] (all, where the pooler takes their mean); the `labelled` ones
-    (without labels in the batch, all); or both. For tokens that are not read, the last layer is not computed: an exact
-    saving.
+    tokens: `all`; the `first` of each sequence, [CLS] (all, if the pooler takes their mean); the `labelled` ones (all,
+    without labels in the batch); or both. The last layer is computed only for these tokens, an exact saving.
     labels: for each sequence a `class` below num_labels, a `number`, or num_labels `numbers`; for each token a `token
-    class` below num_labels, the `word` that it was, or 1 where it was `replaced` and 0 elsewhere; for each group the
-    `choice` that is right; or the two ends of an `answer`.
+    class` below num_labels, its true `word`, or 1 where it was `replaced` and 0 elsewhere; for each group the right
+    `choice`; or the two ends of an `answer`.
     grouped: the batch is (B, C, T), and the C sequences of a group have one label.
 
-    Raises: ValueError for other words than these.
+    Raises: ValueError for other words.
     """
 
     tokens: Tokens = "all"
@@ -43,7 +42,7 @@ class Reads:
 
     @property
     def labels_are_numbers(self) -> bool:
-        """True where the labels measure something, and do not count classes."""
+        """True if the labels are measurements, not classes."""
         return self.labels.startswith("number")
 
 
@@ -53,36 +52,36 @@ READS_ALL = Reads()
 class PackedBatch:
     """The N real tokens of a batch (B, T), one after another; the sequences are sorted by length.
 
-    Padding is in the batch, and as zeros behind Unpack. Between them there is none, and so no mask: attention keeps
-    within each sequence.
+    The batch has padding, and so has the output of Unpack, as zeros. In between there is no padding and no mask:
+    attention stays within each sequence.
 
-    A token has up to three numbers. Its *place*, s · T + t, says where it stands in the batch, with padding. Its *row*,
-    below N, says where it stands among the real tokens, which are what the layers see. Its *output row*, below M, says
-    where it stands in what the encoder gives to a head: the last layer is computed only for the M rows that are read.
+    A token has up to three indices: its *place* in the batch with padding, s · T + t; its *row* among the N real
+    tokens, which the layers see; and its *output row* among the M rows that a head reads, for which alone the last
+    layer is computed.
 
     places (N,): the place of each row   input_ids, token_type_ids, positions (N,): of each row
-    sequences: which rows belong together; they are the batch's in the `order` (B,). Sorting costs nothing, as only ids
-    are moved, and makes neighbours of sequences of equal length, which attention then multiplies in one go.
-    read_rows (M,): the rows that are read, in ascending order; None for all, and then M is N.
-    first_places, first (B,): the place and the output row of the first token of each sequence, [CLS]
-    labelled_places, labelled (n,): those of each token with a label; without labels in the batch, of all
-    labels: what the loss compares with.   batch: the batch as it was given, for what else a model wants of it.
+    sequences: which rows belong together, in the `order` (B,) of the batch. Sorting is cheap, as only ids move. It puts
+    sequences of equal length together, for one product in attention.
+    read_rows (M,): the rows that a head reads, in ascending order; None: all, and M is N.
+    first_places, first (B,): place and output row of the first token of each sequence, [CLS].
+    labelled_places, labelled (n,): place and output row of each token with a label; without labels, of all.
+    labels: the targets of the loss.   batch: the original batch.
 
-    A batch (B, C, T) is read as B · C sequences, and `batch_shape` is (B, C) then, and else (B,).
+    A batch (B, C, T) is read as B · C sequences, and its `batch_shape` is (B, C); otherwise (B,).
 
-    Raises: TypeError for what is no Batch; ValueError when it is not (B, T), or (B, C, T) if `grouped`, longer than the
-    model takes, or when labels that say what is read are of another shape or on padding; IndexError for ids or types
-    beyond the tables.
+    Raises: TypeError unless it is a Batch; ValueError unless it is (B, T), or (B, C, T) if `grouped`, for sequences
+    longer than the model's limit, and for labels of another shape or on padding that select tokens; IndexError for ids
+    or types outside the tables.
     """
 
     def __init__(self, batch: Batch, config: BertConfig, reads: Reads = READS_ALL) -> None:
         if not isinstance(batch, Batch):
-            how = "tokenizer.batch(tokenizer.encode(texts)) makes one of texts"
-            raise TypeError(f"a model takes a Batch, got {type(batch).__name__}: {how}")
+            how = "use tokenizer.batch(tokenizer.encode(texts))"
+            raise TypeError(f"batch is a {type(batch).__name__}, wanted a Batch; {how}")
         self.batch, self.config, self.reads, self.has_labels = batch, config, reads, batch.labels is not None
         *batch_shape, length = batch.input_ids.shape
         if len(batch_shape) != 1 + reads.grouped:
-            wanted = f"{'(B, C, T)' if reads.grouped else '(B, T)'}, as the model says Reads(grouped={reads.grouped})"
+            wanted = f"{'(B, C, T)' if reads.grouped else '(B, T)'}, as the model has Reads(grouped={reads.grouped})"
             raise ValueError(f"input_ids has shape {batch.input_ids.shape}, wanted {wanted}")
         self.batch_shape, self.shape = tuple(batch_shape), (math.prod(batch_shape), length)
         ids, types = batch.input_ids.reshape(self.shape), batch.token_type_ids.reshape(self.shape)
@@ -90,12 +89,14 @@ class PackedBatch:
         if config.architecture.has_types and config.type_vocab_size > 1:
             check_ids(types, config.type_vocab_size, name="token_type_ids", limit_name="type_vocab_size")
         else:
-            types = np.zeros_like(types)  # a tokenizer may number the texts of a pair all the same
+            types = np.zeros_like(types)  # although a tokenizer may number the texts of a pair
         longest = config.max_position_embeddings
         if length > longest:
-            raise ValueError(f"the sequences have {length} tokens, but max_position_embeddings is {longest}")
+            raise ValueError(
+                f"the sequences have {length} tokens, wanted at most {longest}, the max_position_embeddings"
+            )
 
-        # Which tokens are real, and which of them a head reads.
+        # The real tokens, and those that a head reads.
         self.is_real: Array = batch.attention_mask.reshape(self.shape) != 0
         reads_all = reads.tokens == "all" or ("first" in reads.tokens and config.architecture.pools == "mean")
         is_read = np.full(self.is_real.size, reads_all)
@@ -104,7 +105,7 @@ class PackedBatch:
         if "labelled" in reads.tokens:
             is_read[self.labelled_places] = True
 
-        # The sequences by length, and among equals by how many of their tokens are read.
+        # The sequences by length, and for equal lengths by the number of tokens to read.
         lengths, counts = self.is_real.sum(axis=1), is_read.reshape(self.shape).sum(axis=1)
         self.order: Array = np.lexsort((counts, lengths))
         self.sequences = Sequences(lengths[self.order])
@@ -117,7 +118,7 @@ class PackedBatch:
         if config.architecture.first_position:
             self.positions = self.sequences.positions + config.architecture.first_position
 
-        # The rows that are read; and by place the output row, −1 where there is none.
+        # The rows to read; and the output row of each place, or −1.
         self.read_rows = None if reads_all else np.flatnonzero(is_read[self.places])
         places_read = self.places if self.read_rows is None else self.places[self.read_rows]
         self._output_row = np.full(self.is_real.size, -1)
@@ -127,17 +128,17 @@ class PackedBatch:
         return f"PackedBatch of {self.places.size} rows in {self.shape[0]} sequences"
 
     def where(self, places: Array) -> Array:
-        """The output row of each of the `places`. Raises: ValueError for padding, or a token that is not read."""
+        """Return the output rows of the `places`. Raises: ValueError for padding, or a token that is not read."""
         rows: Array = self._output_row[places]
         if (rows < 0).any():
             s, t = divmod(int(places[rows < 0][0]), self.shape[1])
             why = f"this model reads only {self.reads.tokens}" if self.is_real[s, t] else "it is padding"
-            raise ValueError(f"token [{s}, {t}] is to be read, but {why}")
+            raise ValueError(f"token [{s}, {t}] cannot be read: {why}")
         return rows
 
     @cached_property
     def first_places(self) -> Array:
-        """The place of the first real token of each sequence, [CLS] (B,)."""
+        """The places of the first real token of each sequence, [CLS] (B,)."""
         return np.arange(self.shape[0]) * self.shape[1] + self.is_real.argmax(axis=1)
 
     @cached_property
@@ -157,17 +158,17 @@ class PackedBatch:
 
     @cached_property
     def unsorted(self) -> Array:
-        """Where each sequence of the batch is among the sorted (B,): x[packed.unsorted] is in the batch's order."""
+        """The sorted index of each sequence of the batch (B,): x[packed.unsorted] is in the batch's order."""
         return np.argsort(self.order)
 
     @cached_property
     def labels(self) -> Array:
-        """The labels that the loss compares with, in the order of the batch: (B,) of sequences or groups, (B·T,) of
-        tokens, (n,) the words of the labelled tokens, (B, T) whether tokens were replaced, (B, 1) or (B, num_labels)
-        numbers, (2·B,) all starts and then all ends of answers.
+        """The labels of the loss, in the order of the batch: (B,) for sequences or groups, (B·T,) for tokens, (n,) the
+        words of the labelled tokens, (B, T) for replaced tokens, (B, 1) or (B, num_labels) numbers, (2·B,) all starts
+        and then all ends of answers.
 
-        Raises: ValueError when they are missing, of another shape, on padding or all −100; TypeError when they are not
-        integers, but for numbers; IndexError for one out of range.
+        Raises: ValueError if they are missing, of another shape, on padding or all −100; TypeError unless they are
+        integers or `numbers`; IndexError for one out of range.
         """
         kind = self.reads.labels
         if kind == "answer":
@@ -189,18 +190,18 @@ class PackedBatch:
 
     @property
     def next_sentence_labels(self) -> Array:
-        """The labels of the sentence pairs (B,). Raises: as `labels`."""
+        """Return the labels of the sentence pairs (B,). Raises: as `labels`."""
         labels = self.batch.next_sentence_label
         if labels is None or not self.has_labels:
             missing = "next_sentence_label" if self.has_labels else "labels"
-            raise ValueError(f"the loss of pre-training needs labels and next_sentence_label: {missing} is missing")
+            raise ValueError(f"{missing} is missing, wanted labels and next_sentence_label for the loss")
         check_ids(labels, 2, name="next_sentence_label", limit_name="the number of classes")
         return labels
 
     def _labels(self, shape: tuple[int, ...]) -> Array:
         labels = self.batch.labels
         if labels is None:
-            raise ValueError("the loss needs labels, and the batch has none")
+            raise ValueError("labels is missing, wanted labels for the loss")
         if labels.shape != shape:
             raise ValueError(f"labels has shape {labels.shape}, wanted {shape}")
         return labels
@@ -210,25 +211,25 @@ class PackedBatch:
         on_padding = (labels != IGNORED) & ~self.is_real
         if on_padding.any():
             s, t = np.argwhere(on_padding)[0].tolist()
-            raise ValueError(f"labels[{s}, {t}] is {labels[s, t]}, but the token is padding: wanted {IGNORED}")
+            raise ValueError(f"labels[{s}, {t}] is {labels[s, t]}, wanted {IGNORED}, as the token is padding")
         return labels
 
     def _ends_of_answers(self) -> Array:
         starts, ends = self.batch.start_positions, self.batch.end_positions
         if starts is None or ends is None:
             missing = "start_positions" if starts is None else "end_positions"
-            raise ValueError(f"the loss needs start_positions and end_positions: {missing} is missing")
+            raise ValueError(f"{missing} is missing, wanted start_positions and end_positions for the loss")
         if ((starts == IGNORED) != (ends == IGNORED)).any():
             raise ValueError(
-                f"start_positions and end_positions disagree about which sequences have no answer ({IGNORED})"
+                f"start_positions and end_positions disagree on the sequences without an answer ({IGNORED})"
             )
         for name, positions in (("start_positions", starts), ("end_positions", ends)):
             check_labels(positions, self.shape[1], limit_name="the number of tokens", name=name)
             for sequence, position in enumerate(positions.tolist()):
                 if position != IGNORED and not self.is_real[sequence, position]:
-                    raise ValueError(f"{name}[{sequence}] is {position}, but the token there is padding")
+                    raise ValueError(f"{name}[{sequence}] is {position}, which is padding, wanted a real token")
         return np.concatenate([starts, ends])
 
 
 AnyBatch: TypeAlias = "Batch | PackedBatch"
-"""A batch as it was given, or as it was read."""
+"""A batch before or after packing."""

@@ -1,4 +1,4 @@
-"""Every parameter of a model with its shape and how many numbers it has, as rows, as a table to read, and by layer."""
+"""Lists every parameter of a model with its shape and size, as rows, as a table, and by layer."""
 
 import math
 import re
@@ -9,26 +9,26 @@ from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 
 _GROUP = re.compile(r"(?:bert\.)?(?:.*?\d+(?=\.)|[^.]+)")
-"""All of a name up to its first number, or else its first word."""
+"""Matches a name up to its first number, or else its first word."""
 
 
 class ParameterRow(NamedTuple):
-    """A parameter: its dotted name, its shape, and how many numbers that is."""
+    """A parameter: its dotted name, shape and size."""
 
     name: str
     shape: tuple[int, ...]
-    count: int  # type: ignore[assignment]  # in place of the method of tuples
+    count: int  # type: ignore[assignment]  # replaces the method of tuples
 
 
 def parameter_rows(model: Layer | BertConfig) -> list[ParameterRow]:
-    """Every parameter of a model, or of the BertModel that a configuration describes, once even where it is shared."""
+    """Return every parameter of a model, or of a configuration's BertModel, once even if it is shared."""
     layer = model if isinstance(model, Layer) else BertModel(model, rng=None)
     shapes = [(name, parameter.value.shape) for name, parameter in layer.named_parameters()]
     return [ParameterRow(name, shape, math.prod(shape)) for name, shape in shapes]
 
 
 def parameter_table(model: Layer | BertConfig) -> str:
-    """`parameter_rows` as text, with sums for the embeddings, each layer, each head and the whole."""
+    """Return `parameter_rows` as text, with sums for the embeddings, each layer, each head and the whole."""
     rows = parameter_rows(model)
     groups: dict[str, list[ParameterRow]] = {}
     for row in rows:
@@ -37,7 +37,7 @@ def parameter_table(model: Layer | BertConfig) -> str:
     width = max((len(row.name) + 2 for row in rows), default=0)
     lines = []
     for group, members in groups.items():
-        if [group] != [row.name for row in members]:  # a parameter that stands alone is its own sum
+        if [group] != [row.name for row in members]:  # a single parameter is its own sum
             lines.append(f"{group:<{width}}  {'':>15}  {sum(row.count for row in members):>13,}")
         lines += [f"  {row.name:<{width - 2}}  {row.shape!s:>15}  {row.count:>13,}" for row in members]
     lines.append(f"{'total':<{width}}  {'':>15}  {sum(row.count for row in rows):>13,}")
@@ -45,9 +45,10 @@ def parameter_table(model: Layer | BertConfig) -> str:
 
 
 def parameters_by_layer(model: Any) -> dict[str, list[Parameter]]:
-    """The parameters of a model by layer, from the input on: embeddings, layer 1, layer 2 …, pooler, and the heads.
+    """Return the parameters of a model by layer, from the input on: embeddings, layer 1, layer 2 …, pooler, and the
+    heads.
 
-    "layer 3" is what `bert.encoder.layers.2` is called.
+    "layer 3" is `bert.encoder.layers.2`.
     """
     layers: dict[str, list[Parameter]] = {}
     for name, parameter in named_parameters(model):

@@ -1,4 +1,4 @@
-"""BertForPreTraining: BERT with the two tasks that it learns from plain text. BertForMaskedLM: with the first alone."""
+"""BertForPreTraining: BERT with its two tasks on plain text. BertForMaskedLM: only the first."""
 
 from typing import NamedTuple
 
@@ -15,9 +15,9 @@ from npbert.models.task_model import TaskModel
 
 
 class WordModel(TaskModel):
-    """The part that BertForMaskedLM and BertForPreTraining share: a BERT with a head that predicts words.
+    """The base of BertForMaskedLM and BertForPreTraining: a BERT with a head that predicts words.
 
-    The decoder is the word embeddings' table itself. (Devlin et al. 2018, section 3.1, task 1.)
+    The decoder is the table of word embeddings itself. (Devlin et al. 2018, section 3.1, task 1.)
     """
 
     loss_function: SoftmaxCrossEntropy
@@ -42,14 +42,15 @@ class WordModel(TaskModel):
         self.loss_function = SoftmaxCrossEntropy()
 
     def predict(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """logits (n, V) of the n tokens with a label; without labels in the batch, of all: (B, T, V), 0 for padding."""
+        """Return logits (n, V) of the n tokens with a label; without labels in the batch, of all: (B, T, V), 0 for
+        padding."""
         logits = self.predictions(self.gather(h, packed.labelled, tape), tape)
         if packed.has_labels:
             return logits
         return self.unpack(logits, packed.labelled_places, packed.shape, tape)
 
     def predict_backward(self, dlogits: Array, tape: Tape) -> Array:
-        """The backward of `predict`: through the head to the rows that it read."""
+        """Run the backward of `predict`: through the head to the rows that it read."""
         if dlogits.ndim == 3:
             dlogits = self.unpack.backward(dlogits, tape)
         return self.gather.backward(self.predictions.backward(dlogits, tape), tape)
@@ -58,8 +59,8 @@ class WordModel(TaskModel):
 class BertForMaskedLM(WordModel):
     """logits = MaskedLMHead(h of the predicted tokens)  with  h = BertModel(batch), which needs no pooler.
 
-    batch -> logits. With labels in the batch, (B, T) with −100 where nothing is to be predicted, the n other tokens get
-    logits (n, V); without labels, all get them, (B, T, V), 0 for padding.
+    batch -> logits. With labels in the batch, (B, T) with −100 for no target, the n other tokens get logits (n, V);
+    without labels, all tokens get them, (B, T, V), 0 for padding.
     """
 
     reads = Reads("labelled", "word")
@@ -69,7 +70,7 @@ class BertForMaskedLM(WordModel):
         return self.predict(self.bert.encode(packed, tape), packed, tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Back through the head, to the rows that it read, and on through BERT."""
+        """Run back through the head to the rows that it read, and through BERT."""
         self.bert.encode_backward(self.predict_backward(dlogits, tape), tape)
 
 
@@ -83,9 +84,9 @@ class PreTrainingOutput(NamedTuple):
 
 
 class PreTrainingLosses(NamedTuple):
-    """loss = mlm_loss + nsp_loss, in nats; knowing nothing costs ln V and ln 2.
+    """loss = mlm_loss + nsp_loss, in nats; random guessing has ln V and ln 2.
 
-    mlm_right, nsp_right: for how many masked words, and sentence pairs, the right answer was the most probable.
+    mlm_right, nsp_right: the number of masked words, and of sentence pairs, with a right prediction.
     """
 
     loss: float
@@ -96,20 +97,20 @@ class PreTrainingLosses(NamedTuple):
 
     @property
     def means(self) -> tuple[float, ...]:
-        """Both losses."""
+        """Return both losses."""
         return self.mlm_loss, self.nsp_loss
 
     @property
     def counts_right(self) -> tuple[int, ...]:
-        """The number of right ones, for each of `means`."""
+        """Return the number of right predictions for each of `means`."""
         return self.mlm_right, self.nsp_right
 
 
 class BertForPreTraining(WordModel):
     """BertModel with a masked-LM head on the masked tokens and a next-sentence head on the pooled vector.
 
-    batch -> (prediction_logits, seq_relationship_logits (B, 2)). With labels in the batch, the n tokens that have one
-    get prediction_logits (n, V); without, all get them, (B, T, V), 0 for padding.
+    batch -> (prediction_logits, seq_relationship_logits (B, 2)). With labels in the batch, the n tokens with a label
+    get prediction_logits (n, V); without, all tokens get them, (B, T, V), 0 for padding.
 
     (Devlin et al. 2018, section 3.1 and appendix A.2: the loss is the sum of the two mean negative log-likelihoods.)
     """
@@ -127,7 +128,7 @@ class BertForPreTraining(WordModel):
         return PreTrainingOutput(self.predict(h, packed, tape), relationship_logits)
 
     def backward(self, doutput: tuple[Array, Array], tape: Tape) -> None:
-        """Both heads read BERT's hidden state, so its gradient is the sum of what comes back from both."""
+        """Add up the gradients of both heads, as both read BERT's hidden state."""
         dprediction_logits, drelationship_logits = doutput
         dh = self.predict_backward(dprediction_logits, tape)
         dpooled = self.seq_relationship.backward(drelationship_logits, tape)
@@ -136,9 +137,9 @@ class BertForPreTraining(WordModel):
     def loss(  # type: ignore[override]  # two losses, and their sum
         self, batch: AnyBatch, tape: Tape = NO_TAPE
     ) -> PreTrainingLosses:
-        """The mean loss over the masked tokens, the mean over the sequences, and their sum.
+        """Return the mean loss over the masked tokens, the mean over the sequences, and their sum.
 
-        Raises, before anything is computed: what PackedBatch and its labels raise.
+        Raises: the errors of PackedBatch and its labels, before any computation.
         """
         packed = self.pack(batch)
         pairs, words = packed.next_sentence_labels, packed.labels
@@ -154,10 +155,10 @@ class BertForPreTraining(WordModel):
         )
 
     def loss_backward(self, dloss: float | tuple[float, float], tape: Tape) -> None:
-        """From the loss back to every parameter. The sum hands `dloss` to both losses.
+        """Run back from the loss to every parameter. The sum passes `dloss` to both losses.
 
-        dloss: the factor by which this loss counts in what is minimised; 1 where that is the loss itself; or a pair,
-        for mlm_loss and nsp_loss.
+        dloss: the weight of this loss in the minimized quantity, 1 for the loss itself; or a pair, for mlm_loss and
+        nsp_loss.
         """
         dmlm_loss, dnsp_loss = dloss if isinstance(dloss, tuple) else (dloss, dloss)
         drelationship_logits = self.loss_function.backward(dnsp_loss, tape)
@@ -165,7 +166,7 @@ class BertForPreTraining(WordModel):
         self.backward((dprediction_logits, drelationship_logits), tape)
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, int]:
-        """Over how many labels mlm_loss and nsp_loss are means. Raises: as loss."""
+        """Return the numbers of labels in the means mlm_loss and nsp_loss. Raises: as loss."""
         packed = self.pack(batch)
         pairs, words = packed.next_sentence_labels, packed.labels
         return len(words), len(pairs)

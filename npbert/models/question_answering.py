@@ -1,4 +1,4 @@
-"""BertForQuestionAnswering: where in the passage does the answer start, and where does it end?"""
+"""BertForQuestionAnswering: predicts the start and the end of the answer in a passage."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from npbert.models.task_model import TaskLoss, TaskModel
 
 
 class QuestionAnsweringOutput(NamedTuple):
-    """start_logits (B, T) and end_logits (B, T): a score for every token as the first, or last, of the answer."""
+    """start_logits (B, T) and end_logits (B, T): a score for every token as the first or last of the answer."""
 
     start_logits: Array
     end_logits: Array
@@ -25,9 +25,9 @@ class BertForQuestionAnswering(TaskModel):
     batch -> (start_logits (B, T), end_logits (B, T)), 0 for padding   W (D, 2)
     start_positions, end_positions (B,) real tokens of the sequence
 
-    The loss is the mean of two cross-entropies, that of the start and that of the end. In each, the tokens of the
-    sequence compete, those of the question too. (Devlin et al. 2018, section 4.2. In Hugging Face's loss the padding
-    competes as well, so the two losses are equal only where nothing is padded.)
+    The loss is the mean of two cross-entropies, for the start and the end, over all tokens of the sequence, including
+    the question's. (Devlin et al. 2018, section 4.2. Hugging Face's loss includes the padding, so the two are equal
+    only without padding.)
     """
 
     reads = Reads(labels="answer")
@@ -45,14 +45,14 @@ class BertForQuestionAnswering(TaskModel):
         return QuestionAnsweringOutput(scores[:, :, 0], scores[:, :, 1])
 
     def backward(self, doutput: tuple[Array, Array], tape: Tape) -> None:
-        """The two gradients are the two columns again; then back through BERT."""
+        """Put the two gradients into the two columns, and run back through BERT."""
         dscores = self.unpack.backward(np.stack(doutput, axis=-1), tape)
         self.features_backward(self.qa_outputs.backward(dscores, tape), tape)
 
     def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
-        """As TaskModel's. Start and end are two questions, with the tokens of the sequence as possible answers.
+        """Return the loss, as TaskModel: start and end are two classifications over the tokens of the sequence.
 
-        The logits of padding become −∞ in the softmax, so that it has probability 0.
+        The logits of padding become −∞ in the softmax, for probability 0.
         """
         packed = self.pack(batch)
         labels = packed.labels  # all starts, then all ends
@@ -62,7 +62,7 @@ class BertForQuestionAnswering(TaskModel):
         return TaskLoss(loss, self.loss_function.count_right(logits, labels))
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:
-        """As TaskModel's. Where a logit was replaced by −∞, the probability is 0, and so is the gradient."""
+        """Run back from the loss, as TaskModel. For a logit of −∞ the probability is 0, and so is the gradient."""
         dlogits = self.loss_function.backward(dloss, tape)
         dstart, dend = dlogits.reshape(2, -1, dlogits.shape[-1])
         self.backward((dstart, dend), tape)

@@ -1,4 +1,4 @@
-"""BertForSentenceVectors: a vector for each text, learned from texts that belong together."""
+"""BertForSentenceVectors: a vector for each text, trained on matching texts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -25,18 +25,19 @@ LOSSES: dict[str, Callable[[], Loss]] = {
     "cosent": CoSENT,
     "cosine": CosineLoss,
 }
-"""The losses by name; the last two compare pairs that have a score."""
+"""The losses by name; the last two are for pairs with a score."""
 
 
 class BertForSentenceVectors(TaskModel):
-    """vectors = pooling of BertModel(text), for each text by itself.
+    """vectors = pooling of BertModel(text), for each text separately.
 
-    batch of (B, C, T) -> vectors (B, C, D), of the C texts of each group, whose tokens are read
+    batch of (B, C, T) -> vectors (B, C, D) of the C texts of each group
 
-    pooling: what makes one vector of those of all tokens: their `mean`, that of [CLS] (`cls`), the largest value of
-    each feature (`max`), or their sum / √how many (`mean_sqrt_len_tokens`). normalize: makes vectors of length 1.
-    loss_function: InBatchNegatives, CosineLoss, CoSENT or TripletLoss. It compares what is in the labels of a batch:
-    a number for each text (B, C), or for the last three a score for each group (B,).
+    pooling: of the token vectors: their `mean`, the vector of [CLS] (`cls`), the largest value of each feature (`max`),
+    or the sum / √(number of tokens) (`mean_sqrt_len_tokens`).
+    normalize: scale vectors to length 1.
+    loss_function: InBatchNegatives, CosineLoss, CoSENT or TripletLoss. Its targets are the labels of a batch: a number
+    for each text (B, C), or for the last three a score for each group (B,).
     (Reimers & Gurevych 2019, "Sentence-BERT", section 3.)
 
     Raises: InputError for another pooling.
@@ -71,33 +72,34 @@ class BertForSentenceVectors(TaskModel):
         return self.unit(x, tape).reshape(*packed.batch_shape, -1)
 
     def backward(self, dvectors: Array, tape: Tape) -> None:
-        """Back through the pooling of each text, and on through BERT."""
+        """Run back through the pooling of each text, and through BERT."""
         dx = self.unit.backward(dvectors.reshape(-1, dvectors.shape[2]), tape)
         dh = self.gather.backward(dx, tape)
         self.bert.encode_backward(self.pooling.backward(dh, tape) if self.pooling else dh, tape)
 
     def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
-        """The loss of the texts of a batch. Raises: ValueError for a batch without labels, or of another shape."""
+        """Return the loss of the texts of a batch. Raises: ValueError for a batch without labels, or of another
+        shape."""
         packed = self.pack(batch)
         return TaskLoss(self.loss_function(self(packed, tape), self.targets(packed), tape), None)
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:
-        """From the loss back to every parameter."""
+        """Run back from the loss to every parameter."""
         self.backward(self.loss_function.backward(dloss, tape), tape)
 
     def targets(self, batch: AnyBatch) -> Array:
-        """What the loss compares the vectors with. Raises: ValueError for a batch without labels."""
+        """Return the targets of the loss. Raises: ValueError for a batch without labels."""
         labels = self.pack(batch).batch.labels
         if labels is None:
-            raise ValueError("the loss needs labels, and the batch has none")
+            raise ValueError("labels is missing, wanted labels for the loss")
         return labels
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
-        """The number of groups."""
+        """Return the number of groups."""
         return (len(self.targets(batch)),)
 
 
 def pooling_layer(pooling: str) -> Layer | None:
-    """The layer of a pooling by its name; None for `cls`, which takes a row as it is."""
+    """Return the layer of a pooling by its name; None for `cls`, which selects a row."""
     layers = {"mean": MeanPooling(), "max": MaxPooling(), "mean_sqrt_len_tokens": MeanPooling(0.5)}
     return layers.get(pooling)

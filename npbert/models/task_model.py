@@ -14,39 +14,40 @@ from npbert.models.pretrained import PreTrainedModel
 
 
 class TaskLoss(NamedTuple):
-    """loss: the mean over the targets. right: for how many of them the label was the most probable; None in a
-    regression, where nothing is right or wrong."""
+    """loss: the mean over the targets. right: the number of targets with a right prediction; None in a regression."""
 
     loss: float
     right: int | None
 
     @property
     def means(self) -> tuple[float, ...]:
-        """The loss, alone: pre-training has two."""
+        """Return the loss alone, as a tuple; pre-training has two."""
         return (self.loss,)
 
     @property
     def counts_right(self) -> tuple[int, ...] | None:
-        """The number of right ones, for each of `means`."""
+        """Return the number of right predictions for each of `means`."""
         return None if self.right is None else (self.right,)
 
 
 class TaskModel(PreTrainedModel):
     """loss = mean over the labels of loss_function(logits, label)  with  logits = model(batch).
 
-    A subclass makes its head in `__init__`, with a `loss_function`: SoftmaxCrossEntropy(), say. It says in `reads` what
-    it reads of a batch, and defines forward and backward. `forward(batch, tape) -> logits` begins with
-    `packed = self.pack(batch)` and `h = self.bert.encode(packed, tape)`, a row for each token that is read (and
-    `self.bert.pool(h, packed, tape)`, a vector for each sequence). `backward(dlogits, tape)` ends with
-    `self.bert.encode_backward(dh, tape)`, which goes on to every parameter of BERT. Nothing else is to be done:
-    BertForSequenceClassification is one of thirty lines.
+    Base class of a BERT with a head and a loss. A subclass builds its head in `__init__`, with a `loss_function` such
+    as SoftmaxCrossEntropy(). It declares in `reads` the parts of a batch that it reads, and defines forward and
+    backward.
+
+    `forward(batch, tape) -> logits` begins with `packed = self.pack(batch)` and `h = self.bert.encode(packed, tape)`, a
+    row for each token that is read (and `self.bert.pool(h, packed, tape)`, a vector for each sequence).
+    `backward(dlogits, tape)` ends with `self.bert.encode_backward(dh, tape)`, which adds the gradients of BERT.
+    BertForSequenceClassification is an example of thirty lines.
 
     add_pooling_layer: True for a head that reads the pooled vector.
     """
 
     loss_function: Loss
     needs_whole_batch: ClassVar[bool] = False
-    """True for a loss that compares the sequences of a batch with one another, and so is no mean over its parts."""
+    """True for a loss that compares the sequences of a batch with each other, so that it is not a mean over parts."""
 
     def __init__(
         self,
@@ -60,9 +61,9 @@ class TaskModel(PreTrainedModel):
         self.bert = BertModel(config, rng=rng, dtype=dtype, add_pooling_layer=add_pooling_layer)
 
     def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
-        """The mean loss over the labels in the batch, and how many were right.
+        """Return the mean loss over the labels in the batch, and the number of right predictions.
 
-        Raises, before anything is computed: what PackedBatch and its `labels` raise.
+        Raises: the errors of PackedBatch and its `labels`, before any computation.
         """
         packed = self.pack(batch)
         labels = self.targets(packed)
@@ -78,28 +79,28 @@ class TaskModel(PreTrainedModel):
         return TaskLoss(loss, self.loss_function.count_right(rows, labels))
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:
-        """From the loss back to every parameter.
+        """Run back from the loss to every parameter.
 
-        dloss: the factor by which this loss counts in what is minimised; 1 where that is the loss itself.
+        dloss: the weight of this loss in the minimized quantity, 1 for the loss itself.
         """
         shape = tape.take(self)
         dlogits = self.loss_function.backward(dloss, tape)
         self.backward(dlogits.reshape(shape), tape)
 
     def targets(self, batch: AnyBatch) -> Array:
-        """What the loss compares with. Raises: as loss."""
+        """Return the targets of the loss. Raises: as loss."""
         return self.pack(batch).labels
 
     def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """What a head starts from: where the model reads the first tokens, the pooled vector of each sequence (B, D);
-        else the hidden state of each token that is read (M, D), through the pooler where there is one for tokens."""
+        """Return the input of a head: the pooled vector of each sequence (B, D), if the model reads first tokens;
+        otherwise the hidden state of each token that is read (M, D), through a pooler for tokens if there is one."""
         h = self.bert.encode(packed, tape)
         if self.reads.tokens == "first":
             return self.bert.pool(h, packed, tape)
         return self.bert.pooler(h, tape) if self.bert.pooler else h
 
     def features_backward(self, dfeatures: Array, tape: Tape) -> None:
-        """The backward of `features`: back through the pooler, and on to every parameter of BERT."""
+        """Run the backward of `features`: through the pooler to every parameter of BERT."""
         if self.reads.tokens == "first":
             dfeatures = self.bert.pool_backward(dfeatures, tape)
         elif self.bert.pooler:
@@ -107,6 +108,6 @@ class TaskModel(PreTrainedModel):
         self.bert.encode_backward(dfeatures, tape)
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
-        """Over how many labels the loss is a mean. Raises: as loss."""
+        """Return the number of labels in the mean of the loss. Raises: as loss."""
         packed = self.pack(batch)
         return (packed.labels.size if packed.reads.labels_are_numbers else int((packed.labels != IGNORED).sum()),)

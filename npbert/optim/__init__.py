@@ -1,4 +1,4 @@
-"""From gradients to better parameters. Nothing here knows a layer or a model, only `Parameter`."""
+"""Optimizers: from gradients to better parameters. They use only `Parameter`, no layer or model."""
 
 from npbert.optim.adadelta import Adadelta
 from npbert.optim.adamw import Adam, AdamW, adam

@@ -15,8 +15,8 @@ class Adadelta(Optimizer):
         v ← ρ v + (1 − ρ) g²        Δ = g · √(u + eps) / √(v + eps)        u ← ρ u + (1 − ρ) Δ²
         θ ← θ − lr · Δ
 
-    u, the mean square of past steps, starts as 0, so the first steps are tiny (√(eps / (1 − ρ)) at most) and grow from
-    there. The paper has no lr, which is lr = 1. (Zeiler 2012, algorithm 1.)
+    u, the mean square of past steps, starts as 0, so the first steps are tiny, at most √(eps / (1 − ρ)), and grow. The
+    paper has no lr: it is 1. (Zeiler 2012, algorithm 1.)
 
     Raises: ValueError for no parameters, a negative lr or eps, or rho outside [0, 1).
     """

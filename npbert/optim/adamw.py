@@ -12,9 +12,9 @@ from npbert.optim.optimizer import Optimizer, check_range, is_decayed
 def adam(
     theta: Array, g: Array, m: Array, v: Array, *, t: int, alpha: float, betas: tuple[float, float], eps: float
 ) -> tuple[Array, Array, Array]:
-    """θ, m and v after step t = 1, 2, … with gradient g: algorithm 1 of Kingma & Ba 2015, line by line.
+    """Return θ, m and v after step t = 1, 2, … with gradient g: algorithm 1 of Kingma & Ba 2015, line by line.
 
-    `Adam.step` computes the same in place and in fewer operations (compute/adam.py); a test holds the two equal.
+    `Adam.step` computes the same in place and in fewer operations (compute/adam.py); a test compares the two.
     """
     beta1, beta2 = betas
     m = beta1 * m + (1 - beta1) * g
@@ -66,16 +66,16 @@ class Adam(Optimizer):
         )
 
     def kept(self, parameter: Parameter) -> float:
-        """The factor by which a value is multiplied before its step: 1, as Adam does not decay."""
+        """Return the factor of a value before its step: 1, as Adam has no decay."""
         return 1.0
 
 
 class AdamW(Adam):
     """Adam with decoupled weight decay: θ ← θ − lr · λ θ, then the step of Adam.
 
-    The decay is kept out of the gradient, so m and v do not see it. It applies to matrices only: biases, γ and β keep
-    their size. (Loshchilov & Hutter 2019, algorithm 2, where λ is scaled by the schedule alone; by the whole lr, and
-    with what is excluded, as in BERT's code.)
+    The decay is not part of the gradient, so m and v do not contain it. It applies only to matrices, not to biases, γ
+    and β. (Loshchilov & Hutter 2019, algorithm 2, where only the schedule scales λ. As in BERT's code, the whole lr
+    does, and only matrices decay.)
 
     Raises: ValueError for no parameters, a negative lr, eps or weight_decay, or betas outside [0, 1).
     """
@@ -92,5 +92,5 @@ class AdamW(Adam):
         self.weight_decay = check_range("weight_decay", weight_decay, 0, float("inf"))
 
     def kept(self, parameter: Parameter) -> float:
-        """1 − lr · λ for a matrix, 1 for all else."""
+        """Return 1 − lr · λ for a matrix, otherwise 1."""
         return 1 - self.lr * self.weight_decay if is_decayed(parameter.value) else 1.0

@@ -1,4 +1,4 @@
-"""Gradient clipping: one norm over all gradients, so that their direction stays."""
+"""Gradient clipping by one norm over all gradients, which keeps their direction."""
 
 import math
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ def global_norm(parameters: Iterable[Parameter]) -> float:
 
 
 def block_squares(parameters: Iterable[Parameter]) -> Array:
-    """Σ g² over each block of the gradients, as `in_blocks` cuts them: the terms of `global_norm`."""
+    """Return Σ g² for each block of the gradients by `in_blocks`: the terms of `global_norm`."""
     blocks = [block for parameter in dict.fromkeys(parameters) for (block,) in in_blocks(parameter.grad)]
     squares = np.zeros(len(blocks))
 
@@ -27,22 +27,22 @@ def block_squares(parameters: Iterable[Parameter]) -> Array:
 
 
 def clip_factor(norm: float, max_norm: float) -> float:
-    """The factor for gradients of this joint norm: min(1, max_norm / (norm + 1e-6)), as in torch.
+    """Return the factor for gradients of this joint norm, min(1, max_norm / (norm + 1e-6)), as in torch.
 
     Raises: ValueError unless max_norm is positive.
     """
     if not max_norm > 0:
         raise ValueError(f"max_norm is {max_norm}, wanted a positive number")
     factor = max_norm / (norm + 1e-6)
-    return 1.0 if factor >= 1 else factor  # a norm that is NaN fails the comparison, and gives NaN
+    return 1.0 if factor >= 1 else factor  # NaN for a norm of NaN, which fails the comparison
 
 
 def clip_by_global_norm(parameters: Iterable[Parameter], max_norm: float) -> float:
     """Scale all gradients by one factor, so that their joint norm is at most `max_norm`; return the norm before.
 
-    Clipping each gradient by itself would turn the step: large gradients would shrink and small ones would not.
-    (Pascanu et al. 2013, section 3.2; exercise 13.) Where nothing else reads the gradients,
-    `optimizer.step(clip_factor(norm, max_norm))` does the same without touching them.
+    Clipping each gradient separately would change the direction: large gradients would shrink and small ones would not.
+    (Pascanu et al. 2013, section 3.2; exercise 13.) `optimizer.step(clip_factor(norm, max_norm))` takes the same step
+    without changing the gradients.
 
     Raises: ValueError unless max_norm is positive.
     """

@@ -1,4 +1,4 @@
-"""Optimizer: the base of all optimisers, with the parameters, each once, and the learning rate of the next step."""
+"""Optimizer: the base class of all optimizers, with the parameters, each once, and the learning rate."""
 
 from collections.abc import Iterable
 from numbers import Real
@@ -8,41 +8,43 @@ from npbert.core import Parameter
 
 
 class Optimizer:
-    """Changes the values of `parameters` in place, following their gradients.
+    """Base class: changes the values of `parameters` in place, by their gradients.
 
-    A parameter given twice (a tied weight) is stepped once. `lr` may be set before every step, by a schedule. `steps`
-    counts the steps done, and `moments()` is all else that an optimiser remembers.
+    A parameter given twice (a tied weight) takes one step. A schedule may set `lr` before every step. `steps` is the
+    number of steps so far, and `moments()` the other state of an optimizer.
 
-    Raises: ValueError for no parameters at all or a negative lr, TypeError for anything that is not a Parameter.
+    Raises: ValueError without parameters or for a negative lr; TypeError for anything but a Parameter.
     """
 
     def __init__(self, parameters: Iterable[Parameter], lr: float) -> None:
         if hasattr(parameters, "parameters"):
             name = type(self).__name__
-            raise TypeError(f"{name} takes the parameters of a model, as in {name}(model.parameters()), not the model")
+            raise TypeError(f"parameters is a model, wanted its parameters; use {name}(model.parameters())")
         self.steps = 0
         self.parameters = list(dict.fromkeys(parameters))
         self.lr = check_range("lr", lr, 0, float("inf"))
         if not self.parameters:
-            raise ValueError("there are no parameters to optimise")
+            raise ValueError("parameters is empty, wanted at least one Parameter")
         for parameter in self.parameters:
             if not isinstance(parameter, Parameter):
-                raise TypeError(f"an optimiser takes Parameters (model.parameters()), got a {type(parameter).__name__}")
+                raise TypeError(
+                    f"parameters has a {type(parameter).__name__}, wanted Parameters; use model.parameters()"
+                )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(lr={self.lr}, steps={self.steps}, {len(self.parameters)} parameters)"
 
     def moments(self) -> dict[str, list[Array]]:
-        """The memory of past gradients: by name, an array for each parameter, changed in place."""
+        """Return the moments of past gradients by name, an array for each parameter, changed in place."""
         raise NotImplementedError
 
     def step(self, scale: float = 1.0) -> None:
-        """Change every value by its gradient times `scale`. So clipping needs no pass over the gradients of its own."""
+        """Change every value by its gradient times `scale`, which clips without another pass over the gradients."""
         raise NotImplementedError
 
 
 def check_range(name: str, value: float, low: float, high: float) -> float:
-    """`value`, if it is from `low` up to, but not including, `high`; else raise ValueError."""
+    """Return `value`. Raises: ValueError unless low ≤ value < high."""
     if not isinstance(value, Real) or not low <= value < high:
         raise ValueError(f"{name} is {value!r}, wanted from {low} up to, but not including, {high}")
     return value

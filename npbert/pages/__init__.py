@@ -1,4 +1,4 @@
-"""Pages to look at: a number followed back through a BERT, the report of a run, and the site to read the source on."""
+"""HTML pages: a number followed back through a BERT, the report of a run, and the site of source and docs."""
 
 from npbert.pages.html import escape, json_script, module_script, page
 from npbert.pages.number.page import write_dialogue_page, write_number_page

@@ -1,4 +1,4 @@
-"""The beginning of every page: text that stays text, one look, and all in one file."""
+"""The frame of every page: escaped text, one style, and all in one file."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from npbert.display.html import escape as escape  # which belongs to every page
+from npbert.display.html import escape as escape  # for all pages
 from npbert.display.html import visible
 from npbert.io.extras import import_extra
 
@@ -20,10 +20,10 @@ NO_SCRIPT = "<noscript><p>JavaScript is switched off here, so this page computes
 
 
 def page(title: str, body: str, *, description: str = "", style: str = "", scripts: str = "") -> str:
-    """A whole HTML file: `body` in the look that all pages share, which `style`, more CSS, may add to.
+    """Return a whole HTML file: `body` in the shared style, with `style` as more CSS.
 
-    title: plain text. description: what a list of links says of the page, plain text; without it, the title.
-    body and scripts: HTML; what comes from a user in them went through `escape` or `json_script`.
+    title: plain text. description: for lists of links, plain text; by default the title.
+    body, scripts: HTML, with all user text through `escape` or `json_script`.
     """
     return resource("page.html").format(
         title=escape(title),
@@ -38,8 +38,9 @@ def page(title: str, body: str, *, description: str = "", style: str = "", scrip
 
 @cache
 def templates(folder: str, extra: str) -> Any:
-    """The environment of the templates in a folder of npbert/pages, which Jinja2 fills in: text stays text, as with
-    `escape`, unless it is called `safe`. extra: that which Jinja2 comes with. Raises: MissingExtraError without it."""
+    """Return the Jinja2 environment of the templates in a folder of npbert/pages: text is escaped, unless it is `safe`.
+
+    extra: the extra with Jinja2. Raises: MissingExtraError without it."""
     jinja2 = import_extra("jinja2", extra=extra)
     return jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: resource(f"{folder}/{name}")),
@@ -52,9 +53,9 @@ def templates(folder: str, extra: str) -> Any:
 
 
 def json_script(name: str, value: Any) -> str:
-    """A <script> from which JavaScript reads `value`: JSON.parse(document.getElementById(name).textContent).
+    """Return a <script> for JavaScript to read `value`: JSON.parse(document.getElementById(name).textContent).
 
-    Raises: ValueError for NaN or an infinity, which JSON does not have.
+    Raises: ValueError for NaN or infinity, which JSON does not have.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":  # no "</script>" or "<!--" can be in it
@@ -64,17 +65,17 @@ def json_script(name: str, value: Any) -> str:
 
 
 def module_script(paths: Iterable[str]) -> str:
-    """A <script> of the ES modules at these paths in npbert/pages, in this order, as one.
+    """Return a <script> of the ES modules at these paths in npbert/pages, joined in this order.
 
-    The modules are joined as they are, but for their imports and the word `export`: so an import
-    renames nothing, there is no default export, and what is named at the top of a module is named once in all.
+    Only imports and the word `export` are removed. So imports rename nothing, there is no default export, and top-level
+    names are unique.
     """
-    inside = joined(paths).replace("</script", "<\\/script")  # in a string, both say the same
+    inside = joined(paths).replace("</script", "<\\/script")  # equal within a string
     return f'<script>\n(() => {{\n"use strict";\n{inside}\n}})();\n</script>'
 
 
 def joined(paths: Iterable[str]) -> str:
-    """The text of such modules alone, without their imports and the word `export`."""
+    """Return the joined text of such modules, without imports and the word `export`."""
     return "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
 
 
@@ -82,5 +83,5 @@ _IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export (?=\S)", re.MULTILINE)
 
 
 def resource(path: str) -> str:
-    """The text of a file that belongs to npbert/pages, by its path there."""
+    """Return the text of a file of npbert/pages, by its path there."""
     return files("npbert.pages").joinpath(path).read_text(encoding="utf-8")

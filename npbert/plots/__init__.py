@@ -1,4 +1,4 @@
-"""Pictures of what a model is and does. Each function returns a figure of matplotlib. (Extra: plot.)"""
+"""Pictures of models and runs. Each function returns a figure of matplotlib. (Extra: plot.)"""
 
 from npbert.plots.answers import plot_confusion, plot_predictions
 from npbert.plots.attention import plot_attention

@@ -1,4 +1,4 @@
-"""The answers of a model beside the true ones: labels as a matrix of counts, numbers as points."""
+"""Predictions and true values: labels as a confusion matrix, numbers as points."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,8 +13,8 @@ _MOST_WITH_COUNTS = 16
 
 @style()
 def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
-    """A row a true label, a column what the model said, in each field how many examples; darker is a larger share of
-    its row, so what is right is the line from corner to corner. counts (C, C).
+    """Draw a confusion matrix: a row for each true label, a column for each predicted one, with the number of examples.
+    Darker is a larger share of the row; right predictions are on the diagonal. counts (C, C).
 
     (Extra: plot.) Raises: ValueError for counts of another shape.
     """
@@ -26,7 +26,7 @@ def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
     image = axes.imshow(shares, drawing.shares(), vmin=0, vmax=1, interpolation="none")
     name_places(axes.xaxis, labels, upright=max(map(len, labels)) > 4)
     name_places(axes.yaxis, labels)
-    axes.set(xlabel="what the model said (label)", ylabel="what is true (label)")
+    axes.set(xlabel="predicted label", ylabel="true label")
     for place in np.ndindex(table.shape) if size <= _MOST_WITH_COUNTS else ():
         color = "#ffffff" if shares[place] > 0.4 else INK
         axes.text(place[1], place[0], f"{table[place]:,.0f}", ha="center", va="center", color=color)
@@ -36,14 +36,16 @@ def plot_confusion(labels: Sequence[str], counts: Any) -> Any:
 
 @style()
 def plot_predictions(pairs: Sequence[Sequence[float]]) -> Any:
-    """A point an example: to the right what is true, upwards what the model said; on the line both are the same.
-    pairs (N, 2), of which one at least is finite. (Extra: plot.) Raises: ValueError for none."""
+    """Draw a point for each example: the true value on the x axis, the prediction on the y axis, and a line where both
+    are equal. pairs (N, 2), at least one of them finite.
+
+    (Extra: plot.) Raises: ValueError without a finite pair."""
     true, said = np.array(pairs, float).reshape(-1, 2).T
-    figure, axes = new_panel(3.8, 3.6, "Answers beside the truth")
+    figure, axes = new_panel(3.8, 3.6, "Predictions and true values")
     axes.scatter(true, said, s=14, color=BLUE, alpha=0.5, linewidths=0)
     ends = [float(np.nanmin([true, said])), float(np.nanmax([true, said]))]
-    axes.plot(ends, ends, color=INK, linewidth=1, linestyle="--", label="both are the same")
-    axes.set(xlabel="what is true (units of the file)", ylabel="what the model said (units of the file)")
+    axes.plot(ends, ends, color=INK, linewidth=1, linestyle="--", label="prediction = truth")
+    axes.set(xlabel="true value (units of the file)", ylabel="predicted value (units of the file)")
     axes.legend()
     axes.grid(alpha=0.3)
     return figure

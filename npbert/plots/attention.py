@@ -1,4 +1,4 @@
-"""The attention of a model, head by head."""
+"""Draws the attention of a model, head by head."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -11,28 +11,27 @@ from npbert.plots.drawing import label, name_places, new_figure, shares, style
 
 MOST_TOKENS = 48
 MOST_CELLS = 20_000
-"""More are drawn as an image, and not each by itself, in SVG and PDF, too."""
+"""More squares than this become an image, also in SVG and PDF."""
 
 
 def plot_attention(
     model: Any, text: Text, *, tokenizer: Tokenizer | None = None, layers: Collection[int] | None = None
 ) -> Any:
-    """A heat map for each head, a row of them for each layer: a row is a query, a column a key, white is 0, darker is
-    more; each row sums to 1. layers=[-1] draws the heads of the last layer alone.
+    """Draw a heat map for each head, in a row for each layer. In it, a row is a query with sum 1, a column is a key,
+    white is 0, and darker is more.
 
-    model: the folder of a checkpoint, a task such as FillMask or Embed, or a model together with its `tokenizer`.
-    text: one, or a pair. layers: their numbers, from 1, or from −1 at the end; all of them, if not given.
-    (Extras: plot, hf.)
+    model: the folder of a checkpoint, a task such as FillMask or Embed, or a model with its `tokenizer`.
+    text: one, or a pair.   layers: counted from 1, or from −1 at the end; by default all.
 
-    Raises: ValueError for a text of more than 48 tokens, for which a picture has no room, or a model without a
-    tokenizer; IndexError for a layer that there is not; what from_pretrained raises.
+    (Extras: plot, hf.) Raises: ValueError for a text of more than 48 tokens, or a model without a tokenizer; IndexError
+    for an unknown layer; as from_pretrained.
     """
     bert, tokenizer = _bert(model, tokenizer)
     (encoding,) = tokenizer.encode([text])
     if len(encoding.ids) > MOST_TOKENS:
-        wanted = f"more than the {MOST_TOKENS} that a picture has room for"
+        wanted = f"wanted at most {MOST_TOKENS} for a picture"
         raise ValueError(f"the text has {len(encoding.ids)} tokens, {wanted}")
-    if layers is not None:  # −1 is the last one, and no layer is drawn twice
+    if layers is not None:  # −1 is the last layer, and each layer is drawn once
         count = len(bert.encoder.layers)
         layers = list(dict.fromkeys(layer + count + 1 if -count <= layer < 0 else layer for layer in layers))
     probabilities = bert.attention_probabilities(tokenizer.batch([encoding]), layers)
@@ -41,7 +40,7 @@ def plot_attention(
 
 @style()
 def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> Any:
-    """The figure of plot_attention for the probabilities (H, T, T) of each layer, by its number."""
+    """Return the figure of plot_attention for the probabilities (H, T, T) of each layer, by its number."""
     heads, size = len(next(iter(probabilities.values()))), 0.3 + 0.095 * len(tokens)
     highest = max(float(layer.max()) for layer in probabilities.values())
     room = 0.5 + 0.06 * max(len(label(token)) for token in tokens)
@@ -68,6 +67,6 @@ def _bert(model: Any, tokenizer: Tokenizer | None) -> tuple[BertModel, Tokenizer
         return bert, tokenizer or Tokenizer.from_pretrained(model)
     known = tokenizer or getattr(model, "tokenizer", None)
     if known is None:
-        raise ValueError(f"a {type(model).__name__} alone does not know its tokens: give its tokenizer, too")
+        raise ValueError(f"tokenizer is missing, wanted the tokenizer of this {type(model).__name__}")
     inner = getattr(model, "model", model)
     return getattr(inner, "bert", inner), known

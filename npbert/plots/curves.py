@@ -1,4 +1,4 @@
-"""The curves of runs: every number that they wrote down, by step."""
+"""Draws the curves of runs: every metric by step."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from npbert.plots import drawing
 _NO_CURVES = ("step", "epoch")
 _TITLE = 40
 _MOST_PANELS = 30
-_LOOKS: dict[str, dict[str, Any]] = {  # a held-out curve is thick and has dots, wherever it is drawn
+_LOOKS: dict[str, dict[str, Any]] = {  # a held-out curve is always thick, with dots
     "training": {"color": drawing.BLUE, "linewidth": 1},
     "held out": {"color": drawing.ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
     "best model": {"color": drawing.INK, "linestyle": "", "marker": "o", "markersize": 9, "markerfacecolor": "none"},
@@ -19,7 +19,7 @@ _LOOKS: dict[str, dict[str, Any]] = {  # a held-out curve is thick and has dots,
     "baseline": {"color": drawing.INK, "linewidth": 1, "linestyle": "--"},
 }
 _UNITS = {"loss": "nats", "accuracy": "share", "norm": "‖g‖", "rate": "a step", "second": "a second"}
-"""The units of the numbers whose name ends in one of these words."""
+"""The units of metrics by the end of their name."""
 
 
 def plot_curves(
@@ -29,15 +29,14 @@ def plot_curves(
     baselines: Mapping[str, float] | None = None,
     best_step: int | None = None,
 ) -> Any:
-    """A panel for each number of a run; what a held-out set gave goes into the panel of what training gave, as a thick
-    line with dots. A cross is where a number was not finite.
+    """Draw a panel for each metric of a run, with the held-out set as a thick line with dots. A cross marks a number
+    that is not finite.
 
-    run: the folder of a run, or its rows, as metrics.jsonl has them; `eval_x` in a row is of a held-out set, `x` of
-    training. names: only these. baselines: what knowing next to nothing gives, as dashed lines. best_step: that of the
-    best model, whose numbers get a ring. For a folder, both are by default what the run wrote down. Of
-    more than 30 numbers the first 30 have panels. (Extra: plot.)
+    run: the folder of a run, or rows of metrics.jsonl; `eval_x` is for the held-out set, `x` for training.
+    names: only these metrics. Only the first 30 have panels.
+    baselines: dashed lines.   best_step: the best model's, marked with rings. For a folder, by default the run's.
 
-    Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
+    (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
     rows, place = drawing.rows_of(run, METRICS_FILE)
     report_rows, _ = drawing.rows_of(run, SHOWN_FILE) if isinstance(run, str | Path) else ([], "")
@@ -45,7 +44,7 @@ def plot_curves(
     baselines, best_step = baselines if baselines is not None else written, best_step or best
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
-        raise FileError(f"{place}there are no numbers of a run to draw")
+        raise FileError(f"{place}the run has no numbers to draw")
     return curves_figure({"": rows}, names, baselines=baselines, best_step=best_step)
 
 
@@ -57,7 +56,7 @@ def curves_figure(
     baselines: Mapping[str, float] | None = None,
     best_step: int | None = None,
 ) -> Any:
-    """The figure of plot_curves for the rows of each run, by its name: several runs each have a color."""
+    """Return the figure of plot_curves for the rows of each run, by its name, with a color for each run."""
     columns = min(3, len(names))
     lines = -(-min(len(names), _MOST_PANELS) // columns)
     figure = drawing.new_figure(3.6 * columns, 2.4 * lines + 0.3)
@@ -81,13 +80,13 @@ def curves_figure(
     if looks:
         figure.legend(looks.values(), looks, loc="outside upper left", ncols=min(len(looks), 2 * columns))
     if len(names) > _MOST_PANELS:
-        left_out = f"and {len(names) - _MOST_PANELS} numbers more, for which there is no room"
+        left_out = f"and {len(names) - _MOST_PANELS} more metrics (no room)"
         figure.supxlabel(left_out, size="small")
     return figure
 
 
 def _curves(rows: Sequence[dict[str, Any]], name: str, best_step: int | None) -> dict[str, list[tuple[int, float]]]:
-    """The (step, number) of each curve of a number that has any."""
+    """Return the (step, number) of each non-empty curve of a metric."""
     training, held_out = (_points(rows, column) for column in (name, f"eval_{name}"))
     lost = [(row["step"], 0.97) for row in rows for column in (name, f"eval_{name}") if row.get(column, 0) is None]
     best = [point for point in held_out if point[0] == best_step]
@@ -96,13 +95,12 @@ def _curves(rows: Sequence[dict[str, Any]], name: str, best_step: int | None) ->
 
 
 def _points(rows: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]:
-    """(step, number) of each row that has one of this name."""
+    """Return (step, number) of each row with this metric."""
     return [(row["step"], row[key]) for row in rows if row.get(key) is not None and abs(float(row[key])) < 1e300]
 
 
 def judged_in(report_rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], int | None]:
-    """The baselines by name, which knowing next to nothing gives, and the step of the model in model/, as far as the
-    rows of shown.jsonl have them."""
+    """Return the baselines by name, and the step of the model in model/, if the rows of shown.jsonl have them."""
     row = report_rows[-1] if report_rows else {}
     found, best = row.get("baselines"), row.get("best_step")
     numbers = found.items() if isinstance(found, dict) else ()
@@ -111,6 +109,6 @@ def judged_in(report_rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], 
 
 
 def curve_names(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """The names of the numbers that there is a curve of, in the order in which they come."""
+    """Return the names of the metrics with a curve, in order."""
     names = dict.fromkeys(name.removeprefix("eval_") for row in rows for name in row)
     return [name for name in names if name not in _NO_CURVES]

@@ -1,4 +1,4 @@
-"""The look that all pictures share, its colors and letters, and how a picture becomes a file."""
+"""The style of all pictures, with colors and fonts, and the writing of picture files."""
 
 import io
 import warnings
@@ -17,13 +17,13 @@ Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
 """The folder of a run, or rows of one of its files."""
 
 INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"
-"""Text, and the two colors that color-blind people tell apart best."""
+"""Text, and the two colors that color-blind people distinguish best."""
 
 COLORS = (BLUE, ORANGE, "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
-"""Of what there are several: runs, labels."""
+"""Colors of runs and labels."""
 
 MAGNITUDES = "cividis"
-"""From dark blue to yellow, for what has no zero: it is the same to color-blind people and in print."""
+"""From dark blue to yellow, for values without a zero; it is also clear to color-blind people and in print."""
 
 FORMATS = ("png", "svg", "pdf")
 _LONGEST = 24
@@ -33,47 +33,47 @@ _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationD
 
 @contextmanager
 def style() -> Iterator[None]:
-    """While it lasts, what is drawn or saved looks as all pictures here; text is text, and `$` no formula."""
+    """Within it, figures have the shared style, and `$` in a text is not a formula."""
     matplotlib = import_extra("matplotlib", extra="plot")
     lines = {"axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK}
     letters = {"font.family": _families(), "font.size": 9, "axes.titlesize": 9, "text.parse_math": False}
     rest = {"axes.spines.top": False, "axes.spines.right": False, "axes.unicode_minus": False, "legend.frameon": False}
     svg = {"svg.fonttype": "none", "svg.hashsalt": "npbert"}
     with matplotlib.rc_context({**lines, **letters, **rest, **svg}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box stands in its place
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box replaces it
         yield
 
 
 @lru_cache(maxsize=1)
 def _families() -> list[str]:
-    """The fonts that letters are looked for in: of those with Chinese or Japanese, what is installed."""
+    """Return the font families, with the installed ones for Chinese or Japanese."""
     installed = set(import_extra("matplotlib.font_manager", extra="plot").get_font_names())
     return ["DejaVu Sans", *(name for name in _MORE_LETTERS if name in installed)]
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
-    """An empty figure of that size, in inches, that makes room for what is written in it."""
+    """Return an empty figure of that size, in inches, with room for its labels."""
     figure = import_extra("matplotlib.figure", extra="plot").Figure(figsize=(width, height), layout="constrained")
     figure.suptitle(title or None, fontsize="medium", fontweight="bold")
-    figure._repr_png_ = partial(as_bytes, figure)  # a notebook asks for it; pyplot, which would show it, is not used
+    figure._repr_png_ = partial(as_bytes, figure)  # for notebooks, as pyplot is not used
     return figure
 
 
 def new_panel(width: float, height: float, title: str) -> tuple[Any, Any]:
-    """An empty figure with one panel in it, and its axes."""
+    """Return an empty figure with one panel, and its axes."""
     figure = new_figure(width, height, title)
     return figure, figure.add_subplot()
 
 
 def shares() -> Any:
-    """The colors of shares, of attention or of a row: 0 is white, and darker is more."""
+    """Return the colors of shares, as of attention: 0 is white, and darker is more."""
     colors = import_extra("matplotlib.colors", extra="plot")
     return colors.LinearSegmentedColormap.from_list("shares", ["#ffffff", BLUE, INK])
 
 
 def rows_of(run: Run, file: str) -> tuple[list[dict[str, Any]], str]:
-    """The rows of a run, and the file that they are from for the beginning of an error. Raises: as read_json_lines;
-    TypeError for rows that are no dicts."""
+    """Return the rows of a run, and their file for the beginning of an error. Raises: as read_json_lines; TypeError for
+    rows that are not dicts."""
     if isinstance(run, str | Path):
         return read_json_lines(Path(run) / file, at_most=MOST_ROWS), f"{Path(run) / file}: "
     rows = list(run)
@@ -84,20 +84,20 @@ def rows_of(run: Run, file: str) -> tuple[list[dict[str, Any]], str]:
 
 
 def label(text: object, longest: int = _LONGEST) -> str:
-    """A text from somewhere else, as a picture may hold it: in one short line, without control characters."""
+    """Return a text for a picture: one short line, without control characters."""
     line = printable(" ".join(str(text).split()).replace("\ufffe", "?").replace("\uffff", "?"))
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: bool = False, **how: Any) -> None:
-    """Write `names` at `at`, `at` + 1, … of an axis. upright: turned, from below upwards."""
+    """Write `names` at `at`, `at` + 1, … of an axis. upright: vertical text."""
     if upright:
         how |= {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
     axis.set_ticks([at + place for place in range(len(names))], list(map(label, names)), parse_math=False, **how)
 
 
 def step_axis(axes: Any) -> None:
-    """Have the horizontal axis name whole steps only, and at most six."""
+    """Show at most six whole steps on the horizontal axis."""
     ticker = import_extra("matplotlib.ticker", extra="plot")
     axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True, min_n_ticks=1))
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -112,12 +112,12 @@ def log_scale(axes: Any, which: str) -> None:
 
 
 def line_look(num_points: int, **look: Any) -> dict[str, Any]:
-    """The look of a line; a point that stands alone makes no line, and becomes a dot."""
+    """Return the style of a line; a single point becomes a dot."""
     return {"marker": "o", "markersize": 4, **look} if num_points == 1 else look
 
 
 def as_bytes(figure: Any, kind: str = "png") -> bytes:
-    """The figure as a file of that kind, the same each time. SVG has no background, so that it fits any page."""
+    """Return the figure as a file of that kind, always the same bytes. SVG has no background."""
     file = io.BytesIO()
     with style():
         figure.savefig(file, format=kind, dpi=110, metadata=_NO_DATE[kind], transparent=kind == "svg")
@@ -125,18 +125,15 @@ def as_bytes(figure: Any, kind: str = "png") -> bytes:
 
 
 def save_figure(figure: Any, path: str | Path) -> None:
-    """Write a picture: PNG, SVG or PDF, as the name ends; it is whole or not there at all.
-
-    Raises: as kind_of; OSError.
-    """
+    """Write a picture as PNG, SVG or PDF by its ending, whole or not at all. Raises: as kind_of; OSError."""
     data = as_bytes(figure, kind_of(path))
     with write_where_asked(Path(path)) as file:
         file.write_bytes(data)
 
 
 def kind_of(path: str | Path) -> str:
-    """png, svg or pdf. Raises: FileError that names the file, for another ending."""
+    """Return png, svg or pdf. Raises: FileError for another ending."""
     kind = Path(path).suffix.removeprefix(".").lower()
     if kind not in FORMATS:
-        raise FileError(f"{path}: a picture's name ends in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
+        raise FileError(f"{path}: wanted a name that ends in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
     return kind

@@ -1,4 +1,4 @@
-"""Vectors with many features as points on paper."""
+"""Draws vectors with many features as points of a plane."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,20 +14,21 @@ _MOST_NAMED = 80
 
 @style()
 def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any:
-    """A point a vector, on the plane in which the vectors differ most: their two first principal components, from
-    NumPy's svd. Each axis says how much of all variance it shows; far more than two directions never fit on paper.
+    """Draw a point for each vector, on the plane of their first two principal components, from NumPy's svd. Each axis
+    shows its share of the variance.
 
-    vectors (N, D)   labels: one for each. Up to six different ones, of which one comes again, become colors and marks.
-    Others are written beside their points; those for which there is no room, or more than 80, are counted above.
+    vectors (N, D)   labels: one for each
+    Up to six different labels, with a repetition, become colors and marks. Others are written next to their points;
+    those without room, or beyond 80, are counted above.
 
-    (Extra: plot.) Raises: ValueError for fewer than two vectors, or other than (N, D), not finite, or another number of
-    labels.
+    (Extra: plot.) Raises: ValueError for fewer than two vectors, another shape, a number that is not finite, or another
+    number of labels.
     """
     points, shares = principal_components(vectors)
     if labels is not None and len(labels) != len(points):
-        raise ValueError(f"there are {len(labels)} labels for {len(points)} vectors, wanted one for each")
+        raise ValueError(f"labels has {len(labels)}, wanted one for each of the {len(points)} vectors")
     names = [] if labels is None else list(map(str, labels))
-    figure, axes = new_panel(6.5, 5.2, "Vectors on the plane in which they differ most")
+    figure, axes = new_panel(6.5, 5.2, "Vectors on the plane of their largest variance")
     kinds = list(dict.fromkeys(names))
     if len(kinds) <= len(COLORS) and len(kinds) < len(names):
         for kind, color, marker in zip(kinds, COLORS, _MARKERS, strict=False):
@@ -41,15 +42,16 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     axes.set_aspect("equal", "datalim")
     axes.grid(alpha=0.3)
     if names and axes.get_legend() is None and (unnamed := len(names) - _write_names(figure, axes, names, points)):
-        axes.set_title(f"{unnamed} of the {len(names)} points have no name here: there is no room", loc="left")
+        axes.set_title(f"{unnamed} of the {len(names)} points are without a name (no room)", loc="left")
     return figure
 
 
 def _write_names(figure: Any, axes: Any, names: Sequence[str], points: Array) -> int:
-    """Write each name beside its point where it lies over no other name and over no point, and count them."""
+    """Write each name next to its point, unless it covers another name or point, and return the number of names left
+    out."""
     if len(names) > _MOST_NAMED:
         return 0
-    figure.draw_without_rendering()  # now it is known where everything is
+    figure.draw_without_rendering()  # computes all places
     frame, dots = axes.get_window_extent(), axes.transData.transform(points)
     taken: list[Any] = []
     for name, point, dot in zip(names, points, dots, strict=True):
@@ -67,17 +69,17 @@ def _write_names(figure: Any, axes: Any, names: Sequence[str], points: Array) ->
 
 
 def principal_components(vectors: Any) -> tuple[Array, Array]:
-    """The vectors on their first two principal components (N, 2), and the share of the variance on each (2,).
+    """Return the vectors on their first two principal components (N, 2), and the share of the variance of each (2,).
 
-    X − mean = U S Vᵀ, so X V = U S. (Pearson 1901.) Of the two directions of each axis, the one is taken in which the
-    point that is furthest out is above 0. Raises: as plot_embeddings.
+    X − mean = U S Vᵀ, so X V = U S. (Pearson 1901.) The sign of each axis makes its furthest point positive. Raises: as
+    plot_embeddings.
     """
     rows = np.asarray(vectors, float)
     if rows.ndim != 2 or len(rows) < 2:
         raise ValueError(f"vectors has shape {rows.shape}, wanted (N, D) with at least two vectors")
     if not np.isfinite(rows).all():
-        raise ValueError("vectors holds a number that is not finite")
-    centred = np.pad(rows - rows.mean(axis=0), ((0, 0), (0, 1)))  # with a feature of zeros there are two components
+        raise ValueError("vectors has a number that is not finite")
+    centred = np.pad(rows - rows.mean(axis=0), ((0, 0), (0, 1)))  # a feature of zeros ensures two components
     u, s, _ = np.linalg.svd(centred, full_matrices=False)
     points = (u * s)[:, :2]
     furthest = points[np.abs(points).argmax(axis=0), [0, 1]]

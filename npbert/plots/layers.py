@@ -1,4 +1,4 @@
-"""The gradients and updates of each layer, now or step after step: what vanishes or explodes is seen."""
+"""Draws the gradients and updates of each layer, now or by step, to show vanishing or exploding ones."""
 
 from typing import Any
 
@@ -14,16 +14,20 @@ from npbert.plots import drawing
 
 _COLUMNS = 240
 _WORDS = {"gradient_norms": "‖g‖", "update_ratios": "‖Δw‖ / ‖w‖"}
-_TITLES = {"gradient_norms": "Norm of the gradient by layer", "update_ratios": "Update beside the weights by layer"}
+_TITLES = {
+    "gradient_norms": "Norm of the gradient by layer",
+    "update_ratios": "Update relative to the weights, by layer",
+}
 
 
 @drawing.style()
 def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
-    """A heat map: a row a layer, from the input below to the output above, and a column a step; brighter is more, each
-    shade so many times more than the one before it.
+    """Draw a heat map with a row for each layer, the input at the bottom, and a column for each step. Brighter is more,
+    on a logarithmic scale.
 
-    run: the folder of a run, or its rows, as layers.jsonl has them. what: gradient_norms, or update_ratios.
-    (Extra: plot.) Raises: FileError when there is nothing to draw yet; what read_json_lines raises.
+    run: the folder of a run, or rows of layers.jsonl. what: gradient_norms, or update_ratios.
+
+    (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
     names, steps, known = layer_numbers(run, what)
     colors, ticker = (import_extra(f"matplotlib.{name}", extra="plot") for name in ("colors", "ticker"))
@@ -42,17 +46,17 @@ def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
 
 @drawing.style()
 def plot_update_ratios(run: drawing.Run) -> Any:
-    """The size of each update beside that of the weights: the middle layer as a line, all of them as a band,
-    and the rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
+    """Draw the size of each update relative to the weights: the median layer as a line, all layers as a band, and the
+    rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
     _, steps, known = layer_numbers(run, "update_ratios")
     moved = known.count(axis=0) > 0
     known, x = known[:, moved], np.array(steps)[moved]
-    figure, axes = drawing.new_panel(7.5, 3, "Update beside the weights")
+    figure, axes = drawing.new_panel(7.5, 3, "Update relative to the weights")
     drawing.log_scale(axes, "y")
     low, high = known.min(axis=0), known.max(axis=0)
     middle = np.nanmedian(known.filled(np.nan), axis=0)
-    axes.fill_between(x, low, high, color=drawing.BLUE, alpha=0.25, linewidth=0, label="from the least to the most")
-    axes.plot(x, middle, label="the middle layer", **drawing.line_look(len(x), color=drawing.BLUE))
+    axes.fill_between(x, low, high, color=drawing.BLUE, alpha=0.25, linewidth=0, label="range over layers")
+    axes.plot(x, middle, label="median layer", **drawing.line_look(len(x), color=drawing.BLUE))
     axes.axhline(1e-3, color=drawing.ORANGE, linestyle="--", label="rule of thumb: 0.001")
     drawing.step_axis(axes)
     axes.set_ylabel(_WORDS["update_ratios"])
@@ -63,12 +67,12 @@ def plot_update_ratios(run: drawing.Run) -> Any:
 
 @drawing.style()
 def plot_gradient_flow(model: Any, batch: Batch) -> Any:
-    """The gradient in each layer after one backward, from the input below to the output above: how large the derivative
-    of the loss by one weight usually is (the root of the mean of squares), and the largest. Where the points go far to
-    the left on the way down, the gradient vanishes; to the right, it explodes.
+    """Draw the gradient in each layer after one backward, with the input at the bottom: the usual size (root mean
+    square) of the loss's derivative by a weight, and the largest. If the points move far to the left towards the input,
+    the gradient vanishes; to the right, it explodes.
 
-    There is no dropout, and the model's gradients are 0 afterwards. (Extra: plot.) Raises: what the model's loss raises
-    for the batch; ValueError when every derivative is 0 or one is not finite.
+    Without dropout; afterwards the model's gradients are 0. (Extra: plot.) Raises: the errors of the model's loss;
+    ValueError if every derivative is 0 or one is not finite.
     """
     tape = Tape()
     model.zero_grad()
@@ -80,7 +84,7 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     usual = [float(np.sqrt(np.mean(grad**2))) for grad in grads]
     largest = [float(np.abs(grad).max()) for grad in grads]
     if not np.isfinite(largest).all() or not any(largest):
-        raise ValueError(f"the largest derivatives are {largest}: there is no flow to draw")
+        raise ValueError(f"the largest derivatives are {largest}, wanted numbers to draw")
     figure, axes = drawing.new_panel(6.5, 1.4 + 0.3 * len(layers), "Gradient by layer")
     looks = {"usual": (usual, drawing.BLUE, "o"), "largest": (largest, drawing.ORANGE, "D")}
     for words, (values, color, marker) in looks.items():
@@ -88,17 +92,17 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
         axes.plot(*zip(*known, strict=True), marker, color=color, linestyle=":", linewidth=1, label=words)
     drawing.log_scale(axes, "x")
     drawing.name_places(axes.yaxis, list(layers))
-    axes.set_xlabel("size of ∂loss / ∂weight, on a logarithmic scale")
+    axes.set_xlabel("size of ∂loss / ∂weight (logarithmic scale)")
     axes.grid(alpha=0.3)
     axes.legend()
     return figure
 
 
 def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], Any]:
-    """The layers, at most 240 of the steps, evenly spaced, and the numbers (layers, steps): a
-    masked array of those above 0, as 0 has no logarithm.
+    """Return the layers, at most 240 evenly spaced steps, and the numbers (layers, steps): a masked array of those
+    above 0, for the logarithm.
 
-    Raises: as plot_layers; FileError for rows that are not as a run writes them.
+    Raises: as plot_layers; FileError for wrong rows.
     """
     rows, place = drawing.rows_of(run, LAYERS_FILE)
     chosen = np.linspace(0, len(rows) - 1, _COLUMNS).round() if rows else np.empty(0)
@@ -107,10 +111,10 @@ def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], An
         names: list[str] = list(dict.fromkeys(name for row in rows for name in row[what]))
         values = [[float(np.nan if row[what].get(name) is None else row[what][name]) for row in rows] for name in names]
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise FileError(f"{place}a row has no {what} by layer, as a run writes them") from error
+        raise FileError(f"{place}a row has no {what} by layer") from error
     if not names:
-        raise FileError(f"{place}there are no numbers of layers to draw")
+        raise FileError(f"{place}the run has no numbers of layers to draw")
     known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)
     if known.count() == 0:
-        raise FileError(f"{_WORDS[what]} is 0 or not known in every layer: there is nothing to draw")
+        raise FileError(f"{_WORDS[what]} is 0 or unknown in every layer, wanted numbers to draw")
     return names, [row["step"] for row in rows], known

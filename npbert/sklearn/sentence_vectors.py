@@ -1,4 +1,4 @@
-"""SentenceVectors: a transformer of scikit-learn that makes a vector of each text."""
+"""SentenceVectors: a transformer of scikit-learn that turns each text into a vector."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _validation: Any = import_extra("sklearn.utils.validation", extra="sklearn")
 class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.TransformerMixin, _base.BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """X, N texts or pairs of texts -> an array (N, D) of float32, a vector for each.
 
-    model: the folder of a checkpoint, as `Embed.from_pretrained` reads it. pooling, layer, normalize, max_length: as
-    Embed's; None is what the folder says. batch_size: how many texts go through the model at once, at most.
+    model: the folder of a checkpoint for `Embed.from_pretrained`.
+    pooling, layer, normalize, max_length: as Embed's; None: the folder's.   batch_size: the most texts at once.
 
-    `fit` learns nothing: it reads the checkpoint, and leaves an Embed in `embed_`. A pickle takes the model with it, so
-    that it works where the folder is not; a clone is not fitted, and reads the folder again.
+    `fit` only reads the checkpoint, and sets `embed_` to an Embed. A pickle contains the model, and works without the
+    folder; a clone is not fitted, and reads the folder again.
 
-    Raises: in `fit`, what Embed.from_pretrained raises; ValueError without a model, and for an X that is no texts;
-    sklearn's NotFittedError before `fit`.
+    Raises: in `fit`, as Embed.from_pretrained; ValueError without a model, and for an X that is not texts; sklearn's
+    NotFittedError before `fit`.
     """
 
     def __init__(
@@ -42,13 +42,13 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
         self.max_length, self.batch_size = max_length, batch_size
 
     def __sklearn_tags__(self) -> Any:
-        """As ReadsTexts; and the vectors are float32, whatever goes in."""
+        """Return the tags of ReadsTexts, with float32 vectors."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
 
     def fit(self, X: Any, y: Any = None) -> SentenceVectors:
-        """Read the checkpoint. X: texts, which are only looked over; y: is not used."""
+        """Read the checkpoint. X: texts, only checked. y: not used."""
         self._check_model()
         as_texts(X)
         options = {name: getattr(self, name) for name in ("pooling", "layer", "normalize", "max_length")}
@@ -57,11 +57,11 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """fit, and then transform; also of texts that can be gone through only once."""
+        """Fit and transform, also for an iterator of texts."""
         vectors: Array = super().fit_transform(as_texts(X) if isinstance(X, Iterator) else X, y, **fit_params)
         return vectors
 
     def transform(self, X: Any) -> Array:
-        """The vectors of the texts, (N, D), in their order."""
+        """Return the vectors of the texts, (N, D), in their order."""
         _validation.check_is_fitted(self)
         return self.embed_(as_texts(X), batch_size=self.batch_size, show_progress_bar=False)

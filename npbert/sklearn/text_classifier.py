@@ -25,24 +25,23 @@ _utils: Any = import_extra("sklearn.utils", extra="sklearn")
 
 
 class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  # type: ignore[misc]  # without types
-    """X, N texts or pairs of texts, and y, N labels of any kind -> a BERT that is fine-tuned to give these labels.
+    """X, N texts or pairs of texts, and y, N labels of any kind -> a BERT fine-tuned to predict these labels.
 
     model: the folder of a pre-trained checkpoint. epochs, batch_size, learning_rate, warmup, weight_decay: as in
     FinetuneSettings. (Devlin et al. 2018, appendix A.3.)
-    max_length: how many tokens of a text are read; None is 128, or as many as the model takes, where these are fewer.
-    class_weight: how much the texts of a label count in the loss: None, "balanced", or a dict of weights by label.
-    early_stopping: hold a share of the texts back, `validation_fraction`, with the same mixture of labels; judge the
-    model by its accuracy on them about ten times, keep the best, and stop after `n_iter_no_change` judgements without a
-    better one. Of two with the same accuracy, the one with the smaller loss is better.
-    random_state: an int, for the same model each time; a RandomState, or None, for another. verbose: show the bar of
-    the run, and its lines.
+    max_length: the most tokens of a text; None: 128, or the model's limit, if that is smaller.
+    class_weight: of labels in the loss: None, "balanced", or a dict of weights by label.
+    early_stopping: hold out `validation_fraction` of the texts, stratified by label; evaluate the accuracy on them
+    about ten times, keep the best model, and stop after `n_iter_no_change` evaluations without a better one. For the
+    same accuracy, the smaller loss is better.
+    random_state: an int, for a reproducible model; a RandomState, or None.
+    verbose: show the progress of the run, also in a grid search.
 
-    After `fit`: `classes_` (C,), the labels in order; `classify_`, the Classify that says which, with the labels as
-    texts.
+    After `fit`: `classes_` (C,), the labels in order; `classify_`, the Classify, with the labels as texts.
 
-    Raises: in `fit`, what `npbert.finetune` raises; ValueError without a model, for an X that is no texts, for a y with
-    a row that is no label, of one class, of several columns or of numbers that are no classes, and for a
-    validation_fraction that leaves a part without each class; sklearn's NotFittedError before `fit`.
+    Raises: in `fit`, as `npbert.finetune`; ValueError without a model, for an X that is not texts, for a y with one
+    class, several columns, or values that are not labels, and for a validation_fraction that does not fit the classes;
+    sklearn's NotFittedError before `fit`.
     """
 
     def __init__(
@@ -69,16 +68,14 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         self.n_iter_no_change, self.random_state, self.verbose = n_iter_no_change, random_state, verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextClassifier:
-        """Fine-tune the model on the texts X and their labels y. sample_weight (N,): how much each text counts in the
+        """Fine-tune the model on the texts X and their labels y. sample_weight (N,): the weight of each text in the
         loss."""
         self._check_model()
         texts, y = as_texts(X), as_labels(y)
         _utils.check_consistent_length(texts, y, sample_weight)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
-            raise ValueError(
-                f"y has one class, {self.classes_.tolist()[0]!r}: there is nothing to learn; wanted at least two"
-            )
+            raise ValueError(f"y has one class, {self.classes_.tolist()[0]!r}, wanted at least two")
         random = _utils.check_random_state(self.random_state)
         names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
         settings: dict[str, Any] = {name: getattr(self, name) for name in names}
@@ -105,26 +102,26 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         return self
 
     def predict(self, X: Any) -> Array:
-        """The most probable label of each text, (N,)."""
+        """Return the most probable label of each text, (N,)."""
         best = self.predict_proba(X).argmax(axis=1)
         labels: Array = self.classes_[best]
         return labels
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class for each text, (N, C), in the order of `classes_`."""
+        """Return the probability of each class for each text, (N, C), in the order of `classes_`."""
         _validation.check_is_fitted(self)
         logits = np.array(self.classify_.logits(self.classify_.tokenize(as_texts(X))), np.float64)
-        names = self.classify_.model.config.label_names  # in an order of their own
+        names = self.classify_.model.config.label_names  # in another order
         return Softmax()(logits)[:, [names.index(str(label)) for label in self.classes_.tolist()]]
 
     def _split(self, lists: list[Any], random: np.random.RandomState) -> list[Any]:
-        """Of each list, texts, labels and weights, what to learn from and what is held back."""
+        """Split each list, texts, labels and weights, into a training and a held-out part."""
         share = self.validation_fraction
         if not 0 < share < 1:
             raise ValueError(f"validation_fraction is {share!r}, wanted a number between 0 and 1")
         try:
             parts = _selection.train_test_split(*lists, test_size=share, stratify=lists[1], random_state=random)
         except ValueError as error:
-            what = f"validation_fraction is {share!r}, which cannot be held back of {counted(len(lists[0]), 'text')}"
+            what = f"validation_fraction is {share!r}, which does not split {counted(len(lists[0]), 'text')}"
             raise ValueError(f"{what}: {error}") from error
         return list(parts)

@@ -1,4 +1,4 @@
-"""What both estimators share: the texts that they are given, and what they tell scikit-learn of them."""
+"""The base of both estimators: reads texts, and describes them to scikit-learn."""
 
 from collections.abc import Iterable, Sequence
 from numbers import Number
@@ -15,11 +15,11 @@ _checks: Any = import_extra("sklearn.utils.multiclass", extra="sklearn")
 
 
 class ReadsTexts:
-    """An estimator whose X is texts, or pairs of them, in place of numbers in columns."""
+    """Base class of an estimator for texts or pairs of texts instead of columns of numbers."""
 
     def __sklearn_tags__(self) -> Any:
-        """Texts go in, so scikit-learn asks for no columns; a fresh model needs none of its numbers changed."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]  # of the estimator that it is mixed into
+        """Return tags for texts, so that scikit-learn does not expect columns."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # from the estimator it is mixed into
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
 
@@ -30,10 +30,9 @@ class ReadsTexts:
 
 
 def as_texts(X: Any) -> list[Text]:
-    """The texts of X: a list, an array, a column of a table; a pair is a tuple, a list or a row of two texts.
+    """Return the texts of X: a list, an array, a column of a table; a pair is a tuple, a list or a row of two texts.
 
-    Raises: ValueError for one text where several are wanted, for numbers, for a table of more than two columns, and for
-    no texts at all.
+    Raises: ValueError for a single text, for numbers, for a table of more than two columns, and for no texts.
     """
     if isinstance(X, str) or not isinstance(X, Iterable):
         raise ValueError(f"X is {X!r:.60}, wanted several texts: a list of them, an array or a column of a table")
@@ -41,7 +40,7 @@ def as_texts(X: Any) -> list[Text]:
     if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == 1:
         rows = rows[:, 0]
     columns = rows.shape[1] if isinstance(rows, np.ndarray) and rows.ndim == 2 else 0
-    choose = f"; X is a table of {columns} columns: choose that of the texts" if columns else ""
+    choose = f"; X is a table of {columns} columns; choose the column of the texts" if columns else ""
     texts = [_as_text(row, place, choose) for place, row in enumerate(rows)]
     if not texts:
         raise ValueError("Found array with 0 sample(s): X has no texts, wanted at least one")
@@ -49,9 +48,9 @@ def as_texts(X: Any) -> list[Text]:
 
 
 def as_labels(y: Any) -> Array:
-    """The labels of y, (N,). Of a table with one column a warning says so, as elsewhere in scikit-learn.
+    """Return the labels of y, (N,). Warns of a table with one column, as scikit-learn does.
 
-    Raises: ValueError for a row that is no label, for several columns, and for numbers that are no classes.
+    Raises: ValueError for a value that is not a label, for several columns, and for numbers that are not classes.
     """
     rows = _validation.column_or_1d(np.asarray(y, dtype=object), warn=True)
     for place, label in enumerate(rows):

@@ -1,4 +1,4 @@
-"""The loop, its state on disk, and the metrics that say how good a model is."""
+"""The training loop, its state on disk, and metrics."""
 
 from npbert.training.accumulate import StepLosses, accumulate
 from npbert.training.evaluation import Evaluation, Goal

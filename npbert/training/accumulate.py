@@ -1,4 +1,4 @@
-"""Gradients of a batch in parts: each part goes from ids to loss and back by itself, on a thread or a process."""
+"""Gradients of a batch in parts: each part runs from ids to loss and back, on a thread or a process."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -20,10 +20,11 @@ from npbert.training.vectors_first import PartResult, vectors_first
 
 
 class StepLosses(NamedTuple):
-    """The losses of one batch, each the mean over all of its targets; how many targets there were and how many right.
+    """The losses of a batch, each the mean over all of its targets, with the numbers of targets and of right
+    predictions.
 
-    Pre-training with sentence pairs has two of each, for words and for pairs; all else has one. In a regression nothing
-    is right or wrong: None.
+    Pre-training with sentence pairs has two of each, for words and for pairs; all other models have one. For a
+    regression, the number of right predictions is None.
     """
 
     losses: tuple[float, ...]
@@ -32,17 +33,17 @@ class StepLosses(NamedTuple):
 
     @property
     def total(self) -> float:
-        """The sum of the losses, which training makes small."""
+        """The sum of the losses, which training minimizes."""
         return sum(self.losses)
 
 
 def accumulate(
     model: TaskModel, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0, dloss: float = 1.0
 ) -> StepLosses:
-    """Add the gradient of the loss of `batch` to the model's, computed in parts, which the threads share.
+    """Add the gradient of the loss of `batch` to the model's, computed in parts on several threads.
 
-    parts: how many at most; 0 for as many as the sizes of batch and model make worth it.
-    dloss: the factor by which this loss counts in what is minimised. The rest is as in `gradients_of`.
+    parts: the most parts; 0: by the sizes of batch and model.
+    dloss: the weight of this loss in the minimized quantity. The rest is as in `gradients_of`.
     """
     shares = Shares(model, ALONE)
     losses, sums = gradients_of(model, batch, seed, shares, parts=parts, dloss=dloss)
@@ -53,30 +54,31 @@ def accumulate(
 def gradients_of(
     model: TaskModel, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0, dloss: float = 1.0
 ) -> tuple[StepLosses, Sums]:
-    """The losses of `batch`, and the gradients of the parts of this process, as far as they are added up.
+    """Return the losses of `batch`, and the sums of gradients of this process's parts.
 
-    Each part has a tape, a generator and a gradient of its own. So no thread waits for another, nothing that a layer
-    does, or leaves undone, mixes parts up, and no number of threads or processes changes a bit.
+    Each part has a separate tape, generator and gradient. So threads do not wait for each other, layers cannot mix
+    parts, and the number of threads or processes changes no bit.
 
-    A round computes a part on each thread, and before it, all is added up that can be; `Shares.add_up` does the rest.
-    So a process holds a gradient for each thread at work, and beside them the sums that wait for others: one, or for
-    more than four parts as many as their number has binary digits.
+    A round adds up sums as far as possible, and computes a part on each thread; `Shares.add_up` does the rest. So a
+    process holds a gradient for each thread, and the sums that wait for others: one, or for more than four parts as
+    many as their number has binary digits.
 
-    The loss is a mean over the N targets of the batch, so a part with n of them counts n/N. (A mean of the parts' own
-    means would give a target more weight where there are few.) Each kind of loss has its own n and N.
+    The loss is a mean over the N targets of the batch, so a part with n of them has the weight n/N. (A mean of the
+    parts' means would give more weight to targets in parts with few of them.) Each kind of loss has its own n and N.
 
-    seed: dropout is drawn from it and the number of the part; None means no dropout.
-    Raises: what the model's `loss` raises.
+    seed: of the dropout, with the number of the part; None: no dropout.
+
+    Raises: the errors of the model's `loss`.
     """
     pieces, communicator = parts_of(model, batch, parts), shares.communicator
     everyone = range(len(pieces))
     own, size = communicator.own(everyone), communicator.size
     if communicator.is_first and len(pieces) < size:
-        said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes without work"
-        hint = ("begin a run with ", Setting("parts", (str(size),)), " for as many parts as processes")
+        said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes idle"
+        hint = ("start a run with ", Setting("parts", (str(size),)), " for as many parts as processes")
         warn(InputWarning(said, hint=hint))
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
-    weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as plain numbers, which keep the dtype of the model
+    weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
     sums: Sums = {}
     results: dict[int, PartResult] = {}
 
@@ -110,17 +112,16 @@ def gradients_of(
         sums = add_up(sums, everyone, add_arrays)
     in_order = itertools.chain(*communicator.gather([results[number] for number in own]))
     means, right = zip(*in_order, strict=True)
-    total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, whoever computed them
+    total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, on any process
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
     return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), sums
 
 
 def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
-    """A batch in at most `parts` parts of about as many tokens; for 0, as many as the sizes of batch and model make
-    worth it. They are neighbours in the order of their lengths, and each part has something to predict.
+    """Return a batch as at most `parts` parts with about the same number of tokens; 0: by the sizes of batch and model.
 
-    The sequences of a group stay together. A batch of a class of one's own, with more arrays in it, is cut into batches
-    of that class.
+    A part has neighbors in the order of lengths, and at least one target. The sequences of a group stay together. A
+    batch of your own class, with more arrays, is cut into batches of this class.
     """
     packed: PackedBatch = model.pack(batch)
     config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
@@ -134,7 +135,7 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     for part in neighbours(lengths[order], parts):
         if has_target[stops[-1] : part.stop].any():
             stops.append(part.stop)
-    stops[max(1, len(stops) - 1) :] = [len(order)]  # what is left without a target goes with the last that has one
+    stops[max(1, len(stops) - 1) :] = [len(order)]  # the rest without a target joins the last part with one
     if len(stops) == 2:
         return [packed]
     arrays = {name: array for name, array in vars(packed.batch).items() if array is not None}
@@ -143,5 +144,5 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
 
 
 def part_rng(seed: Sequence[int] | None, number: int) -> np.random.Generator | None:
-    """The generator that draws the dropout of the part with this number."""
+    """Return the generator for the dropout of the part with this number."""
     return None if seed is None else np.random.default_rng([*seed, number])

@@ -1,4 +1,4 @@
-"""What processes must agree on: the same values, batches and folder; and what process 0 does for all of them."""
+"""Checks that processes have the same values, batches and folder; and runs work on process 0 for all."""
 
 import secrets
 import zlib
@@ -13,7 +13,7 @@ TOKEN_FILE = ".processes"
 
 
 def check_same(communicator: Communicator, values: Mapping[str, object], *, shown: bool = True) -> None:
-    """Raise ValueError on all processes unless each has the same values by name. shown: the error gives them, too."""
+    """Raise ValueError on all processes unless each has the same values by name. shown: include them in the error."""
     first, *_ = everyone = communicator.gather(values)
     for rank, theirs in enumerate(everyone):
         for name in {**theirs, **first}:
@@ -33,7 +33,7 @@ def check_same_batch(communicator: Communicator, batch: Batch) -> None:
 
 
 def check_same_folder(communicator: Communicator, folder: Path) -> None:
-    """Raise FileError on all processes unless each sees the folder that process 0 writes to."""
+    """Raise FileError on all processes unless each sees the folder of process 0."""
     if communicator.size == 1:
         return
     path, token = folder / TOKEN_FILE, secrets.token_hex(8)
@@ -47,15 +47,15 @@ def check_same_folder(communicator: Communicator, folder: Path) -> None:
     for rank, (_, other) in enumerate(others, start=1):
         if not seen[rank]:
             raise FileError(
-                f"process {rank}, in its folder {other}, does not see the files that process 0 writes to "
-                f"{place}: a run has one folder, which all of its processes share"
+                f"process {rank}, in the folder {other}, does not see the files of process 0 in {place}; run all "
+                "processes in one shared folder"
             )
 
 
 def done_by_the_first(communicator: Communicator, work: Callable[[], object]) -> None:
-    """work(), on process 0 alone.
+    """Run work() only on process 0.
 
-    Raises: on all processes what `work` raises, of OSError, ValueError and ImportError.
+    Raises: on all processes an OSError, ValueError or ImportError of `work`.
     """
     error: Exception | None = None
     if communicator.is_first:

@@ -1,4 +1,4 @@
-"""Evaluation: how the model of a run is judged along the way. Goal: the number by which one model is better."""
+"""Evaluation: of a run's model during training. Goal: the metric that chooses the best model."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -10,23 +10,24 @@ from npbert.training.plot import PlottedText
 
 
 class Goal(NamedTuple):
-    """The number of the evaluation that says how good a model is, and whether more of it is better.
+    """The metric of the evaluation that chooses the best model.
 
-    more_is_better: by default less of a loss is better, and more of all else.
+    more_is_better: by default False for a loss, and True for all others.
     """
 
     name: str
     more_is_better: bool | None = None
 
     def rank(self, numbers: Mapping[str, float]) -> tuple[bool, float, float]:
-        """A rank for the numbers of an evaluation, which is larger for a better model. NaN, as a correlation may be, is
-        worse than any number. Of equal ones, as of a metric that does not move yet, that with the smaller loss is best.
+        """Return a rank for the numbers of an evaluation, larger for a better model.
 
-        Raises: ValueError when the goal's number is not among them.
+        NaN, as a correlation may be, is worse than any number. Of equal ones, the one with the smaller loss is best.
+
+        Raises: ValueError if the goal's metric is missing.
         """
         if self.name not in numbers:
             given = ", ".join(numbers)
-            raise ValueError(f"there is no metric {self.name!r}, by which the best model is chosen: there are {given}")
+            raise ValueError(f"metric is {self.name!r}, wanted one of {given}")
         value, loss = numbers[self.name], numbers.get("loss", 0.0)
         more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
         known = not math.isnan(value)
@@ -35,14 +36,16 @@ class Goal(NamedTuple):
 
 @dataclass
 class Evaluation:
-    """What a Trainer asks about the model after some of its steps, and after the last.
+    """The evaluation of a Trainer's model, after some of its steps and after the last.
 
-    evaluate: gives numbers by name for a held-out set, of which `goal` names the one that counts; without it the last
-    model is the best. show: what the model says of a few examples, as a row for shown.jsonl, asked after `evaluate`.
-    example: a text, whose attention TensorBoard shows where the model has a `bert`. cost: how long all of it takes, in
-    steps; the longer, the fewer of them there are. kinds: a name for each loss of the model, ("mlm", "nsp") say. reads:
-    by name what the run reads to train and to judge: the path of a file, or a text. A run that goes on, and one of
-    several processes, makes sure that it is the same.
+    evaluate: returns the metrics on a held-out set by name; `goal` names the decisive one; without it the last model is
+    the best.
+    show: called after `evaluate`; returns predictions for a few examples, as a row for shown.jsonl.
+    example: a text; TensorBoard shows its attention, if the model has a `bert`.
+    cost: its time, in steps; a longer evaluation runs less often.
+    kinds: a name for each loss of the model, such as ("mlm", "nsp").
+    reads: the inputs of the run by name, a path or a text. A resumed run, and each of several processes, must have the
+    same.
     """
 
     evaluate: Callable[[], dict[str, float]] | None = None
@@ -54,9 +57,9 @@ class Evaluation:
     reads: Mapping[str, Path | str] = field(default_factory=dict)
 
     def is_better(self, numbers: Mapping[str, float], best: Mapping[str, float]) -> bool:
-        """True if a model with these numbers is better than the best so far, or nothing tells.
+        """True if a model with these numbers is better than the best so far, or there is no goal.
 
-        Raises: ValueError when the goal's number is not among them.
+        Raises: ValueError if the goal's metric is missing.
         """
         if self.evaluate is None or self.goal is None:
             return True

@@ -1,4 +1,4 @@
-"""Fine-tuning: from a pre-trained BERT and a labelled file to a model for a task, and how good a finished one is."""
+"""Fine-tuning: from a pre-trained BERT and a labelled file to a model for a task, and its evaluation."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from npbert.training.trainer import ShownRun, Trainer
 
 @dataclass(frozen=True, kw_only=True)
 class FinetuneSettings(TaskSettings, TrainerSettings):
-    """Settings of fine-tuning; the defaults are the paper's. (Devlin et al. 2018, appendix A.3.)
+    """Settings of fine-tuning, with the paper's defaults. (Devlin et al. 2018, appendix A.3.)
 
-    Raises: ValueError for a value that is not possible.
+    Raises: ValueError for an impossible value.
     """
 
     model: str = setting(
@@ -41,21 +41,21 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         value="MODEL",
         wanted=Wanted("the folder of a checkpoint", bool),
     )
-    train: str = setting("", "the labelled file to learn from", value="FILE", wanted=Wanted("a labelled file", bool))
-    held_out: str = setting("", "a labelled file to judge the model by; it does not learn from it", value="FILE")
-    metric: str = setting("", "the number that says which model is the best; each task has its own default")
+    train: str = setting("", "the labelled file to train on", value="FILE", wanted=Wanted("a labelled file", bool))
+    held_out: str = setting("", "a labelled file to evaluate the model on, without training on it", value="FILE")
+    metric: str = setting("", "the metric that chooses the best model (default: the task's)")
     class_weight: tuple[str, ...] = setting(
         (),
-        "for classification: how much examples of a label count; balanced, or label=weight for some labels",
+        "for classification: the weights of examples by label: balanced, or label=weight for some labels",
         value="WEIGHT",
     )
-    new_head: bool = setting(False, "start with a new classifier even if the checkpoint has one")
+    new_head: bool = setting(False, "train a new classifier even if the checkpoint has one")
     epochs: float = setting(
-        3.0, "how often to go through the training file, unless steps is given", value="N", wanted=POSITIVE
+        3.0, "the number of passes through the training file, unless steps is given", value="N", wanted=POSITIVE
     )
-    steps: int = setting(0, "how many updates to make; 0 for as many as the epochs have", wanted=at_least(0))
-    learning_rate: float = setting(3e-5, "the learning rate where it is highest", value="RATE", wanted=POSITIVE)
-    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0))
+    steps: int = setting(0, "the number of updates; 0: as many as the epochs have", wanted=at_least(0))
+    learning_rate: float = setting(3e-5, "the highest learning rate", value="RATE", wanted=POSITIVE)
+    seed: int = setting(0, "the seed of all random numbers: the same seed gives the same run", wanted=at_least(0))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -67,31 +67,30 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
 
 
 def _fitting(settings: FinetuneSettings) -> FinetuneSettings:
-    """The settings, with the most tokens that the model takes where that is less than the default of max_length.
+    """Return the settings, with max_length at most the model's limit.
 
-    Warns: then. Raises: FileError that says what is wrong with the model's folder.
+    Warns: if the model's limit is below the default. Raises: FileError for a wrong model folder.
     """
     longest = load_config(settings.model).max_position_embeddings
     if longest >= settings.max_length or settings.max_length != type(settings).max_length:
         return settings
-    warn(InputWarning((Setting("max_length"), f" is {longest}, as the model takes no more tokens of an example")))
+    warn(InputWarning((Setting("max_length"), f" is {longest}, the most tokens that the model takes")))
     return replace(settings, max_length=longest)
 
 
 class Finetuning(ShownRun):
-    """A run of fine-tuning in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
+    """A run of fine-tuning in `folder`: `trainer.train()` starts or continues it. communicator: as in Trainer.
 
-    baselines: the metrics of knowing next to nothing on the held-out file, or of the model before it learns.
-    Warns: when rows of the held-out file are in the training file, too.
+    baselines: the metrics of a constant answer on the held-out file, or of the model before training.
+    Warns: if rows of the held-out file are also in the training file.
 
-    Raises: FileError that gives file and line for a bad row, or a file in which all labels are the same; ValueError for
-    a metric that the task does not have, or more tokens than the model takes; FileNotFoundError; FileError for a
-    checkpoint or a vocabulary that cannot be read.
+    Raises: FileError with file and line for a bad row, for a file with only one label, and for an unreadable checkpoint
+    or vocabulary; ValueError for a metric of another task, or more tokens than the model takes; FileNotFoundError.
     """
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         for file in filter(None, (settings.train, settings.held_out)):
-            Path(file).stat()  # one that is not there is better missed now than when the other has been read
+            Path(file).stat()  # report a missing file before the other one is read
         settings = _fitting(settings)
         rng = np.random.default_rng(settings.seed)
         self.settings, kind = settings, task_class(settings)
@@ -99,7 +98,7 @@ class Finetuning(ShownRun):
         metric = settings.metric or kind.goal
         rows, labels = kind.read(settings.train, settings)
         if labels is not None and len(labels) == 1:
-            says = f"all labels are {labels[0]!r}, so there is nothing to learn"
+            says = f"all labels are {labels[0]!r}, wanted at least two different ones"
             raise FileError(says, where=Place(settings.train))
         if metric == "f1" and kind is TextClassification and len(labels or ()) != 2 and not settings.positive:
             wanted, hint = f"another for {len(labels or ())} labels", (Setting("positive"), " names the label of f1")
@@ -110,7 +109,7 @@ class Finetuning(ShownRun):
         if settings.class_weight:
             weights = class_weights(settings.class_weight, [row.target for row in rows], labels or ())
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
-        model_class: Any = kind.model_class  # a task of your own has a model of your own
+        model_class: Any = kind.model_class  # your own task may have another model
         self.model = model_class.from_pretrained(
             settings.model,
             rng=rng,
@@ -121,7 +120,7 @@ class Finetuning(ShownRun):
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out_rows, settings.held_out)
-        self.tokenizer.max_length = settings.max_length  # it is saved with the model
+        self.tokenizer.max_length = settings.max_length  # saved with the model
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
         self._labels, self._num_held_out, self._num_repeated = labels, len(held_out_rows), len(rows) - len(learned)
@@ -144,17 +143,17 @@ class Finetuning(ShownRun):
         )
 
     def _reads(self) -> dict[str, Path | str]:
-        """By name what the run reads, as in Evaluation."""
+        """Return the sources of the run by name, as in Evaluation."""
         files = {f"training file {self.settings.train}": Path(self.settings.train)}
         if self.settings.held_out:
             files[f"held-out file {self.settings.held_out}"] = Path(self.settings.held_out)
         return {**files, "vocabulary": vocabulary(self.tokenizer), "labels": repr(self._labels)}
 
     def summary(self) -> str:
-        """A few lines about the run: its files, the first example as the model sees it, and how long it will be."""
+        """Return a few lines about the run: its files, the first example as tokens, and its length."""
         settings, task = self.trainer.settings, self.task
         batch = task.collate(self.data.examples[:1])
-        first = batch.input_ids.reshape(-1, batch.input_ids.shape[-1])[0]  # of a choice, its first
+        first = batch.input_ids.reshape(-1, batch.input_ids.shape[-1])[0]  # the first of a choice
         tokens = [token for token in self.tokenizer.decode(first) if token != SPECIAL["pad_id"]]
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
         repeated = f", {self._num_repeated:,} of them repeat others" if self._num_repeated else ""
@@ -162,7 +161,7 @@ class Finetuning(ShownRun):
         if self.held_out:
             count = counted(self._num_held_out, "example")
             when = when_judged(settings, self.trainer.evaluation.cost)
-            lines.append(f"{self.settings.held_out}: {count}, to judge the model by {when}")
+            lines.append(f"{self.settings.held_out}: {count}, for an evaluation {when}")
         lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")
@@ -173,19 +172,19 @@ class Finetuning(ShownRun):
         self.task.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:
-        """The task's metrics for the model on the held-out file."""
+        """Return the task's metrics of the model on the held-out file."""
         self._logits = self.task.predict(self.held_out)
         return self.task.judge(self._logits, self.held_out)
 
     def show(self) -> dict[str, object]:
-        """A row for a report of the answers that were judged last, with the baselines to judge them by."""
+        """Return a row for a report of the last answers judged, with the baselines."""
         row = self.task.report_row(self._logits, self.held_out)
         return {**row, "baselines": self.baselines} if row else {}
 
 
 class Judged(NamedTuple):
-    """The task's metrics for one file, the task, which says what they are called, the metrics of always giving the same
-    answer, and the scores of each label, if there are labels."""
+    """The task's metrics for one file, the task, the metrics of a constant answer, and the scores of each label, if
+    any."""
 
     path: str
     metrics: dict[str, float]
@@ -195,19 +194,19 @@ class Judged(NamedTuple):
 
 
 def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -> dict[str, float]:
-    """The task's metrics for the model in `folder` on the labelled file `path`.
+    """Return the task's metrics of the model in `folder` on the labelled file `path`.
 
-    Labels are looked up by their names in the checkpoint's configuration, or where it has none, by their numbers.
+    Labels are matched by the names in the checkpoint's configuration, or without names by their numbers.
 
-    Raises: FileError that names the file, and the line where there is one: also for a label that the model does not
-    know, or a checkpoint without the task's head; OSError.
+    Raises: FileError with the file and the line, also for a label unknown to the model, or a checkpoint without the
+    task's head; OSError.
     """
     (judged,) = evaluate_files(folder, [path], settings)
     return judged.metrics
 
 
 def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSettings) -> list[Judged]:
-    """As evaluate_checkpoint, for several files; all of them are read before the model is."""
+    """Evaluate several files as evaluate_checkpoint does. All files are read before the model."""
     kind, labels = task_class(settings), labels_of(load_config(folder))
     check_holds(folder, kind.model_class.__name__)
     for path in paths:

@@ -1,4 +1,4 @@
-"""Where a number first stopped being finite, when training breaks down."""
+"""Finds the first number that is not finite, when training breaks down."""
 
 from collections.abc import Iterable
 
@@ -14,11 +14,11 @@ from npbert.training.state import Run
 
 
 class NotFiniteError(FloatingPointError):
-    """The loss, a gradient or a parameter is infinite or not a number."""
+    """The loss, a gradient or a parameter is not finite."""
 
 
 def check_step(trainer: Run, step: Step) -> None:
-    """Raise NotFiniteError, on all processes, for a loss or a gradient, before the update."""
+    """Raise NotFiniteError, on all processes, for the loss or a gradient, before the update."""
     if step.is_finite:
         return
     parts = enumerate(parts_of(trainer.model, step.batch, trainer.settings.parts))
@@ -27,7 +27,7 @@ def check_step(trainer: Run, step: Step) -> None:
     _, found = min(trainer.communicator.gather(first_not_finite(trainer.model, own, gradients)))
     raise NotFiniteError(
         f"step {step.number}: the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}; "
-        f"{found}. A smaller learning rate may help."
+        f"{found}; try a smaller learning rate"
     )
 
 
@@ -35,18 +35,16 @@ def check_parameters(model: Layer, number: int) -> None:
     """Raise NotFiniteError for a parameter after the update of this step."""
     name = parameter_not_finite(model)
     if name:
-        raise NotFiniteError(
-            f"step {number}: the parameter {name} is not finite after it. A smaller learning rate may help."
-        )
+        raise NotFiniteError(f"step {number}: the parameter {name} is not finite after it; try a smaller learning rate")
 
 
 def parameter_not_finite(model: Layer) -> str | None:
-    """The name of the first parameter with a value that is not finite, if there is one."""
+    """Return the name of the first parameter with a value that is not finite, or None."""
     found = set()
 
     def look(named: tuple[str, Parameter]) -> None:
         name, parameter = named
-        # A finite sum, which is quickly made, has finite terms; an infinite one may be of terms that are only large.
+        # A finite sum, a fast test, has finite terms; an infinite one may also come from large terms.
         with np.errstate(all="ignore"):
             if not (np.isfinite(parameter.value.sum()) or np.isfinite(parameter.value).all()):
                 found.add(name)
@@ -60,10 +58,10 @@ def first_not_finite(
     parts: Iterable[tuple[AnyBatch, np.random.Generator | None]],
     gradients: Iterable[tuple[str, Parameter]],
 ) -> tuple[int, str]:
-    """A sentence that names the first parameter, or else the first layer, with a value that is not finite; or else the
-    parameter whose gradient has one. Before it, a number that is smaller the nearer this is to the cause.
+    """Return a sentence on the first parameter, or else the first layer, with a value that is not finite; or else on a
+    parameter with such a gradient. Before it, a number that is smaller the nearer it is to the cause.
 
-    parts, gradients: those that this process has; each part with the generator of the same dropout.
+    parts, gradients: of this process; each part with the generator of the same dropout.
     """
     parameter_name = parameter_not_finite(model)
     if parameter_name:
@@ -81,8 +79,8 @@ def first_not_finite(
         with np.errstate(all="ignore"):
             model.loss(batch, Tape(rng, watcher=look))
         if found:
-            return 1, f"the first values that are not finite come out of {found[0]}"
-    for name, parameter in reversed(list(gradients)):  # the last ones are nearest to the loss
+            return 1, f"the first values that are not finite come from {found[0]}"
+    for name, parameter in reversed(list(gradients)):  # the last ones are closest to the loss
         if not np.isfinite(parameter.grad).all():
             return 2, f"all values are finite, but the gradient of {name} is not"
     return 3, "all values and gradients are finite, but their sum is not"

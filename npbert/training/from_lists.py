@@ -1,4 +1,4 @@
-"""finetune: teach a BERT to label texts that are lists in a program, and not files."""
+"""finetune: teach a BERT to label texts from lists instead of files."""
 
 import json
 import warnings
@@ -25,7 +25,7 @@ _Examples = tuple[Sequence[Text], Sequence[object] | None]
 Lists = dict[str, list[Any]]
 """texts, and perhaps labels and sample_weight, by name."""
 _OF_FILES = ("model", "train", "held_out", "text", "label", "sample_weight")
-"""The settings that are none here: finetune has arguments for them, or writes the file itself."""
+"""The settings of files: finetune has arguments for them, or writes the file itself."""
 
 
 @overload
@@ -67,37 +67,36 @@ def finetune(
     overwrite: bool = False,
     **settings: Any,
 ) -> Classify | Embed:
-    """Teach the BERT in the folder `model` to give these texts these labels; return the best model, ready for texts.
+    """Fine-tune the BERT in the folder `model` on these texts and labels; return the best model, ready for texts.
 
     texts: each a text, or a pair. labels: one for each text; floats are learned as numbers, in a regression. With
     task="vectors" the model learns vectors, and texts are pairs that belong together, or tuples of a query, its text
-    and texts that do not belong to it; labels are scores of pairs, or None. held_out: other texts with their labels,
-    or a list of pairs without, to judge the model by; or the share of these to be kept for that, as 0.2.
-    sample_weight: for a classification, how much each text counts in the loss. overwrite: begin anew, in place of a run
-    in the folder. settings: of FinetuneSettings, as `epochs` or `learning_rate`; class_weight may be "balanced", or a
-    dict of weights by label.
-    The run is kept in `folder`, with its examples, for `npbert report`; a run that was stopped goes on. (Extra: train.)
+    and other texts; labels are scores of pairs, or None. held_out: other texts with their labels, or a list of pairs,
+    to evaluate the model; or the share of these kept for it, as 0.2. sample_weight: for a classification, the weight of
+    each text in the loss. overwrite: replace a run in the folder. settings: of FinetuneSettings, as `epochs` or
+    `learning_rate`; class_weight may be "balanced", or a dict of weights by label. The run is kept in `folder`, with
+    its examples, for `npbert report`; a stopped run continues. (Extra: train.)
 
-    Raises: TypeError for a setting that there is not, or a string where a list is wanted; InputError for lists of
-    different lengths, or none, and for labels that cannot be learned, with the number of the row, from 0; FileError
-    where `folder` has a run with other examples; what FinetuneSettings and Finetuning raise.
+    Raises: TypeError for an unknown setting, or a string instead of a list; InputError for empty lists, different
+    lengths, and labels that cannot be learned, with the number of the row, from 0; FileError if `folder` has a run with
+    other examples; the errors of FinetuneSettings and Finetuning.
     """
     known = {field.name for field in fields(FinetuneSettings)}.difference(_OF_FILES)
     for name in settings.keys() - known:
         hint = did_you_mean(name, known | {"held_out", "sample_weight"})
-        raise TypeError(f"there is no setting {name}{hint}; there are {', '.join(sorted(known))}")
+        raise TypeError(f"unknown setting {name}{hint}; wanted one of {', '.join(sorted(known))}")
     for name, given in (("texts", texts), ("labels", labels)):
         if isinstance(given, str):
             raise TypeError(f"{name} is one string, wanted a list of them: [{given!r:.40}]")
     kind = task_named(str(settings.get("task", "classification")))
     is_of_vectors = issubclass(kind, SentenceVectors)
     if labels is None and not is_of_vectors:
-        raise TypeError("labels are missing, wanted one for each text")
+        raise TypeError("labels is missing, wanted one for each text")
     columns: dict[str, Any] = {"texts": texts, "labels": labels, "sample_weight": sample_weight}
     lists = {name: list(column) for name, column in columns.items() if column is not None}
     first = lists["texts"][:1]
     if is_of_vectors and first and len(_columns(first[0])) == 1:
-        wanted = "a pair: a query, and the text that belongs to it"
+        wanted = "a pair: a query, and its matching text"
         raise InputError(f"the training list, row 0: {first[0]!r:.60}", wanted=wanted)
     examples = _split(lists, held_out, settings.get("seed", 0))
     files = {name: Path(folder) / f"{name}.jsonl" for name in examples}
@@ -116,7 +115,7 @@ def finetune(
 
 
 def _columns(text: Text) -> tuple[str, ...]:
-    """The names of the columns for what a text has: one text, a pair, or a pair and texts that do not belong to it."""
+    """Return the names of the columns for a text, a pair, or a pair with other texts."""
     count = len(text) if isinstance(text, tuple | list) else 1
     return "text", *(["text_pair"] if count > 1 else []), *(f"negative_{number}" for number in range(2, count))
 
@@ -139,7 +138,7 @@ def _as_settings(lists: Lists, settings: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
-    """Errors and warnings name the lists instead of their files, with rows from 0, and no settings of files."""
+    """Let errors and warnings name the lists instead of their files, with rows from 0, and no settings of files."""
     names = {"train": "the training list", "held_out": "the held-out list"}
     lists = {str(path): names[name] for name, path in files.items()}
 
@@ -180,7 +179,7 @@ def _lines(
         if len(parts) != len(columns) or not all(isinstance(part, str) for part in parts):
             wanted = like_the_first + ", as the first is" * (number > 1 or len(columns) > 1)
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
-        if label is None or label != label:  # as pandas says that there is none
+        if label is None or label != label:  # pandas' missing value
             raise InputError(f"the label is {label}", wanted="one for each text", where=Place(str(path), number))
         named = dict(zip(columns, parts, strict=False))
         lines.append(json.dumps({**named, "label": str(label), **weight}) + "\n")
@@ -188,7 +187,7 @@ def _lines(
 
 
 def _split(lists: Lists, held_out: _Examples | Sequence[Text] | float | None, seed: Any) -> dict[str, Lists]:
-    """The lists to learn from, "train", and to judge by, "held_out", by name; of a share, examples drawn at random."""
+    """Return the lists "train" and "held_out" by name. For a share, the examples are drawn at random."""
     if held_out is None:
         return {"train": lists}
     if "labels" not in lists and isinstance(held_out, list):
@@ -211,10 +210,10 @@ def _split(lists: Lists, held_out: _Examples | Sequence[Text] | float | None, se
 
 
 def _write(path: Path, text: str, undone: ExitStack, *, overwrite: bool) -> None:
-    """Write the file, unless it is there. undone: what takes it away again."""
+    """Write the file, unless it exists. undone: removes it again."""
     if path.exists() and not overwrite:
         if path.read_text(encoding="utf-8") != text:
-            raise FileError(f"{path} has other examples: a new run needs another folder")
+            raise FileError(f"{path} has other examples; for a new run, choose another folder")
         return
     for folder in [each for each in (path.parent, *path.parent.parents) if not each.exists()][::-1]:
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""Statistics of the layers of a model: how large the gradient of a step is in each, and how far the step moves it."""
+"""Statistics of a model's layers: the size of the gradient, and of the update, in each step."""
 
 import math
 
@@ -16,10 +16,10 @@ _SAMPLE = 4096
 
 
 class LayerStatistics(Watcher):
-    """Writes a row of layers.jsonl for each step that is logged: by layer, the norm of its gradient, ‖g‖, and that of
-    the update beside that of the values, ‖Δw‖ / ‖w‖, each with four digits; and histograms when the model is judged.
+    """Writes a row of layers.jsonl for each logged step: by layer, the norm of the gradient, ‖g‖, and of the update
+    relative to the values, ‖Δw‖ / ‖w‖, with four digits; and histograms at evaluations.
 
-    The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is NaN where all are 0.
+    The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is NaN if all are 0.
     """
 
     def __init__(self, model: Layer, settings: TrainerSettings, log: Log) -> None:
@@ -42,7 +42,7 @@ class LayerStatistics(Watcher):
         self._log.layers.write(step.number, {"gradient_norms": self._norms, "update_ratios": ratios})
 
     def histograms(self) -> dict[str, Array]:
-        """By layer, values of its parameters and of their gradients: at most 4,096 of each parameter, evenly spaced."""
+        """Return values of the parameters and gradients by layer: at most 4,096 of each parameter, evenly spaced."""
         found = {}
         for name, parameters in self._layers.items():
             found[f"values/{name}"] = np.concatenate([_sample(parameter.value) for parameter in parameters])
@@ -50,13 +50,13 @@ class LayerStatistics(Watcher):
         return found
 
     def _samples(self) -> dict[str, list[Array]]:
-        """By layer, for each parameter, values of it: each times √n, where every n-th value was taken."""
+        """Return every n-th value of each parameter, times √n, by layer."""
         return {name: [_sample(p.value, weighted=True) for p in layer] for name, layer in self._layers.items()}
 
 
 def _sample(values: Array, *, weighted: bool = False) -> Array:
     flat = values.reshape(-1)
-    step = -(-len(flat) // _SAMPLE) | 1  # odd, so that it does not stay in one column
+    step = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
     sample = flat[::step].astype(float)
     return sample * math.sqrt(len(flat) / len(sample)) if weighted else sample
 

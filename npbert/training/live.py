@@ -1,4 +1,4 @@
-"""A run in words: its step, the best so far, and the numbers that count."""
+"""The progress of a run in words: its step, the best so far, and the metrics."""
 
 import sys
 import time
@@ -17,7 +17,7 @@ _EVERY = 0.5  # seconds
 
 
 def progress_in_words(trainer: Run, news: str = "") -> Text:
-    """Of a Trainer, up to its step. news: lines that come first."""
+    """Return the progress of a Trainer up to its step. news: lines before it."""
     rows, told, best = [], [], []
     with suppress(FileError, OSError):
         rows = read_json_lines(trainer.folder / METRICS_FILE, at_most=MOST_ROWS)
@@ -36,7 +36,7 @@ def progress_in_words(trainer: Run, news: str = "") -> Text:
 
 
 class Live(Bar):
-    """The progress of a run in a notebook: in place of a bar, a text, which changes as it goes on."""
+    """The progress of a run in a notebook: a text that updates, instead of a bar."""
 
     def __init__(self, trainer: Run, display: Callable[..., Any], news: str = "") -> None:
         self._trainer, self._news, self._said, self.is_closed = trainer, f"{news}\n" if news else "", "", False
@@ -46,7 +46,7 @@ class Live(Bar):
 
     def update(self) -> None:
         trainer, now = self._trainer, time.perf_counter()
-        if now - self._shown >= _EVERY:  # a quick run does not wait for it
+        if now - self._shown >= _EVERY:  # a fast run does not wait for the display
             left = (now - self._start) / max(1, trainer.step - self._first) * (trainer.settings.steps - trainer.step)
             self._handle.update(progress_in_words(trainer, f"{self._news}{self._said}\nabout {left:.0f} s left"))
             self._shown = now
@@ -63,7 +63,7 @@ class Live(Bar):
 
 
 def progress_of(trainer: Run, news: str) -> Bar:
-    """A text that changes in a notebook, and else a bar. news: from where the run goes on, if it does."""
+    """Return a text that updates in a notebook, otherwise a bar. news: the start of a resumed run."""
     ipython = sys.modules.get("IPython")
     if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():
         return Live(trainer, sys.modules["IPython.display"].display, news)

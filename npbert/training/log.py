@@ -1,4 +1,4 @@
-"""The record of a run: on disk, in files of rows and event files for TensorBoard; to a person, by a bar."""
+"""The log of a run: files of rows, event files for TensorBoard, and a progress bar."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _NO_BREAK = "\u00a0"
 
 
 class Log(Watcher):
-    """The numbers of a run, by step, in `folder`:
+    """The numbers of a run by step, in `folder`:
 
         metrics.jsonl   losses, metrics, learning rate …        layers.jsonl   of each layer: gradient and update
         shown.jsonl     what the model says of some examples    tensorboard/   scalars, histograms and images
 
-    These are its attributes `metrics`, `layers`, `shown` and `events`. A file of rows is there when there is something
-    in it. A run and the same run resumed have the same rows: what depends on the clock goes to TensorBoard alone.
+    These are its attributes `metrics`, `layers`, `shown` and `events`. A file of rows is created with its first row. A
+    resumed run has the same rows: numbers that depend on the clock go only to TensorBoard.
 
-    after_step: rows of later steps, from a run that was killed after its last saved state, are dropped. every: after
-    how many steps there is a row. (Extra: train.)
+    after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
+    every: the steps between rows. (Extra: train.)
 
-    Warns: when there are rows but no step to go on from, or when rows are missing before it.
+    Warns: if there are rows but no state, or rows are missing before it.
     """
 
     def __init__(self, folder: Path, *, after_step: int, every: int = 1) -> None:
@@ -47,18 +47,18 @@ class Log(Watcher):
         )
         path, reached = self.metrics.path, self.metrics.reached
         if reached and not after_step:
-            warnings.warn(f"{path} goes to step {reached}, but no state was saved: it begins anew", stacklevel=4)
+            warnings.warn(f"{path} has steps up to {reached}, but no state was saved: it starts again", stacklevel=4)
         elif reached < after_step // every * every:
             warnings.warn(f"{path} ends at step {reached}, but the state is of step {after_step}", stacklevel=4)
         self.events = EventFile(folder / EVENTS_FOLDER, first_step=after_step + 1)
 
     def write(self, step: int, numbers: dict[str, float], **timed: float) -> None:
-        """Add a row of metrics: `numbers` to both, and those that depend on the clock to TensorBoard alone."""
+        """Add a row of metrics: `numbers` to both, and numbers that depend on the clock only to TensorBoard."""
         self.metrics.write(step, numbers)
         self.events.scalars(step, {**numbers, **timed})
 
     def before_update(self, step: Step) -> None:
-        """A step that breaks the run gets a row, so that the curves show where it ended."""
+        """Add a row for a step that stops the run, to show its end in the curves."""
         if not step.is_finite:
             self.metrics.write(step.number, {"loss": step.losses.total, "gradient_norm": step.gradient_norm})
 
@@ -82,15 +82,15 @@ class Log(Watcher):
 
 
 def short(number: float) -> float:
-    """The number with four digits, as rows of many numbers have it."""
+    """Return the number with four digits, for rows of many numbers."""
     return float(f"{number:.4g}")
 
 
 class EventFile:
-    """A new event file in `folder`. TensorBoard drops what files before it have of `first_step` and later steps.
+    """A new event file in `folder`. TensorBoard ignores older files from `first_step` on.
 
-    Each event is a protocol buffer in TensorFlow's format for records, and in the file at once. (TensorBoard's own
-    writer has a thread write, whose errors reach nobody.) Extra: train. Raises: OSError that names the file.
+    Each event is a protocol buffer in TensorFlow's record format, written at once. (TensorBoard's writer uses a thread,
+    whose errors are lost.) Extra: train. Raises: OSError with the file.
     """
 
     def __init__(self, folder: Path, *, first_step: int) -> None:
@@ -98,7 +98,7 @@ class EventFile:
         self._summaries = import_extra("tensorboard.compat.proto.summary_pb2", extra="train")
         records = import_extra("tensorboard.summary.writer.record_writer", extra="train")
         folder.mkdir(exist_ok=True)
-        seconds, rest = divmod(time.time_ns(), 10**9)  # files are read in the order of their names
+        seconds, rest = divmod(time.time_ns(), 10**9)  # TensorBoard reads files in the order of their names
         self._path = folder / f"events.out.tfevents.{seconds:010d}.{rest:09d}.{socket.gethostname()}.{os.getpid()}"
         self._file = self._path.open("xb")
         self._records = records.RecordWriter(self._file)
@@ -111,7 +111,7 @@ class EventFile:
         self._summary(step, [{"tag": name, "simple_value": value} for name, value in numbers.items()])
 
     def histograms(self, step: int, samples: dict[str, Array]) -> None:
-        """Add how the numbers of each sample are spread."""
+        """Add a histogram of each sample."""
         values = []
         for name, sample in samples.items():
             counts, edges = np.histogram(sample, _BINS, _ends(sample))
@@ -124,7 +124,7 @@ class EventFile:
         """Add pictures by name, each a PNG file."""
         values = []
         for name, png in pictures.items():
-            width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # where PNG has them
+            width, height = (int.from_bytes(png[start : start + 4], "big") for start in (16, 20))  # as in PNG
             how = {"width": width, "height": height, "colorspace": _RED_GREEN_BLUE_ALPHA}
             values.append({"tag": name, "image": self._summaries.Summary.Image(encoded_image_string=png, **how)})
         self._summary(step, values)
@@ -147,7 +147,7 @@ class EventFile:
 
 
 def _ends(sample: Array) -> tuple[float, float]:
-    """The least and the largest number, with some room where 30 steps from one to the other would be no steps."""
+    """Return the least and the largest number, widened if 30 bins between them would be empty."""
     low, high = float(sample.min()), float(sample.max())
     largest = max(abs(low), abs(high), 1e-200)
     room = 0.0 if high - low > 1e-9 * largest else max(0.5, 1e-6 * largest)
@@ -155,10 +155,10 @@ def _ends(sample: Array) -> tuple[float, float]:
 
 
 class Bar(Watcher):
-    """The progress of a run of `total` steps: a bar on a terminal; elsewhere, in a file say, about 20 lines in all; and
-    nothing where npbert is to be quiet.
+    """The progress of a run of `total` steps: a bar on a terminal; otherwise, as in a file, about 20 lines in all; and
+    nothing if npbert is quiet.
 
-    done: how many steps were made before. (Extra: train.)
+    done: the number of earlier steps. (Extra: train.)
     """
 
     def __init__(self, total: int, *, done: int) -> None:
@@ -177,12 +177,12 @@ class Bar(Watcher):
             self.say(held_out_line(step.number, step.evaluation))
 
     def update(self) -> None:
-        """One more step is made."""
+        """Count a step."""
         self._done += 1
         self._bar.update(1)
 
     def show(self, numbers: dict[str, float], tokens_per_second: float) -> None:
-        """The loss, the accuracies and the speed of the last steps."""
+        """Show the loss, the accuracies and the speed of the last steps."""
         shares = {name.removesuffix("_accuracy"): value for name, value in numbers.items() if "accuracy" in name}
         parts = [f"{name} {value:.0%}" for name, value in shares.items()]
         line = ", ".join([f"loss {numbers['loss']:.3f}", *parts, f"{tokens_per_second:,.0f} tok/s"])
@@ -194,8 +194,8 @@ class Bar(Watcher):
             self.say(f"step {self._done} of {self._total}: {line}, {self._bar.format_interval(left)} left")
 
     def say(self, line: str) -> None:
-        """A line that stays, above the bar. Where nobody can read it, as `head` or a terminal that shows the run has
-        gone, `is_closed` is True from then on."""
+        """Print a line above the bar. If standard output is closed, as after `head` or a lost terminal, set
+        `is_closed`."""
         if is_quiet() or self.is_closed:
             return
         try:
@@ -203,7 +203,7 @@ class Bar(Watcher):
             sys.stdout.flush()
         except OSError as error:
             self.is_closed = True
-            LOGGER.warning("standard output is closed (%s), so the run stops", error.strerror)
+            LOGGER.warning("standard output is closed (%s): the run stops", error.strerror)
 
     def __enter__(self) -> Bar:
         return self
@@ -213,7 +213,7 @@ class Bar(Watcher):
 
 
 def held_out_line(step: int, numbers: dict[str, float]) -> str:
-    """The numbers of an evaluation in a line, or in several where it would be longer than 79 characters."""
+    """Return the numbers of an evaluation in a line, or in several of at most 79 characters."""
     parts = [f"{name.replace('_', ' ')} {value:.3g}".replace(" ", _NO_BREAK) for name, value in numbers.items()]
     line = fill(f"step {step}: held out: {', '.join(parts)}", 79, subsequent_indent=" " * 4)
     return line.replace(_NO_BREAK, " ")

@@ -1,4 +1,4 @@
-"""MaskedSentences: a few sentences with hidden words, always the same ones, that show what a model learns."""
+"""MaskedSentences: a few fixed masked sentences for sample predictions during training."""
 
 from collections.abc import Sequence
 
@@ -20,9 +20,9 @@ _SHORTEST, _LONGEST, _TOKENS_A_MASK = 8, 24, 8
 
 
 class MaskedSentences:
-    """Eight sentences, spread over a corpus, with one to three words of each hidden; fewer where there are fewer.
+    """Up to eight sentences, spread over a corpus, with one to three words of each masked.
 
-    They have 8 to 24 tokens; where a piece of the corpus has none like that, the beginnings of others will do.
+    They have 8 to 24 tokens, or are the beginnings of longer ones.
     """
 
     def __init__(self, corpus: Corpus, tokenizer: Tokenizer, *, max_length: int, seed: int) -> None:
@@ -41,19 +41,19 @@ class MaskedSentences:
 
     @property
     def example(self) -> PlottedText | None:
-        """The shortest of the sentences, for a picture of attention."""
+        """Return the shortest of the sentences, for a picture of attention."""
         ids = min(self.input_ids, key=len, default=None)
         return None if ids is None else PlottedText(Batch(np.array([ids])), self.tokenizer.decode(ids))
 
     def show(self, model: TaskModel) -> dict[str, object]:
-        """The guesses of the model: for each sentence its tokens, and for each hidden one its place, the true token and
-        its probability, and the five most probable tokens. Nothing where there is no sentence."""
+        """Return the model's predictions: for each sentence its tokens, and for each masked one its place, the true
+        token with its probability, and the five most probable tokens. Empty without a sentence."""
         if not self.input_ids:
             return {}
         batch = Batch(
             pad_rows(self.input_ids, self.tokenizer.pad_id),
             attention_mask=pad_rows([[1] * len(ids) for ids in self.input_ids], 0),
-            labels=pad_rows(self.labels, IGNORED),  # only places with a label get logits
+            labels=pad_rows(self.labels, IGNORED),  # only labelled places get logits
         )
         output = model(batch)
         probabilities = Softmax()(getattr(output, "prediction_logits", output).astype(float))
@@ -74,7 +74,7 @@ class MaskedSentences:
 def _choose(
     tokenizer: Tokenizer, sentences: list[list[int]], count: int, longest: int, rng: np.random.Generator
 ) -> list[list[int]]:
-    """`count` of the sentences of a piece, in their order."""
+    """Return `count` sentences of a piece, in order."""
     fitting = [ids for ids in sentences if _SHORTEST <= len(ids) + 2 <= longest]
     fitting = fitting or [ids[: longest - 2] for ids in sentences]
     known = [ids for ids in fitting if tokenizer.is_word[ids].any()]
@@ -82,9 +82,9 @@ def _choose(
 
 
 def _hide(ids: Sequence[int], tokenizer: Tokenizer, rng: np.random.Generator) -> list[int]:
-    """The labels of a sentence: the true ids of whole words, one for every eight tokens, and −100 elsewhere.
+    """Return the labels of a sentence: the true ids of whole words, one for every eight tokens, and −100 elsewhere.
 
-    Words are hidden before punctuation.
+    Words are masked before punctuation.
     """
     is_start = tokenizer.is_word & ~tokenizer.continues
     starts = [place for place, index in enumerate(ids) if is_start[index]] or [1]  # a byte-pair word has no start there

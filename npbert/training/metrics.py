@@ -1,4 +1,4 @@
-"""Metrics: how good predictions are, by each task's own measure. Every score is a Python float, and higher is better.
+"""Metrics of predictions, for each task. Every score is a Python float, and higher is better.
 
 classes (CoLA, MRPC, QQP, MNLI, …)    accuracy, f1, macro_f1, matthews
 numbers (STS-B)                       pearson, spearman
@@ -19,22 +19,22 @@ from npbert.core.checks import check_integers
 
 
 def accuracy(predictions: ArrayLike, labels: ArrayLike) -> float:
-    """The share of the examples whose prediction is the label.
+    """Return the share of examples with a right prediction.
 
     predictions (N,)   labels (N,)   integers, one class an example
 
-    Raises: TypeError for other values than integers; ValueError for other shapes, different lengths, no example, or a
-    label that is IGNORED (−100), as that is not a class.
+    Raises: TypeError unless they are integers; ValueError for other shapes, different lengths, no example, or a label
+    IGNORED (−100), which is not a class.
     """
     predictions, labels = _classes(predictions, labels)
     return float(np.mean(predictions == labels))
 
 
 def f1(predictions: ArrayLike, labels: ArrayLike, positive: int = 1) -> float:
-    """F1 of the class `positive`, where all others are negative; 0 when it is neither predicted nor a label.
+    """Return F1 of the class `positive`, with all others negative; 0 if it is neither predicted nor a label.
 
-    F1 = 2 TP / (2 TP + FP + FN): the true negatives, of which there may be very many, do not count. The metric of MRPC
-    and QQP. (Wang et al. 2018, "GLUE", section 3.2.) Shapes and errors: as accuracy.
+    F1 = 2 TP / (2 TP + FP + FN): true negatives, perhaps very many, do not count. The metric of MRPC and QQP. (Wang et
+    al. 2018, "GLUE", section 3.2.) Shapes and errors: as accuracy.
     """
     predictions, labels = _classes(predictions, labels)
     predicted, gold = predictions == positive, labels == positive
@@ -42,13 +42,13 @@ def f1(predictions: ArrayLike, labels: ArrayLike, positive: int = 1) -> float:
 
 
 def macro_f1(predictions: ArrayLike, labels: ArrayLike) -> float:
-    """The mean of the F1 of all classes that are predicted or a label, so that a rare one weighs as much as a frequent
-    one. Shapes and errors: as accuracy."""
+    """Return the mean F1 over all classes that are predicted or a label; rare and frequent classes weigh the same.
+    Shapes and errors: as accuracy."""
     return float(np.mean([scores.f1 for scores in class_scores(predictions, labels).values()]))
 
 
 class ClassScores(NamedTuple):
-    """One class as it is found: its precision, recall and F1, and how many examples have it as their label."""
+    """The precision, recall and F1 of a class, and the number of examples with this label."""
 
     precision: float
     recall: float
@@ -57,7 +57,8 @@ class ClassScores(NamedTuple):
 
 
 def class_scores(predictions: ArrayLike, labels: ArrayLike) -> dict[int, ClassScores]:
-    """The scores of each class that is predicted or a label; an undefined one is 0. Shapes, errors: as accuracy."""
+    """Return the scores of each class that is predicted or a label; an undefined one is 0. Shapes, errors: as
+    accuracy."""
     predictions, labels = _classes(predictions, labels)
     counts = zip(*(each.tolist() for each in _counts_by_class(predictions, labels)), strict=True)
     scores = (ClassScores(*precision_recall_f1(*each), support=each[2]) for each in counts)
@@ -65,17 +66,17 @@ def class_scores(predictions: ArrayLike, labels: ArrayLike) -> dict[int, ClassSc
 
 
 def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
-    """The Matthews correlation coefficient for any number of classes: 1 for all right, about 0 for guessing.
+    """Return the Matthews correlation coefficient for any number of classes: 1 for all right, about 0 for guessing.
 
     (N c − Σ pₖ tₖ) / √((N² − Σ pₖ²) (N² − Σ tₖ²))  with c predictions right, and class k predicted pₖ times and a label
-    tₖ times: the correlation of the two as one-hot vectors. 0 where it is undefined, as either side has one class only.
-    The metric of CoLA. (Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient";
-    for two classes Matthews 1975.) Shapes and errors: as accuracy.
+    tₖ times: the correlation of the two as one-hot vectors. It is 0 if undefined, when a side has only one class. The
+    metric of CoLA. (Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient"; for
+    two classes Matthews 1975.) Shapes and errors: as accuracy.
     """
     hits, predicted, gold = _counts_by_class(*_classes(predictions, labels))
     n = int(gold.sum())
     covariance = n * int(hits.sum()) - int(predicted @ gold)
-    # In Python's integers: the product grows as N⁴, and would overflow NumPy's from some 60,000 examples on.
+    # Python integers, as the product grows as N⁴ and overflows NumPy's from some 60,000 examples on.
     variances = (n * n - int(predicted @ predicted)) * (n * n - int(gold @ gold))
     return ratio(covariance, math.sqrt(variances))
 
@@ -86,12 +87,12 @@ def _classes(predictions: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
     check_integers(labels, name="labels")
     ignored = int(np.sum(labels == IGNORED))
     if ignored:
-        raise ValueError(f"labels hold {IGNORED}, which is not a class, {ignored} times: leave those examples out")
+        raise ValueError(f"labels has {IGNORED} {ignored} times, wanted classes; leave these examples out")
     return predictions, labels
 
 
 def _counts_by_class(predictions: Array, labels: Array) -> tuple[Array, Array, Array]:
-    """The counts of each class: predicted rightly, predicted, and as a label; three arrays (C,)."""
+    """Return three counts for each class, (C,): right predictions, predictions, and labels."""
     classes, numbers = np.unique(np.stack([predictions, labels]), return_inverse=True)
     predicted, gold = numbers.reshape(2, -1)  # the classes as 0 to C − 1
 
@@ -102,12 +103,12 @@ def _counts_by_class(predictions: Array, labels: Array) -> tuple[Array, Array, A
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float:
-    """Pearson's correlation: 1 when y is a rising straight line in x, −1 when a falling one, about 0 for guessing.
+    """Return Pearson's correlation: 1 if y is a rising line in x, −1 for a falling one, about 0 for guessing.
 
     r = Σ (xᵢ − x̄)(yᵢ − ȳ) / √(Σ (xᵢ − x̄)² · Σ (yᵢ − ȳ)²)  in float64   x, y (N,)
 
-    nan where it is undefined: a constant side, as a single example is, makes it 0 / 0. A metric of STS-B. (Wang et al.
-    2018, "GLUE", section 3.2.)
+    It is nan, 0 / 0, if a side is constant, as for a single example. A metric of STS-B. (Wang et al. 2018, "GLUE",
+    section 3.2.)
 
     Raises: TypeError unless both hold integers or floats; ValueError for other shapes, different lengths, no example,
     or a number that is not finite.
@@ -119,10 +120,10 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
-    """Spearman's rank correlation: 1 when y rises wherever x does, in whatever curve.
+    """Return Spearman's rank correlation: 1 if y rises whenever x does.
 
-    It is Pearson's correlation of the ranks, where equal values share the mean of theirs; nan where a side is constant.
-    x, y (N,). A metric of STS-B. (Wang et al. 2018, "GLUE", section 3.2.) Raises: as pearson.
+    It is Pearson's correlation of the ranks, with the mean rank for equal values; nan if a side is constant. x, y (N,).
+    A metric of STS-B. (Wang et al. 2018, "GLUE", section 3.2.) Raises: as pearson.
     """
     x, y = _numbers(x, y)
     return pearson(_ranks(x), _ranks(y))
@@ -133,7 +134,7 @@ def _numbers(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
     pair = paired(names, x, y)
     for name, array in zip(names, pair, strict=True):
         if array.dtype.kind not in "iuf":
-            raise TypeError(f"{name} must hold integers or floats, got {array.dtype}")
+            raise TypeError(f"{name} has dtype {array.dtype}, wanted integers or floats")
         finite = np.isfinite(array)
         if not finite.all():
             place = int(np.argmin(finite))
@@ -142,42 +143,42 @@ def _numbers(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
 
 
 def _ranks(x: Array) -> Array:
-    """The rank of each value, from 1 on. Values that tie for ranks a to b all have the rank (a + b) / 2."""
+    """Return the rank of each value, from 1 on. Values that tie for ranks a to b all have rank (a + b) / 2."""
     _, numbers, counts = np.unique(x, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[numbers]
 
 
 def ratio(part: float, whole: float) -> float:
-    """part / whole, and 0 where whole is 0: nothing was there to be right about."""
+    """Return part / whole, or 0 if whole is 0."""
     return float(part / whole) if whole else 0.0
 
 
 def f1_from_counts(hits: int, predicted: int, gold: int) -> float:
-    """F1 of `predicted` guesses at `gold` things, of which `hits` are right: 2 · precision · recall / (precision +
+    """Return F1 of `predicted` guesses at `gold` items, with `hits` right ones: 2 · precision · recall / (precision +
     recall), which is 2 · hits / (predicted + gold); 0 when there is neither. (Van Rijsbergen 1979, chapter 7.)"""
     return ratio(2 * hits, predicted + gold)
 
 
 def precision_recall_f1(hits: int, predicted: int, gold: int) -> tuple[float, float, float]:
-    """hits / predicted, hits / gold, and F1, their harmonic mean; each is 0 where it is 0 / 0."""
+    """Return hits / predicted, hits / gold, and F1, their harmonic mean; 0 / 0 counts as 0."""
     return ratio(hits, predicted), ratio(hits, gold), f1_from_counts(hits, predicted, gold)
 
 
 def paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
-    """Both as arrays (N,). Raises: ValueError unless both are (N,) with the same N, at least 1."""
+    """Return both as arrays (N,). Raises: ValueError unless both are (N,) with the same N, at least 1."""
     pair = np.asarray(first), np.asarray(second)
     for name, array in zip(names, pair, strict=True):
         if array.ndim != 1:
-            raise ValueError(f"{name} has shape {array.shape}, wanted (N,): one value an example")
+            raise ValueError(f"{name} has shape {array.shape}, wanted (N,), one value an example")
         if len(array) == 0:
             raise ValueError(f"{name} is empty, wanted at least one example")
     if len(pair[0]) != len(pair[1]):
-        raise ValueError(f"{names[0]} has {len(pair[0])} values, but {names[1]} has {len(pair[1])}")
+        raise ValueError(f"{names[0]} has {len(pair[0])} values, wanted {len(pair[1])}, as {names[1]}")
     return pair
 
 
 METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {
     metric.__name__: metric for metric in (accuracy, f1, macro_f1, matthews, pearson, spearman)
 }
-"""The metrics that compare one prediction an example, (N,), with one label, by name."""
+"""The metrics for one prediction and one label an example, (N,), by name."""

@@ -1,4 +1,4 @@
-"""Processes that train one model together: who has started them, how they talk, and how they share work."""
+"""Processes that train one model together: their launcher, their messages, and their shares of the work."""
 
 import logging
 import os
@@ -18,70 +18,69 @@ from npbert.io.messages import LOGGER, in_words
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 PATIENCE = 2.0
-"""For how many seconds a process that fails waits for the others to fail, too."""
+"""The seconds that a failing process waits for the others to fail, too."""
 
 Item = TypeVar("Item")
 
 
 class LauncherError(OSError):
-    """A launcher has started several processes, but they cannot talk to each other."""
+    """The processes of a launcher cannot exchange messages."""
 
 
 class Communicator:
-    """Process `rank` of `size`, which all train one model on the same batches, each on parts of them.
+    """Process `rank` of `size`, which train one model on parts of the same batches.
 
-    Every method is called by all processes, in the same order; each waits until the others are there.
-
-    This class is one process by itself.
+    All processes call every method in the same order, and wait for each other. This class is a single process.
     """
 
     rank = 0
     size = 1
 
     def gather(self, value: Item) -> list[Item]:
-        """The values that the processes give, in their order: anything that can be pickled."""
+        """Return the values of all processes in order: anything that can be pickled."""
         return [value]
 
     def exchange(self, given: Sequence[Sequence[Array]], wanted: Sequence[Sequence[Array]]) -> None:
-        """Send the arrays given[k] to process k, and fill the arrays wanted[k] with what it sends, for all others. All
-        are contiguous, and those that are sent have the sizes of those that wait for them. (All-to-all.)"""
+        """Send the arrays given[k] to process k, and fill the arrays wanted[k] with its arrays, for all others. All are
+        contiguous, with matching sizes. (All-to-all.)"""
 
     @contextmanager
     def ending_together(self) -> Iterator[None]:
-        """While it lasts, no process is left behind waiting for one that has failed.
+        """Within it, no process waits forever for a failed one.
 
-        Raises: what is raised in it. When not all processes fail, the one that does says why and ends them all.
+        Raises: errors inside it. If not all processes fail, the failing one prints its error and ends them all.
         """
         yield
 
     @property
     def is_first(self) -> bool:
-        """True for the process that writes files and speaks."""
+        """True for the process that writes files and prints."""
         return self.rank == 0
 
     def own(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Those of the items that are this process's share: neighbors, as many as others have or one more."""
+        """Return this process's share of the items: neighbors, as many as other processes have, or one more."""
         return items[len(items) * self.rank // self.size : len(items) * (self.rank + 1) // self.size]
 
 
 ALONE = Communicator()
-"""One process that trains by itself, as without a launcher."""
+"""A single process, as without a launcher."""
 
 
 class MPICommunicator(Communicator):
-    """The processes of an MPI communicator. comm: one that nobody else uses. mpi: the module mpi4py.MPI."""
+    """The processes of an MPI communicator. comm: used for nothing else. mpi: the module mpi4py.MPI."""
 
     def __init__(self, comm: Any, mpi: Any) -> None:
         self.rank, self.size = comm.rank, comm.size
         self._comm, self._mpi = comm, mpi
-        self._failures = comm.Dup()  # apart, as the others may be in the middle of something else
+        self._failures = comm.Dup()  # separate, as the others may be in another operation
 
     def gather(self, value: Item) -> list[Item]:
         everyone: list[Item] = self._comm.allgather(value)
         return everyone
 
     def exchange(self, given: Sequence[Sequence[Array]], wanted: Sequence[Sequence[Array]]) -> None:
-        """In round k, each process sends to the process k places on, and receives from that k places before it."""
+        """In round k, each process sends to the process k places after it, and receives from the one k places
+        before."""
         for distance in range(1, self.size):
             to, source = (self.rank + distance) % self.size, (self.rank - distance) % self.size
             requests = [self._comm.Irecv(array, source) for array in wanted[source] if array.size]
@@ -101,14 +100,14 @@ class MPICommunicator(Communicator):
             raise
 
     def _say(self, error: BaseException) -> None:
-        """In a line, as the command does; in a program of one's own with the places that the error came through."""
+        """Print the error in a line, as the command does; in your own program, with the traceback."""
         if all(isinstance(handler, logging.NullHandler) for handler in LOGGER.handlers):
             traceback.print_exception(error)
         LOGGER.error("process %d of %d: %s", self.rank, self.size, in_words(error))
         sys.stderr.flush()
 
     def _all_fail(self) -> bool:
-        """True if the others come here, too, as when a setting is wrong; alone, one would wait for them forever."""
+        """True if the others fail, too, as for a wrong setting; otherwise they would wait forever."""
         everybody, end = self._failures.Ibarrier(), time.monotonic() + PATIENCE
         while not everybody.Test():
             if time.monotonic() > end:
@@ -118,10 +117,10 @@ class MPICommunicator(Communicator):
 
 
 def world() -> Communicator:
-    """All processes that the launcher has started; ALONE, without a look at MPI, where there is no launcher or it has
-    started one. (Extra: mpi.)
+    """Return all processes of the launcher; ALONE, without MPI, if there is no launcher or it has started one. (Extra:
+    mpi.)
 
-    Raises: MissingExtraError without mpi4py; LauncherError when the MPI library is not that of the launcher.
+    Raises: MissingExtraError without mpi4py; LauncherError if the MPI library is not the launcher's.
     """
     count = launched()
     if count == 1:
@@ -130,52 +129,52 @@ def world() -> Communicator:
         mpi = _mpi_of(count)
     except (MissingExtraError, LauncherError):
         if launched_rank():
-            LOGGER.setLevel("CRITICAL")  # the first process alone says what is wrong for all
+            LOGGER.setLevel("CRITICAL")  # only the first process prints errors
         raise
     return MPICommunicator(mpi.COMM_WORLD.Dup(), mpi) if mpi.COMM_WORLD.size > 1 else ALONE
 
 
 def _mpi_of(count: int) -> Any:
-    """The module mpi4py.MPI, which sees as many processes as the launcher says, if it does not say 0."""
+    """Return the module mpi4py.MPI, after a check of its number of processes, unless the launcher's is 0 (unknown)."""
     try:
         mpi = import_extra("mpi4py.MPI", extra="mpi")
-    except RuntimeError as error:  # mpi4py is there, but finds no library of MPI
-        raise LauncherError(f"mpi4py finds no MPI: {error}; pip install mpich is one") from error
+    except RuntimeError as error:  # mpi4py finds no MPI library
+        raise LauncherError(f"mpi4py finds no MPI: {error}; to install one: pip install mpich") from error
     if count and mpi.COMM_WORLD.size != count:
         library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
         raise LauncherError(
-            f"the launcher has started {count} processes, and mpi4py sees {mpi.COMM_WORLD.size}, as its library "
-            f"({library}) is of another MPI than the launcher"
+            f"the launcher has started {count} processes, but mpi4py sees {mpi.COMM_WORLD.size}, as its MPI library "
+            f"({library}) is not the launcher's"
         )
     return mpi
 
 
 def launch_command(count: int, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """The command that starts `count` processes as these were started: by srun, where they are a step of Slurm's;
-    else mpiexec, which comes with every MPI."""
+    """Return the command that starts `count` processes in the same way: srun for a step of Slurm, otherwise mpiexec,
+    part of every MPI."""
     by_slurm = environment.get("SLURM_STEP_NUM_TASKS") == str(launched(environment))
     return ["srun" if by_slurm else "mpiexec", "-n", str(count)]
 
 
 def share_cores(communicator: Communicator) -> None:
-    """Compute on as many threads as there are cores for this process, those shared with others counted in part; unless
-    an environment variable says on how many.
+    """Use as many threads as this process has cores, counting shared ones in part, unless an environment variable sets
+    the number.
 
-    Warns: on process 0, when processes have less than a core each.
+    Warns: on process 0, if processes have less than a core each.
     """
     if communicator.size == 1:
         return
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
     owners = communicator.gather([(platform.node(), core) for core in cores])
     users = [core for theirs in owners for core in theirs]
-    room = [sum(1 / users.count(core) for core in theirs) for theirs in owners]  # half of a core that two may use
+    room = [sum(1 / users.count(core) for core in theirs) for theirs in owners]  # a core shared by two counts half
     if not any(name in os.environ for name in CHOSEN_BY):
         set_num_threads(max(1, int(room[communicator.rank] + 1e-9)))
     if communicator.is_first and min(room) < 1 - 1e-9:
         theirs = owners[room.index(min(room))]
         count = sum(not set(theirs).isdisjoint(each) for each in owners)
         warnings.warn(
-            f"{count} processes share {len(theirs)} core{'s' * (len(theirs) > 1)} of {theirs[0][0]}, and wait for each "
-            "other: start fewer, or see how the launcher binds them (mpiexec --bind-to none)",
+            f"{count} processes share {len(theirs)} core{'s' * (len(theirs) > 1)} of {theirs[0][0]}, and wait "
+            f"for each other; start fewer, or bind them differently (mpiexec --bind-to none)",
             stacklevel=3,
         )

@@ -1,4 +1,4 @@
-"""The pictures that a run leaves: its curves at the end, and what TensorBoard shows of its evaluations."""
+"""The pictures of a run: its curves at the end, and pictures of evaluations for TensorBoard."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from npbert.training.log import EventFile
 from npbert.training.progress import Step, Watcher
 
 PLOT_FILE = "curves.png"
-_SHARE, _FIRST = 0.02, 3.0  # of the time, and seconds, with the import of matplotlib
+_SHARE, _FIRST = 0.02, 3.0  # a share of the time, and seconds, with the import of matplotlib
 _TOKENS, _HEADS = 24, 4
 
 
@@ -31,7 +31,7 @@ class PlottedText(NamedTuple):
 
 
 def example_of(encodings: Iterable[Encoding | list[Encoding]], tokenizer: Tokenizer) -> PlottedText | None:
-    """The longest of the texts that a picture has room for, if there is one."""
+    """Return the longest text that fits a picture, or None."""
     fitting = [each for each in encodings if not isinstance(each, list) and len(each.ids) <= _TOKENS]
     if not fitting:
         return None
@@ -40,7 +40,7 @@ def example_of(encodings: Iterable[Encoding | list[Encoding]], tokenizer: Tokeni
 
 
 def draw_curves(folder: Path) -> None:
-    """Write curves.png into the folder of a run; nothing when there is nothing to draw. (Extra: train.)"""
+    """Write curves.png into the folder of a run, if there are numbers to draw. (Extra: train.)"""
     import_extra("matplotlib.figure", extra="train")
     try:
         figure = plot_curves(folder)
@@ -51,10 +51,10 @@ def draw_curves(folder: Path) -> None:
 
 
 class Pictures(Watcher):
-    """Pictures of a run in `folder` for TensorBoard, as long as they take no more than a fiftieth of its time: the
-    gradients by layer and step, where the first and the last layer look, and of what is shown, what can be drawn.
+    """Draws pictures of a run in `folder` for TensorBoard, in at most a fiftieth of its time: the gradients by layer
+    and step, the attention of the first and the last layer, and predictions.
 
-    model, example: a model with a `bert` in it, and what it reads for a picture of its attention.
+    model, example: a model with a `bert`, and its input for a picture of its attention.
     """
 
     def __init__(self, folder: Path, events: EventFile, model: Layer, example: PlottedText | None = None) -> None:
@@ -69,7 +69,7 @@ class Pictures(Watcher):
             self._spent += time.perf_counter() - start
 
     def _figures(self, shown: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-        with suppress(FileError):  # no step was written down yet, or none has a gradient
+        with suppress(FileError):  # no step is logged yet, or none has a gradient
             yield "layers/gradient_norms", plot_layers(self.folder)
         if self._bert is not None and self._example is not None:
             batch, tokens = self._example

@@ -41,65 +41,63 @@ from npbert.training.trainer import ShownRun, Trainer
 
 @dataclass(frozen=True, kw_only=True)
 class PretrainSettings(TrainerSettings):
-    """Settings of pre-training: text, model, and how it learns. (Devlin et al. 2018, section 3.1 and appendix A.2.)
+    """Settings of pre-training: text, model, and training. (Devlin et al. 2018, section 3.1 and appendix A.2.)
 
     Raises: ValueError for a value that is not possible.
     """
 
     corpus: tuple[str, ...] = setting(
         (),
-        "files or folders of text to learn from: a sentence a line, a blank line between documents",
+        "files or folders of text to train on: a sentence a line, a blank line between documents",
         value="FILE",
         wanted=Wanted("at least one file or folder of text", bool),
     )
     held_out: tuple[str, ...] = setting(
-        (), "files or folders of text to judge the model by; it does not learn from them", value="FILE"
+        (), "files or folders of text to evaluate the model on, without training on them", value="FILE"
     )
-    document_per_file: bool = setting(False, "take each file as one document, whatever its blank lines say")
+    document_per_file: bool = setting(False, "take each file as one document, whatever its blank lines")
     vocabulary: str = setting(
         "",
-        "the folder of a tokenizer, as npbert vocab makes one",
+        "the folder of a tokenizer, from npbert vocab",
         value="FOLDER",
-        wanted=Wanted("a folder with a tokenizer; `npbert vocab` makes one", bool),
+        wanted=Wanted("a folder with a tokenizer; make one with `npbert vocab`", bool),
     )
     model: str = setting(
         "bert-mini",
-        "a size to start anew (bert-tiny, bert-mini, bert-small …; npbert params --help lists them), or the "
-        "folder of a checkpoint to go on from",
+        "the size of a new model (bert-tiny, bert-mini, bert-small …; see npbert params --help), or the "
+        "folder of a checkpoint to continue from",
         value="MODEL",
     )
     objective: str = setting(
         "nsp",
-        "what to learn besides hidden words: nsp (the next sentence?), sop (two sentences in order?), none, or rtd "
-        "(which words has a small generator put in? as ELECTRA does)",
+        "the task besides masked words: nsp (next sentence prediction), sop (sentence order), none, or rtd (replaced "
+        "token detection, as in ELECTRA)",
         wanted=POSSIBLE["objective"],
     )
-    steps: int = setting(1000, "how many updates to make", wanted=at_least(1))
-    max_length: int = setting(
-        128, "how long a sequence may be, in tokens", value="TOKENS", wanted=POSSIBLE["max_length"]
-    )
-    batch_size: int = setting(32, "how many sequences are in a batch", wanted=POSSIBLE["batch_size"])
+    steps: int = setting(1000, "the number of updates", wanted=at_least(1))
+    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=POSSIBLE["max_length"])
+    batch_size: int = setting(32, "the number of sequences in a batch", wanted=POSSIBLE["batch_size"])
     mask_probability: float = setting(
-        0.15, "the share of the tokens that the model must guess", value="SHARE", wanted=POSSIBLE["mask_probability"]
+        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=POSSIBLE["mask_probability"]
     )
-    whole_words: bool = setting(False, "hide all pieces of a word, or none of them")
-    held_out_batches: int = setting(50, "how many batches of the held-out text to judge by", wanted=at_least(1))
-    seed: int = setting(0, "where all random numbers come from: the same seed gives the same run", wanted=at_least(0))
+    whole_words: bool = setting(False, "mask all pieces of a word, or none")
+    held_out_batches: int = setting(50, "the number of held-out batches in an evaluation", wanted=at_least(1))
+    seed: int = setting(0, "the seed of all random numbers: the same seed gives the same run", wanted=at_least(0))
 
 
 class Pretraining(ShownRun):
-    """A run of pre-training in `folder`: `trainer.train()` starts it, or goes on with it. communicator: as in Trainer.
+    """A run of pre-training in `folder`: `trainer.train()` starts or continues it. communicator: as in Trainer.
 
-    Warns: when documents of the held-out text are in the corpus, too.
+    Warns: of documents of the held-out text that are in the corpus, too.
 
     Raises: ValueError for a held-out text without a batch, or more tokens than the model takes; FileNotFoundError for a
-    file that is not there, or a model that is neither a size nor a folder; what Corpus, Tokenizer.from_pretrained,
-    PretrainingData and from_pretrained raise.
+    missing file, or a model that is neither a size nor a folder; as Corpus, Tokenizer.from_pretrained, PretrainingData
+    and from_pretrained.
     """
 
     def __init__(self, settings: PretrainSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         for path in (*settings.corpus, *settings.held_out):
-            Path(path).stat()  # one that is not there is better missed now than when all others have been read
+            Path(path).stat()  # a missing file is an error before the others are read
         rng = np.random.default_rng(settings.seed)
         self.settings, self.communicator = settings, communicator
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
@@ -121,7 +119,9 @@ class Pretraining(ShownRun):
             reads |= {f"held-out file {path}": path for path in held_out.files}
             self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
             if not self.held_out:
-                raise ValueError(f"the held-out text, {', '.join(settings.held_out)}, has no batches")
+                raise ValueError(
+                    f"the held-out text, {', '.join(settings.held_out)}, has no batches, wanted at least one"
+                )
             warn_of_known(*passages(held_out, corpus), "passage", "the held-out text", "the corpus")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         text = held_out if settings.held_out else corpus
@@ -146,12 +146,12 @@ class Pretraining(ShownRun):
         )
 
     def summary(self) -> str:
-        """A few lines about the run: its text, the beginning of it as the model sees it, and how long it will be."""
+        """Return a few lines about the run: its text, the first tokens, and its length."""
         settings, corpus = self.settings, self.data.corpus
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
         judged = when_judged(self.trainer.settings, self.trainer.evaluation.cost)
         start = "random numbers" if settings.model in PRESETS else settings.model
-        begins = "goes on from its state" if self.trainer.state_file.is_file() else f"starts from {start}"
+        begins = "continues from its state" if self.trainer.state_file.is_file() else f"starts from {start}"
         lines = [
             f"{shorten(', '.join(settings.corpus), 60)}: {_size(corpus.num_bytes)} of text, in "
             f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
@@ -161,23 +161,23 @@ class Pretraining(ShownRun):
         ]
         if self.held_out:
             batches = "1 batch" if len(self.held_out) == 1 else f"{len(self.held_out):,} batches"
-            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {batches}, to judge it by {judged}")
+            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {batches}, to evaluate it on {judged}")
         sequences = counted(settings.batch_size, "sequence")
         length = f"{counted(settings.steps, 'step')} of {sequences} of up to {settings.max_length} tokens"
         return "\n".join([*lines, length])
 
     def evaluate(self) -> dict[str, float]:
-        """Losses and accuracies of the model on the held-out batches."""
+        """Return losses and accuracies of the model on the held-out batches."""
         return evaluate_losses(self.model, self.held_out, self.kinds, self.communicator)
 
     def show(self) -> dict[str, object]:
-        """The guesses of the model for hidden words, and the baselines to judge its losses by."""
+        """Return the model's predictions for masked words, and the baselines of its losses."""
         shown = self.sentences.show(getattr(self.model, "generator", self.model))
         return {**shown, "baselines": self.baselines} if shown else {}
 
 
 def _size(count: int) -> str:
-    """A number of bytes, as a person says it."""
+    """Return a number of bytes in words."""
     if count < 1000:
         return counted(count, "byte")
     return f"{count / 1e3:,.1f} kB" if count < 1e6 else f"{count / 1e6:,.1f} MB"
@@ -206,8 +206,9 @@ def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random
 def evaluate_losses(
     model: TaskModel, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
 ) -> dict[str, float]:
-    """The losses and accuracies of a model over all targets in the batches, without dropout. Several processes each
-    take their share of the batches, and all get the same numbers: those of one process."""
+    """Return the losses and accuracies of a model over all targets in the batches, without dropout.
+
+    Several processes share the batches, and all get the same numbers as one process."""
     own = []
     for batch in communicator.own(batches):
         loss = model.loss(batch)
@@ -220,8 +221,8 @@ def evaluate_losses(
 
 
 def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) -> Array:
-    """The share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
-    counts = np.ones(len(tokenizer))  # as if each had been seen once
+    """Return the share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
+    counts = np.ones(len(tokenizer))  # each token counts once in advance
     for number in range(0, len(corpus), -(-len(corpus) // max_pieces)):
         ids = [index for sentence in tokenizer.pieces(corpus.read(number)) for index in sentence]
         counts += np.bincount(np.array(ids, int), minlength=len(counts))
@@ -230,7 +231,7 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
 
 
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
-    """The metrics of a model that knows only how frequent words are, and which label is more frequent."""
+    """Return the metrics of a model that knows only the frequencies of words and labels."""
     words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
     loss = float(-np.log(shares[words]).mean())
     known = {"loss": loss, "accuracy": float((words == shares.argmax()).mean())}

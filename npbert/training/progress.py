@@ -1,4 +1,4 @@
-"""The events of a run, and its place: the step that it makes, who looks on, and the progress that is kept."""
+"""The events of a run: its steps, its watchers, and its saved progress."""
 
 from __future__ import annotations
 
@@ -16,19 +16,18 @@ from npbert.training.accumulate import StepLosses
 
 
 class Data(Protocol):
-    """Data for a Trainer: PretrainingData, TaskData, or anything else with these batches."""
+    """Data for a Trainer: PretrainingData, TaskData, or any class with these batches."""
 
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
-        """The batches of an epoch from `place` on, each with its place; the same ones for the same seed."""
+        """Yield the batches of an epoch from `place` on, each with its place; the same for the same seed."""
 
 
 @dataclass
 class Step:
-    """One step: its number, from 1 on, the batch, the losses, the norm of the gradient, and what came of it.
+    """A step: its number, from 1 on, the batch, the losses, and the norm of the gradient.
 
-    seed: where the dropout of the batch was drawn from, as in `gradients_of`. row: the means since the row before, and
-    more, in a step that the log has a row for. evaluation, shown: what judging the model gave, after a step that
-    `is_judged`.
+    seed: of the batch's dropout, as in `gradients_of`. row: the means since the last row, and more, in a logged step.
+    evaluation, shown: the results of an evaluation, after a step that `is_judged`.
     """
 
     number: int
@@ -50,32 +49,32 @@ class Step:
 
     @property
     def tokens_per_second(self) -> float:
-        """The real tokens of the batch in a second."""
+        """The real tokens of the batch per second."""
         return int(self.batch.attention_mask.sum()) / self.seconds
 
 
 class Watcher:
-    """Something that looks on at each step: it writes, draws or shows, and leaves the model as it is."""
+    """Base class of an observer of each step: it writes, draws or shows, and does not change the model."""
 
     def before_update(self, step: Step) -> None:
-        """The gradients are whole, and the parameters are about to change."""
+        """Called when the gradients are complete, before the parameters change."""
 
     def after(self, step: Step) -> None:
-        """The step is done, and the model is judged."""
+        """Called after the step and its evaluation."""
 
     def before_save(self) -> None:
-        """The state is about to be saved, and nothing may be behind it."""
+        """Called before the state is saved, to write all that is pending."""
 
 
 @dataclass
 class Averages:
-    """Sums over steps, by name: of losses and of right targets, and of the targets that they are shared by."""
+    """Sums over steps, by name: of losses, right predictions and targets."""
 
     sums: dict[str, float] = field(default_factory=dict)
     counts: dict[str, int] = field(default_factory=dict)
 
     def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
-        """Add the losses of a step, whose kinds have these names."""
+        """Add the losses of a step, with these names of their kinds."""
         for index, kind in enumerate(kinds):
             prefix, count = f"{kind}_" if kind else "", step.counts[index]
             self._add(f"{prefix}loss", step.losses[index] * count, count)
@@ -83,7 +82,7 @@ class Averages:
                 self._add(f"{prefix}accuracy", step.right[index], count)
 
     def means(self) -> dict[str, float]:
-        """The mean over the targets by name; `loss` is the sum of the means where there are several kinds."""
+        """Return the means over the targets by name; `loss` is the sum of the means of several kinds."""
         means = {name: value / self.counts[name] for name, value in self.sums.items()}
         if not means or "loss" in means:
             return means
@@ -99,8 +98,9 @@ COUNT = count_from(0)
 
 @dataclass
 class Progress:
-    """The epoch, with the seed of its order and the place of the next batch in it; what the evaluations gave; the
-    sums since the last line of the log; and how many steps the run is to have, which may change when it goes on."""
+    """The progress of a run: the epoch, with the seed of its order and the place of the next batch; the results of
+    evaluations; the sums since the last line of the log; and the number of steps, which may change when it
+    continues."""
 
     epoch: int
     epoch_seed: int
@@ -114,9 +114,8 @@ class Progress:
     total_steps: int = 0
 
     def batches(self, data: Data, rng: np.random.Generator) -> Iterator[Batch]:
-        """Batches without end, epoch after epoch; `place` is where the next one is.
-
-        Raises: ValueError for data without a batch.
+        """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data
+        without a batch.
         """
         while True:
             is_empty = self.place == START
@@ -130,7 +129,7 @@ class Progress:
             self.epoch_seed = int(rng.integers(2**63))
 
     def stored(self) -> dict[str, object]:
-        """All of it as numbers, strings, lists and dicts."""
+        """Return the progress as numbers, strings, lists and dicts."""
         return asdict(self)
 
     @classmethod

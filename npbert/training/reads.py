@@ -1,4 +1,4 @@
-"""What a run reads, as sums: so that one that goes on, or one of several processes, notices what is not the same."""
+"""Checksums of a run's inputs, so that a resumed run, or one of several processes, detects differences."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -13,7 +13,7 @@ _AT_ONCE, _SHOWN = 2**20, 40
 
 
 def digests(reads: Mapping[str, Path | str]) -> dict[str, str]:
-    """By name, the size and the SHA-256 of each file, of each long text, and of the code of npbert.
+    """Return the size and the SHA-256 of each file, of each long text, and of npbert's code, by name.
 
     Raises: OSError for a file that cannot be read.
     """
@@ -27,7 +27,7 @@ def digests(reads: Mapping[str, Path | str]) -> dict[str, str]:
 
 
 def vocabulary(tokenizer: Tokenizer) -> str:
-    """A tokenizer as text: all that is in its files."""
+    """Return a tokenizer as text: the content of its files."""
     with TemporaryDirectory() as folder:
         tokenizer.save_pretrained(folder)
         return "".join(file.read_text(encoding="utf-8") for file in sorted(Path(folder).iterdir()))

@@ -1,4 +1,4 @@
-"""Retrieval: how well a search finds what belongs to a query. Every score is between 0 and 1, and higher is better."""
+"""Retrieval: metrics of a search. Every score is between 0 and 1, and higher is better."""
 
 from collections.abc import Collection, Mapping, Sequence
 from math import log2
@@ -15,10 +15,10 @@ RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
 
 def retrieval_scores(found: Sequence[Sequence[T]], relevant: Sequence[Collection[T]]) -> dict[str, float]:
-    """The mean over the queries of each of RETRIEVAL_METRICS.
+    """Return the mean over the queries of each of RETRIEVAL_METRICS.
 
-    found: for each query the texts that a search gives, or their numbers, the best first, of which ten are looked at.
-    relevant: for each query the texts that belong to it, at least one.
+    found: for each query the found texts, or their numbers, best first; only ten count. relevant: for each query the
+    matching texts, at least one.
 
     recall_at_k: the share of the relevant texts that are among the first k
     mrr_at_10: 1 / the place of the first relevant text; 0 where none is among ten
@@ -56,10 +56,9 @@ class Searched(NamedTuple):
 
 
 def search(groups: Sequence[Sequence[str]], vectors: Mapping[str, Array]) -> list[Searched]:
-    """Search for each different query among all different texts, by the cosine; of each the ten best.
+    """Find the ten texts of the largest cosine for each different query, among all different texts.
 
-    groups: each a query and the texts with it, of which the first belongs to it. What belongs to a query in any group
-    is relevant.   vectors: of each text.
+    groups: each a query and its texts, the first a match. A match in any group is relevant. vectors: of each text.
     """
     relevant: dict[str, list[str]] = {}
     for query, text in dict.fromkeys((query, text) for query, text, *_ in groups):

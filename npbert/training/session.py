@@ -1,4 +1,4 @@
-"""A session of training: the folder is this process's, the run goes on from its state, and what watches it is there."""
+"""A session of training: locks the folder, resumes the run from its state, and creates the watchers."""
 
 import signal
 import threading
@@ -24,8 +24,8 @@ from npbert.training.state_file import has_tensors
 def session(
     trainer: Run, *, changed_data: bool = False, overwrite: bool = False
 ) -> Iterator[tuple[list[Watcher], Callable[[], bool]]]:
-    """While it lasts, a Trainer has its folder for itself, and goes on with the run in it; this gives what watches it,
-    in the order in which it is called, and a function that says whether somebody has asked to stop.
+    """Within it, a Trainer has its folder locked, and its run resumed. Gives the watchers in the order of their calls,
+    and a function that tells whether to stop.
 
     Raises: as Trainer.train.
     """
@@ -41,7 +41,7 @@ def session(
         news = _take_up(trainer, changed_data) if trainer.state_file.is_file() else ""
         done_by_the_first(communicator, lambda: save_settings(trainer.recorded, folder))
         with stop_when_asked() as is_asked, ExitStack() as files:
-            if communicator.is_first:  # it alone writes and speaks
+            if communicator.is_first:  # only this process writes and prints
                 log = files.enter_context(Log(folder, after_step=trainer.step, every=trainer.settings.log_every))
                 bar = files.enter_context(progress_of(trainer, news))
                 statistics = LayerStatistics(trainer.model, trainer.settings, log)
@@ -65,47 +65,46 @@ def check_alike(trainer: Run) -> None:
 
 
 def _take_up(trainer: Run, changed_data: bool) -> str:
-    """Go on from the state; return a line that says from where, and what another length changes.
+    """Resume from the state. Returns a line with the step, and the effect of another length.
 
-    Raises: as Run.restore; FileError where the run is already further than it is to be, or has nothing left to go
-    on with.
+    Raises: as Run.restore; FileError if the run is already further, or cannot be continued.
     """
     changes = trainer.restore(changed_data=changed_data)
     folder, step, total, progress = trainer.folder, trainer.step, trainer.settings.steps, trainer.progress
     before = progress.total_steps or total
     if total != before and total <= step:
-        raise FileError(f"{folder} holds a run that is at step {step} already: wanted more steps, not {total}")
+        raise FileError(f"the run in {folder} is already at step {step}; give more than {total} steps")
     if trainer.is_finished and changes:
-        raise FileError(f"the run in {folder} ended at step {step}: wanted more steps, to go on with other data")
+        raise FileError(f"the run in {folder} ended at step {step}; to continue with other data, give more steps")
     if trainer.is_finished:
-        return f"the run in {folder} ended at step {step}; more steps, or more patience, make it longer"
+        return f"the run in {folder} ended at step {step}; to continue, give more steps or more patience"
     if not has_tensors(trainer.state_file):
-        raise FileError(f"the run in {folder} has ended, and its state was not kept: it cannot be made longer")
-    news = f"going on from step {step}"
+        raise FileError(f"the run in {folder} has ended, and cannot be continued, as its state was not kept")
+    news = f"continuing from step {step}"
     if total != before:
         old, new = trainer.learning_rate(before), trainer.learning_rate(total)
         news += f", up to step {total} instead of {before}: the next learning rate is {new:.3g} instead of {old:.3g}, "
         news += "and falls to 0 at the new end"
         if trainer.evaluation.evaluate is not None:
-            news += f"; the model is judged {when_judged(trainer.settings, 0)}"
+            news += f"; evaluations: {when_judged(trainer.settings, 0)}"
     progress.total_steps = total
     return f"{news}; {changes}" if changes else news
 
 
 @contextmanager
 def stop_when_asked() -> Iterator[Callable[[], bool]]:
-    """While it lasts, what would end the process only asks to stop: SIGINT (Ctrl-C), SIGTERM, SIGHUP (its terminal is
-    closed) and SIGXCPU (its time is up). It gives a function that says whether somebody has asked.
+    """Within it, SIGINT (Ctrl-C), SIGTERM, SIGHUP (closed terminal) and SIGXCPU (time limit) only ask to stop. Gives a
+    function that tells whether one has arrived.
 
-    A second SIGINT or SIGTERM acts as ever. The system sends the others more than once, and they only ask each time;
-    where they are ignored, as under nohup, they still are. Outside the main thread Python takes none: nobody asks.
+    A second SIGINT or SIGTERM has its normal effect. The system sends the others several times, so they always only
+    ask; ignored signals, as under nohup, stay ignored. Python receives signals only in the main thread.
     """
     asked: list[int] = []
     if threading.current_thread() is not threading.main_thread():
         yield lambda: False
         return
     people = (signal.SIGINT, signal.SIGTERM)
-    system = [getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name)]  # Windows has none
+    system = [getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name)]  # not on Windows
     taken = [*people, *(number for number in system if signal.getsignal(number) is not signal.SIG_IGN)]
     before = {number: signal.getsignal(number) for number in taken}
 

@@ -1,4 +1,4 @@
-"""Every setting of a run, with what it means and its default: for Python, the command line and the TOML file."""
+"""The settings of a run, with description and default, for Python, the command line and the TOML file."""
 
 from __future__ import annotations
 
@@ -18,76 +18,68 @@ from npbert.io.settings import setting as setting
 SETTINGS_FILE = "settings.toml"
 _VERSION = "npbert "
 
-_TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # of evaluations along the way
+_TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
-_NOTED = 0.1  # the share of the time from which on it is said
+_NOTED = 0.1  # the share of the time from which it is mentioned
 STEP_IN_FORWARDS = 3
-"""The time of a step, in forward passes of its batch: there is the way back, too."""
+"""The time of a step with its backward, in forward passes of its batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainerSettings(Settings):
-    """Settings of the loop: how long and how fast it learns. (Devlin et al. 2018, appendix A.2 and A.3.)
+    """Settings of the training loop. (Devlin et al. 2018, appendix A.2 and A.3.)
 
     Raises: ValueError for a number out of range.
     """
 
-    steps: int = setting(1000, "how many updates to make", wanted=at_least(0))
-    learning_rate: float = setting(1e-4, "the learning rate where it is highest", value="RATE", wanted=POSITIVE)
+    steps: int = setting(1000, "the number of updates", wanted=at_least(0))
+    learning_rate: float = setting(1e-4, "the highest learning rate", value="RATE", wanted=POSITIVE)
     warmup: float = setting(
         0.1,
-        "the share of steps in which the learning rate rises, before it falls",
+        "the share of warm-up steps, in which the learning rate rises",
         value="SHARE",
-        wanted=Wanted("a share from 0 up to, but not including, 1", lambda share: 0 <= share < 1),
+        wanted=Wanted("at least 0 and less than 1", lambda share: 0 <= share < 1),
     )
     weight_decay: float = setting(
-        0.01, "how strongly decoupled weight decay pulls matrices towards 0", value="RATE", wanted=at_least(0)
+        0.01, "the strength of decoupled weight decay, for matrices alone", value="RATE", wanted=at_least(0)
     )
-    max_grad_norm: float = setting(
-        1.0, "a gradient with a larger norm than this is scaled down to it", value="NORM", wanted=POSITIVE
-    )
+    max_grad_norm: float = setting(1.0, "clip the norm of the gradient to this", value="NORM", wanted=POSITIVE)
     parts: int = setting(
         0,
-        "compute each batch in at most this many parts, which threads and processes share: any number of those gives "
-        "the same bits; 0: from one to four parts, as many as keep no less for the way back than a gradient takes",
+        "compute each batch in at most this many parts, to share among threads and processes; their number "
+        "changes no bit; 0: from one to four parts, by the size of batch and model",
         wanted=at_least(0),
     )
     gradient_checkpointing: bool = setting(
-        False, "compute each layer again on the way back, instead of keeping it: less memory for the same result"
+        False, "recompute each layer in backward, for less memory and the same result"
     )
     evaluate_every: int = setting(
         -1,
-        "how many steps lie between evaluations; 0: only at the end; -1: about ten times in a run, fewer "
-        "where that takes long",
+        "the steps between evaluations; 0: only at the end; -1: about ten in a run, fewer if they take long",
         value="STEPS",
         wanted=at_least(-1),
     )
     save_every: int = setting(
-        200, "how many steps lie between saved states, from which a run can go on", value="STEPS", wanted=at_least(1)
+        200, "the steps between saved states, from which a run can continue", value="STEPS", wanted=at_least(1)
     )
     log_every: int = setting(
         10,
-        "how many steps lie between lines of the log, metrics.jsonl; about 20 in a run are shown, too",
+        "the steps between lines of the log, metrics.jsonl; about 20 in a run are also printed",
         value="STEPS",
         wanted=at_least(1),
     )
-    keep_state: bool = setting(
-        True, "keep the state of a finished run, by far its largest file, without which it cannot be made longer"
-    )
-    patience: int = setting(
-        0, "stop after this many evaluations without a better result; 0 for never", wanted=at_least(0)
-    )
+    keep_state: bool = setting(True, "keep the state of a finished run, its largest file, to continue it later")
+    patience: int = setting(0, "stop after this many evaluations without a better result; 0: never", wanted=at_least(0))
 
     def steps_for(self, data: Any) -> int:
-        """How many updates a run on these data makes."""
+        """Return the number of updates of a run on these data."""
         return self.steps
 
     def with_interval(self, cost: float, *, is_judged: bool) -> TrainerSettings:
-        """The same with the steps between evaluations in `evaluate_every`; 0 for none but the last.
+        """Return the settings with the steps between evaluations in `evaluate_every`; 0: only the last.
 
-        cost: how long an evaluation takes, in steps. By default there are ten in a run; but where they would take
-        longer than a quarter of the steps, fewer, and at least three, enough for a curve; and none where nothing judges
-        the model.
+        cost: the time of an evaluation, in steps. By default a run has ten; fewer, but at least three for a curve, if
+        they would take more than a quarter of the time; none without an evaluation.
         """
         if self.evaluate_every >= 0 or not is_judged:
             return replace(self, evaluate_every=max(0, self.evaluate_every))
@@ -99,12 +91,13 @@ class TrainerSettings(Settings):
         return step % self.log_every == 0 or step == self.steps
 
     def is_judged(self, step: int) -> bool:
-        """True if the model is judged after this step. (`evaluate_every` is known: see `with_interval`.)"""
+        """True if there is an evaluation after this step. (`evaluate_every` is set by `with_interval`.)"""
         return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
 
 
 def when_judged(settings: TrainerSettings, cost: float) -> str:
-    """At which of its steps a run is judged, and how much longer it takes for that. cost: of a judgement, in steps."""
+    """Return the steps of a run's evaluations in words, with their share of the time. cost: of an evaluation, in
+    steps."""
     every = settings.evaluate_every
     if not 0 < every < settings.steps:
         return "at the end"
@@ -118,7 +111,7 @@ Kind = TypeVar("Kind", bound=Settings)
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The values in a TOML file by name. Raises: FileError that names the file when it is not TOML; OSError."""
+    """Return the values in a TOML file by name. Raises: FileError if it is not TOML; OSError."""
     tomlkit = import_extra("tomlkit", extra="train")
     try:
         values: dict[str, Any] = tomlkit.parse(read_text(path)).unwrap()
@@ -128,8 +121,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def save_settings(settings: Settings, folder: Path) -> None:
-    """Write `folder`/settings.toml: the version of npbert, then each setting with a comment that says what it means.
-    (Extra: train.)"""
+    """Write `folder`/settings.toml: the version of npbert, then each setting with its description. (Extra: train.)"""
     tomlkit = import_extra("tomlkit", extra="train")
     document = tomlkit.document()
     document.add(tomlkit.comment(f"{_VERSION}{npbert.__version__}"))
@@ -141,22 +133,22 @@ def save_settings(settings: Settings, folder: Path) -> None:
 
 
 def version_in(path: Path) -> str:
-    """The version of npbert that wrote a settings.toml; "" where an older one did. Raises: FileError; OSError."""
+    """Return the version of npbert that wrote a settings.toml, or "" for an older one. Raises: FileError; OSError."""
     first, *_ = read_text(path).splitlines() or [""]
     return first.removeprefix(f"# {_VERSION}") if first.startswith(f"# {_VERSION}") else ""
 
 
 def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
-    """The settings of a TOML file, with `changes` made to them.
+    """Return the settings of a TOML file, with `changes`.
 
-    Raises: FileError that names the file: not TOML, a setting that there is not, or a value that is not possible.
+    Raises: FileError if it is not TOML, for an unknown setting, or a wrong value.
     """
     values = read_settings(path)
     known = {entry.name for entry in fields(kind)}
     unknown = values.keys() - known
     if unknown:
-        hint = did_you_mean(min(unknown), known) or f"; there are {', '.join(sorted(known))}"
-        raise FileError(f"{path}: there is no setting {', '.join(sorted(unknown))}{hint}")
+        hint = did_you_mean(min(unknown), known) or f"; wanted one of {', '.join(sorted(known))}"
+        raise FileError(f"{path}: unknown setting {', '.join(sorted(unknown))}{hint}")
     try:
         return kind(**{**values, **changes})
     except (TypeError, ValueError) as error:

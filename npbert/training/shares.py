@@ -1,4 +1,4 @@
-"""Shares: which process adds up the gradients of which parameters, updates them, and keeps the optimizer's memory."""
+"""Shares: each process adds up the gradients of a share of the parameters, updates them, and keeps their moments."""
 
 import itertools
 import math
@@ -16,17 +16,19 @@ from npbert.training.parallel import Communicator
 Sum = TypeVar("Sum")
 
 Sums = dict[range, list[Array]]
-"""Sums of the gradients of some parts of a batch, as `add_up` has them: an array for each parameter of the model."""
+"""Sums of the gradients of some parts of a batch, as in `add_up`: an array for each parameter of the model."""
 
 
 def add_up(sums: Mapping[range, Sum], parts: range, add: Callable[[Sum, Sum], Sum]) -> dict[range, Sum]:
-    """Add up as many of these sums as can be, and return what is left, in order: the sum of all `parts`, if all are
-    there. The sum of parts 2 and 3 is sums[range(2, 4)], and part 5 by itself is sums[range(5, 6)].
+    """Add up these sums as far as possible, and return the rest, in order: the sum of all `parts`, if it has all of
+    them.
 
-    Many parts are the first half of them plus the second half, and each half likewise. Rounding makes (a + b) + c
-    another number than a + (b + c), so the order of a sum shows in its last bits. Here the number of parts alone
-    decides it. A chain, ((0 + 1) + 2) + 3, would take a gradient less of memory on one thread. But a process with parts
-    2 and 3 would have to keep and send both; in a tree it sends their sum.
+    The sum of parts 2 and 3 is sums[range(2, 4)], and part 5 alone is sums[range(5, 6)].
+
+    A sum of parts is the sum of the first half plus the sum of the second half, recursively. With rounding, (a + b) + c
+    differs from a + (b + c), so the order decides the last bits. Here it depends only on the number of parts. A chain,
+    ((0 + 1) + 2) + 3, would save the memory of a gradient on one thread. But a process with parts 2 and 3 would have to
+    keep and send both; in a tree it sends their sum.
     """
     if parts in sums or len(parts) == 1:
         return {parts: sums[parts]} if parts in sums else {}
@@ -39,27 +41,26 @@ def add_up(sums: Mapping[range, Sum], parts: range, add: Callable[[Sum, Sum], Su
 
 
 class Shares:
-    """A model's parameters, of which each process updates a share; by itself, a process updates all.
+    """A model's parameters, of which each process updates a share; a single process updates all.
 
-    AdamW remembers two numbers for each parameter, more than the parameters themselves take; and no parameter's update
-    needs another's. So each process keeps the memory of its share alone, and does its share of the work. (Rajbhandari
-    et al. 2020, "ZeRO", section 5.1, its first stage.) A step then is:
+    AdamW keeps two numbers for each parameter, and the update of a parameter needs no other. So each process keeps the
+    moments of its share, and does its share of the work. (Rajbhandari et al. 2020, "ZeRO", section 5.1, its first
+    stage.) A step then is:
 
         gradients_of     forward and backward of the own parts
         add_up           each process gets the sum of the gradients of its share: the first half of an all-reduce
         an optimizer's step on `parameters`
         spread_values    each process gets the values of the other shares: the second half
 
-    names, all: the parameters of the model. own: the stretch of each that is in this process's share, out of its
-    numbers in a row. parameters: for the optimizer, these stretches, whose values are views of the model's; for a
-    process by itself, the model's own parameters.
+    names, all: the parameters of the model. own: the slice of each, flattened, in this process's share. parameters: for
+    the optimizer, these slices as views of the model's values; for a single process, the model's parameters.
     """
 
     def __init__(self, model: Layer, communicator: Communicator) -> None:
         self.communicator = communicator
         self.names, self.all = zip(*model.named_parameters(), strict=True)
         for parameter in self.all:
-            parameter.value = np.asanyarray(parameter.value, order="C")  # so that a stretch is a view
+            parameter.value = np.asanyarray(parameter.value, order="C")  # so that a slice is a view
         self._stretches = _stretches([parameter.value for parameter in self.all], communicator.size)
         self.own = self._stretches[communicator.rank]
         self.parameters: Sequence[Parameter] = self.all
@@ -72,9 +73,11 @@ class Shares:
             parameter.zero_grad()
 
     def add_up(self, sums: Sums) -> float:
-        """Add the sum over all parts, of whatever process, to the gradients of `parameters`; return its norm, over the
-        shares of all processes. The norm reads every number once, and the parts are added up as it reads. It is the
-        same for any number of processes, as a share ends where a block does.
+        """Add the sum over all parts, on all processes, to the gradients of `parameters`. Returns its norm over all
+        shares.
+
+        The norm reads every number once, and adds up the parts as it reads. It is the same for any number of processes,
+        as a share ends with a block.
         """
         communicator, ranks = self.communicator, range(self.communicator.size)
         everyone = communicator.gather(list(sums))
@@ -94,24 +97,24 @@ class Shares:
             squares[number] = np.vdot(total, total).real
 
         run(work, range(len(blocks)))
-        totals = terms[min(terms, key=lambda parts: parts.start)]  # to which the others were added
+        totals = terms[min(terms, key=lambda parts: parts.start)]  # the sum of all
         for parameter, total in zip(self.parameters, totals, strict=True):
             parameter.add_grad(total.reshape(parameter.value.shape))
         return math.sqrt(np.concatenate(communicator.gather(squares)).sum())
 
     def spread_gradients(self) -> None:
-        """All gradients of the model are the sums over all processes: for who looks at them."""
+        """Give all processes the summed gradients of the model, for watchers."""
         whole = self._whole(parameter.grad for parameter in self.parameters)
         for parameter, gradient in zip(self.all, whole, strict=True):
             parameter.zero_grad()
             parameter.add_grad(gradient)
 
     def spread_values(self) -> None:
-        """The values of all shares are the same on all processes again."""
+        """Give all processes the updated values of all shares."""
         self._spread([parameter.value for parameter in self.all])
 
     def moments(self, optimizer: Optimizer) -> dict[str, Array]:
-        """All that an optimizer of `parameters` remembers, by kind and name, on process 0; nothing on the others."""
+        """Return the moments of an optimizer of `parameters`, by kind and name, on process 0; nothing on the others."""
         found: dict[str, Array] = {}
         for kind, arrays in optimizer.moments().items():
             whole = self._whole(arrays)
@@ -120,7 +123,7 @@ class Shares:
         return found
 
     def _whole(self, own: Iterable[Array]) -> list[Array]:
-        """Arrays for all parameters, of what each process has for its share of them."""
+        """Return whole arrays for all parameters, from the shares of all processes."""
         if self.communicator.size == 1:
             return list(own)
         whole = [np.empty_like(parameter.value) for parameter in self.all]
@@ -130,17 +133,17 @@ class Shares:
         return whole
 
     def _spread(self, arrays: Sequence[Array]) -> None:
-        """Fill in what the other processes have of these arrays, one for each parameter."""
+        """Fill in the other processes' shares of these arrays, one for each parameter."""
         shares = [self._cut(arrays, rank) for rank in range(self.communicator.size)]
         self.communicator.exchange([shares[self.communicator.rank]] * len(shares), shares)
 
     def _cut(self, arrays: Sequence[Array], rank: int) -> list[Array]:
-        """The share of a process in arrays, one for each parameter: views of their numbers in a row."""
+        """Return the share of a process in arrays, one for each parameter: views of the flattened arrays."""
         return [array.reshape(-1)[stretch] for array, stretch in zip(arrays, self._stretches[rank], strict=True)]
 
 
 def add_arrays(ours: list[Array], theirs: list[Array]) -> list[Array]:
-    """Add to our arrays theirs, one for each; return ours."""
+    """Add their arrays to ours, one by one, and return ours."""
 
     def add(block: tuple[Array, ...]) -> None:
         one, other = block
@@ -151,8 +154,8 @@ def add_arrays(ours: list[Array], theirs: list[Array]) -> list[Array]:
 
 
 def _stretches(values: Sequence[Array], count: int) -> list[list[slice]]:
-    """For each of `count` shares, the stretch of each array that is in it. All numbers in a row are cut into shares of
-    about one size, each at the beginning of a block, as `in_blocks` has them."""
+    """Return, for each of `count` shares, its slice of each array. All numbers in a row are cut into shares of about
+    equal size, each at the beginning of a block of `in_blocks`."""
     starts = np.cumsum([0, *(value.size for value in values)])
     of_blocks = np.cumsum([0, *(block.size for value in values for (block,) in in_blocks(value))])
     edges = of_blocks[np.searchsorted(of_blocks, starts[-1] * np.arange(count + 1) // count)]
@@ -163,6 +166,6 @@ def _stretches(values: Sequence[Array], count: int) -> list[list[slice]]:
 
 
 def _part_of(parameter: Parameter, stretch: slice) -> Parameter:
-    """A stretch of a parameter as a parameter, with as many axes: a matrix stays one, which decays."""
+    """Return a slice of a parameter as a parameter, with as many axes: a matrix stays a matrix, for weight decay."""
     shape = *(1,) * (parameter.value.ndim - 1), -1
     return Parameter(parameter.value.reshape(-1)[stretch].reshape(shape))

@@ -1,6 +1,6 @@
-"""Metrics of spans: entities, of which all words must be right, and the answers of SQuAD v1.1.
+"""Metrics of spans: entities, with all words right, and the answers of SQuAD v1.1.
 
-The semantics of SQuAD's are those of the task's own script, evaluate-v1.1. (Rajpurkar et al. 2016, section 6.1.)
+SQuAD's metrics are those of its script, evaluate-v1.1. (Rajpurkar et al. 2016, section 6.1.)
 """
 
 import re
@@ -17,7 +17,7 @@ _ARTICLE = re.compile(r"\b(?:an?|the)\b")
 
 
 class EntityScores(NamedTuple):
-    """precision = hits / predicted   recall = hits / gold   f1, their harmonic mean; each is 0 where it is 0 / 0."""
+    """precision = hits / predicted   recall = hits / gold   f1, their harmonic mean; 0 / 0 counts as 0."""
 
     precision: float
     recall: float
@@ -25,22 +25,24 @@ class EntityScores(NamedTuple):
 
 
 def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> EntityScores:
-    """Precision, recall and F1 over the entities of all sentences together (the micro average), from lists of tags.
+    """Return precision, recall and F1 over the entities of all sentences (micro average), from lists of tags.
 
-    A predicted entity is a hit when the gold has one of the same type, start and end; half an entity counts nothing.
+    A predicted entity is a hit if gold has one of the same type, start and end; a part of an entity does not count.
     (Tjong Kim Sang and De Meulder 2003, "Introduction to the CoNLL-2003 shared task", section 2.)
 
-    Raises: ValueError for no sentence, for another number of sentences or of a sentence's tags, or for what is not a
-    tag; TypeError for a string in place of a sentence's list of tags.
+    Raises: ValueError for no sentence, for another number of sentences or of tags, or for an invalid tag; TypeError for
+    a string instead of a list of tags.
     """
     if len(predicted) != len(gold):
-        raise ValueError(f"predicted has {len(predicted)} sentences, but gold has {len(gold)}")
+        raise ValueError(f"predicted has {len(predicted)} sentences, wanted {len(gold)}, as gold")
     if not len(gold):
         raise ValueError("predicted and gold are empty, wanted at least one sentence")
     hits = num_predicted = num_gold = 0
     for number, (predicted_tags, gold_tags) in enumerate(zip(predicted, gold, strict=True)):
         if len(predicted_tags) != len(gold_tags):
-            raise ValueError(f"predicted[{number}] has {len(predicted_tags)} tags, but gold[{number}] {len(gold_tags)}")
+            raise ValueError(
+                f"predicted[{number}] has {len(predicted_tags)} tags, wanted {len(gold_tags)}, as gold[{number}]"
+            )
         predicted_entities, gold_entities = find_entities(predicted_tags), find_entities(gold_tags)
         hits += len(set(predicted_entities) & set(gold_entities))
         num_predicted += len(predicted_entities)
@@ -56,36 +58,37 @@ class SquadScores(NamedTuple):
 
 
 def normalize_answer(text: str) -> str:
-    """The text in lower case, without ASCII punctuation, then without a, an and the; words parted by one space.
+    """Return the text in lower case, without ASCII punctuation, then without a, an and the; with one space between
+    words.
 
-    In this order: "A.N. Other" becomes "other". Dashes and quotes beyond ASCII stay and part words: in "the–end" the
-    article goes.
+    In this order, "A.N. Other" becomes "other". Dashes and quotes beyond ASCII stay and separate words: "the–end" loses
+    its article.
     """
     bare = text.lower().translate(_WITHOUT_PUNCTUATION)
     return " ".join(_ARTICLE.sub(" ", bare).split())
 
 
 def exact_match(prediction: str, answers: Sequence[str]) -> float:
-    """1 if the prediction is one of the gold answers after normalize_answer, else 0."""
+    """Return 1 if the prediction is one of the gold answers after normalize_answer, else 0."""
     return float(normalize_answer(prediction) in map(normalize_answer, answers))
 
 
 def token_f1(prediction: str, answers: Sequence[str]) -> float:
-    """F1 of the words that prediction and answer share, for the gold answer where it is highest.
+    """Return the highest F1 of the words that prediction and a gold answer share.
 
-    F1 = 2 · shared / (words of the prediction + words of the answer), after normalize_answer. A word that comes twice
-    in both is shared twice. Two texts without words have F1 0, though their exact match is 1. (SQuAD v2.0 gives F1 1.)
+    F1 = 2 · shared / (words of the prediction + words of the answer), after normalize_answer. A word that occurs twice
+    in both is shared twice. Two texts without words have F1 0, but an exact match of 1. (In SQuAD v2.0, F1 is 1.)
     """
     return max(_f1(normalize_answer(prediction).split(), normalize_answer(answer).split()) for answer in answers)
 
 
 def squad_scores(predictions: Mapping[str, str], answers: Mapping[str, Sequence[str]]) -> SquadScores:
-    """Exact match and F1 in per cent, from each question's id to its predicted text and to its gold answers.
+    """Return exact match and F1 in percent, from dicts of each question's predicted text and gold answers by its id.
 
-    A question without a prediction counts 0, and a prediction for an id that is not among the questions counts nothing.
+    A question without a prediction counts 0, and a prediction for an unknown id does not count.
 
-    Raises: ValueError for no question, or for a question without an answer; TypeError for a string in place of a
-    question's list of answers.
+    Raises: ValueError for no question, or a question without an answer; TypeError for a string instead of a list of
+    answers.
     """
     if not answers:
         raise ValueError("answers is empty, wanted at least one question")

@@ -1,4 +1,4 @@
-"""Run: the state of a run, and the folder that it is kept in, from which it goes on as if it had never stopped."""
+"""Run: the state of a run and its folder, from which the run continues as if it had never stopped."""
 
 import errno
 import os
@@ -35,14 +35,14 @@ from npbert.training.state_file import drop_tensors, has_tensors, read_state, wr
 
 STATE_FILE, MODEL_FOLDER, LOCK_FILE = "state.safetensors", "model", ".lock"
 FREE = ("keep_state",)
-"""Settings that may be others when a run goes on: they change nothing that it computes."""
+"""Settings that may change when a run continues: they do not affect its numbers."""
 LENGTH = ("steps", "epochs", "patience")
-"""Settings that say when a run ends: they may be others when it goes on, and its learning rate follows them."""
+"""Settings of the end of a run: they may change when it continues, and its learning rate follows them."""
 _VALUE, _SHOWN = "value", 3
 
 
 class Run:
-    """The model, the data, the settings, the progress and the folder of a run. Arguments and errors: as of Trainer.
+    """The model, the data, the settings, the progress and the folder of a run. Arguments and errors: as in Trainer.
 
     Several processes call a method together, and process 0 writes.
     """
@@ -70,29 +70,29 @@ class Run:
         self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
-        stored_parameters(model)  # what cannot be saved is found now, and not after the last step
+        stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self._save_model = save_model or partial(model.save_pretrained, overwrite=True)
         self.reads: dict[str, str] = {}
         self.state_file, self.model_folder = self.folder / STATE_FILE, self.folder / MODEL_FOLDER
 
     @property
     def step(self) -> int:
-        """The count of updates so far."""
+        """Return the count of updates so far."""
         return self.optimizer.steps
 
     @property
     def is_finished(self) -> bool:
-        """True when the last step is done, or patience is at its end."""
+        """True after the last step, or when patience has run out."""
         patience = self.settings.patience
         return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
 
     def learning_rate(self, total_steps: int) -> float:
-        """The learning rate of the next step in a run of that many."""
+        """Return the learning rate of the next step in a run of `total_steps`."""
         peak, warmup = self.settings.learning_rate, int(self.settings.warmup * total_steps)
         return linear_warmup_decay(self.step, lr=peak, warmup_steps=warmup, total_steps=total_steps)
 
     def _settings(self) -> Any:
-        """The settings that a run keeps when it goes on, as they come back from the state."""
+        """Return the settings that must stay when a run continues, as read from the state."""
         known = asdict(self.recorded)
         return {name: _as_stored(value) for name, value in known.items() if name not in FREE + LENGTH}
 
@@ -100,37 +100,39 @@ class Run:
         return {name: parameter.value for name, parameter in self.model.named_parameters()}
 
     def look_at_data(self) -> None:
-        """Note in `reads` what this run reads, before it begins. Raises: OSError for a file that is gone."""
+        """Note the sources of this run in `reads` before it begins. Raises: OSError for a missing file."""
         config = {"configuration of the model": repr(self.model.config)} if hasattr(self.model, "config") else {}
         self.reads = digests({**config, **self.evaluation.reads})
 
     def forget(self) -> None:
-        """Delete the state and the rows of the run in the folder, so that this one begins anew."""
+        """Delete the state and the rows of the run in the folder, so that this run starts from step 0."""
         for name in (STATE_FILE, METRICS_FILE, LAYERS_FILE, SHOWN_FILE):
             (self.folder / name).unlink(missing_ok=True)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """While it lasts, the folder is this process's; the system ends that when the process ends, in whatever way.
-        (Extra: train.)
+        """Lock the folder for this process. The system unlocks it when the process ends, even by a crash. (Extra:
+        train.)
 
-        Raises: FileError when another process has the folder, or it holds in model/ a model that is of no run, and that
-        would be overwritten; OSError, also for a file system without locks.
+        Raises: FileError if another process has the folder, or if a model of no run would be overwritten in model/;
+        OSError, also for a file system without locks.
         """
         folder = self.folder
         if self.model_folder.is_dir() and any(self.model_folder.iterdir()) and not (folder / SETTINGS_FILE).exists():
-            wrong = "holds files that are of no run of npbert, and would be overwritten"
+            wrong = "has files of something else, which would be overwritten"
             raise FileError(f"{self.model_folder} {wrong}: choose another folder")
         for place in (self.model_folder, folder / EVENTS_FOLDER, folder / LOCK_FILE):
-            if place.is_symlink():  # of all other files, a new one takes the place of a link
-                raise FileError(f"{place} is a link, and a run writes into its own folder alone: put a folder there")
+            if place.is_symlink():  # all other files are replaced by new ones, links too
+                raise FileError(f"{place} is a link, wanted a folder, as a run writes only into its own")
         filelock = import_extra("filelock", extra="train")
         folder.mkdir(parents=True, exist_ok=True)
         try:
             with naming(folder / LOCK_FILE):
                 lock = filelock.FileLock(folder / LOCK_FILE, blocking=False).acquire()
         except filelock.Timeout as error:
-            raise FileError(f"another process is training in {folder}") from error
+            raise FileError(
+                f"another process is training in {folder}; wait for it, or choose another folder"
+            ) from error
         except NotImplementedError as error:
             raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(folder / LOCK_FILE)) from error
         with lock:
@@ -139,8 +141,8 @@ class Run:
             yield
 
     def save(self) -> None:
-        """Write the state: the parameters, what the optimizer remembers, and the progress. The file is whole or not
-        there at all: a crash leaves the one before it."""
+        """Write the state: the parameters, the optimizer's arrays, and the progress. A crash leaves the old file
+        whole."""
         moments = self.shares.moments(self.optimizer)
         if not self.communicator.is_first:
             return
@@ -150,13 +152,13 @@ class Run:
         write_state(self.state_file, head, {**values, **moments})
 
     def restore(self, *, changed_data: bool = False) -> str:
-        """Go on from the state, bit for bit: the arrays, the progress and the generator, or, if it is wrong, nothing of
-        it. Where drop_tensors has left no arrays, the model is the best one. Return a line that names what has changed.
+        """Restore the state, bit for bit: the arrays, the progress and the generator; from a wrong state nothing. After
+        drop_tensors, the model is the best one. Return a line that names the changes.
 
-        changed_data: go on with other data; what was measured with those before does not count any more.
+        changed_data: continue with other data; earlier measurements no longer count.
 
-        Raises: FileNotFoundError; FileError that names the file when it is damaged, not a state, or that of another
-        run, model or optimizer, or when the data are others.
+        Raises: FileNotFoundError; FileError with the file if it is damaged, not a state, of another run, model or
+        optimizer, or if the data differ.
         """
         file, head = read_state(self.state_file)
         try:
@@ -170,12 +172,12 @@ class Run:
         ours = self._settings()
         usual = {entry.name: _as_stored(entry.default) for entry in fields(self.recorded)}  # of earlier versions
         if others := differences({name: settings.get(name, usual[name]) for name in ours}, ours):
-            says = f"{self.folder} holds a run with other settings, {others[0]}"
-            raise FileError(says, hint="to go on with it, give its own; for a new run, another folder")
+            says = f"{self.folder} has a run with other settings, {others[0]}"
+            raise FileError(says, hint="to continue it, give its settings; for a new run, choose another folder")
         changes = differences(reads, self.reads)
         if changes and not changed_data:
-            says = f"{self.folder} holds a run that has read something else: {'; '.join(changes[:_SHOWN])}"
-            raise FileError(says, hint=("to go on all the same, give ", Setting("changed_data")))
+            says = f"{self.folder} has a run with other data: {'; '.join(changes[:_SHOWN])}"
+            raise FileError(says, hint=("to continue with the new data, give ", Setting("changed_data")))
         if file.shapes:
             self._fill(file)
         else:
@@ -184,7 +186,7 @@ class Run:
             total = progress.total_steps
             progress = Progress(progress.epoch, progress.epoch_seed, progress.place, total_steps=total)
         self.optimizer.steps, self.progress = steps, progress
-        return f"with changes: {'; '.join(changes[:_SHOWN])}" if changes else ""
+        return f"changed since the start of the run: {'; '.join(changes[:_SHOWN])}" if changes else ""
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
@@ -196,29 +198,28 @@ class Run:
         wanted = {name: f"F{8 * value.itemsize} {value.shape}" for name, (value, _, _) in places.items()}
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
         for name in {**wanted, **found}:
-            there, here = found.get(name, "missing"), wanted.get(name, "missing")
+            there, here = found.get(name, "missing"), wanted.get(name, "none")
             if there != here:
-                says = f"is the state of another model or optimizer: {name} is {there} there, and {here} here"
+                says = f"is the state of another model or optimizer: {name} is {there}, wanted {here}"
                 raise FileError(f"{file.path} {says}")
         for name, (_, stretch, array) in places.items():
             array[...] = file.read(name).reshape(-1)[stretch].reshape(array.shape)
 
     def save_best(self) -> None:
-        """Write the model, which is the best so far."""
+        """Write the model, the best so far."""
         if self.communicator.is_first:
             self._save_model(self.model_folder)
 
     def finish(self) -> None:
-        """Make sure that there is a model in model/, which somebody may have moved away, and drop the state if it is
-        not to be kept."""
+        """Make sure that model/ has a model, as a user may have moved it, and drop the state if keep_state is off."""
         best_step = self.progress.best_step
         if not self.communicator.is_first:
             return
         if best_step == self.step and not self.model_folder.is_dir():
             self.save_best()
         elif best_step and not self.model_folder.is_dir():
-            held = f"it held the best model, that of step {best_step}, which the state does not hold"
-            warnings.warn(f"{self.model_folder} is gone: {held}", stacklevel=4)
+            held = f"it had the best model, of step {best_step}, which the state does not have"
+            warnings.warn(f"{self.model_folder} is missing: {held}", stacklevel=4)
         if not self.settings.keep_state and has_tensors(self.state_file):
             drop_tensors(self.state_file)
 
@@ -229,9 +230,10 @@ def _as_stored(setting: object) -> object:
 
 
 def _checkpoint_layers(model: Layer) -> None:
-    """Have every Encoder of a model compute its layers again on the way back. Raises: ValueError without one."""
+    """Let every Encoder of a model compute its layers again in backward. Raises: ValueError for a model without
+    Encoder."""
     encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
     if not encoders:
-        raise ValueError(f"gradient_checkpointing needs a model with an Encoder, and {type(model).__name__} has none")
+        raise ValueError(f"gradient_checkpointing is True, wanted False, as {type(model).__name__} has no Encoder")
     for encoder in encoders:
         encoder.gradient_checkpointing = True

@@ -1,4 +1,4 @@
-"""The file of a state: a head in JSON, tensors, and a checksum of both, so that a single bit that has changed shows."""
+"""The file of a state: a JSON header, tensors, and a checksum of both, which detects a single changed bit."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,16 +16,16 @@ _KEY, _CHECKSUM = "npbert", "sha256"
 
 
 def write_state(path: Path, head: Mapping[str, object], tensors: Mapping[str, Array]) -> None:
-    """Write a state. The file is whole or not there at all: a crash leaves the one before it."""
+    """Write a state, whole or not at all: a crash leaves the previous one."""
     checksum = _checksum(head, list(tensors), lambda name: tensors[name])
     with atomic_write(path) as written:
         write_tensors(written, tensors, {_KEY: json.dumps({**head, _CHECKSUM: checksum})})
 
 
 def read_state(path: Path) -> tuple[TensorFile, dict[str, Any]]:
-    """The tensors and the head of a state. (One of an earlier version has no checksum, and does not know `reads`.)
+    """Return the tensors and the header of a state. (Older versions have no checksum and no `reads`.)
 
-    Raises: FileNotFoundError; FileError that names the file when it is damaged or not a state.
+    Raises: FileNotFoundError; FileError if it is damaged or not a state.
     """
     file = TensorFile(path)
     try:
@@ -34,17 +34,17 @@ def read_state(path: Path) -> tuple[TensorFile, dict[str, Any]]:
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise FileError(f"{path} is not a training state of npbert") from error
     if (checksum or "reads" in head) and checksum != _checksum(head, list(file.shapes), file.read):
-        raise FileError(f"{path} is damaged: it is not as it was written, by its checksum")
+        raise FileError(f"{path} is damaged: its checksum is wrong")
     return file, head
 
 
 def drop_tensors(path: Path) -> None:
-    """Keep of the state only how far the run is: a finished run needs no more, and nearly all of the file is free."""
+    """Drop the tensors of a finished run's state, nearly all of the file."""
     write_state(path, read_state(path)[1], {})
 
 
 def has_tensors(path: Path) -> bool:
-    """True if the state is whole, and not what drop_tensors has left of it."""
+    """True unless drop_tensors has dropped the tensors."""
     return bool(TensorFile(path).shapes)
 
 

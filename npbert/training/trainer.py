@@ -1,4 +1,4 @@
-"""Trainer: the loop that turns batches into a better model, and that can stop and go on at any step."""
+"""Trainer: the training loop, which can stop and continue at any step."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,43 +23,41 @@ from npbert.training.state import Run
 class Trainer(Run):
     """Trains `model` on `data`, in `folder`:
 
-        state.safetensors   all that is needed to go on     model/        the best model so far, for Hugging Face
+        state.safetensors all that is needed to continue     model/        the best model so far, for Hugging Face
         metrics.jsonl       numbers by step                 tensorboard/  the same and more     curves.png  at the end
         layers.jsonl        of each layer, its gradient     settings.toml how it was set up
-        shown.jsonl         what it says of a few examples
+        shown.jsonl predictions for a few examples
 
-    With `keep_state` off, a run that is finished keeps of its state only that it is, and its numbers.
+    With `keep_state` off, a finished run keeps only its progress and its numbers.
 
-    rng: where dropout and the order of the data are drawn from. evaluation: how the model is judged along the way, and
-    what the run reads; without it, the last model is kept. save_model: writes the model to a folder.
+    rng: the generator for dropout and the order of the data. evaluation: the evaluations during the run, and its
+    sources; without it, the last model is kept. save_model: writes the model to a folder.
 
-    When `folder` holds the state of a run with the same settings, training goes on from there, bit for bit, if all else
-    is as it was. With more steps, or more patience, it is a longer run: it goes on where it was, also from its end,
-    with the learning rate that a run of that length has there. (Extra: train.)
+    If `folder` has the state of a run with the same settings and data, training continues from it, bit for bit. With
+    more steps or patience, it continues even a finished run, with the learning rate of the longer run. (Extra: train.)
 
-    communicator: several processes that train together, each on its parts of every batch: `world()` where a launcher
-    has started them. Each makes the same Trainer; process 0 writes the files. Neither their number nor that of threads
-    changes a bit.
+    communicator: several processes that train together, each on its parts of every batch: `world()` if a launcher has
+    started them. Each makes the same Trainer; process 0 writes the files. The numbers of processes and threads change
+    no bit.
 
-    Raises: ValueError for no steps at all, for gradient_checkpointing of a model that has no Encoder, and for a model
-    that could not be saved, as two of its parameters would have one name in the file.
+    Raises: ValueError for no steps, for gradient_checkpointing of a model without Encoder, and for a model with two
+    parameters of one name in the file.
     """
 
     def __repr__(self) -> str:
         return progress_in_words(self)
 
     def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
-        """Train to the last step, or until patience ends; return what the evaluation gave for the model in model/.
+        """Train to the last step, or until patience ends; return the evaluation of the model in model/.
 
-        changed_data: go on with a run even if its files, vocabulary, labels or configuration are not those that it has
-        read so far. What was measured with those does not count any more. overwrite: begin anew, in place of the run in
-        the folder.
+        changed_data: continue a run even if its files, vocabulary, labels or configuration differ. Earlier measurements
+        no longer count. overwrite: replace the run in the folder.
 
-        Raises: KeyboardInterrupt, after saving the state, when asked to stop (Ctrl-C, SIGTERM, or a terminal or pipe
-        that is closed); NotFiniteError with the step and the first layer to blame when the loss, a gradient or a
-        parameter is not finite; ValueError for data without a batch, or an evaluation without the goal's number;
-        FileError for a folder of another run or process, a damaged state, or other data; OSError when the disk is full,
-        say: the last saved state stays whole.
+        Raises: KeyboardInterrupt, after saving the state, for Ctrl-C, SIGTERM, or a closed terminal or pipe;
+        NotFiniteError with the step and the first wrong layer if the loss, a gradient or a parameter is not finite;
+        ValueError for data without a batch, or an evaluation without the goal's number; FileError for a folder of
+        another run or process, a damaged state, or other data; OSError, as for a full disk: the last saved state stays
+        whole.
         """
         with session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, is_asked):
             batches = self.progress.batches(self.data, self.rng)
@@ -72,11 +70,11 @@ class Trainer(Run):
         return self.progress.best_evaluation
 
     def _update(self, batch: Batch, watchers: Sequence[Watcher]) -> Step:
-        """Forward, backward and a step of the optimizer."""
+        """Make a step: forward, backward and the optimizer."""
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
         seed = [self.progress.epoch_seed, self.step]
-        with np.errstate(all="ignore"):  # what comes of an overflow is refused
+        with np.errstate(all="ignore"):  # the results of an overflow are errors
             self.shares.zero_grad()
             losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
             norm = self.shares.add_up(sums)
@@ -94,10 +92,10 @@ class Trainer(Run):
         return step
 
     def _judge(self, step: Step) -> None:
-        """Add to the step the row of the log, if it has one; evaluate, and save the model if it is the best so far.
+        """Log the step, if it has a row; evaluate, and save the model if it is the best so far.
 
-        Several processes judge together, and go by the numbers of process 0. Raises: ValueError when the evaluation
-        does not give the goal's number.
+        Several processes evaluate together, and use the numbers of process 0. Raises: ValueError if the evaluation
+        lacks the goal's number.
         """
         progress, evaluation = self.progress, self.evaluation
         progress.averages.add(evaluation.kinds, step.losses)
@@ -117,14 +115,14 @@ class Trainer(Run):
             progress.best = progress.evaluation.get(evaluation.goal.name) if evaluation.goal else None
             progress.evaluations_since_best = 0
             self.save_best()
-        with np.errstate(all="ignore"):  # where a model falls apart, the next step says so
+        with np.errstate(all="ignore"):  # a broken model is reported at the next step
             shown = evaluation.show() if evaluation.show and self.communicator.is_first else {}
         step.shown = {**shown, "best_step": progress.best_step} if shown else {}
 
     def _keep(self, step: Step, watchers: Sequence[Watcher], is_asked: Callable[[], bool]) -> None:
-        """Save the state every so many steps, at the end, and when any process was asked to stop.
+        """Save the state every `save_every` steps, at the end, and if any process was asked to stop.
 
-        Raises: KeyboardInterrupt when asked, on all processes: one would wait for the others.
+        Raises: KeyboardInterrupt on all processes if one was asked to stop: the others would wait for it.
         """
         stops = any(self.communicator.gather(is_asked()))
         if self.is_finished or stops or step.number % self.settings.save_every == 0:
@@ -132,8 +130,8 @@ class Trainer(Run):
                 watcher.before_save()
             self.save()
         if stops and not self.is_finished:
-            where, kept = f"step {step.number} of {self.settings.steps}", f"all is kept in {self.folder}"
-            raise KeyboardInterrupt(f"stopped at {where}: {kept}, and the same run, begun again, goes on from here")
+            where, kept = f"step {step.number} of {self.settings.steps}", f"saved in {self.folder}"
+            raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue from here")
 
 
 class ShownRun:
@@ -144,7 +142,7 @@ class ShownRun:
     trainer: Trainer
 
     def summary(self) -> str:
-        """A few lines about the run."""
+        """Return a few lines about the run."""
         raise NotImplementedError(f"{type(self).__name__} has no summary()")
 
     def save(self, folder: Path) -> None:

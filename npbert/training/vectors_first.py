@@ -1,11 +1,11 @@
-"""The gradient of a loss that compares all texts of a batch, in the memory of a part: the chain rule, cut in two.
+"""The gradient of a loss over all texts of a batch, in the memory of one part: the chain rule in two steps.
 
-Such a loss is no mean over the parts of a batch, as every vector is in the loss of every other. But it sees the vectors
-alone. So first come all vectors, part by part, without a tape; then the loss of them all and its gradient by each
-vector; and then each part goes forward again, on a tape, with the same dropout, and back from its share of that
-gradient. ∂loss/∂w = Σ over the parts of (∂loss/∂vectors of the part) · (∂vectors of the part/∂w): the sum of the chain
-rule in another order, and so the gradient of the whole batch. (Gao et al. 2021, "Scaling deep contrastive learning
-batch size under memory limited setup": GradCache.)
+Such a loss is no mean over the parts of a batch, as it compares every vector with every other. But it reads only the
+vectors. So three steps follow: all vectors, part by part, without a tape; the loss and its gradient by each vector;
+then each part runs forward again on a tape, with the same dropout, and backward from its share of that gradient.
+∂loss/∂w = Σ over the parts of (∂loss/∂vectors of the part) · (∂vectors of the part/∂w), the chain rule's sum in another
+order: the gradient of the whole batch. (Gao et al. 2021, "Scaling deep contrastive learning batch size under memory
+limited setup": GradCache.)
 """
 
 import itertools
@@ -20,7 +20,7 @@ from npbert.models.packed_batch import PackedBatch
 from npbert.training.parallel import Communicator
 
 PartResult = tuple[tuple[float, ...], tuple[int, ...] | None]
-"""The losses of a part of a batch, and how many were right, as in StepLosses."""
+"""The losses of a part of a batch, and the number of right answers, as in StepLosses."""
 
 
 def vectors_first(
@@ -30,12 +30,12 @@ def vectors_first(
     rng_of: Callable[[int], np.random.Generator | None],
     dloss: float,
 ) -> Callable[[int, Tape], PartResult]:
-    """Compute the loss of a batch; return what takes a part, by its number, forward on a tape and back.
+    """Compute the loss of a batch; return a function that runs a part, by its number, forward on a tape and backward.
 
-    parts: of the batch, each in pieces that go through the model one after another. Where no part has several, nothing
-    goes forward twice: what fits beside all others is kept.
-    rng_of: the generator that draws the dropout of a part, the same each time. Of several processes each computes the
-    vectors of its own parts; all of them compute the loss.
+    parts: of the batch, each in pieces that run through the model one after another. If each part is one piece, nothing
+    runs forward twice: the tapes are kept.
+    rng_of: the generator of a part's dropout, the same each time. Each process computes the vectors of its own parts;
+    all compute the loss.
     """
     own = communicator.own(range(len(parts)))
     keeps = max(map(len, parts)) == 1

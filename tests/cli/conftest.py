@@ -53,7 +53,7 @@ class Result(NamedTuple):
 
 def error_in(err):
     """What the error says in what a command writes on standard error, which is nothing else but the usage before it."""
-    usage, error = re.fullmatch(r"(usage: .*\n.* says more\n)?npbert[a-z -]*: error: (.*)\n", err).groups()
+    usage, error = re.fullmatch(r"(usage: .*\n.* for more\n)?npbert[a-z -]*: error: (.*)\n", err).groups()
     assert bool(usage) == bool(re.match("--|[A-Z]+ is ", error)), err
     return error
 

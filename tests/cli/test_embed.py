@@ -98,16 +98,16 @@ def test_search_on_a_terminal_is_for_people(npbert, folder, corpus, monkeypatch)
     ("arguments", "message"),
     [
         ("embed {folder} {corpus} --max-length 99", "--max-length is 99, wanted at most 32 for this model"),
-        ("search {folder} {corpus} cat --vectors {corpus}", "{corpus} is not an array as npbert embed --output *"),
+        ("search {folder} {corpus} cat --vectors {corpus}", "{corpus} is not an array of npbert embed --output *"),
         ("search {folder} {corpus} cat ''", "a query is empty: there is nothing to search for"),
         ("search {folder} {corpus} '\u00a0'", "a query is empty: there is nothing to search for"),
         ("search {folder} {corpus}.txt cat", "{corpus}.txt: No such file or directory; wanted a file of text, or *"),
         ("embed {folder} {folder}", "{folder}: Is a directory"),
-        ("search {folder} {corpus} -", "standard input is empty: there is no text to work on"),
+        ("search {folder} {corpus} -", "standard input is empty, wanted text"),
         ("search {folder} - -", "the lines and the queries cannot both come from standard input: wanted a file, or *"),
         ("search no-folder {corpus} cat --output no/a.jsonl", "no/a.jsonl: No such file or directory"),
         ("search {folder} {corpus} cat --output {corpus}", "--output is '{corpus}', wanted another file than *"),
-        ("search no-folder {corpus} cat", "no-folder is not a checkpoint: there is no such folder *"),
+        ("search no-folder {corpus} cat", "no-folder is not a checkpoint: it does not exist *"),
     ],
 )
 def test_mistakes(npbert, folder, corpus, arguments, message):

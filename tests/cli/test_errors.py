@@ -11,8 +11,8 @@ from npbert.io.files import HOW_TO_ENCODE
 from tests.cli.conftest import HEADS
 
 BAD_INPUTS = {
-    b"": " is empty: there is no text to work on",
-    b"\xef\xbb\xbf \r\n\n": " is empty: there is no text to work on",
+    b"": " is empty, wanted text",
+    b"\xef\xbb\xbf \r\n\n": " is empty, wanted text",
     b"cat\ncaf\xe9\n": f", line 2: byte 7 (0xe9) is not UTF-8; {HOW_TO_ENCODE}",
     b"cat\r\n\xe2\x82": f", line 2: byte 5 (0xe2) is not UTF-8; {HOW_TO_ENCODE}",
 }
@@ -50,13 +50,13 @@ FINE = b'{"question": "cat?", "passage": "the cat"}\n'
 NO_QUESTIONS = {
     "cat?": "not valid JSON: Expecting value",
     '["cat?", "the cat"]': "wanted a JSON object with 'question', 'passage' or 'context'; or give --question",
-    '{"question": 1, "t": 1}': "wanted a JSON object with 'passage' or 'context'; this one has 'question', 't'; "
+    '{"question": 1, "t": 1}': "wanted a JSON object with 'passage' or 'context'; it has 'question', 't'; "
     "or give --question",
     '{"question": "cat?", "passage": "the \\ud83d"}': "not valid JSON: half of a character, '\\ud83d'",
-    '{"question": ["cat?"], "context": "the cat"}': "'question' is a list or an object, wanted text or a number",
+    '{"question": ["cat?"], "context": "the cat"}': "'question' is a list or an object, wanted a text or a number",
 }
 TWO_TABS = b"a cat\ta dog\nthe\ta\tcat\tdog\n"
-ONE_OR_TWO = "wanted one, or two with a tab between them; for a file with more columns, --text says which one to take"
+ONE_OR_TWO = "wanted one, or two with a tab between them; for a file with more columns, give --text"
 NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
 
 
@@ -67,8 +67,8 @@ NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .
         ("embed", ["--output", "a.npz"], b"cat", NO_NPZ),
         ("classify", ["--output", "a.csv"], b"cat", NO_NPZ.replace("npz", "csv").replace(".npy, ", "")),
         ("classify", [], TWO_TABS, f"standard input, line 2: 4 texts, {ONE_OR_TWO}"),
-        ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 has no [MASK], or it was cut off: 'the cat'"),
-        ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty"),
+        ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 is 'the cat', wanted a [MASK] that is not cut off"),
+        ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty, wanted text"),
         *(
             ("answer", [], FINE + f"{line}\n".encode() + FINE, f"standard input, line 2: {message}")
             for line, message in NO_QUESTIONS.items()
@@ -84,14 +84,14 @@ def test_the_output_is_never_the_input(npbert, checkpoints, tmp_path, monkeypatc
     (tmp_path / "texts.txt").write_text("the cat\n")
     (tmp_path / "a link").symlink_to(tmp_path / "texts.txt")
     for name in ("texts.txt", "a link", "./texts.txt"):
-        wanted = f"--output is {name!r}, wanted another file than the one that is read: it would be lost"
+        wanted = f"--output is {name!r}, wanted another file than the input, which would be lost"
         assert npbert("embed", checkpoints["embed"], "texts.txt", "--output", name).error == wanted
     assert (tmp_path / "texts.txt").read_text() == "the cat\n"
 
 
 def test_too_little_memory_is_one_line(npbert, checkpoints, monkeypatch):
     monkeypatch.setattr("npbert.inference.Embed.__call__", Mock(side_effect=MemoryError))
-    assert npbert("embed", checkpoints["embed"], stdin=b"cat").error.startswith("there is not enough memory")
+    assert npbert("embed", checkpoints["embed"], stdin=b"cat").error.startswith("not enough memory")
 
 
 def test_what_a_terminal_would_obey_is_written_out(npbert, checkpoints, tmp_path):

@@ -28,7 +28,7 @@ def test_a_vocabulary_that_knows_no_word_of_the_corpus(npbert, here):
     Path("corpus.txt").write_text("zebras graze\n\nzebras run\n", encoding="utf-8")
     options = "--model checkpoint --max-length 20"
     result = npbert(*f"pretrain run --corpus corpus.txt --vocabulary checkpoint {options}".split())
-    assert result.error.startswith("--vocabulary is 'checkpoint', wanted a vocabulary that knows words of the corpus")
+    assert result.error.startswith("--vocabulary is 'checkpoint', wanted a vocabulary with words of the corpus")
     assert not Path("run").exists()
 
 
@@ -37,4 +37,4 @@ def test_of_a_checkpoint_that_takes_less_than_is_usual_all_is_taken(npbert, here
     finetune = ("finetune", "run", "--model", "checkpoint", "--train", "train.tsv", "--steps", 1)
     assert "--max-length is 99, wanted at most" in npbert(*finetune, "--max-length", 99).error
     result = npbert(*finetune)
-    assert (result.status, "as the model takes no more tokens" in result.err) == (0, True)
+    assert (result.status, "the most tokens that the model takes" in result.err) == (0, True)

@@ -63,8 +63,8 @@ def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path, monkeypa
 PRETRAIN, FINETUNE = "pretrain gone --corpus gone --vocabulary gone", "finetune gone --model gone --train gone"
 REFUSED = {
     "pretrain gone": "--corpus is missing, wanted at least one file or folder of text",
-    "pretrain gone --corpus gone": "--vocabulary is missing, wanted a folder with a tokenizer; `npbert vocab` makes "
-    "one",
+    "pretrain gone --corpus gone": "--vocabulary is missing, wanted a folder with a tokenizer; make "
+    "one with `npbert vocab`",
     "finetune gone": "--model is missing, wanted the folder of a checkpoint",
     "finetune gone --model gone": "--train is missing, wanted a labelled file",
     f"{PRETRAIN} --mask-probability 2": "--mask-probability is 2.0, wanted more than 0 and at most 1",
@@ -73,9 +73,9 @@ REFUSED = {
     f"{FINETUNE} --task chess": f"--task is 'chess', wanted one of {', '.join(TASKS)}",
     f"{FINETUNE} --task swagg": f"--task is 'swagg', wanted one of {', '.join(TASKS)}; did you mean swag?",
     f"{FINETUNE} --metric f2": "--metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss",
-    f"{FINETUNE} --task ner --positive x": "--positive is 'x', wanted none: only a classification has it",
+    f"{FINETUNE} --task ner --positive x": "--positive is 'x', wanted none, as only classification has it",
     f"{FINETUNE} --task swag --choices 2": "--choices has 1 columns, wanted at least 2",
-    f"{FINETUNE} --task ner --text word": "--text is 'word', wanted a number: columns of words and tags have no names",
+    f"{FINETUNE} --task ner --text word": "--text is 'word', wanted a number, as columns of a CoNLL file have no names",
     f"{FINETUNE} --first-row names": "--first-row is 'names', wanted header or example",
     f"{FINETUNE} --delimiter :": "--delimiter is ':', wanted one of tab, comma, semicolon",
     "embed gone --pooling first": "--pooling is 'first', wanted one of mean, cls, max, mean_sqrt_len_tokens, pooler",
@@ -86,16 +86,16 @@ REFUSED = {
     ("arguments", "said"),
     [
         *REFUSED.items(),
-        ("", "name a command, one of fill-mask, *, doctor"),
-        ("finetun run", "there is no command 'finetun'; did you mean finetune?"),
-        ("translate", "there is no command 'translate', wanted one of fill-mask, *, doctor"),
-        ("--versoin", "there is no option --versoin; did you mean --version?"),
-        ("-x", "there is no option -x"),
-        ("vocab --out x text.txt", "there is no option --out; did you mean --output?"),  # options are written out
+        ("", "COMMAND is missing, wanted one of fill-mask, *, doctor"),
+        ("finetun run", "unknown command 'finetun'; did you mean finetune?"),
+        ("translate", "unknown command 'translate', wanted one of fill-mask, *, doctor"),
+        ("--versoin", "unknown option --versoin; did you mean --version?"),
+        ("-x", "unknown option -x"),
+        ("vocab --out x text.txt", "unknown option --out; did you mean --output?"),  # options are written out
         ("vocab text.txt", "--output is missing, wanted a folder"),
-        ("finetune run --lr 1e-5", "there is no option --lr; did you mean --learning-rate?"),
-        ("finetune run -lr 1e-5", "there is no option -lr; did you mean --learning-rate?"),
-        ("finetune run --batchsize=8", "there is no option --batchsize; did you mean --batch-size?"),
+        ("finetune run --lr 1e-5", "unknown option --lr; did you mean --learning-rate?"),
+        ("finetune run -lr 1e-5", "unknown option -lr; did you mean --learning-rate?"),
+        ("finetune run --batchsize=8", "unknown option --batchsize; did you mean --batch-size?"),
         ("pretrain run --steps 1e3", "--steps is '1e3', wanted a whole number"),
         ("pretrain run --warmup much", "--warmup is 'much', wanted a number"),
         ("embed folder --pooling poler", "--pooling is 'poler', wanted one of *, pooler*; did you mean pooler?"),
@@ -115,7 +115,7 @@ def test_arguments_that_are_not_understood(arguments, said, capsys, tmp_path, mo
     prog = f"npbert {arguments.split()[0]}" if " " in arguments and "finetun " not in arguments else "npbert"
     assert usage.startswith(f"usage: {prog} ")
     assert usage.endswith(" [options]")
-    assert more.strip() == f"{prog} --help says more"
+    assert more.strip() == f"{prog} --help for more"
     assert fnmatchcase(error, f"{prog}: error: {said.replace('[', '[[]')}"), error
     assert not list(tmp_path.iterdir())
 

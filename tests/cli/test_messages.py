@@ -92,13 +92,13 @@ def test_a_note_when_it_waits_for_the_keyboard(is_terminal, monkeypatch, capsys)
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=keyboard))
     with messages_on_standard_error(USUAL):
         assert read_lines("-") == ["a cat"]
-    wanted = "npbert: reading from the keyboard: a text on each line, end with Ctrl-"
+    wanted = "npbert: reading from the keyboard: type a text on each line, and end with Ctrl-"
     assert capsys.readouterr().err[: len(wanted)] == wanted * is_terminal
 
 
 def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(FileError, match="standard input is closed: there is no text to work on"):
+    with pytest.raises(FileError, match="standard input is closed, wanted text in it"):
         read_lines("-")
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", None)
@@ -106,7 +106,7 @@ def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):
     assert capsys.readouterr().err == "npbert: error: standard output: Bad file descriptor\n"
 
 
-BOTH = "{0}: error: 2 processes were started, and only pretrain and finetune share their work: "
+BOTH = "{0}: error: 2 processes were started, but only pretrain and finetune can share work; "
 BOTH += "start {0} as one process"
 BY_ALL = {  # a command, and the last line of what it says
     "pretrain run --steps x": "npbert pretrain: error: --steps is 'x', wanted a whole number",

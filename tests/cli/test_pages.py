@@ -49,7 +49,7 @@ def test_a_picture(npbert, tmp_path, folder, run, name, monkeypatch):
     texts.write_text("the cat\tone\na dog\ttwo\nthe mat\tone\n\na road\n", encoding="utf-8")
     monkeypatch.setattr("npbert.cli.plot.save_figure", lambda *given: saved.append(given))
     result = npbert("plot", *shlex.split(name.format(folder=folder, run=run, texts=texts)), "--output", path)
-    assert (result.status, result.out.decode(), result.err) == (0, f"{path} is written\n", "")
+    assert (result.status, result.out.decode(), result.err) == (0, f"{path} written\n", "")
     ((figure, place),) = saved
     shown = {text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text"))}
     assert place == path and set(PICTURES[name]) <= shown, shown
@@ -58,7 +58,7 @@ def test_a_picture(npbert, tmp_path, folder, run, name, monkeypatch):
 def test_a_page_is_written(npbert, folder, tmp_path):
     """The answer is the best guess, unless it is given."""
     path, texts = tmp_path / "page.html", ("the [MASK] sat", "a [MASK] [MASK]")
-    said = f"{path} is written; open it in a browser\n".encode()
+    said = f"{path} written; open it in a browser\n".encode()
     guesses = npbert("fill-mask", folder, "--top-k", 1, stdin="\n".join(texts).encode()).rows
     best = [mask[0]["token"] for row in guesses for mask in row["masks"]]
     for options, out, wanted in (
@@ -79,23 +79,23 @@ def test_a_page_from_nothing_trains_a_model_for_it(npbert, tmp_path, monkeypatch
     number_data = import_module("npbert.pages.site.number").number_data
     monkeypatch.setattr("npbert.pages.site.number.number_data", lambda: number_data(steps=1))
     monkeypatch.chdir(tmp_path)
-    assert npbert("page") == (0, b"page.html is written; open it in a browser\n", "")
+    assert npbert("page") == (0, b"page.html written; open it in a browser\n", "")
     assert "[MASK]" in data_of(tmp_path / "page.html")["examples"][0]["text"]
-    assert "page.html is here already: --output page.html writes over it" in npbert("page").err
+    assert "page.html already exists; to replace it, give --output page.html" in npbert("page").err
     assert npbert("page", "--output", "page.html").status == 0
 
 
 def test_a_page_takes_no_other_files_place(npbert, folder, run, tmp_path):
     (path := tmp_path / "train.tsv").write_text("good\ta good film\n", encoding="utf-8")
     for words in (["page", folder, "the [MASK] sat"], ["report", run]):
-        assert f"{path} is another file, not a page of npbert" in npbert(*words, "--output", path).err
+        assert f"{path} is not a page of npbert, and would be lost" in npbert(*words, "--output", path).err
         assert npbert(*words, "--output", tmp_path / "page.html").status == 0, "it takes the place of a page"
     assert path.read_text(encoding="utf-8") == "good\ta good film\n"
 
 
 def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_path, run, monkeypatch):
     path = run / "report.html"
-    assert npbert("report", run) == (0, f"{path} is written; open it in a browser\n".encode(), "")
+    assert npbert("report", run) == (0, f"{path} written; open it in a browser\n".encode(), "")
     assert "What it guesses for masked words" in path.read_text(encoding="utf-8")
     written = []
     monkeypatch.setattr("npbert.cli.pages.write_report", lambda *given: written.append(given))
@@ -103,7 +103,7 @@ def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted(npbert, tmp_
     assert written == [(str(run), str(tmp_path / "a.html"))]
     monkeypatch.chdir(tmp_path)
     shutil.copytree(run, tmp_path / "other")
-    assert npbert("report", run, "other") == (0, b"compared.html is written; open it in a browser\n", "")
+    assert npbert("report", run, "other") == (0, b"compared.html written; open it in a browser\n", "")
     assert "None: all their settings are the same." in (tmp_path / "compared.html").read_text(encoding="utf-8")
 
 
@@ -117,7 +117,7 @@ def test_a_place_that_cannot_be_written_is_said_before_the_work(npbert, run, mon
 
 def test_a_report_needs_matplotlib(npbert, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "this needs the package matplotlib, which is not installed: " in npbert("report", run).error
+    assert "the package matplotlib is missing; to install it: " in npbert("report", run).error
     assert not (run / "report.html").exists()
 
 
@@ -127,19 +127,22 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("plot attention {folder} cat --output a.gif", "a.gif: a picture's name ends in .png, .svg or .pdf"),
+        ("plot attention {folder} cat --output a.gif", "a.gif: wanted a name that ends in .png, .svg or .pdf"),
         ("plot attention {folder} cat --output none/a.png", "none/a.png: No such file or directory"),
-        ("plot attention {folder} a b c --output a.png", "there are 3 texts, wanted one or a pair: a text with spaces"),
+        (
+            "plot attention {folder} a b c --output a.png",
+            "TEXT has 3 texts, wanted one or a pair; put a text with spaces",
+        ),
         ("plot attention {folder} cat --layers 7 --output a.png", "--layers is 7, wanted 1 to 2, or -2 to -1 from"),
         ("plot attention nowhere cat --output a.png", "nowhere is not a checkpoint"),
-        ("plot gradients {folder} '' --output a.png", "there is no word to hide in '': give a text"),
-        ("plot curves {folder} --output a.png", "metrics.jsonl: there are no numbers of a run to draw"),
+        ("plot gradients {folder} '' --output a.png", "TEXT is missing, wanted a text with a word to mask"),
+        ("plot curves {folder} --output a.png", "metrics.jsonl: the run has no numbers to draw"),
         ("plot embeddings {folder} three --output a.png", "three, line 1: 3 columns, wanted a text, or a text and a l"),
-        ("plot embeddings {folder} one --output a.png", "one has 1 text; a map needs at least 2"),
-        ("page {folder} 'the cat' --output a", "text 1 has no [MASK], or it was cut off: 'the cat'"),
+        ("plot embeddings {folder} one --output a.png", "one has 1 text, wanted at least 2"),
+        ("page {folder} 'the cat' --output a", "text 1 is 'the cat', wanted a [MASK] that is not cut off"),
         (
             "page {folder} '[mask]' --output a",
-            "text 1 has no [MASK] (in capitals: [MASK]), or it was cut off: '[mask]'",
+            "text 1 is '[mask]', wanted a [MASK] (in capitals: [MASK]) that is not cut off",
         ),
         ("page {folder} --output a", "TEXT is missing, wanted a line with [MASK]: npbert page FOLDER"),
         ("page {folder} [MASK] --answer zebra --output a", f"the answer 'zebra' {NO_TOKEN}"),
@@ -147,9 +150,9 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
         ("page {folder} [MASK] --answer cat dog --output a", f"2 answers for 1 [MASK]: {ONE_EACH}"),
         ("page {folder} '[MASK] [MASK]' --answer cat --output a", f"1 answer for 2 [MASK]: {ONE_EACH}"),
         (f"page {{folder}} '[MASK]{' sat' * 14}' --output a", " sat s' has 17 tokens, wanted at most 16"),
-        ("page {other} [MASK] --output a", "holds a text classifier with 2 labels, and not a model that fills in"),
+        ("page {other} [MASK] --output a", "has a text classifier with 2 labels, wanted a model with a masked-LM"),
         ("page nowhere [MASK] --output none/a", "none/a: No such file or directory"),  # before any model is looked for
-        ("report {folder}", "is not the folder of a run: it has no settings.toml"),
+        ("report {folder}", "is not a run of npbert pretrain or npbert finetune: it has no settings.toml"),
         ("report {folder} --output none/a", "none/a: No such file or directory"),
     ],
 )

@@ -27,7 +27,7 @@ def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class):
     """config.json is enough: it names the head."""
     path = tmp_path / "config.json"
     write_config(path, SMALL, architecture=architecture, dtype="float32")
-    said = "" if model_class else f"npbert: {path} names no head that npbert knows, so this is its BertModel alone\n"
+    said = "" if model_class else f"npbert: npbert does not have the head in {path}: this is the BertModel without it\n"
     model = (model_class or BertModel)(SMALL, rng=None)
     assert npbert("params", tmp_path) == (0, f"{parameter_table(model)}\n".encode(), said)
     listed = json.loads(npbert("params", tmp_path, "--json").out)
@@ -52,6 +52,6 @@ def test_what_is_neither_a_size_nor_a_folder(capsys):
     assert main(["params", "bert-smol"]) == 2
     usage, _, said, *sizes = capsys.readouterr().err.splitlines()
     assert usage == "usage: npbert params MODEL [options]"
-    assert said.endswith(": there is no size 'bert-smol', and no such folder; did you mean bert-small?")
+    assert said.endswith(": 'bert-smol' is not a folder or a size; did you mean bert-small?")
     assert sizes == size_table().splitlines()
     assert max(map(len, sizes)) <= 80

@@ -50,7 +50,7 @@ def test_classify_with_a_run_reads_its_columns(npbert, finetune):
     assert [(row["line"], row["text"]) for row in rows] == [(line, pair) for line in (3, 4, 5, 6)]
     assert all((row["label"], row["score"]) == (wanted.label, pytest.approx(wanted.score)) for row in rows)
     missing = npbert("classify", "run", test, "--text", "gone").error
-    assert missing.startswith("test.tsv, line 1: there is no column 'gone', only")
+    assert missing.startswith("test.tsv, line 1: column 'gone' is missing, wanted one of")
 
     lines = npbert("classify", "run", stdin=b"the good cow .\ta cat .\n")
     assert lines.rows == [{name: value for name, value in rows[0].items() if name != "line"} | lines.rows[0]]
@@ -142,7 +142,7 @@ def test_evaluate_as_json(npbert, finetune):
     assert turned == rows[0]
     Path("same.tsv").write_text("a cat .\tyes\na cat .\tno\n", encoding="utf-8")
     said = npbert("evaluate", "run", "same.tsv", "same.tsv").out.decode()
-    assert said.count("the model gives every example the same label: train it longer") == 1, "for all files once"
+    assert said.count("the model gives every example the same label; train longer") == 1, "for all files once"
     Path("one.tsv").write_text("a cat .\t2\n", encoding="utf-8")
     regression = write_other(Path("regression"), BertForSequenceClassification, num_labels=1)
     options = ["--task", "sts", "--max-length", "8", "--json"]
@@ -165,7 +165,7 @@ def test_a_finished_run_offers_to_drop_its_state(npbert, finetune, monkeypatch):
     monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0.001)
     offer = finetune("--train", "train.tsv").splitlines()[-2:]
     assert re.fullmatch(
-        r"run/state\.safetensors \(0 MB\) is needed only to make the run longer; to delete it:", offer[0]
+        r"run/state\.safetensors \(0 MB\) is only needed to make the run longer; to delete it:", offer[0]
     )
     big = Path("run", STATE_FILE).stat().st_size
     result = npbert(*offer[1].split()[1:])

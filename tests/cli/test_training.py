@@ -89,11 +89,11 @@ def test_finetune(capsys):
     assert main(f"{FINETUNE} --held-out dev.tsv".split()) == 0
     out, err = capsys.readouterr()
     new = "classifier.weight, classifier.bias (not from checkpoint/model.safetensors)"
-    assert err == f"npbert: the head is new, and has to be trained: {new}\n"
+    assert err == f"npbert: the head is new and needs training: {new}\n"
     first, label = Path("train.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t")
     assert out.splitlines()[:5] == [
         "train.tsv: 24 examples",
-        "dev.tsv: 24 examples, to judge the model by every 2 steps (which takes about 100% more time)",
+        "dev.tsv: 24 examples, to evaluate the model on every 2 steps (which takes about 100% more time)",
         f"the first: [CLS] {first} [SEP]  ->  {label}",
         "labels: no, yes",
         "6 steps of 4 examples",

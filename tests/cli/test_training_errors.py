@@ -47,28 +47,28 @@ def error_of(capsys):
     return error_of
 
 
-NO_FOLDER = f"is not a checkpoint: there is no such folder ({HOW_TO_DOWNLOAD})"
-TOO_FAST = "is not finite after it. A smaller learning rate may help."
+NO_FOLDER = f"is not a checkpoint: it does not exist ({HOW_TO_DOWNLOAD})"
+TOO_FAST = "is not finite after it; try a smaller learning rate"
 
 
 WRONG_PRETRAIN = {  # an option that is given twice counts the second time; `*` stands for anything
     "--corpus gone.txt": "gone.txt: No such file or directory",
     "--objective sop --corpus one.txt": "the training data has no batches",
     "--model small": "--max-length is 20, wanted at most 10 for this model",
-    "--settings typo.toml": "typo.toml: there is no setting stesp; did you mean steps?",
+    "--settings typo.toml": "typo.toml: unknown setting stesp; did you mean steps?",
     "--learning-rate 1e30 --warmup 0": "step 2: the loss is nan and the norm of the gradient nan; the first *",
     "--learning-rate 1e300 --warmup 0": f"step 1: the parameter bert.* {TOO_FAST}",
 }
-NAMES = "if this row names the columns, give --label gold --text words, or --first-row header; if it is an example, "
-NAMES += "--first-row example"
+NAMES = "if this row has the names of the columns, give --label gold --text words, or --first-row header; if "
+NAMES += "it is an example, --first-row example"
 WRONG_FINETUNE = {
     "--task regression --train much.tsv": "much.tsv, line 2: 'much' is not a number",
     "--train named.tsv": f"named.tsv, line 1: no other row has the label 'gold'; {NAMES}",
-    "--train texts.tsv": "texts.tsv: 202 different labels *; they look like texts: --label says which column the *",
+    "--train texts.tsv": "texts.tsv: 202 different labels *; they look like texts: --label names the column of *",
     "--positive x": "--positive is 'x', wanted one of the labels: 'no', 'yes'",
     "--metric f1 --train three.tsv": "--metric is 'f1', wanted another for 3 labels; --positive names the label of f1",
-    "--train tabs.csv": "tabs.csv, line 1: 1 column, wanted at least 2; is it * tabs? Then give --delimiter tab",
-    "--first-row header": "train.tsv, line 1: --first-row is header, but this row is an example, with the label *",
+    "--train tabs.csv": "tabs.csv, line 1: 1 column, wanted at least 2; for columns *, give --delimiter tab",
+    "--first-row header": "train.tsv, line 1: --first-row is header, but this row is an example with the label *",
     "--held-out gone.tsv --train also-gone.tsv": "also-gone.tsv: No such file or directory",
     "--model small": "--max-length is 20, wanted at most 10 for this model",
 }
@@ -76,9 +76,9 @@ WRONG = {
     **{f"{PRETRAIN} {options}": message for options, message in WRONG_PRETRAIN.items()},
     **{f"{FINETUNE} {options}": message for options, message in WRONG_FINETUNE.items()},
     PRETRAIN.replace("run", "corpus.txt", 1): "corpus.txt: File exists",
-    "pretrain gone --resume": "there is no run in gone to go on with: it has no settings.toml",
+    "pretrain gone --resume": "gone has no run to continue: it has no settings.toml",
     "evaluate gone dev.tsv": f"gone {NO_FOLDER}",
-    "evaluate checkpoint dev.tsv": "checkpoint holds a pre-trained BERT that *, and not a text *",
+    "evaluate checkpoint dev.tsv": "checkpoint has a pre-trained BERT *, wanted a text *",
 }
 
 
@@ -98,7 +98,7 @@ def test_a_model_that_is_neither_a_size_nor_a_folder(capsys):
     """The one error of several lines: the sizes that there are."""
     assert main(f"{PRETRAIN} --model bert-smol".split()) == 1
     first, *sizes = capsys.readouterr().err.splitlines()
-    assert first == ("npbert: error: model: there is no size 'bert-smol', and no such folder; did you mean bert-small?")
+    assert first == ("npbert: error: model: 'bert-smol' is not a folder or a size; did you mean bert-small?")
     assert sizes == size_table().splitlines()
     assert not Path("run").exists()
 
@@ -106,22 +106,23 @@ def test_a_model_that_is_neither_a_size_nor_a_folder(capsys):
 def test_a_folder_that_holds_a_run(error_of, monkeypatch):
     assert main(PRETRAIN.replace("run", "it's", 1).split()) == 0
     before = {file: file.read_bytes() for file in Path("it's").rglob("*") if file.is_file()}
-    no_others = "--resume goes on with the settings in the folder: only how long the run is may change, by --steps, "
+    no_others = "--resume continues with the settings in the folder: only its length may change, by --steps, "
     no_others += "--epochs or --patience; not by "
     quoted = """'it'"'"'s'"""  # as a shell wants it
     for given, wanted in {
-        "pretrain it's --seed 1": "it's already holds a run: continue it with --resume, or choose another folder",
-        "finetune it's --resume": f"it's holds a run of another kind: to go on, npbert pretrain {quoted} --resume",
+        "pretrain it's --seed 1": "it's already has a run; continue it with --resume, or choose another folder",
+        "finetune it's --resume": "it's has a run of another command; to continue it: "
+        f"npbert pretrain {quoted} --resume",
         "pretrain it's --resume --seed 9": f"{no_others}--seed",
         "pretrain it's --resume --settings typo.toml": f"{no_others}--settings",
         "pretrain it's --resume --no-gradient-checkpointing": f"{no_others}--gradient-checkpointing",
-        "evaluate it's a --settings typo.toml": "--settings is for a checkpoint: for the run in it's, its own * hold",
+        "evaluate it's a --settings typo.toml": "--settings is only for a checkpoint: it's is a run, and its *",
         "evaluate it's a --text-pair 1": "--text-pair is for a labelled file, and it's holds a pre-trained model",
     }.items():
         check(error_of(given), wanted)
     here = Path.cwd()
     monkeypatch.chdir("folder")
-    wanted = f"corpus is 'corpus.txt' in {here}/it's/settings.toml, and there is none in {here}/folder: *"
+    wanted = f"corpus is 'corpus.txt' in {here}/it's/settings.toml, which does not exist in {here}/folder; *"
     for given in (f"pretrain {here}/it's --resume", f"evaluate {here}/it's {here}/corpus.txt"):
         check(error_of(given), wanted)
     monkeypatch.chdir(here)
@@ -131,7 +132,7 @@ def test_a_folder_that_holds_a_run(error_of, monkeypatch):
 def test_a_vocabulary_that_does_not_fit_the_model(error_of):
     """It is noticed before the first step, and not by whoever uses the model later."""
     assert main(["vocab", "corpus.txt", "--output", "other"]) == 0
-    wanted = "checkpoint: the vocabulary has * tokens, but vocab_size in its config.json is 30"
+    wanted = "checkpoint: the tokenizer has * tokens, wanted 30, the vocab_size in its config.json"
     check(error_of(f"{PRETRAIN} --vocabulary other"), wanted)
     for file in Path("other").iterdir():
         file.replace(Path("checkpoint", file.name))
@@ -143,4 +144,4 @@ def test_a_warning_names_options_as_an_error_does(capsys):
     Path("measures.tsv").write_text(rows, encoding="utf-8")
     assert main(f"{FINETUNE} --train measures.tsv --held-out much.tsv".split()) == 1
     first, *_ = capsys.readouterr().err.splitlines()
-    assert first == "npbert: measures.tsv: the 12 labels are numbers; --task regression learns them as numbers"
+    assert first == "npbert: measures.tsv: the 12 labels are numbers; --task regression predicts them as numbers"

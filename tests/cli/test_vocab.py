@@ -39,7 +39,7 @@ def test_options(npbert, files, tmp_path):
     assert npbert("vocab", *files, "--output", folder, "--cased", "--min-frequency", 1).status == 0
     assert {"The", "the", "Café", "once"} <= set(tokens(folder))
     before = (folder / "tokenizer.json").read_bytes()
-    wanted = f"{folder} holds a vocabulary already, which models may need; --overwrite replaces it"
+    wanted = f"{folder} already has a vocabulary, which models may need; to replace it, give --overwrite"
     assert npbert("vocab", files[0], "--output", folder, "--size", 32).error == wanted
     assert (folder / "tokenizer.json").read_bytes() == before
     out = npbert("vocab", files[0], "--output", folder, "--size", 32, "--overwrite").out
@@ -57,6 +57,6 @@ def test_errors(npbert, files, tmp_path):
     assert npbert("vocab", *files, "--output", files[0] / "new").error == f"{files[0] / 'new'}: Not a directory"
     assert files[0].read_text(encoding="utf-8") == TEXT
     (tmp_path / "config.json").write_text("{}")
-    wanted = f"{tmp_path} holds a checkpoint, whose vocabulary must stay as it is"
+    wanted = f"{tmp_path} has a checkpoint, which needs its vocabulary; choose another folder"
     assert npbert("vocab", *files, "--output", tmp_path).error == wanted
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "one.txt", "two.txt"]

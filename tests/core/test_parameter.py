@@ -61,7 +61,7 @@ def test_rows_are_added_to_those_that_are_named_each_time_that_they_are():
     for count in (1, 2):
         p.add_grad(dy, rows=np.array([1, 0, 1]))
         np.testing.assert_array_equal(p.grad, count * np.array([[3, 4, 5], [6, 8, 10]]))
-    with pytest.raises(ValueError, match=re.escape("a gradient of shape (3, 3) for a parameter of shape (2, 3)")):
+    with pytest.raises(ValueError, match=re.escape("grad has shape (3, 3), wanted (2, 3), as the parameter")):
         p.add_grad(dy, rows=np.array([0, 1]))
 
 
@@ -107,8 +107,8 @@ def test_a_gradient_of_another_shape_or_dtype_is_refused(shape, dtype, error, is
     p = ones()
     if not is_first:
         p.add_grad(FIVES.copy())
-    got, wanted = (f"shape {shape}", "shape (2, 3)") if error is ValueError else (dtype, "float64")
-    with pytest.raises(error, match=re.escape(f"a gradient of {got} for a parameter of {wanted}")):
+    said = f"has shape {shape}, wanted (2, 3)" if error is ValueError else f"is {dtype}, wanted float64"
+    with pytest.raises(error, match=re.escape(f"grad {said}, as the parameter")):
         p.add_grad(np.ones(shape, dtype))
     assert (p.grad == (0 if is_first else 5)).all()
     with pytest.raises(AttributeError, match="use add_grad"):

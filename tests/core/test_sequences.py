@@ -25,10 +25,16 @@ def test_lengths_are_whole_numbers_of_at_least_1(lengths):
         Sequences(lengths)
 
 
-DESCENDING, NO_INTEGERS = "^the rows to read are not in ascending order$", "^read must be an array of integers, got "
+DESCENDING, NO_INTEGERS = "^read is not in ascending order$", "^read is an array of {}, wanted integers$"
 WRONG = [([1, 0], int, ValueError, DESCENDING), ([1, 0], "u8", ValueError, DESCENDING)]
-WRONG += [([0.0, 1.0], float, TypeError, NO_INTEGERS + "float64"), ([True] * 5, bool, TypeError, NO_INTEGERS + "bool")]
-WRONG += [([0, 5], int, IndexError, r"read\[1\] is 5, but the number of rows is 5"), ([-1], int, IndexError, "is -1")]
+WRONG += [
+    ([0.0, 1.0], float, TypeError, NO_INTEGERS.format("float64")),
+    ([True] * 5, bool, TypeError, NO_INTEGERS.format("bool")),
+]
+WRONG += [
+    ([0, 5], int, IndexError, r"read\[1\] is 5, wanted 0 to 4, as the number of rows"),
+    ([-1], int, IndexError, "is -1"),
+]
 
 
 @pytest.mark.parametrize(("read", "dtype", "error", "message"), WRONG)

@@ -8,12 +8,12 @@ import pytest
 
 from npbert import NO_TAPE, Init, Linear, Softmax, Tape, TapeError
 
-RULE = " Backward undoes forward in reverse order, so each layer takes back what it kept, the last one first, once."
+RULE = " Backward runs in the reverse order of forward: each layer takes what it kept once, the last one first."
 INIT = Init(np.random.default_rng(0), 1.0, np.float64)
 X = np.random.default_rng(1).standard_normal((5, 3))
 FIRST, SECOND, ALIKE = Linear(3, 4, INIT), Linear(4, 2, INIT), Linear(4, 2, INIT)
 ONE, TWO = "Linear (weight (3, 4), bias (4,))", "Linear (weight (4, 2), bias (2,))"
-WOULD = "would take back what it kept, but"
+WOULD = "cannot take what it kept:"
 
 
 def forward(tape):
@@ -54,7 +54,7 @@ def test_a_backward_that_is_forgotten_or_done_twice_is_named():
     message = f"backward is over, but the tape still holds what {ONE} kept: x (5, 3)."
     assert_refused(tape.check_empty, message)
     FIRST.backward(dh, tape)
-    message = f"{TWO} {WOULD} the tape is empty: did forward keep anything, on this tape?"
+    message = f"{TWO} {WOULD} the tape is empty: forward kept nothing on it, or it was taken already."
     assert_refused(lambda: SECOND.backward(y, tape), message)
 
 
@@ -63,7 +63,9 @@ def test_no_backward_follows_a_forward_that_kept_nothing(tape):
     y = forward(tape)
     assert (len(tape), tape.keeps, repr(tape) == "NO_TAPE") == (0, False, tape.rng is None)
     tape.check_empty()
-    assert_refused(lambda: SECOND.backward(y, tape), f"{TWO} {WOULD} the tape keeps nothing: forward needs a `Tape()`.")
+    assert_refused(
+        lambda: SECOND.backward(y, tape), f"{TWO} {WOULD} this tape keeps nothing: call forward with a `Tape()`."
+    )
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps, lambda tape: copy.deepcopy([{"a": tape}])])

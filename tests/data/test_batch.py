@@ -25,20 +25,24 @@ IDS = np.zeros((2, 3), int)
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"input_ids": IDS * 1.0}, TypeError, "input_ids must be an array of integers, got float64"),
+        ({"input_ids": IDS * 1.0}, TypeError, "input_ids is an array of float64, wanted integers"),
         ({"input_ids": [1, 2]}, ValueError, r"input_ids has shape \(2,\), wanted \(B, T\)"),
-        ({"input_ids": IDS[:0]}, ValueError, r"the batch is empty: input_ids has shape \(0, 3\)"),
-        ({"input_ids": [[], []]}, ValueError, r"the batch is empty: input_ids has shape \(2, 0\)"),
-        ({"input_ids": [[1, 2], [3]]}, ValueError, "input_ids has rows of different lengths: pad them to one"),
-        ({"token_type_ids": IDS[:1]}, ValueError, r"token_type_ids has shape \(1, 3\), but input_ids \(2, 3\)"),
+        ({"input_ids": IDS[:0]}, ValueError, r"input_ids has shape \(0, 3\), wanted at least one"),
+        ({"input_ids": [[], []]}, ValueError, r"input_ids has shape \(2, 0\), wanted at least one"),
+        (
+            {"input_ids": [[1, 2], [3]]},
+            ValueError,
+            "input_ids has rows of different lengths, wanted one length",
+        ),
+        ({"token_type_ids": IDS[:1]}, ValueError, r"token_type_ids has shape \(1, 3\), wanted \(2, 3\), as input_ids"),
         ({"attention_mask": IDS[:, :2]}, ValueError, r"attention_mask has shape \(2, 2\), wanted \(2, 3\)"),
-        ({"attention_mask": IDS * 1.0}, TypeError, "attention_mask must be an array of integers, got float64"),
-        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask holds -1, wanted only 1 \(real\) and 0 \(padding\)"),
-        ({"attention_mask": [[1, 0, 0], [0, 0, 0]]}, ValueError, r"attention_mask\[1\] is all 0: a sequence needs at"),
-        ({"labels": [["a"] * 3] * 2}, TypeError, "labels must be integers or floats, got <U1"),
-        ({"labels": IDS[:1]}, ValueError, r"labels has shape \(1, 3\), but the batch has 2 sequences"),
-        ({"next_sentence_label": [0]}, ValueError, r"next_sentence_label has shape \(1,\), but the batch has 2"),
-        ({"next_sentence_label": [0.0, 1.0]}, TypeError, "next_sentence_label must be an array of integers"),
+        ({"attention_mask": IDS * 1.0}, TypeError, "attention_mask is an array of float64, wanted integers"),
+        ({"attention_mask": IDS - 1}, ValueError, r"attention_mask has a -1, wanted only 1 \(real\) and 0 \(padding\)"),
+        ({"attention_mask": [[1, 0, 0], [0, 0, 0]]}, ValueError, r"attention_mask\[1\] is all 0, wanted at"),
+        ({"labels": [["a"] * 3] * 2}, TypeError, "labels has dtype <U1, wanted integers or floats"),
+        ({"labels": IDS[:1]}, ValueError, r"labels has shape \(1, 3\), wanted one for each of the 2 sequences"),
+        ({"next_sentence_label": [0]}, ValueError, r"next_sentence_label has shape \(1,\), wanted one for"),
+        ({"next_sentence_label": [0.0, 1.0]}, TypeError, "next_sentence_label is an array of float64, wanted integers"),
     ],
 )
 def test_errors(arguments, error, message):
@@ -55,7 +59,7 @@ def test_groups():
     assert groups.labels is None
     assert flat.grouped(1).input_ids.shape == (4, 1, 3)
     for batch, count in ((flat, 3), (flat, 0), (flat, 8), (groups, 2)):
-        with pytest.raises(ValueError, match=rf"has shape .* which are not groups of {count} sequences"):
+        with pytest.raises(ValueError, match=rf"has shape .*, wanted groups of {count} sequences"):
             batch.grouped(count)
 
 

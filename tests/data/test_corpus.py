@@ -74,7 +74,7 @@ def test_a_new_file_is_a_new_document(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "a.txt is empty: there is no text to learn from"),
+        (b"", "a.txt is empty, wanted text"),
         (BOM + b"\n \r\n\t\n", "a.txt is empty"),
         (b"fine\nZo\xeb\n", "a.txt, line 2: byte 3 of the line is not UTF-8"),
         ("utf-16\n".encode("utf-16"), "a.txt, line 1: byte 1 of the line is not UTF-8; save it as UTF-8"),
@@ -88,9 +88,9 @@ def test_text_that_is_none(tmp_path, content, message):
 
 
 def test_no_file_and_one_that_changes(tmp_path):
-    with pytest.raises(FileError, match=r"is a folder without \.txt files"):
+    with pytest.raises(FileError, match=r"has no \.txt files"):
         Corpus([tmp_path])
-    with pytest.raises(FileError, match=r"caf.*\.txt has a name that is not UTF-8, which the files of a run cannot"):
+    with pytest.raises(FileError, match=r"caf.*\.txt has a name that is not UTF-8, wanted one that is"):
         Corpus([write(tmp_path / "..", os.fsdecode(b"caf\xe9.txt"), "text\n")])
     with pytest.raises(FileError, match="at least one file"):
         Corpus([])

@@ -75,15 +75,23 @@ def test_padding_is_no_token_of_note():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: collate(EXAMPLES, pad_id=0, length=2), ValueError, "an example has 3 tokens, more than length 2"),
-        (lambda: collate([], pad_id=0), ValueError, "no examples"),
+        (lambda: collate(EXAMPLES, pad_id=0, length=2), ValueError, "length is 2, wanted at least 3"),
+        (lambda: collate([], pad_id=0), ValueError, "examples is empty"),
         (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
         *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],
-        (lambda: draw_pairs(1, 2, None), ValueError, "1 lines have no line that follows another, wanted at least 2"),
-        (lambda: collate([Example([1.7], [0], [7], 0)], pad_id=0), TypeError, "input_ids must be an array of integers"),
-        (lambda: Vocabulary(["a"]).encode("amt"), ValueError, "^not in the vocabulary of 5 tokens: 'm', 't'$"),
-        (lambda: Vocabulary(["[SEP]", "[MASK]"]), ValueError, r"^special tokens cannot be words: \[MASK\], \[SEP\]$"),
-        (lambda: load_dialogue(7), ValueError, "^there is no dialogue of 7 lines, wanted 6 or 9$"),
+        (lambda: draw_pairs(1, 2, None), ValueError, "num_lines is 1, wanted at least 2"),
+        (
+            lambda: collate([Example([1.7], [0], [7], 0)], pad_id=0),
+            TypeError,
+            "input_ids is an array of float64, wanted integers",
+        ),
+        (
+            lambda: Vocabulary(["a"]).encode("amt"),
+            ValueError,
+            "^words has 'm', 't', wanted only words of",
+        ),
+        (lambda: Vocabulary(["[SEP]", "[MASK]"]), ValueError, r"^words has special tokens: \[MASK\], \[SEP\]$"),
+        (lambda: load_dialogue(7), ValueError, "^num_lines is 7, wanted 6 or 9$"),
     ],
 )
 def test_errors(call, error, message):

@@ -87,7 +87,7 @@ def test_the_argument_stays_a_seed_repeats_and_the_defaults_are_the_paper_s():
         ([1, 7, 2], {"probability": 0}, "probability is 0, wanted more than 0 and at most 1"),
         ([1, 7, 2], {"probability": 1.5}, "probability is 1.5"),
         ([1, 7, 2], {"max_predictions": 0}, "max_predictions is 0, wanted at least 1"),
-        ([1, 2], {}, r"there is no word to mask in \['\[CLS\]', '\[SEP\]'\]"),
+        ([1, 2], {}, r"input_ids is \['\[CLS\]', '\[SEP\]'\], wanted a word to mask"),
     ],
 )
 def test_errors(input_ids, options, message):

@@ -73,10 +73,13 @@ def test_special_and_added_tokens_of_other_names(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"padding_side": "left"}, "padding_side is 'left', and npbert has only 'right'"),
-        ({"truncation_side": "up"}, "truncation_side is 'up', and npbert has only 'right' or 'left'"),
-        ({"tokenizer_class": "T5Tokenizer"}, "tokenizer_class is 'T5Tokenizer', and npbert has only Bert"),
-        ({"tokenizer_class": "TokenizersBackend"}, "PreTrainedTokenizerFast needs a tokenizer.json, and there is none"),
+        ({"padding_side": "left"}, "padding_side is 'left', wanted 'right'"),
+        ({"truncation_side": "up"}, "truncation_side is 'up', wanted 'right' or 'left'"),
+        ({"tokenizer_class": "T5Tokenizer"}, "tokenizer_class is 'T5Tokenizer', wanted Bert"),
+        (
+            {"tokenizer_class": "TokenizersBackend"},
+            "is PreTrainedTokenizerFast, which needs a tokenizer.json",
+        ),
         ({"cls_token": None}, "cls_token is None, wanted a token of the vocabulary"),
     ],
 )
@@ -99,22 +102,22 @@ BARE = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0}, unk_token="a")
     ("name", "content", "message"),
     [
         ("vocab.txt", b"[PAD]\n[UNK]\nca\xff\n", ", line 3: byte 14 (0xff) is not UTF-8"),
-        ("vocab.txt", b"[PAD]\ncat\ndog\ncat\n", " is not a tokenizer of BERT: 'cat' is in it twice"),
-        ("vocab.txt", LACKING_SEP.encode(), " is not a tokenizer of BERT: the vocabulary has no [SEP]"),
-        ("vocab.txt", LACKING_MASK.encode(), " is not a tokenizer of BERT: the vocabulary has no [MASK]"),
-        ("tokenizer.json", BPE.encode(), " is not a tokenizer of BERT: its model is BPE, wanted WordPiece"),
-        ("tokenizer.json", BARE.encode(), " is not a tokenizer of BERT: the vocabulary has no [PAD]"),
+        ("vocab.txt", b"[PAD]\ncat\ndog\ncat\n", " is not a BERT tokenizer: it has 'cat' twice"),
+        ("vocab.txt", LACKING_SEP.encode(), " is not a BERT tokenizer: the vocabulary has no [SEP]"),
+        ("vocab.txt", LACKING_MASK.encode(), " is not a BERT tokenizer: the vocabulary has no [MASK]"),
+        ("tokenizer.json", BPE.encode(), " is not a BERT tokenizer: its model is BPE, wanted WordPiece"),
+        ("tokenizer.json", BARE.encode(), " is not a BERT tokenizer: the vocabulary has no [PAD]"),
         ("tokenizer.json", b'{"version": ', ", line 1: not valid JSON: Expecting value"),
         ("tokenizer_config.json", b"{,}", ", line 1: not valid JSON: Expecting property name"),
         (
             "tokenizer_config.json",
             b'{"do_lower_case": "no"}',
-            ": do_lower_case is 'no', and npbert has only True or False",
+            ": do_lower_case is 'no', wanted True or False",
         ),
         (
             "tokenizer_config.json",
             b'{"tokenize_chinese_chars": null}',
-            ": tokenize_chinese_chars is None, and npbert has only",
+            ": tokenize_chinese_chars is None, wanted",
         ),
         *[
             ("tokenizer_config.json", b'{"model_max_length": %s}' % value, f": model_max_length is {read}, wanted")
@@ -184,7 +187,7 @@ def replace(content, **pattern):
     return {"type": "Replace", "pattern": pattern or {"String": "a"}, "content": content}
 
 
-NO_BERT = "not a tokenizer of BERT: "
+NO_BERT = "not a BERT tokenizer: "
 
 
 @pytest.mark.parametrize(
@@ -193,15 +196,15 @@ NO_BERT = "not a tokenizer of BERT: "
         ("pre_tokenizer", {"type": "FixedLength", "length": 0}, " cannot be used on this text: "),
         ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "A" * 8}, " cannot be used on this text: "),
         ("normalizer", {"type": "Precompiled", "precompiled_charsmap": "A" * 4}, f"{NO_BERT}Precomp"),
-        ("normalizer", {"type": "Sequence", "normalizers": [replace("a" * 100)] * 4}, "text 100,000,000 times as long"),
-        ("normalizer", replace("a" * 256, Regex="x*"), "its normalizer can make a text 257 times as long"),
-        ("normalizer", {"type": "Prepend", "prepend": "a" * 256}, "its normalizer can make a text 257 times as long"),
-        ("normalizer", charsmap(b"a", b"b" * 257, b""), "its normalizer can make a text 257 times as long"),
+        ("normalizer", {"type": "Sequence", "normalizers": [replace("a" * 100)] * 4}, "text 100,000,000 times longer"),
+        ("normalizer", replace("a" * 256, Regex="x*"), "its normalizer can make a text 257 times longer"),
+        ("normalizer", {"type": "Prepend", "prepend": "a" * 256}, "its normalizer can make a text 257 times longer"),
+        ("normalizer", charsmap(b"a", b"b" * 257, b""), "its normalizer can make a text 257 times longer"),
         ("model", {**MODEL, "vocab": {**VOCAB, "cat": 5}}, rf"{NO_BERT}'\w+' has the id 5, wanted 6"),
         (
             "model",
             {**MODEL, "vocab": {**VOCAB, "cat": 10**6}},
-            f"{NO_BERT}'Café' has the id 7, wanted 6: ids count",
+            f"{NO_BERT}'Café' has the id 7, wanted 6, as ids count",
         ),
         ("model", {**MODEL, "unk_token": "[OOPS]"}, rf"{NO_BERT}WordPiece error: Missing \[UNK\] token"),
         ("post_processor", None, rf"{NO_BERT}it puts no \[CLS\] before a text and no \[SEP\]"),
@@ -231,7 +234,7 @@ def test_another_tokenizer_is_not_overwritten(tmp_path):
     one.save_pretrained(tmp_path)
     one.save_pretrained(tmp_path)
     for kept in ("tokenizer.json", "vocab.txt"):
-        with pytest.raises(FileExistsError, match=f"^{tmp_path} holds another tokenizer; overwrite=True replaces it$"):
+        with pytest.raises(FileExistsError, match=f"^{tmp_path} already has another tokenizer; to replace it"):
             other.save_pretrained(tmp_path)
         assert "cat" in all_tokens(Tokenizer.from_pretrained(tmp_path))
         (tmp_path / kept).unlink()
@@ -241,14 +244,14 @@ def test_another_tokenizer_is_not_overwritten(tmp_path):
 
 
 def test_no_files_no_text_and_no_library(tmp_path, monkeypatch):
-    with pytest.raises(FileNotFoundError, match=re.escape(f"{tmp_path} has no tokenizer.json and no vocab.txt")):
+    with pytest.raises(FileNotFoundError, match=re.escape(f"{tmp_path} has no tokenizer.json or vocab.txt")):
         Tokenizer.from_pretrained(tmp_path)
     with pytest.raises(FileNotFoundError, match="none is not a folder"):
         Tokenizer.from_pretrained(tmp_path / "none")
     good, bad = write(tmp_path / "vocab.txt", "\n".join(WORDS)), write(tmp_path / "bad", " \n\n")
-    with pytest.raises(FileError, match=f"^{re.escape(str(bad))} is empty: there is nothing to learn from"):
+    with pytest.raises(FileError, match=f"^{re.escape(str(bad))} is empty, wanted text"):
         Tokenizer.train([good, bad], vocab_size=50)
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     for call in (lambda: Tokenizer.from_pretrained(tmp_path), lambda: Tokenizer.train([good])):
-        with pytest.raises(MissingExtraError, match=r"needs the package tokenizers, .* pip install .*\[hf\]"):
+        with pytest.raises(MissingExtraError, match=r"the package tokenizers is missing; .* pip install .*\[hf\]"):
             call()

@@ -50,7 +50,7 @@ def test_what_a_model_returns_and_its_parameters_take_a_few_lines():
 def test_a_head_that_is_new_is_told_as_long_as_it_is_not_trained(tmp_path):
     MODEL.save_pretrained(tmp_path)
     model = BertForSequenceClassification.from_pretrained(tmp_path, num_labels=3)
-    assert "new, and not trained yet: classifier.weight, classifier.bias" in repr(model)
+    assert "new and not trained: classifier.weight, classifier.bias" in repr(model)
     assert "new" not in repr(BertForPreTraining.from_pretrained(tmp_path))
     for parameter in model.classifier.parameters():
         parameter.value += 1
@@ -60,18 +60,16 @@ def test_a_head_that_is_new_is_told_as_long_as_it_is_not_trained(tmp_path):
 TOKENIZER = word_tokenizer(DIALOGUE.vocabulary)
 WRONG = {
     "tokenizer.batch(tokenizer.encode(texts))": lambda: TOKENIZER.batch(["hello world"]),
-    "a Tokenizer is not called": lambda: TOKENIZER("hello"),
-    "got str: tokenizer.batch(": lambda: MODEL("hello world"),
+    "a Tokenizer cannot be called": lambda: TOKENIZER("hello"),
+    "batch is a str, wanted a Batch; use tokenizer.batch(": lambda: MODEL("hello world"),
     "tape is None, wanted a Tape": lambda: MODEL(batch_of(2), None),
-    "no setting lr; did you mean learning_rate?; there are batch_size,": lambda: finetune(
+    "unknown setting lr; did you mean learning_rate?; wanted one of batch_size,": lambda: finetune(
         ["a", "b"], ["x", "y"], model="", folder="", lr=1e-3
     ),
     "texts is one string, wanted a list": lambda: finetune("a text", "good", model="", folder=""),
     "row 0 of the run is 1.0, wanted a dict": lambda: rows_of([1.0, 0.5], ""),
-    "Linear is the class of a layer, wanted a layer, such as Linear()": lambda: check_gradients(
-        Linear, np.ones((2, 3))
-    ),
-    "forward takes no tape: wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
+    "Linear is a class, wanted a layer, such as Linear()": lambda: check_gradients(Linear, np.ones((2, 3))),
+    "forward takes no tape, wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
         SimpleNamespace(forward=lambda x: x), np.ones(3)
     ),
     "query 1 is empty": lambda: Embed(MODEL.bert, TOKENIZER).semantic_search(["romeo", " "], ["juliet"]),
@@ -105,7 +103,7 @@ def test_a_run_in_a_notebook_says_how_it_goes_on(monkeypatch):
     assert last.endswith("BertForPreTraining: step 1 of 2\n  best: step 1: f1 0.5\n  loss: 2.5 at step 1")
     with (
         pytest.raises(KeyboardInterrupt),
-        live.Live(trainer, lambda *_, **__: of(update=shown.append), "going on from step 1"),
+        live.Live(trainer, lambda *_, **__: of(update=shown.append), "continuing from step 1"),
     ):
-        raise KeyboardInterrupt("stopped at step 1 of 2: all is kept")
-    assert "\n  going on from step 1\n  stopped at step 1 of 2: all is kept\n" in str(shown[-1])
+        raise KeyboardInterrupt("stopped at step 1 of 2: saved")
+    assert "\n  continuing from step 1\n  stopped at step 1 of 2: saved\n" in str(shown[-1])

@@ -47,7 +47,7 @@ class Shift:
 
 @pytest.mark.parametrize("whose", ["x", "y", "dy", "the value of b", "the gradient of x", "the gradient of c"])
 def test_a_gradient_in_memory_that_is_somebody_elses_is_seen(whose):
-    with pytest.raises(PromiseError, match=f"the gradient of b shares memory with {whose}: add_grad wants an array"):
+    with pytest.raises(PromiseError, match=f"the gradient of b shares memory with {whose}: give add_grad an array"):
         promised_gradients(ScalarFunction(Shift(whose), (X,), None, 0))
 
 
@@ -71,7 +71,7 @@ def test_what_a_wrong_layer_changed_is_mended():
         return Scale.backward(self, dy, tape)
 
     layer = broken(backward=backward)
-    with pytest.raises(GradientError, match="backward changes the value of s: only an optimiser may"):
+    with pytest.raises(GradientError, match="backward changes the value of s: only an optimizer may"):
         check_gradients(layer, X)
     np.testing.assert_array_equal(layer.s.value, [1, 2, 3])
     np.testing.assert_array_equal(layer.s.grad, 0)

@@ -117,7 +117,7 @@ def test_what_is_not_mended_is_told_by_its_numbers_or_by_the_worst_of_them(slope
     assert says in finding.cause and str(report).startswith(f"FAIL: {says}")
 
 
-RIGHT_PARTS = "right by themselves: intermediate, activation, output; look at what Unread does with them"
+RIGHT_PARTS = "right by themselves: intermediate, activation, output; look at how Unread combines them"
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ MISTAKES = {
     "one row": (lambda r: with_rows(r, 4, 2.0), "place", "right but for row 4 (counted from 0)"),
     "places": (lambda r: r * (1 + np.eye(N, D)), "place", "but for 6 of its 66 numbers, at [0, 0], [1, 1], [2, 2]"),
     "last row": (lambda r: with_rows(r, -1, 0.0), "place", "row 10 (counted from 0): it is 0 there"),
-    "but for rounding": (lambda r: 1e-17 * r, "zero", "dx is 0 everywhere, though y moves with x"),
-    "nothing": (lambda r: 0 * r, "zero", "dx is 0 everywhere, though y moves with x"),
+    "but for rounding": (lambda r: 1e-17 * r, "zero", "dx is 0 everywhere, but y depends on x"),
+    "nothing": (lambda r: 0 * r, "zero", "dx is 0 everywhere, but y depends on x"),
     "infinite": (lambda r: np.where(np.arange(D) == 3, np.inf, r), "not finite", "has 11 of 66 numbers that are not"),
     "other dtype": (lambda r: r.astype(np.float32), "dtype", "dx is float32, and x is float64"),
-    "flat": (lambda r: r.sum(axis=0), "shape", "it is the right one, but summed over axis 0"),
+    "flat": (lambda r: r.sum(axis=0), "shape", "it is right, but summed over axis 0"),
     "shape": (lambda r: r.T, "shape", "dx has shape (6, 11), and x has shape (11, 6): transposed, it is right"),
     "stacked": (lambda r: np.stack([r / 2, r / 2]), "shape", "summed over axis 0, it is right"),
-    "reshaped": (lambda r: r.reshape(D, N), "shape", "its numbers are right, and a reshape would do"),
+    "reshaped": (lambda r: r.reshape(D, N), "shape", "its numbers are right, and only need a reshape"),
 }
 WITHOUT_NOISE = ("zero", "not finite", "dtype", "shape")
 
@@ -221,7 +221,7 @@ def test_an_array_that_is_known_is_named():
     for seed in SEEDS:
         right, dy = drawn(seed)
         (finding,) = explain(dy, right, name="x", known={"dy": dy})
-        assert (finding.kind, finding.cause) == ("another", "dx is just dy")
+        assert (finding.kind, finding.cause) == ("another", "dx equals dy")
 
 
 MEAN_OF_TARGETS = """

@@ -108,19 +108,21 @@ def test_where_several_readings_fit_one_word_is_asked_for():
             return dy * (2 * self.x * self.p + self.q)
 
     x = n(4, 3)
-    asks = "backward writes one, two, and any may be the gradient of p, q: say which, as grads={'p': 'one', 'q': 'two'}"
+    asks = (
+        "backward writes one, two, and any may be the gradient of p, q; name it, as in grads={'p': 'one', 'q': 'two'}"
+    )
     with pytest.raises(ValueError, match=re.escape(asks)):
         check_gradients(Twins(), x)
     assert check_gradients(Twins(), x, grads={"p": "one", "q": "two"}).proof
     assert check_gradients(Twins(), x, grads={"p": "two", "q": "one"}).wrong == {"x": 0, "p": 3, "q": 3}
     assert check_gradients(Twins(), x, grads={"p": "one", "q": None}).sizes == {"x": 12, "p": 3}
-    with pytest.raises(ValueError, match="grads says 'three' for p, and backward leaves nothing of that name"):
+    with pytest.raises(ValueError, match="grads has 'three' for p, but backward writes nothing of that name"):
         check_gradients(Twins(), x, grads={"p": "three"})
 
 
 def test_what_has_no_gradient_is_told():
     forgets = changed("InDicts", 'self.grads["b"] = grad.sum(axis=0)', "pass")
-    assert 'Backward writes no gradient for params["b"]: if that is a constant, say grads=' in str(
+    assert 'Backward writes no gradient for params["b"]; if it is a constant, give grads=' in str(
         check_gradients(forgets, X)
     )
 

@@ -127,9 +127,9 @@ def test_whose_the_gradients_are():
         assert_proved(f, lambda d, cache: d * cache[1], n(3), n(3))
     with pytest.raises(GradientError, match=r"returns 2 gradients, for inputs \['w'\]"):  # whole numbers have none
         assert_proved(lambda ids, w: w[ids], lambda d, ids, w: (d, d), np.arange(3), n(3))
-    with pytest.raises(ValueError, match="wrt names c, and the inputs are a, b"):
+    with pytest.raises(ValueError, match="wrt has c, wanted inputs: a, b"):
         assert_proved(f, lambda d, cache: d, n(3), n(3), wrt=["c"])
-    with pytest.raises(ValueError, match=r"none of the inputs has that are left: say whose they are, as wrt=\('x',\)"):
+    with pytest.raises(ValueError, match=r"which no remaining input has; name their inputs, as in wrt=\('x',\)"):
         assert_proved(lambda x, y: (x.sum(), np.ones(2)), n(3), n(4))
     with pytest.raises(GradientError, match=r"returns 1 gradient, .* one for each NumPy array of floats, or None"):
         assert_proved(lambda a, b, c: a * b * c, lambda d, a, b, c: d, n(3), n(3), n(3))
@@ -137,7 +137,7 @@ def test_whose_the_gradients_are():
         assert_proved(lambda x: (x, {"x": x}), lambda *given: given[0], n(3))
     with pytest.raises(TypeError, match="alone gives no gradients: wanted a layer"):
         assert_proved(np.tanh, n(3))
-    with pytest.raises(TypeError, match=r"^\(ndarray, tuple\) is no form .*give a function itself, and not what it"):
+    with pytest.raises(TypeError, match=r"^\(ndarray, tuple\) is not a known form.*pass the function itself"):
         assert_proved(f(n(3), n(3)), lambda d, cache: d, n(3), n(3))
 
 
@@ -150,7 +150,7 @@ def test_what_backward_raises_and_what_is_drawn_anew_is_told():
     with pytest.raises(GradientError, match=r"backward raises ZeroDivisionError, at line \d+ of .*test_others.py"):
         assert_proved(np.tanh, lambda d, x: 1 / 0, n(3))
     rng = np.random.default_rng(0)
-    with pytest.raises(GradientError, match="another y when it is called again: give it a seed"):
+    with pytest.raises(GradientError, match="another y in a second call: give it a seed"):
         assert_proved(lambda x: x * rng.random(), lambda d, x: d, n(3))
 
 
@@ -173,12 +173,12 @@ def slope(dout, x):
 @pytest.mark.parametrize(
     ("forward", "backward", "says"),
     [
-        (lambda x: (None, x), template, "forward is not written yet, or its `return` is forgotten: it returns None"),
-        (filled, template, "backward is not written yet, or its `return` is forgotten: it returns None"),
-        (filled, lambda dout, cache: (None,), "backward is not written yet"),
+        (lambda x: (None, x), template, "forward returns None: it is not written yet, or lacks a `return`"),
+        (filled, template, "backward returns None: it is not written yet, or lacks a `return`"),
+        (filled, lambda dout, cache: (None,), "backward returns None: it is not written yet"),
         (filled, todo, r"backward is not written yet, at line \d+ of .*test_others.py"),
         (todo, slope, r"forward is not written yet, at line \d+ of .*test_others.py"),
-        (lambda x: (0.0, np.zeros(3)), None, "forward is not written yet: it returns 0, whatever it is given"),
+        (lambda x: (0.0, np.zeros(3)), None, "forward returns 0 for every input: it is not written yet"),
     ],
 )
 def test_a_template_that_is_not_filled_is_told(forward, backward, says):
@@ -193,18 +193,18 @@ def test_a_template_that_is_not_filled_is_told(forward, backward, says):
 )
 def test_a_forward_that_loses_all_digits_is_told(variance, is_lost):
     report = assert_proved(variance, lambda d, x: d * 2 * (x - x.mean()) / len(x), n(5))
-    assert ("Forward loses all digits where x is near 10⁸" in str(report)) == is_lost
+    assert ("Forward loses all digits if x is near 10⁸" in str(report)) == is_lost
 
 
 def test_forward_is_compared_with_a_reference_and_tried_with_large_numbers():
     report = assert_proved(filled, slope, n(3), forward=lambda x: 1 / (1 + np.exp(-x)))
-    assert "Forward gives NaN or ∞ where x is as large as 800" in str(report)
-    with pytest.raises(GradientError, match=r"forward is wrong: y\[\d\] is 0\..*, and the reference says 0\."):
+    assert "Forward returns NaN or ∞ if x is as large as 800" in str(report)
+    with pytest.raises(GradientError, match=r"forward is wrong: y\[\d\] is 0\..*, but the reference has 0\."):
         assert_proved(filled, slope, n(3), forward=lambda x: 1 / (1 + np.exp(x)))
-    with pytest.raises(GradientError, match=r"forward gives y of shape \(3,\), and the reference \(1, 3\)"):
+    with pytest.raises(GradientError, match=r"forward returns y of shape \(3,\), but the reference \(1, 3\)"):
         assert_proved(filled, slope, n(3), forward=lambda x: x[None])
     rest = assert_proved(lambda x: np.log(1 - 1 / (1 + np.exp(-x))), lambda d, x: -d / (1 + np.exp(-x)), n(3))
-    assert "Forward gives NaN or ∞ where x is as large as 800" in str(rest)  # −∞ from 37 on
+    assert "Forward returns NaN or ∞ if x is as large as 800" in str(rest)  # −∞ from 37 on
     assert "Forward" not in str(assert_proved(lambda x: (np.exp(x), x), lambda d, x: d * np.exp(x), n(3)))
     assert "Forward" not in str(assert_proved(np.maximum, lambda d, x, y: (d * (x > y), d * (x <= y)), n(3), -n(3)))
 

@@ -65,7 +65,7 @@ EXACT_IF_DIGITS, CAST = "in decimals no gradient is off by more", "an exact numb
 UNPROVED = {
     "a law of exp": (lambda x: np.exp(x) * np.exp(x), of_x(lambda x: 2 * np.exp(2 * x)), EXACT_IF_DIGITS),
     "a cast": (lambda x: x.astype(np.float32) ** 2, of_x(lambda x: 2 * x), CAST),
-    "no rule": (lambda x: x + 0 * np.spacing(x), of_x(lambda x: 1.0), "no rule is known for np.spacing"),
+    "no rule": (lambda x: x + 0 * np.spacing(x), of_x(lambda x: 1.0), "np.spacing has no exact rule"),
 }
 """Right, and beyond what the proof knows: (f, vjp, what it says)."""
 
@@ -150,7 +150,7 @@ def test_what_is_not_a_gradient_for_each_input_is_refuted():
 def test_wrong_inputs_are_the_layers_to_refuse():
     with pytest.raises(ValueError, match="x is"):
         prove(NORM.make()[0], np.ones((2, 2)))
-    with pytest.raises(ValueError, match="there is nothing to check"):
+    with pytest.raises(ValueError, match="nothing to check: "):
         prove(GELU(), np.zeros((0, 3)))
 
 

@@ -81,9 +81,9 @@ def test_top_k(fill_mask):
 
 
 def test_a_text_without_a_mask(fill_mask):
-    with pytest.raises(ValueError, match=r"text 2 has no \[MASK\], or it was cut off: 'the cat'"):
+    with pytest.raises(ValueError, match=r"text 2 is 'the cat', wanted a \[MASK\] that is not cut off"):
         fill_mask(["[MASK]", "the cat", "[MASK]"])
-    message = r"text 1 has no \[MASK\], or it was cut off: '[a-z ]{60}'$"  # not all of it
+    message = r"text 1 is '[a-z ]{60}', wanted a \[MASK\] that is not cut off$"  # not all of it
     with pytest.warns(UserWarning, match="1 of 1 text is"), pytest.raises(ValueError, match=message):
         fill_mask("cat " * LONGEST + "[MASK]")
     with pytest.warns(UserWarning, match="1 of 1 text is"):

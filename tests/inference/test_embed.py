@@ -119,5 +119,5 @@ def test_a_classifier_by_examples_takes_the_label_of_the_nearest_center(folder):
     (found,) = classify(["d"])
     assert found == ("x", pytest.approx(5 / 26**0.5), {"x": pytest.approx(5 / 26**0.5), "y": 0})
     assert ClassCenters(Embed.from_pretrained(folder), ["a cat", "a dog"], ["cat", "dog"])(["a dog"])[0].label == "dog"
-    with pytest.raises(ValueError, match="3 texts and 2 labels, wanted one for each"):
+    with pytest.raises(ValueError, match="labels has 2, for 3 texts, wanted one for each"):
         ClassCenters(classify.embed, "abc", ["x", "y"])

@@ -141,36 +141,51 @@ PROMPT = {"prompts": {"query": "find: "}, "default_prompt_name": "query"}
 @pytest.mark.parametrize(
     ("files", "message"),
     [
-        ({MODULES: modules("Transformer", "Pooling", "Dense")}, f"{MODULES}: npbert has no module Dense,"),
-        ({MODULES: modules("Transformer", "Pooling", "Pooling")}, f"{MODULES}: npbert has no module Pooling, or not"),
-        ({MODULES: modules("Transformer", "Normalize", "Pooling")}, f"{MODULES}: npbert has no module Normalize, or"),
-        ({MODULES: [FIRST, *modules("Pooling", package="my.")]}, f"{MODULES}: npbert has no module my.Pooling, or not"),
-        ({MODULES: [FIRST]}, f"{MODULES}: there is no Pooling"),
-        ({POOLING: {"pooling_mode": "lasttoken"}}, f"{POOLING}: npbert has no pooling lasttoken"),
-        ({POOLING: flags("weightedmean_tokens")}, f"{POOLING}: npbert has no pooling weightedmean"),
-        ({POOLING: flags("cls_token", "mean_tokens")}, f"{POOLING}: npbert has no pooling cls + mean"),
-        ({POOLING: {"include_prompt": False}}, f"{POOLING}: npbert does not leave a prompt out of the pooling"),
-        (OF_TOKENS, f"{NORMALIZE}: module_input_name is 'tokens', and npbert normalizes sentence_embedding alone"),
-        ({TRANSFORMER: {"transformer_task": "fill-mask"}}, f"{TRANSFORMER}: npbert does not do what transformer_task"),
-        ({TRANSFORMER: {"tokenizer_args": {"a": 1}}}, f"{TRANSFORMER}: npbert does not do what tokenizer_args says"),
+        ({MODULES: modules("Transformer", "Pooling", "Dense")}, f"{MODULES}: npbert does not support the module Dense"),
+        (
+            {MODULES: modules("Transformer", "Pooling", "Pooling")},
+            f"{MODULES}: npbert does not support the module Pooling",
+        ),
+        (
+            {MODULES: modules("Transformer", "Normalize", "Pooling")},
+            f"{MODULES}: npbert does not support the module Normalize",
+        ),
+        (
+            {MODULES: [FIRST, *modules("Pooling", package="my.")]},
+            f"{MODULES}: npbert does not support the module my.Pooling",
+        ),
+        ({MODULES: [FIRST]}, f"{MODULES}: Pooling is missing"),
+        ({POOLING: {"pooling_mode": "lasttoken"}}, f"{POOLING}: npbert does not support the pooling lasttoken"),
+        ({POOLING: flags("weightedmean_tokens")}, f"{POOLING}: npbert does not support the pooling weightedmean"),
+        ({POOLING: flags("cls_token", "mean_tokens")}, f"{POOLING}: npbert does not support the pooling cls + mean"),
+        ({POOLING: {"include_prompt": False}}, f"{POOLING}: npbert cannot exclude a prompt from the pooling"),
+        (OF_TOKENS, f"{NORMALIZE}: module_input_name is 'tokens', wanted 'sentence_embedding'"),
+        (
+            {TRANSFORMER: {"transformer_task": "fill-mask"}},
+            f"{TRANSFORMER}: transformer_task is 'fill-mask', which npbert does not",
+        ),
+        ({TRANSFORMER: {"tokenizer_args": {"a": 1}}}, f"{TRANSFORMER}: tokenizer_args is {{'a': 1}}, which npbert"),
         (CAPITALS, f"{TRANSFORMER}: do_lower_case is true, but the tokenizer keeps capital letters"),
-        ({WHOLE: {"model_type": "SparseEncoder"}}, f"{WHOLE}: npbert has no model of the type 'SparseEncoder'"),
-        ({WHOLE: PROMPT}, f"{WHOLE}: npbert does not put the prompt 'find: ' before every text"),
+        (
+            {WHOLE: {"model_type": "SparseEncoder"}},
+            f"{WHOLE}: model_type is 'SparseEncoder', which npbert does not support",
+        ),
+        ({WHOLE: PROMPT}, f"{WHOLE}: npbert does not add the prompt 'find: ' to every text"),
     ],
 )
 def test_what_npbert_does_not_do_is_refused_unless_the_caller_chooses_a_pooling(folder, files, message):
     path = folder(files)
     message = re.escape(f"{path / message.partition(': ')[0]}: {message.partition(': ')[2]}")
-    with pytest.raises(FileError, match=f"^{message}.*With a pooling of your choice the model is used without that$"):
+    with pytest.raises(FileError, match=f"^{message}.*; to use the model without it, give a pooling$"):
         Embed.from_pretrained(path, normalize=True)
-    with pytest.warns(UserWarning, match=f"^{message}.*The model is used without that$"):
+    with pytest.warns(UserWarning, match=f"^{message}.*; the model is used without it$"):
         embed = Embed.from_pretrained(path, pooling="cls")
     np.testing.assert_array_equal(embed(TEXTS[0]).shape, (12,))
 
 
 def test_prompts_are_said_and_left_to_the_caller(folder):
     path = folder({WHOLE: {"prompts": {"query": "find: ", "document": ""}, "default_prompt_name": None}})
-    said = f"{path / WHOLE} has prompts, which are yours to put before a text of that kind; query: 'find: '"
+    said = f"{path / WHOLE} has prompts; add them to your texts: query: 'find: '"
     with pytest.warns(UserWarning, match=f"^{re.escape(said)}$"):
         Embed.from_pretrained(path)
 
@@ -190,16 +205,16 @@ OUT = {"idx": 1, "name": "1", "type": f"{OLD}Pooling"}
     ("name", "content", "message"),
     [
         (MODULES, "[", ", line 1: not valid JSON: Expecting value"),
-        (MODULES, "{}", " holds {}, wanted a list of modules"),
-        (MODULES, "[]", " holds [], wanted a list of modules"),
+        (MODULES, "{}", " is {}, wanted a list of modules"),
+        (MODULES, "[]", " is [], wanted a list of modules"),
         (MODULES, "[5]", ': a module is 5, wanted an object with the strings "type" and "path"'),
         (MODULES, [FIRST, {"type": "Pooling"}], ": a module is {'type': 'Pooling'}, wanted an object with the strings"),
         (MODULES, modules("CLIPModel", "Pooling"), ": the first module is CLIPModel, wanted a Transformer"),
         *[
-            (MODULES, [FIRST, {**OUT, "path": path}], f": the path {path!r} of a module leads out of the folder")
+            (MODULES, [FIRST, {**OUT, "path": path}], f": the path of a module is {path!r}, wanted one inside")
             for path in ("..", "../outside", "/etc", "1_Pooling/../../outside", "link", "a\0b")
         ],
-        (POOLING, "[]", " holds a JSON list, wanted an object"),
+        (POOLING, "[]", " is a JSON list, wanted an object"),
         (POOLING, {"pooling_mode": 5}, ": pooling_mode is 5, wanted a name or a list of names"),
         (POOLING, {"pooling_mode": ["mean", 5]}, ": pooling_mode is ['mean', 5], wanted a name or a list of names"),
         (TRANSFORMER, {"max_seq_length": 0}, ": max_seq_length is 0, wanted a whole number of tokens, at least 1"),
@@ -238,16 +253,18 @@ def test_what_is_not_overwritten_or_cannot_be_saved(folder, tmp_path):
     other = write_checkpoint(tmp_path / "other", BertModel)
     (other / "vocab.txt").unlink()
     before = {path: path.read_bytes() for path in other.iterdir()}
-    with pytest.raises(FileExistsError, match=f"^{other} holds another model; overwrite=True replaces it$"):
+    with pytest.raises(
+        FileExistsError, match=f"^{other} already has another model; to replace it, give overwrite=True$"
+    ):
         embed.save_pretrained(other)
     assert all(path.read_bytes() == content for path, content in before.items())
     embed.save_pretrained(other, overwrite=True)
     embed.save_pretrained(other)
     for options in ({"pooling": "pooler"}, {"layer": 0}):
-        with pytest.raises(ValueError, match="cannot be saved: sentence-transformers pools the last layer"):
+        with pytest.raises(ValueError, match="cannot be saved, as sentence-transformers pools only the last"):
             Embed(embed.model, embed.tokenizer, **options).save_pretrained(tmp_path / "new")
     assert not (tmp_path / "new").exists()
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "1_Pooling").symlink_to(other)
-    with pytest.raises(FileError, match="1_Pooling is a link, which may lead anywhere"):
+    with pytest.raises(FileError, match="1_Pooling is a link, wanted a folder"):
         embed.save_pretrained(tmp_path / "new")

@@ -68,7 +68,7 @@ def test_results_are_in_the_order_of_the_texts(task):
     with pytest.raises(ValueError, match="shorter"):
         task.run(task.tokenize(["cat", "dog"]), lambda batch, numbers: [1])
     for size in (0, 1.5, "2"):
-        with pytest.raises(ValueError, match=f"batch_size is {size!r}, wanted at least 1, a whole number"):
+        with pytest.raises(ValueError, match=f"batch_size is {size!r}, wanted a whole number of at least 1"):
             task.run([], compute, batch_size=size)
 
 
@@ -117,13 +117,13 @@ def test_weights_that_are_too_large_are_said(tokenizer, task_class, columns):
     model = small_model(task_class.model_class)
     for parameter in model.parameters():
         parameter.value *= 1e25
-    with pytest.raises(ValueError, match="numbers that are not finite: its weights are too large for float32"):
+    with pytest.raises(ValueError, match="the model's output is not finite: its weights are too large for float32"):
         task_class(model, tokenizer)(*columns)
 
 
 def test_a_vocabulary_that_does_not_fit(tokenizer):
     """(One in the folder of a model, and folders that lack something: tests/cli/test_errors.py.)"""
-    with pytest.raises(ValueError, match="the vocabulary has 20 tokens, but the model's vocab_size is 19"):
+    with pytest.raises(ValueError, match="the tokenizer has 20 tokens, wanted 19, the model's vocab_size"):
         Task(small_model(BertModel, vocab_size=19), tokenizer)
     Task(small_model(BertModel, vocab_size=21), tokenizer)
 

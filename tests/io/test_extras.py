@@ -15,7 +15,7 @@ from npbert.models import PRESETS
 def test_what_is_not_there_says_how_to_install_it(module, monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors", None)
     monkeypatch.delitem(sys.modules, "safetensors.numpy", raising=False)
-    wanted = f"this needs the package safetensors, which is not installed: {how_to_install('hf')}"
+    wanted = f"the package safetensors is missing; to install it: {how_to_install('hf')}"
     with pytest.raises(MissingExtraError, match=f"^{re.escape(wanted)}$") as caught:
         import_extra(module, extra="hf")
     assert isinstance(caught.value, ImportError)
@@ -26,7 +26,7 @@ def test_a_checkout_and_an_installed_package_are_extended_in_their_own_ways(tmp_
     monkeypatch.setattr(extras, "__file__", str(tmp_path / "npbert" / "io" / "extras.py"))
     assert how_to_install("hf") == 'pip install "npbert[hf]"'
     (tmp_path / "pyproject.toml").touch()
-    by_pip, by_uv = f'in {tmp_path}, pip install -e ".[train]"', "begin each command with uv run --extra train npbert"
+    by_pip, by_uv = f'in {tmp_path}, pip install -e ".[train]"', "start commands with uv run --extra train npbert"
     assert how_to_install("train") == f"{by_pip}, or {by_uv}"
 
 

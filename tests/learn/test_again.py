@@ -48,11 +48,11 @@ def test_variants_are_asked_after_days_and_stay_open_until_they_are_right(tmp_pa
 
 
 def test_the_command(learn, tmp_path, in_this_process):
-    assert "Nothing can be asked again yet" in learn("again")[1]
+    assert "Nothing to repeat yet" in learn("again")[1]
     (tmp_path / "backprop").mkdir()
     write(2, tmp_path / "backprop")
     out = learn("again")[1]
-    assert "102_linear_again.py written: Linear, as PyTorch stores it." in out
+    assert "102_linear_again.py is new: Linear, as PyTorch stores it." in out
     assert "npbert learn check 102" in out
     status, out, _ = learn("check 102")
     assert status == 1

@@ -18,7 +18,7 @@ def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(tmp_path, monkeypatc
     path = tmp_path / "02_linear.py"
     path.write_text(answered(2, "breakpoint()"), encoding="utf-8")
     verdict = check(EXERCISES[2], path)
-    assert "stops with BdbQuit" in verdict.says and verdict.printed == "" and "Take them out" in verdict.because
+    assert "stops with BdbQuit" in verdict.says and verdict.printed == "" and "Use print() instead" in verdict.because
 
 
 def test_a_file_that_is_no_text(tmp_path):
@@ -44,11 +44,11 @@ def test_a_search_that_is_ended_is_told_so(tmp_path, monkeypatch):
     path = tmp_path / "02_linear.py"
     path.write_text(answered(2, "return np.exp(dy @ self.weight.value.T)"), encoding="utf-8")
     told = check(EXERCISES[2], path, at_once=lambda first: monkeypatch.setattr(process, "_ALL", 0)).because
-    assert "The search for a change that makes it right was ended after 0 seconds." in told
-    assert check(EXERCISES[2], path).says == "Running the file was ended after 0 seconds."
+    assert "The search for a change that makes it right was stopped after 0 seconds." in told
+    assert check(EXERCISES[2], path).says == "Running the file was stopped after 0 seconds."
 
 
-ENDLESS = "One call was ended after 1 seconds, at line {line}: is there a loop that never ends?"
+ENDLESS = "A call was stopped after 1 seconds, at line {line}: perhaps in an endless loop."
 ASLEEP = """import ctypes, os
 sleep = ctypes.PyDLL("kernel32").Sleep if os.name == "nt" else ctypes.PyDLL(None).usleep
 while sleep(10**8): pass"""
@@ -56,7 +56,7 @@ CHILD = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', 
 ENDED = {
     "import time\nwhile True: print('here', time.sleep(0.01))": ENDLESS,
     ASLEEP: ENDLESS,
-    "import os\nos._exit(1)": "Running the file broke off (status 1).",
+    "import os\nos._exit(1)": "Running the file crashed (status 1).",
     f"import subprocess, sys\n{CHILD}\n{LINEAR}": "",
 }
 """By what stands in the blank, what is said. While a PyDLL sleeps, as while it computes, no other thread runs."""

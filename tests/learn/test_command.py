@@ -19,8 +19,8 @@ def test_files_are_written_and_what_is_there_is_never_touched(learn, tmp_path):
     before = mine.read_bytes()
     status, out, _ = learn()
     assert status == 0
-    assert out.startswith(f"{len(EXERCISES) - 1} exercises written into backprop/\n")
-    assert "Begin with backprop/01_derivative.py" in out
+    assert out.startswith(f"Wrote {len(EXERCISES) - 1} exercises into backprop/.\n")
+    assert "Open backprop/01_derivative.py" in out
     assert mine.read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == [
         *(exercise.file_name for exercise in EXERCISES.values()),
@@ -30,7 +30,7 @@ def test_files_are_written_and_what_is_there_is_never_touched(learn, tmp_path):
     status, out, _ = learn()
     assert (status, out.splitlines()[0]) == (
         0,
-        f"all {len(EXERCISES)} exercises are in backprop already; nothing was changed",
+        f"All {len(EXERCISES)} exercises are already in backprop. Nothing was changed.",
     )
     assert stamps == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
@@ -47,14 +47,14 @@ def test_inside_the_folder_itself(learn, folder, monkeypatch):
     status, out, _ = learn("check 2")
     assert (status, out.splitlines()[0]) == (1, "02 Linear: not begun")
     out = learn()[1]
-    assert f"all {len(EXERCISES)} exercises are in this folder already" in out and "npbert learn check 01 " in out
+    assert f"All {len(EXERCISES)} exercises are already in this folder" in out and "npbert learn check 01 " in out
     assert not (folder / "backprop").exists()
 
 
 def test_check_of_one_in_its_states(learn, folder):
     status, out, _ = learn("check 2")
     assert (status, out.splitlines()[0]) == (1, "02 Linear: not begun")
-    assert f"Open {Path('backprop/02_linear.py')}: it says what to do." in " ".join(out.split())
+    assert f"Open {Path('backprop/02_linear.py')}. To read:" in " ".join(out.split())
     write(2, folder, ("x.T @ dy", "x.T @ dy / len(x)"), ("dx = dy", "dx = -dy"))
     status, out, _ = learn("check linear")
     assert status == 1
@@ -75,7 +75,7 @@ def test_check_of_one_in_its_states(learn, folder):
     status, out, _ = learn("check 02")
     assert status == 0
     assert out.count("    | a line\n") == 10
-    assert "Your code printed (it is run several times; this is the beginning):\n" in out
+    assert "Your code printed (it runs several times; this is the beginning):\n" in out
 
 
 def test_check_of_all(learn, folder, monkeypatch):
@@ -86,7 +86,7 @@ def test_check_of_all(learn, folder, monkeypatch):
     status, out, at_work = learn("check")
     assert status == 1
     assert out.count(": not begun\n") == len(EXERCISES) - 3
-    assert "04 softmax: not right yet (npbert learn check 04 says why)\n" in out
+    assert "04 softmax: not right yet (explained by npbert learn check 04)\n" in out
     assert "02 Linear: right\n" in out
     assert "03 GELU: not right yet\n\n  dx is wrong; line " in out
     assert out.endswith(f"\n1 of {len(EXERCISES)} are right\n")
@@ -123,27 +123,27 @@ def test_hints_are_for_the_part_that_is_not_right_yet(learn, folder):
     assert learn("hint 10")[1].startswith("10 attention, DotProductAttention, hint 1 of 3\n\n  Backwards from C")
     path.write_text(answered(10, right(10)[EXERCISES[10].blanks[0]]), encoding="utf-8")
     outs = [learn(f"hint 10 {number}")[1] for number in (1, 2, 3)]
-    assert "npbert learn hint 10 2 says more" in outs[0] and "This was the last hint." in outs[2]
+    assert "For the next hint: npbert learn hint 10 2" in outs[0] and "This is the last hint." in outs[2]
     assert all(out.startswith(f"10 attention, PaddedAttention, hint {n} of 3\n") for n, out in enumerate(outs, 1))
-    assert "It is part one once more" in outs[0] and "self.merge(dv)" in outs[2]
+    assert "It is part one again" in outs[0] and "self.merge(dv)" in outs[2]
 
 
 NO_FOLDER = (
-    "there is no folder {} in {}: if your exercises are elsewhere, go there, or name their folder with --folder; if "
-    "there are none yet, `npbert learn{}` writes them"
+    "the folder {} does not exist in {}; if your exercises are elsewhere, go there, or give their folder with "
+    "--folder; if you have none yet, `npbert learn{}` writes them"
 )
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("check 99", f"there is no exercise '99', wanted 1 to {len(EXERCISES)}"),
+        ("check 99", f"EXERCISE is '99', wanted 1 to {len(EXERCISES)}"),
         (
             "check layer_nrom",
-            f"there is no exercise 'layer_nrom', wanted 1 to {len(EXERCISES)}; did you mean layer_norm?",
+            f"EXERCISE is 'layer_nrom', wanted 1 to {len(EXERCISES)}; did you mean layer_norm?",
         ),
-        ("check 02 --folder empty", "there is no empty/02_linear.py: `npbert learn --folder empty` writes it"),
-        ("--folder file", "file is a file, wanted a folder for the exercises; name another with --folder"),
+        ("check 02 --folder empty", "empty/02_linear.py does not exist; `npbert learn --folder empty` writes it"),
+        ("--folder file", "file is a file, wanted a folder for the exercises; choose another with --folder"),
         ("check 02", NO_FOLDER.format("backprop", "HERE", "")),
         ("check 02 --folder else", NO_FOLDER.format("else", "HERE", " --folder else")),
     ],
@@ -158,12 +158,12 @@ def test_one_line_says_what_is_wrong(arguments, says, learn, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("hint", " hint: error: EXERCISE is missing, wanted its number, as 02"),
+        ("hint", " hint: error: EXERCISE is missing, wanted its number, such as 02"),
         ("hint 2 5", " hint: error: N is 5, wanted 1 to 4: three hints, and the change itself"),
         ("check 2 1", " check: error: unexpected argument '1'"),
-        ("hint 2 --watch", " hint: error: there is no option --watch"),
-        ("02", ": error: there is no command '02', wanted one of check, hint, show, again, demo"),
-        ("chek", ": error: there is no command 'chek'; did you mean check?"),
+        ("hint 2 --watch", " hint: error: unknown option --watch"),
+        ("02", ": error: unknown command '02', wanted one of check, hint, show, again, demo"),
+        ("chek", ": error: unknown command 'chek'; did you mean check?"),
     ],
 )
 def test_arguments_that_are_not_understood(arguments, says, learn):

@@ -17,7 +17,7 @@ from npbert.learn.judge import judge as judged
 from tests.learn.answers import right, right_answer, wrong_answers
 from tests.tables import one_in, one_of_each
 
-SHORT_TOO = "what becomes of short gradients, what becomes of the gradients, what is returned"
+SHORT_TOO = "short gradients afterwards, the gradients afterwards, the result"
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
     (1, "central_difference: forward_difference", "missing term", "the gradient"),
@@ -92,7 +92,7 @@ def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_fini
     if exercise.slug != "find_the_bug":
         verdict = judge(exercise, re.sub(r"( +)(raise NotImplementedError)", r"\1z = 1\n\1\2", source))
         assert verdict.status == WRONG
-        assert "not finished: the `raise NotImplementedError` in line" in verdict.says
+        assert "not finished: the `raise NotImplementedError` is left in line" in verdict.says
 
 
 @each_exercise

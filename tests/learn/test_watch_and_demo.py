@@ -30,8 +30,8 @@ def test_a_file_is_checked_whenever_it_is_saved(learn, folder, monkeypatch):
     monkeypatch.setattr(learn_watch, "check", check)
     monkeypatch.setattr(learn_watch, "time", SimpleNamespace(sleep=look_away, strftime=time.strftime))
     status, out, _ = learn("check --watch")
-    assert "each is checked when you save it" in out
-    assert (status, out.partition(":")[0]) == (130, f"watching {len(EXERCISES)} files in backprop{os.sep}")
+    assert "Each is checked when you save it" in out
+    assert (status, out.partition(". ")[0]) == (130, f"Watching {len(EXERCISES)} files in backprop{os.sep}")
     assert checked == [3, 2, 3]
 
 
@@ -39,7 +39,7 @@ def test_one_file_is_checked_as_soon_as_it_is_watched(learn, folder, monkeypatch
     monkeypatch.setattr(learn_watch.time, "sleep", Mock(side_effect=KeyboardInterrupt))
     status, out, _ = learn("check 3 --watch")
     assert status == 130
-    assert "it is checked now, and whenever you save it. Ctrl-C ends it\n\n03 GELU: not begun\n" in out
+    assert "It is checked now and whenever you save it. Stop with Ctrl-C.\n\n03 GELU: not begun\n" in out
 
 
 def test_demo_trains_with_what_is_right(learn, folder, monkeypatch):
@@ -47,7 +47,7 @@ def test_demo_trains_with_what_is_right(learn, folder, monkeypatch):
     monkeypatch.setattr(demo, "LINE_EVERY", 10)
     status, out, _ = learn("demo")
     assert status == 1
-    assert "there is nothing of yours to train" in out
+    assert "None of your layers is right yet" in out
     monkeypatch.setattr(demo, "SLOW", 0)
     for number in (3, 4, 7, 13):
         write(number, folder)
@@ -55,11 +55,11 @@ def test_demo_trains_with_what_is_right(learn, folder, monkeypatch):
     write(14, folder, ("parameter.value -=", "parameter.value = parameter.value -"))
     status, out, _ = learn("demo")
     assert status == 0
-    assert "BERT: Linear, GELU, LayerNorm, clip_by_global_norm. All else" in " ".join(out.split())
-    assert out.count("step ") == 2 and "→" in out and "A model that only guesses has loss 3.689." in out
-    assert "(Softmax is right, too, but is not a layer here: attention has one inside it.)" in " ".join(out.split())
-    assert "[[" not in out and "Whole arrays are quicker" in out
-    assert out.endswith("\n\nWhat your code prints is left out here; npbert learn check shows it.\n")
+    assert "BERT: Linear, GELU, LayerNorm, clip_by_global_norm. The others" in " ".join(out.split())
+    assert out.count("step ") == 2 and "→" in out and "Random guessing has loss 3.689." in out
+    assert "(Your Softmax is right, but not used here: attention contains its own.)" in " ".join(out.split())
+    assert "[[" not in out and "Whole arrays are faster" in out
+    assert out.endswith("\n\nThe output of your code is not shown here. See it with npbert learn check.\n")
 
 
 def test_demo_says_where_a_layer_stops(learn, folder):

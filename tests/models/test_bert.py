@@ -69,5 +69,5 @@ def test_wrong_layers_and_ids_are_refused_before_anything_is_computed():
             with pytest.raises(IndexError, match=f"layers is {layer}, wanted {first} to 3, or {first - 4} to -1 from"):
                 feature(fixed_batch(), [1, layer])
     for ask in (model, model.hidden_states, model.attention_probabilities):
-        with pytest.raises(IndexError, match=r"input_ids\[0, 0\] is 9, but vocab_size is 9"):
+        with pytest.raises(IndexError, match=r"input_ids\[0, 0\] is 9, wanted 0 to 8, as vocab_size is 9"):
             ask(fixed_batch(input_ids=np.full((2, 4), 9)))

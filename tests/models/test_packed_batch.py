@@ -72,10 +72,10 @@ IDS, TYPES = [[1, 5, 9, 2], [6, 3, 0, 0]], [[0, 0, 1, 3], [0, 1, 0, 0]]
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"input_ids": IDS}, IndexError, r"input_ids\[0, 2\] is 9, but vocab_size is 9: wanted 0 to 8"),
-        ({"input_ids": [[1] * 4, [1, 1, -1, 1]]}, IndexError, r"input_ids\[1, 2\] is -1, but vocab_size is 9"),
-        ({"token_type_ids": TYPES}, IndexError, r"token_type_ids\[0, 3\] is 3, but type_vocab_size is 3: wanted"),
-        (LONG, ValueError, "the sequences have 6 tokens, but max_position_embeddings is 5"),
+        ({"input_ids": IDS}, IndexError, r"input_ids\[0, 2\] is 9, wanted 0 to 8, as vocab_size is 9"),
+        ({"input_ids": [[1] * 4, [1, 1, -1, 1]]}, IndexError, r"input_ids\[1, 2\] is -1, wanted 0 to 8, as vocab_size"),
+        ({"token_type_ids": TYPES}, IndexError, r"token_type_ids\[0, 3\] is 3, wanted 0 to 2, as type_vocab_size"),
+        (LONG, ValueError, "the sequences have 6 tokens, wanted at most 5"),
     ],
 )
 def test_what_is_refused(changes, error, message):
@@ -99,44 +99,56 @@ def test_words_that_say_nothing(wrong):
 
 
 def test_padding_and_what_is_not_read_are_not_found():
-    with pytest.raises(ValueError, match=r"token \[0, 1\] is to be read, but this model reads only first"):
+    with pytest.raises(ValueError, match=r"token \[0, 1\] cannot be read: this model reads only first"):
         PackedBatch(fixed_batch(), small_config(), Reads("first")).where(np.array([0, 1]))
-    with pytest.raises(ValueError, match=r"token \[1, 2\] is to be read, but it is padding"):
+    with pytest.raises(ValueError, match=r"token \[1, 2\] cannot be read: it is padding"):
         PackedBatch(fixed_batch(), small_config()).where(np.array([0, 6]))
 
 
 NONE = np.full((2, 4), IGNORED)
 MASKED = [[IGNORED, 4, IGNORED, 2], [6, IGNORED, IGNORED, IGNORED]]
-MISSING = "the loss needs labels, and the batch has none"
-NO_INTEGERS = "labels must be an array of integers, got float64"
+MISSING = "labels is missing, wanted labels for the loss"
+NO_INTEGERS = "labels is an array of float64, wanted integers"
 OF_WORDS, OF_TOKENS = "pre-training, masked LM", "pre-training, masked LM, token classification"
 OF_CLASSES = "classification, multiple choice"
 WRONG = [
-    ("pre-training", {}, ValueError, "needs labels and next_sentence_label: labels is missing"),
+    ("pre-training", {}, ValueError, "labels is missing, wanted labels and next_sentence_label"),
     ("masked LM, token classification", {}, ValueError, MISSING),
-    (OF_TOKENS, {"labels": NONE}, ValueError, "labels hold no target: all 8 are -100, so there is nothing to predict"),
+    (OF_TOKENS, {"labels": NONE}, ValueError, "labels has no target: all 8 are -100, wanted at least one class"),
     (OF_TOKENS, {"labels": NONE[:, :3]}, ValueError, r"labels has shape \(2, 3\), wanted \(2, 4\)"),
     (OF_TOKENS, {"labels": NONE * 1.0}, TypeError, NO_INTEGERS),
-    (OF_TOKENS, {"labels": [[1] * 4, [1, 1, 0, 1]]}, ValueError, r"\[1, 2\] is 0, but the token is padding"),
-    (OF_WORDS, {"labels": [[9] * 4, NONE[0]]}, IndexError, r"labels\[0, 0\] is 9, but vocab_size is 9: wanted 0 to 8"),
-    ("token classification", {"labels": [[0, 3, 0, 9], NONE[0]]}, IndexError, r"\[0, 3\] is 9, but num_labels is 9"),
+    (
+        OF_TOKENS,
+        {"labels": [[1] * 4, [1, 1, 0, 1]]},
+        ValueError,
+        r"\[1, 2\] is 0, wanted -100, as the token "
+        "is padding",
+    ),
+    (OF_WORDS, {"labels": [[9] * 4, NONE[0]]}, IndexError, r"labels\[0, 0\] is 9, wanted 0 to 8, as vocab_size is 9"),
+    (
+        "token classification",
+        {"labels": [[0, 3, 0, 9], NONE[0]]},
+        IndexError,
+        r"\[0, 3\] is 9, wanted 0 to 8, "
+        "as num_labels",
+    ),
     ("pre-training", {"labels": MASKED, "next_sentence_label": None}, ValueError, "next_sentence_label is missing"),
-    ("pre-training", {"labels": MASKED, "next_sentence_label": [0, 2]}, IndexError, r"label\[1\] is 2, but the number"),
+    ("pre-training", {"labels": MASKED, "next_sentence_label": [0, 2]}, IndexError, r"label\[1\] is 2, wanted 0 to 1"),
     ("classification, regression, multiple choice", {}, ValueError, MISSING),
-    (OF_CLASSES, {"labels": NONE[:, 0]}, ValueError, "labels hold no target: all 2 are -100"),
+    (OF_CLASSES, {"labels": NONE[:, 0]}, ValueError, "labels has no target: all 2 are -100"),
     (OF_CLASSES, {"labels": [1.0, 2.0]}, TypeError, NO_INTEGERS),
     ("classification, regression", {"labels": [[1], [2]]}, ValueError, r"labels has shape \(2, 1\), wanted \(2,\)"),
-    ("classification", {"labels": [1, 5]}, IndexError, r"labels\[1\] is 5, but num_labels is 5: wanted 0 to 4"),
+    ("classification", {"labels": [1, 5]}, IndexError, r"labels\[1\] is 5, wanted 0 to 4, as num_labels is 5"),
     ("multiple choice", {"labels": NONE[:, :3]}, ValueError, r"labels has shape \(2, 3\), wanted \(2,\)"),
-    ("multiple choice", {"labels": [1, 3]}, IndexError, r"labels\[1\] is 3, but the number of choices is 3"),
+    ("multiple choice", {"labels": [1, 3]}, IndexError, r"labels\[1\] is 3, wanted 0 to 2, as the number of choices"),
 ]
 WRONG_ANSWERS = [  # start_positions, end_positions; the sequences have four tokens and two
-    (None, [3, 1], ValueError, "the loss needs start_positions and end_positions: start_positions is missing"),
+    (None, [3, 1], ValueError, "start_positions is missing, wanted start_positions and"),
     ([3, 1], None, ValueError, "end_positions is missing"),
-    ([1, IGNORED], [2, 1], ValueError, r"disagree about which sequences have no answer \(-100\)"),
-    (NONE[:, 0], NONE[:, 0], ValueError, "start_positions hold no target: all 2 are -100"),
-    ([1, 1], [4, 1], IndexError, r"end_positions\[0\] is 4, but the number of tokens is 4"),
-    ([1, 1], [3, 2], ValueError, r"end_positions\[1\] is 2, but the token there is padding"),
+    ([1, IGNORED], [2, 1], ValueError, r"disagree on the sequences without an answer \(-100\)"),
+    (NONE[:, 0], NONE[:, 0], ValueError, "start_positions has no target: all 2 are -100"),
+    ([1, 1], [4, 1], IndexError, r"end_positions\[0\] is 4, wanted 0 to 3, as the number of tokens"),
+    ([1, 1], [3, 2], ValueError, r"end_positions\[1\] is 2, which is padding"),
 ]
 WRONG += [
     ("question answering", {"start_positions": starts, "end_positions": ends}, error, message)
@@ -174,10 +186,10 @@ def test_wrong_ids_and_batches_of_another_kind(name):
     wrong_ids.input_ids[0, ..., 2] = 9
     shapes = r"\(3, 5\), wanted \(B, C, T\)" if model.reads.grouped else r"\(3, 2, 5\), wanted \(B, T\)"
     for ask in (model, model.loss):
-        with pytest.raises(IndexError, match=r"input_ids\[0, 2\] is 9, but vocab_size is 9: wanted 0 to 8"):
+        with pytest.raises(IndexError, match=r"input_ids\[0, 2\] is 9, wanted 0 to 8, as vocab_size is 9"):
             ask(wrong_ids)
     for ask in (model, model.loss, model.target_counts):
         with pytest.raises(ValueError, match=f"input_ids has shape {shapes}"):
             ask(other)
-        with pytest.raises(TypeError, match="a model takes a Batch, got list"):
+        with pytest.raises(TypeError, match="batch is a list, wanted a Batch"):
             ask([[1, 2]])

@@ -104,9 +104,12 @@ def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
 @pytest.mark.parametrize(
     ("make_wrong", "message"),
     [
-        (lambda _: AdamW(Linear(2, 3, Init(np.random.default_rng(0)))), "AdamW(model.parameters()), not the model"),
-        (lambda p: Adam(enumerate(p)), "takes Parameters (model.parameters()), got a tuple"),
-        (lambda p: Adam([]), "there are no parameters to optimise"),
+        (
+            lambda _: AdamW(Linear(2, 3, Init(np.random.default_rng(0)))),
+            "wanted its parameters; use AdamW(model.parameters())",
+        ),
+        (lambda p: Adam(enumerate(p)), "parameters has a tuple, wanted Parameters"),
+        (lambda p: Adam([]), "parameters is empty, wanted at least one Parameter"),
         (lambda p: Adam(p, lr=-1), "lr is -1, wanted from 0"),
         (lambda p: Adam(p, lr="1e-3"), "lr is '1e-3', wanted from 0"),
         (lambda p: Adam(p, lr=None), "lr is None, wanted from 0"),
@@ -128,7 +131,11 @@ def test_a_schedule_goes_up_from_0_then_down_to_0():
     rates = [linear_warmup_decay(step, lr=8.0, warmup_steps=4, total_steps=12) for step in range(15)]
     assert rates == [0, 2, 4, 6, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0, 0]
     assert [linear_warmup_decay(step, lr=3.0, warmup_steps=0, total_steps=3) for step in (0, 2)] == [3, 1]
-    for step, warmup, message in [(-1, 1, "step is -1"), (0, 5, "warmup_steps is 5, wanted from 0 up"), (0, -1, "-1")]:
+    for step, warmup, message in [
+        (-1, 1, "step is -1"),
+        (0, 5, "warmup_steps is 5, wanted at least 0 and less"),
+        (0, -1, "-1"),
+    ]:
         with pytest.raises(ValueError, match=message):
             linear_warmup_decay(step, lr=1.0, warmup_steps=warmup, total_steps=5)
 

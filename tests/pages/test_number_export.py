@@ -71,22 +71,26 @@ def long(count):
 @pytest.mark.parametrize(
     ("sizes", "changes", "message"),
     [
-        ({}, {"examples": []}, "at least one sentence"),
-        ({}, changed(labels=[IGNORED] * 5), "nothing is to be predicted in '.*MASK"),
+        ({}, {"examples": []}, "at least one with a masked word"),
+        ({}, changed(labels=[IGNORED] * 5), "the labels of '.*MASK"),
         ({}, changed(input_ids=[1, 4, 5, 99, 2]), "input_ids has 99, wanted 0 to 11"),
         ({}, changed(token_type_ids=[0, 0, 0, 2, 0]), "token_type_ids has 2, wanted 0 to 1"),
         ({}, changed(labels=[-100, -100, -100, 12, -100]), "labels has 12, wanted 0 to 11"),
         ({}, long(15), "15 tokens, wanted 1 to 14"),
         ({}, long(0), "0 tokens"),
         ({"max_position_embeddings": 40}, long(17), "17 tokens, wanted 1 to 16"),  # where the model would take it
-        ({"hidden_size": 34}, {}, "hidden_size is 34, too large for the page: at most 32"),
-        ({"num_hidden_layers": 5}, {}, "num_hidden_layers is 5, too large for the page: at most 4"),
+        ({"hidden_size": 34}, {}, "hidden_size is 34, wanted at most 32 for the page"),
+        ({"num_hidden_layers": 5}, {}, "num_hidden_layers is 5, wanted at most 4 for the page"),
         ({"intermediate_size": 129}, {}, "intermediate_size is 129"),
-        ({"vocab_size": 8000}, {"vocabulary": ["a"] * 8000}, "numbers, too many for the page: at most 30,000"),
-        ({}, {"vocabulary": ["a", "b", "c"]}, "has 3 tokens, but vocab_size is 12"),
+        ({"vocab_size": 8000}, {"vocabulary": ["a"] * 8000}, "numbers, wanted at most 30,000 for the page"),
+        ({}, {"vocabulary": ["a", "b", "c"]}, "has 3 tokens, wanted 12, the vocab_size"),
         ({}, {"optimizer": {"rate": 1}}, "optimizer has rate, wanted only lr"),
-        ({"of": BertForSequenceClassification}, {}, "masked-LM head .*got BertForSequenceClassification"),
-        ({"bias": np.nan}, {}, r"predictions.bias holds numbers that are not finite"),
+        (
+            {"of": BertForSequenceClassification},
+            {},
+            "model is a BertForSequenceClassification, wanted",
+        ),
+        ({"bias": np.nan}, {}, r"predictions.bias has numbers that are not finite"),
     ],
 )
 def test_what_does_not_fit_is_refused(sizes, changes, message):

@@ -60,7 +60,7 @@ def test_it_is_written_whole_or_not_at_all(tmp_path):
     too_large = BertForMaskedLM(
         BertConfig(hidden_size=64, num_hidden_layers=1, num_attention_heads=2, vocab_size=14), rng=None
     )
-    with pytest.raises(ValueError, match="hidden_size is 64, too large"):
+    with pytest.raises(ValueError, match="hidden_size is 64, wanted at most"):
         write_number_page(too_large, EXAMPLES, VOCABULARY, path)
     assert path.read_text(encoding="utf-8") == written
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]

@@ -59,7 +59,7 @@ def test_what_a_run_has_left_is_on_its_page(run, kind):
     found = Parsed(html)
     assert found.open == [] and "script" not in found.tags
     always = ["It has ended, after 20 steps", "corpus books", "loss 3.25 2.75", "accuracy 0.25 –", "steps 20 "]
-    always += ["npbert pretrain", "seed 0 where all random"]
+    always += ["npbert pretrain", "seed 0 the seed of all random"]
     assert [wanted for wanted in [*WANTED[kind], *always] if wanted not in found.words] == []
     pictures = 5 + (kind in ("labels", "tags", "numbers"))
     assert found.tags.count("figcaption") == pictures == len(set(found.values("alt")))
@@ -100,7 +100,9 @@ def test_a_run_that_goes_on_and_has_left_little(run, tmp_path):
     folder = write_run(tmp_path / "young", metrics=METRICS[:1], layers=(), ended=False)
     words = Parsed(report_page(read_run(folder))).words  # `run` leaves the pictures out
     assert "It had not ended when this page was made: it was at step 10. It may still be running" in words
-    assert "This run wrote nothing down about its layers" in words and "Nothing was held out" in words
+    assert (
+        "This run wrote nothing down about its layers" in words and "There is no evaluation on held-out data" in words
+    )
     path = folder / METRICS_FILE
     path.write_text(path.read_text(encoding="utf-8") + '{"step": 20, "lo', encoding="utf-8")
     assert read_run(folder).step == 10, "a half line is not there yet"
@@ -146,13 +148,13 @@ def test_what_is_said(run, what):
 @pytest.mark.parametrize(
     ("value", "baseline", "said"),
     [
-        (0.05, 0.046, "5.0% of masked words right; the baseline that always gives the commonest answer gets 4.6%: it "
-                      "has barely learned."),
+        (0.05, 0.046, "5.0% of masked words right; the baseline that always predicts the most frequent answer "
+            "gets 4.6%: it has barely learned."),
         (0.04, 0.046, "it has learned nothing yet"),
         (0.3, 0.046, "it has begun to learn"),
         (0.8, 0.046, "it has learned."),
         (0.8, None, "80.0% of masked words right."),
-        (None, 0.046, "Nothing was held out"),
+        (None, 0.046, "There is no evaluation on held-out data"),
     ],
 )  # fmt: skip
 def test_the_first_sentence_is_how_good_it_is(tmp_path, value, baseline, said):
@@ -180,7 +182,7 @@ def test_runs_compared(tmp_path):
     words = Parsed(comparison_page(runs)).words
     assert re.search("Runs compared: 1. .*one/run, 2. .*two/run, 3. .*two/again", words)
     assert "seed 0 1 1" in words and "corpus" not in words
-    assert "came to Nothing was held out" in words or "came to 25.0% of masked words right" in words
+    assert "came to There is no evaluation on held-out data" in words or "came to 25.0% of masked words right" in words
     assert "all their settings are the same" in Parsed(comparison_page([runs[0], runs[0]])).words
 
 
@@ -208,10 +210,10 @@ def test_what_is_no_run(tmp_path):
     file = tmp_path / "page.html"
     file.touch()
     for folder, message in (
-        (tmp_path, "is not the folder of a run: it has no settings.toml; npbert pretrain and npbert finetune make one"),
-        (tmp_path / "none", "is not the folder of a run: there is no such folder"),
-        (file, "is not the folder of a run: it is a file"),
-        (write_run(tmp_path / "run", metrics=()), "metrics.jsonl has no numbers yet: there is nothing to report"),
+        (tmp_path, "is not a run of npbert pretrain or npbert finetune: it has no settings.toml"),
+        (tmp_path / "none", "is not a run of npbert pretrain or npbert finetune: it does not exist"),
+        (file, "is not a run of npbert pretrain or npbert finetune: it is a file"),
+        (write_run(tmp_path / "run", metrics=()), "metrics.jsonl has no numbers yet, wanted at least one step"),
         (write_run(tmp_path / "b", metrics=[{"step": 1, "loss": "x"}]), "metrics.jsonl: loss is 'x', wanted a number"),
     ):
         with pytest.raises(FileError, match=f"^{re.escape(str(folder))}.*{re.escape(message)}"):
@@ -230,7 +232,7 @@ def test_a_row_that_no_run_writes(run):
         {**SHOWN["answers"][0], "worst": [{}]},
         {**SHOWN["numbers"][0], "pairs": [["a", "b"]]},
     ]:
-        with pytest.raises(FileError, match=r"run: shown\.jsonl has a row that is not as a run writes it"):
+        with pytest.raises(FileError, match=r"run: shown\.jsonl has a wrong row: "):
             run(shown=[{"step": 1, **row}])
 
 

@@ -138,7 +138,7 @@ def test_a_site_takes_the_place_of_an_earlier_one_and_the_command_says_where_to_
     folder = tmp_path / "a" / "site"
     assert main(["site", str(folder)]) == 0
     said = capsys.readouterr()
-    assert said.out == f"1 pages; begin with {folder / 'index.html'}\n" and "checking every derivative" in said.err
+    assert said.out == f"1 pages written; open {folder / 'index.html'}\n" and "checking every derivative" in said.err
     (folder / "index.html").write_text("old")
     assert main(["-q", "site", str(folder)]) == 0
     assert capsys.readouterr() == ("", "") and (folder / "index.html").read_text() == "new"
@@ -149,7 +149,7 @@ def test_what_is_no_site_is_left_alone(tmp_path, quick, capsys, monkeypatch):
     monkeypatch.setattr(build, "prove", Mock(side_effect=AssertionError("it begins")))
     (tmp_path / "notes.txt").write_text("mine")
     assert main(["site", str(tmp_path)]) == 1
-    assert f"{tmp_path} holds other files than those of a site: give a new folder" in capsys.readouterr().err
+    assert f"{tmp_path} has files that are not of a site; choose a new folder" in capsys.readouterr().err
     assert main(["site", str(tmp_path / "notes.txt")]) == 1
     assert "notes.txt: File exists" in capsys.readouterr().err
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
@@ -163,7 +163,7 @@ def test_no_site_is_made_while_a_derivative_is_wrong(tmp_path, quick, monkeypatc
     monkeypatch.setattr(build, "prove", proofs.prove)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert main(["site", str(tmp_path / "site")]) == 1
-    assert "no site is made while a derivative is wrong: Linear: FAIL" in capsys.readouterr().err
+    assert "a derivative is wrong, so no site is written: Linear: FAIL" in capsys.readouterr().err
     assert list((tmp_path / "site").iterdir()) == []
 
 
@@ -172,9 +172,7 @@ def test_without_a_library_one_line_says_how_to_install_it(tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, name, None)
     assert main(["site", str(tmp_path / "site")]) == 1
     package = name.replace("_", "-")
-    assert (
-        f"this needs the package {package}, which is not installed: {how_to_install('site')}" in capsys.readouterr().err
-    )
+    assert f"the package {package} is missing; to install it: {how_to_install('site')}" in capsys.readouterr().err
 
 
 def test_the_number_page_is_that_of_the_demo(tmp_path, monkeypatch):

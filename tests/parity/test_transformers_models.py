@@ -250,10 +250,10 @@ def test_their_padding_row_alone_has_another_gradient(tmp_path):
 @pytest.mark.parametrize(
     ("family", "change", "message"),
     [
-        ("Albert", {"inner_group_num": 2}, "inner_group_num is 2, and npbert has only 1"),
-        ("ModernBert", {"norm_bias": True}, "norm_bias is True, and npbert has only False"),
-        ("DistilBert", {"sinusoidal_pos_embds": True}, "sinusoidal_pos_embds is True, and npbert has only False"),
-        ("NomicBert", {"head_dim": 4}, "head_dim is 4, and npbert has only hidden_size / num_attention_heads"),
+        ("Albert", {"inner_group_num": 2}, "inner_group_num is 2, wanted 1"),
+        ("ModernBert", {"norm_bias": True}, "norm_bias is True, wanted False"),
+        ("DistilBert", {"sinusoidal_pos_embds": True}, "sinusoidal_pos_embds is True, wanted False"),
+        ("NomicBert", {"head_dim": 4}, "head_dim is 4, wanted hidden_size / num_attention_heads"),
         ("NomicBert", {"rope_parameters": {"rope_type": "llama3", "rope_theta": 1e4}}, "rope_type is 'llama3'"),
         ("NomicBert", {"rope_parameters": {**YARN, "truncate": False}}, "truncate of rope_parameters is False"),
         ("MPNet", {"model_type": "bart"}, "model_type is 'bart', wanted one of bert, roberta"),

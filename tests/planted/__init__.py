@@ -5,7 +5,7 @@ A check that lets one pass is broken. They are text beside this file, a paragrap
     overwrites: The numbers of the old gradient are overwritten.
     in layers.linear.Linear.backward        what is edited
     of Linear; FeedForward, gelu/output     the blocks of the catalogue that it is planted in, or their parts
-    says is set by backward                 the words of the gradient check, where it says more than FAIL
+    says is overwritten by backward         the words of the gradient check, where it says more than FAIL
     check float32_stays_float32             where no derivative shows it, the check in checks.py that does
     - self.weight.add_grad(matmul(x.T, dy))
     + self.weight.grad[...] = matmul(x.T, dy)
@@ -24,7 +24,7 @@ from pathlib import Path
 from npbert.catalogue import CATALOGUE
 from npbert.core import NO_TAPE, Tape
 
-BETWEEN = "when another call comes between"
+BETWEEN = "differs after a call in between"
 
 
 @dataclass(frozen=True)

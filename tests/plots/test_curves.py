@@ -46,7 +46,7 @@ def test_a_panel_a_name():
 def test_of_too_many_numbers_the_first_have_panels():
     figure = plot_curves([{"step": 1, **{f"a{number}": number for number in range(300)}}])
     assert len(figure.axes) == 30
-    assert figure.get_supxlabel() == "and 270 numbers more, for which there is no room"
+    assert figure.get_supxlabel() == "and 270 more metrics (no room)"
 
 
 def test_a_step_alone_is_a_dot():
@@ -75,11 +75,11 @@ def test_the_best_step_has_a_ring_where_it_was_judged(best_step, ringed, tmp_pat
 
 
 def test_the_folder_of_a_run(tmp_path):
-    with pytest.raises(FileError, match=r"metrics\.jsonl: there are no numbers of a run to draw"):
+    with pytest.raises(FileError, match=r"metrics\.jsonl: the run has no numbers to draw"):
         plot_curves(tmp_path)
     of_folder = [curves(axes) for axes in plot_curves(write_run(tmp_path)).axes]
     assert of_folder == [curves(axes) for axes in plot_curves(ROWS).axes]
-    with pytest.raises(FileError, match="no numbers of a run"):
+    with pytest.raises(FileError, match="the run has no numbers"):
         plot_curves([{"step": 3, "epoch": 0}])
 
 

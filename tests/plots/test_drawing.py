@@ -45,7 +45,7 @@ def test_the_same_picture_is_the_same_file_whole_or_not_there(tmp_path, kind):
 
 def test_another_ending_is_refused(tmp_path):
     for name in ("a.gif", "a", "png"):
-        with pytest.raises(FileError, match=r"a picture's name ends in \.png, \.svg or \.pdf"):
+        with pytest.raises(FileError, match=r"wanted a name that ends in \.png, \.svg or \.pdf"):
             save_figure(plot_curves(ROWS), tmp_path / name)
     assert not list(tmp_path.iterdir())
 
@@ -65,7 +65,7 @@ def test_a_matrix_of_counts_with_the_share_of_each_row():
     axes = figure.axes[0]
     np.testing.assert_allclose(axes.images[0].get_array(), [[0.75, 0.25], [0, 0]])
     assert [text.get_text() for text in axes.texts] == ["30", "10", "0", "0"]
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("what the model said (label)", "what is true (label)")
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("predicted label", "true label")
     assert [label.get_text() for label in axes.get_yticklabels()] == ["no", "yes"]
     assert not plot_confusion(list("abcdefghijklmnopq"), np.eye(17)).axes[0].texts, "no room for 289 counts"
 

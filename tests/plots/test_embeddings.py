@@ -52,7 +52,7 @@ def test_names_are_short_and_lie_over_no_other_and_over_no_point():
     figure = plot_embeddings(points, [f"the sentence number {number} of them" for number in range(30)])
     (axes,) = figure.axes
     assert 10 < len(axes.texts) < 30
-    assert axes.get_title("left").startswith(f"{30 - len(axes.texts)} of the 30 points have no name here")
+    assert axes.get_title("left").startswith(f"{30 - len(axes.texts)} of the 30 points are without a name")
     assert all(len(text.get_text()) <= 24 for text in axes.texts)
     figure.draw_without_rendering()
     boxes = [text.get_window_extent() for text in axes.texts]
@@ -66,8 +66,8 @@ def test_names_are_short_and_lie_over_no_other_and_over_no_point():
     [
         (np.ones(3), None, r"vectors has shape \(3,\), wanted \(N, D\) with at least two vectors"),
         (np.ones((1, 3)), None, r"vectors has shape \(1, 3\)"),
-        ([[1.0, np.nan], [1, 2]], None, "vectors holds a number that is not finite"),
-        (np.eye(3), ["a"], "there are 1 labels for 3 vectors, wanted one for each"),
+        ([[1.0, np.nan], [1, 2]], None, "vectors has a number that is not finite"),
+        (np.eye(3), ["a"], "labels has 1, wanted one for each of the 3 vectors"),
     ],
 )
 def test_what_cannot_be_drawn(vectors, labels, message):

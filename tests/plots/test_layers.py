@@ -69,10 +69,10 @@ def test_of_many_steps_some():
 
 @pytest.mark.parametrize("draw", [plot_layers, plot_update_ratios])
 def test_nothing_to_draw(tmp_path, draw):
-    with pytest.raises(FileError, match=r"layers\.jsonl: there are no numbers of layers to draw"):
+    with pytest.raises(FileError, match=r"layers\.jsonl: the run has no numbers of layers to draw"):
         draw(tmp_path)
     for value in (0.0, None):
-        with pytest.raises(FileError, match="there is nothing to draw"):
+        with pytest.raises(FileError, match="wanted numbers to draw"):
             draw([row(1, value, value)])
 
 
@@ -99,5 +99,5 @@ def test_the_usual_and_the_largest_derivative_of_each_layer():
     assert list(layers) == ["embeddings", "layer 1", "layer 2", "pooler", "classifier"]
     assert axes.get_xscale() == "log"
     model.classifier.weight.value[:] = np.nan
-    with np.errstate(all="ignore"), pytest.raises(ValueError, match="there is no flow to draw"):
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="wanted numbers to draw"):
         plot_gradient_flow(model, batch)

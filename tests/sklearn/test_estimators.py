@@ -170,7 +170,7 @@ def test_it_stops_early_where_nothing_gets_better(classifier, capsys):
     ("X", "said"),
     [("a cat", "X is 'a cat', wanted several texts"), ([], "no texts"), ([1.5], "row 0 of X is 1.5, wanted a text"),
      ([("a", "b", "c")], "wanted a text, or a pair of texts"),
-     (np.array([["a", 1]], object), "X is a table of 2 columns: choose that of the texts")],
+     (np.array([["a", 1]], object), "X is a table of 2 columns; choose the column of the texts")],
 )  # fmt: skip
 def test_what_is_no_text_is_named(X, said, folder):
     with pytest.raises(ValueError, match=said):
@@ -194,7 +194,10 @@ def test_what_is_missing_or_cannot_be_held_back_is_named(classifier):
         with pytest.raises(ValueError, match="model is missing: wanted the folder of a checkpoint"):
             estimator.fit(TEXTS, LABELS)
     classifier.set_params(early_stopping=True)
-    with pytest.raises(ValueError, match=r"validation_fraction is 0.1, which cannot .*Classes .* are: \['rare'\]"):
+    with pytest.raises(
+        ValueError,
+        match=r"validation_fraction is 0.1, which does not split .*Classes .* are: \['rare'\]",
+    ):
         classifier.fit(TEXTS, [*LABELS[1:], "rare"])
     with pytest.raises(ValueError, match=r"validation_fraction is 1\.5, wanted a number between 0 and 1"):
         classifier.set_params(validation_fraction=1.5).fit(TEXTS, LABELS)
@@ -202,7 +205,8 @@ def test_what_is_missing_or_cannot_be_held_back_is_named(classifier):
 
 @pytest.mark.parametrize(
     ("wrong", "said"),
-    [({"epochs": 0.0}, "epochs is 0.0, wanted a positive number"), ({"warmup": 1.0}, "warmup is 1.0, wanted a share"),
+    [({"epochs": 0.0}, "epochs is 0.0, wanted a positive number"), ({"warmup": 1.0}, "warmup is 1.0, wanted "
+        "at least 0 and less than 1"),
      ({"early_stopping": True, "n_iter_no_change": -1}, "n_iter_no_change is -1, wanted at least 0"),
      ({"max_length": 0}, "max_length is 0, wanted at least 8")],
 )  # fmt: skip

@@ -135,5 +135,5 @@ def test_a_batch_without_a_target():
     model, batch = make("BertForPreTraining")
     batch.labels[:] = IGNORED
     for parts in (1, 2, 4):
-        with pytest.raises(ValueError, match="labels hold no target: all 15 are -100"):
+        with pytest.raises(ValueError, match="labels has no target: all 15 are -100"):
             accumulate(model, batch, None, parts=parts)

@@ -76,9 +76,9 @@ FILES = {
     "two words of the vocabulary": ("pretrained", "checkpoint/vocab.txt", "cat\ndog", "dog\ncat", "vocabulary was"),
     "epsilon": ("pretrained", "checkpoint/config.json", "1e-12", "1e-6", "configuration of the model was"),
     "the activation": ("pretrained", "checkpoint/config.json", '"gelu"', '"relu"', "configuration of the model was"),
-    "the names of labels": ("tuned", "train.tsv", "\tyes", "\tyea", "is none of those in training"),
+    "the names of labels": ("tuned", "train.tsv", "\tyes", "\tyea", "wanted one of the training labels"),
     "their names everywhere": ("tuned", "*.tsv", "\tyes", "\tyea", TRAIN),
-    "all labels": ("tuned", "train.tsv", "\tyes\n", "\tno\n", "there is nothing to learn"),
+    "all labels": ("tuned", "train.tsv", "\tyes\n", "\tno\n", "wanted at least two different ones"),
     "texts": ("tuned", "train.tsv", "cat", "dog", TRAIN),
     "texts that judge": ("tuned", "dev.tsv", "cat", "dog", DEV),
     "two words": ("tuned", "checkpoint/vocab.txt", "cat\ndog", "dog\ncat", "vocabulary was"),
@@ -110,7 +110,7 @@ MOVED = {
         lambda: Path("checkpoint/tokenizer_config.json").write_text('{"strip_accents": false}'),
         "vocabulary was",
     ),
-    "another run's state": (lambda: Path("tuned", STATE_FILE).replace(STATE), "holds a run with other settings"),
+    "another run's state": (lambda: Path("tuned", STATE_FILE).replace(STATE), "has a run with "),
 }
 
 

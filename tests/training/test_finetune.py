@@ -52,7 +52,7 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     with pytest.warns(UserWarning, match=r"train\.tsv: 24 of 24 texts are longer than the 8 tokens that max_length"):
         cut = make(max_length=8, held_out="").data.examples[0].encoding
     assert cut.tokens == [*run.data.examples[0].encoding.tokens[:7], "[SEP]"]
-    with pytest.warns(UserWarning, match="max_length is 32, as the model takes no more tokens of an example"):
+    with pytest.warns(UserWarning, match="max_length is 32, the most tokens that the model takes"):
         assert make(max_length=128).trainer.recorded.max_length == 32
     example = run.trainer.evaluation.example
     assert list(example.tokens) == max((each.encoding.tokens for each in run.held_out), key=len)
@@ -86,7 +86,7 @@ def test_the_head_is_old_unless_it_is_to_be_new(make):
         assert_same(values(make().model), values(stored))
         assert not said
         new, other = make(new_head=True).model, make(new_head=True, seed=1).model
-    wanted = "the head is new, and has to be trained: classifier.weight, classifier.bias"
+    wanted = "the head is new and needs training: classifier.weight, classifier.bias"
     assert [note.partition(" (")[0] for note in said] == [wanted] * 2
     assert_same(values(new.bert), values(stored.bert))
     wanted = np.random.default_rng(0).normal(0.0, 0.2, (8, 2))
@@ -97,7 +97,7 @@ def test_the_head_is_old_unless_it_is_to_be_new(make):
 def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model_with_its_tokenizer(make, tmp_path):
     """24 examples in 5 steps, and 7 to judge by: half a step for each time."""
     run = make()
-    assert "dev.tsv: 7 examples, to judge the model by every 2 steps (which takes about 28% more time)" in run.summary()
+    assert "dev.tsv: 7 examples, for an evaluation every 2 steps (which takes about 28% more time)" in run.summary()
     numbers = run.trainer.train()
     rows = read_json_lines(tmp_path / "run" / METRICS_FILE)
     assert [row["step"] for row in rows if "eval_loss" in row] == [2, 4, 5]
@@ -112,7 +112,7 @@ def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model
     kept_tokenizer = Tokenizer.from_pretrained(kept)
     assert (len(kept_tokenizer), kept_tokenizer.max_length) == (30, 20)
     for steps in (0, 5):
-        assert "to judge the model by at the end" in make("end", evaluate_every=steps).summary()
+        assert "for an evaluation at the end" in make("end", evaluate_every=steps).summary()
     assert make("last", held_out="", steps=2).trainer.train() == {}, "there is nothing to judge it by"
 
 
@@ -158,7 +158,7 @@ def test_labels_by_name_in_the_order_of_the_checkpoint_or_by_number(evaluate, na
     assert metrics["accuracy"] == 0.75
     assert ("f1" in metrics) == (count == 2)
     known = ", ".join(map(repr, names or "01"))
-    with pytest.raises(FileError, match=rf"a\.tsv, line 5: the label '{unknown}' is none of those .*: {known}"):
+    with pytest.raises(FileError, match=rf"a\.tsv, line 5: the label is '{unknown}', wanted one of the .*: {known}"):
         evaluate(f"{content}f\t{unknown}\n", num_labels=count, id2label=names)
 
 

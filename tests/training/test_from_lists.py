@@ -32,7 +32,7 @@ def test_as_from_a_file(tmp_path, options):
     run.trainer.train()
     assert_same(values(classify.model), values(npbert.Classify.from_pretrained(tmp_path / "file").model))
     assert classify(texts[0]).label in ("no", "yes")
-    with pytest.raises(FileError, match=r"train.jsonl has other examples: a new run needs another folder"):
+    with pytest.raises(FileError, match=r"train.jsonl has other examples; for a new run, choose another folder"):
         npbert.finetune(texts[1:], labels[1:], folder=folder, **options)
     again = {"folder": folder, "overwrite": True, "held_out": 0.25, **options}
     npbert.finetune(texts[1:], labels[1:], **again)
@@ -51,15 +51,25 @@ YES = ["no", "yes"] * 6
 LABEL = "sonnet 18, line 10; --label says which column"  # which looks like a part of an error
 SAID = [
     (TEXTS[:2], ["no", ""], {}, "the training list, row 1: the label is empty"),
-    (TEXTS[:2], ["no", "no"], {}, "the training list: all labels are 'no', so there is nothing to learn"),
+    (TEXTS[:2], ["no", "no"], {}, "the training list: all labels are 'no', wanted at least two different ones"),
     (TEXTS[:2], ["no"], {}, "the training list: 2 texts and 1 labels, wanted one for each, and at least one"),
     ([], [], {}, "the training list: 0 texts and 0 labels, wanted one for each, and at least one"),
     (TEXTS, YES, {"held_out": (TEXTS, [])}, "the held-out list: 12 texts and 0 labels, wanted one for each, and *"),
     (TEXTS, [f"{n}.5" for n in range(12)], {}, "the training list: the 12 labels are numbers; task='regression' *"),
-    (["a dog"] * 100, ["no", "yes"] * 50, {}, "the training list: only 1 of 100 texts differ, the first is 'a dog'"),
-    (TEXTS, YES, {"held_out": (TEXTS[:2], ["no", LABEL])}, f"the held-out list, row 1: the label '{LABEL[:29]}…' is *"),
+    (["a dog"] * 100, ["no", "yes"] * 50, {}, "the training list: only 1 of 100 texts differ; the first is 'a dog'"),
+    (
+        TEXTS,
+        YES,
+        {"held_out": (TEXTS[:2], ["no", LABEL])},
+        f"the held-out list, row 1: the label is '{LABEL[:29]}…', *",
+    ),
     (TEXTS, YES, {"held_out": (TEXTS[:1], ["no"])}, "the training list has 1 of 1 row of the held-out list in it: *"),
-    (TEXTS, ["n o", "n  o"] * 6, {}, "the training list: the labels 'n  o', 'n o' are the same but for white space"),
+    (
+        TEXTS,
+        ["n o", "n  o"] * 6,
+        {},
+        "the training list: the labels 'n  o', 'n o' differ only in white space, *",
+    ),
     ([f"{n}" for n in range(202)], [f"a {n}" for n in range(202)], {}, "the training list: 202 * (202 in all)"),
     (["a", ("b", "c")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c'), wanted a text, as the first is"),
     ([("b", "c"), ("b", "c", "d")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c', 'd'), wanted a pair of *"),
@@ -92,7 +102,7 @@ def test_it_speaks_of_lists_and_leaves_nothing(tmp_path, options, texts, labels,
 
 
 def test_what_is_wrong_with_a_checkpoint_is_said_of_it(tmp_path, options):
-    with pytest.raises(FileNotFoundError, match="gone is not a checkpoint: there is no such folder"):
+    with pytest.raises(FileNotFoundError, match="gone is not a checkpoint: it does not exist"):
         npbert.finetune(TEXTS, YES, folder=tmp_path / "run", **{**options, "model": "gone"})
 
 
@@ -124,8 +134,8 @@ WRONG_WEIGHTS = [
     ({"sample_weight": [1.0]}, "the training list: 12 texts and 1 weights, wanted one for each, and at least one"),
     ({"sample_weight": [1, -1] * 6}, "the training list, row 1: sample_weight is '-1', wanted a number from 0 on"),
     ({"sample_weight": [1, 1, float("nan"), 1] * 3}, "the training list, row 2: sample_weight is 'nan', wanted"),
-    ({"sample_weight": OWN, "task": "regression"}, "sample_weight is 'sample_weight', wanted none: only a class"),
-    ({"validation_split": 0.2}, "there is no setting validation_split; did you mean held_out?"),
+    ({"sample_weight": OWN, "task": "regression"}, "sample_weight is 'sample_weight', wanted none, as only class"),
+    ({"validation_split": 0.2}, "unknown setting validation_split; did you mean held_out?"),
 ]
 
 
@@ -145,7 +155,7 @@ def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):
         judged_by = held_out.get(name, 0.5)
         embed = npbert.finetune(texts, scores, folder=tmp_path / name, held_out=judged_by, **of_vectors)
         assert embed("a dog .").shape == (8,)
-    with pytest.raises(TypeError, match="labels are missing, wanted one for each text"):
+    with pytest.raises(TypeError, match="labels is missing, wanted one for each text"):
         npbert.finetune(pairs, folder=tmp_path / "none", **options)
     with pytest.raises(InputError, match=r"the training list, row 1: .*, wanted a pair of texts, as the first is"):
         npbert.finetune([pairs[0], (*pairs[1], "c")], folder=tmp_path / "odd", **of_vectors)

@@ -77,7 +77,7 @@ def stopped_at(folder, step):
     for file in folder.glob("*.jsonl"):
         assert len(read_json_lines(file)) == file.read_bytes().count(b'"step"')
     assert saved_step(folder) == step
-    return f"stopped at step {step}; to go on: npbert pretrain {folder} --resume"
+    return f"stopped at step {step}; to continue: npbert pretrain {folder} --resume"
 
 
 def test_killed_or_asked_to_stop_again_and_again(tmp_path, run):

@@ -46,7 +46,7 @@ def test_each_row_is_a_line_that_comes_back(tmp_path):
 def test_of_too_many_rows_evenly_chosen_ones_of_each_kind_and_the_last_are_read(tmp_path):
     rows = [{"step": step, "loss": 1.0} if step % 10 else {"step": step, "eval_loss": 2.0} for step in range(1, 100)]
     (tmp_path / METRICS_FILE).write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.warns(UserWarning, match=r"metrics\.jsonl has 99 rows, too many to draw: of most, one in 8 is read$"):
+    with pytest.warns(UserWarning, match=r"metrics\.jsonl has 99 rows, too many to draw: one in 8 of most is read$"):
         some = read_json_lines(tmp_path / METRICS_FILE, at_most=12)
     assert [row for row in some if "loss" in row] == [*[row for row in rows if "loss" in row][::8], rows[-1]]
     assert [row for row in some if "eval_loss" in row] == rows[9::10]

@@ -59,7 +59,7 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
     for name in OF_THE_DATA:
         others = {other: value for other, value in OF_THE_DATA.items() if other != name}
         assert batches(run.data) != wanted(settings.corpus, others), f"{name} should show"
-    assert ": 2 batches, to judge it by" in run.summary()
+    assert ": 2 batches, to evaluate it on" in run.summary()
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
     files = [f"corpus file {settings.corpus[0]}", f"held-out file {settings.held_out[0]}"]

@@ -23,9 +23,7 @@ from tests.training.tiny import assert_same, make_trainer, task_data, values
 def test_other_settings_are_another_run(tmp_path):
     make_trainer(tmp_path, steps=3).train()
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
-    with pytest.raises(
-        FileError, match=r"holds a run with other settings, learning_rate was 0.01 and is 0.5; to go on"
-    ):
+    with pytest.raises(FileError, match=r"has a run with other settings, learning_rate was 0.01 and is 0.5; to con"):
         make_trainer(tmp_path, steps=3, learning_rate=0.5).train()
     assert {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()} == before
     (tmp_path / STATE_FILE).unlink()
@@ -54,7 +52,7 @@ def test_a_finished_run_can_do_without_its_state(tmp_path, scores):
     best = BertForSequenceClassification.from_pretrained(later / MODEL_FOLDER)
     assert_same(values(trainer.model), values(best))
     before = (later / SETTINGS_FILE).read_bytes()
-    with pytest.raises(FileError, match="has ended, and its state was not kept: it cannot be made longer"):
+    with pytest.raises(FileError, match="has ended, and cannot be continued"):
         make_trainer(later, steps=4, evaluate_every=1).train()
     assert (later / SETTINGS_FILE).read_bytes() == before
 
@@ -105,7 +103,7 @@ def test_a_model_that_is_of_no_run_is_never_overwritten(tmp_path):
     foreign = tmp_path / "pm" / "model" / "model.safetensors"
     foreign.parent.mkdir(parents=True)
     foreign.write_bytes(b"precious")
-    with pytest.raises(FileError, match=r"pm/model holds files that are of no run of npbert, and would be overwritten"):
+    with pytest.raises(FileError, match=r"pm/model has files of something else, which would be overwritten"):
         make_trainer(tmp_path / "pm", steps=1).train()
     assert foreign.read_bytes() == b"precious"
     assert [path.name for path in (tmp_path / "pm").iterdir()] == ["model"]
@@ -153,7 +151,7 @@ def test_a_log_without_its_state_and_a_state_without_its_log_are_said(tmp_path):
         make_trainer(tmp_path, steps=4).train()
     log.write_text(rows)
     state.unlink()
-    with pytest.warns(UserWarning, match=r"metrics.jsonl goes to step 4, but no state was saved: it begins anew"):
+    with pytest.warns(UserWarning, match=r"metrics.jsonl has steps up to 4, but no state was saved: it starts again"):
         make_trainer(tmp_path, steps=4).train()
     assert log.read_text() == rows
 
@@ -169,7 +167,7 @@ def test_a_model_that_is_gone_is_written_again_or_said_to_be_gone(tmp_path):
     options = {"steps": 4, "evaluate_every": 2, "evaluate": lambda: {"loss": next(losses)}, "goal": Goal("loss")}
     make_trainer(tmp_path / "best", **options).train()
     shutil.rmtree(tmp_path / "best" / "model")
-    with pytest.warns(UserWarning, match=r"best/model is gone: it held the best model, that of step 2, which"):
+    with pytest.warns(UserWarning, match=r"best/model is missing: it had the best model, of step 2, which"):
         make_trainer(tmp_path / "best", **options).train()
 
 

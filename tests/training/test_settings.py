@@ -51,8 +51,8 @@ def test_the_defaults_are_the_papers():
 
 
 WRONG_FILES = {
-    "stesp = 5": r"there is no setting stesp; did you mean steps\?$",
-    "colour = 1": "there is no setting colour; there are evaluate_every, gradient_checkpointing, .*, steps, warmup, w",
+    "stesp = 5": r"unknown setting stesp; did you mean steps\?$",
+    "colour = 1": "unknown setting colour; wanted one of evaluate_every, gradient_checkpointing, .*, steps, warmup, w",
     "warmup = [0.1]": r"warmup is \[0.1\], wanted float",
     "steps = 5\nparts = = 2": "is not valid TOML: .*line 2",
     "steps = 5\nsteps = 6": "is not valid TOML: .*steps",

@@ -98,9 +98,15 @@ def test_equal_the_script_of_the_task(questions):
 
 NO_ANSWER, NO_LIST = "is empty, wanted at least one gold answer", "is the string 'cat', wanted a list of gold answers"
 WRONG = [
-    (entity_scores, [["O"]], [["O"], ["O"]], ValueError, "predicted has 1 sentences, but gold has 2"),
+    (entity_scores, [["O"]], [["O"], ["O"]], ValueError, "predicted has 1 sentences, wanted 2, as gold"),
     (entity_scores, [], [], ValueError, "predicted and gold are empty, wanted at least one sentence"),
-    (entity_scores, [["O"], ["O", "O"]], [["O"], ["O"]], ValueError, r"predicted\[1\] has 2 tags, but gold\[1\] 1"),
+    (
+        entity_scores,
+        [["O"], ["O", "O"]],
+        [["O"], ["O"]],
+        ValueError,
+        r"predicted\[1\] has 2 tags, wanted 1, as gold",
+    ),
     (entity_scores, [["O", "X-P"]], [["O"] * 2], ValueError, r"tags\[1\] is 'X-P', wanted O, or B, I, E or S with a t"),
     *((entity_scores, [[wrong]], [["O"]], ValueError, rf"tags\[0\] is {wrong!r}") for wrong in ("O-PER", "", 3)),
     (entity_scores, ["O"], ["O"], TypeError, "tags are the string 'O', wanted a list of tags for each sentence"),

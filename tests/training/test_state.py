@@ -78,10 +78,10 @@ HEADS = [(keys, value, DAMAGED) for keys, values in WRONG.items() for value in v
     ("progress settings", {"seed": 0, "learning_rate": 1}, "other settings, learning_rate was 1 and is 0.01"),
 ]
 TENSORS = {  # what is done to the tensors, how another model differs, and why it is refused
-    "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing there, and F32 \(8, 2\) here"),
-    "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\) there, and F"),
-    "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\) there, and missing here"),
-    "in other numbers": (None, {"dtype": np.float64}, r".*value.*is F32 \(.*\) there, and F64 \(.*\) here"),
+    "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing, wanted F32 \(8, 2\)"),
+    "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\), wanted F"),
+    "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\), wanted none"),
+    "in other numbers": (None, {"dtype": np.float64}, r".*value.*is F32 \(.*\), wanted F64 "),
 }
 
 
@@ -122,9 +122,9 @@ def test_a_bit_that_has_changed_or_a_byte_that_is_gone(finished, tmp_path):
         flipped = bytearray(whole)
         flipped[place] ^= 1
         path.write_bytes(flipped)
-        check_refused(path, f"{STATE_FILE} is damaged: it is not as it was written")
+        check_refused(path, f"{STATE_FILE} is damaged: its checksum is wrong")
     path.write_bytes(whole[:-1])
-    check_refused(path, "is damaged, cut short or no")
+    check_refused(path, "is damaged, truncated, or not")
     for metadata in ({}, {"npbert": "{"}):
         write_tensors(path, {"value": np.ones(2)}, metadata)
         check_refused(path, NO_STATE)

@@ -166,7 +166,7 @@ def test_an_evaluation_has_no_threads_of_blas(tmp_path, count_of_blas):
 
 
 def test_what_cannot_be(tmp_path):
-    with pytest.raises(ValueError, match=r"there is no metric 'score', by which .*: there are gold, loss"):
+    with pytest.raises(ValueError, match=r"metric is 'score', wanted one of gold, loss"):
         Judge(tmp_path, [1], name="gold", steps=1).trainer.train()
     with pytest.raises(ValueError, match="the training data has no batches"):
         make_trainer(tmp_path / "b", data=TaskData([], collate)).train()
@@ -181,7 +181,7 @@ def test_without_the_extra(tmp_path, monkeypatch, module):
     monkeypatch.setattr("npbert.training.session.draw_curves", draw_curves)
     monkeypatch.setitem(sys.modules, module, None)
     package = module.partition(".")[0]
-    wanted = f"{package}, which is not installed: {how_to_install('train')}"
+    wanted = f"the package {package} is missing; to install it: {how_to_install('train')}"
     with pytest.raises(ImportError, match=re.escape(wanted)):
         trainer.train()
 
@@ -189,7 +189,7 @@ def test_without_the_extra(tmp_path, monkeypatch, module):
 def test_a_run_that_is_over_says_so(tmp_path, capsys):
     for said in (False, True):
         make_trainer(tmp_path, steps=4).train()
-        wanted = f"the run in {tmp_path} ended at step 4; more steps, or more patience, make it longer"
+        wanted = f"the run in {tmp_path} ended at step 4; to continue, give more steps or more patience"
         assert (wanted in capsys.readouterr().out) == said
 
 
@@ -198,7 +198,7 @@ def test_every_encoder_is_checkpointed_and_a_model_without_one_cannot_be(tmp_pat
     model.second = Score(TINY, rng=np.random.default_rng(2)).bert
     make_trainer(tmp_path, model=model, gradient_checkpointing=True)
     assert model.bert.encoder.gradient_checkpointing and model.second.encoder.gradient_checkpointing
-    message = "^gradient_checkpointing needs a model with an Encoder, and NoBert has none$"
+    message = "^gradient_checkpointing is True, wanted False, as NoBert has no Encoder$"
     with pytest.raises(ValueError, match=message):
         make_trainer(tmp_path, model=NoBert(TINY, rng=None), gradient_checkpointing=True)
 
@@ -206,5 +206,5 @@ def test_every_encoder_is_checkpointed_and_a_model_without_one_cannot_be(tmp_pat
 def test_a_model_that_could_not_be_saved_is_not_trained(tmp_path):
     model = BertForSequenceClassification(TINY, rng=None)
     model.pooler = Pooler(TINY.hidden_size, Init(None))
-    with pytest.raises(ValueError, match=r"bert\.pooler\.dense\.weight and pooler\.dense\.weight would both be called"):
+    with pytest.raises(ValueError, match=r"bert\.pooler\.dense\.weight and pooler\.dense\.weight would both be"):
         make_trainer(tmp_path, model=model, data=task_data())

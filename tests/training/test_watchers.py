@@ -57,7 +57,7 @@ def test_the_first_layer(names, factor, layer, checkpointing):
     before = {name: parameter(model, name).value.copy() for name in names}
     for name, value in before.items():
         parameter(model, name).value[...] = np.clip(value.astype(np.float64) * factor, -3e38, 3e38)
-    assert first(model) == f"the first values that are not finite come out of {layer}"
+    assert first(model) == f"the first values that are not finite come from {layer}"
     for name, value in before.items():
         parameter(model, name).value[...] = value
     assert first(model) == ONLY_THE_SUM, "what was found once is not found again"
@@ -75,7 +75,7 @@ def test_a_layer_of_ones_own_that_gives_something_else_than_an_array():
             self(tape)
 
     for what in ((np.nan, 1.0), (None, np.nan), (1.0, np.array([np.inf]))):
-        assert first(Gives(what)) == "the first values that are not finite come out of model"
+        assert first(Gives(what)) == "the first values that are not finite come from model"
     assert first(Gives((None, 1.0))) == first(Gives({"what": "no number"})) == ONLY_THE_SUM
 
 
@@ -90,7 +90,7 @@ def spoil(model, how):
 
 SENTENCES = {
     "parameter": "the parameter bert.pooler.dense.bias is not finite",
-    "layer": "the first values that are not finite come out of classifier",
+    "layer": "the first values that are not finite come from classifier",
     "gradient": "all values are finite, but the gradient of bert.pooler.dense.bias is not",
 }
 
@@ -106,7 +106,7 @@ def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_pa
     trainer = make_trainer(tmp_path, model=model, data=task_data(5, lambda: spoil(model, how)), steps=8, save_every=3)
     with pytest.raises(NotFiniteError, match=r"^step 5: the loss is .* and the norm of the gradient ") as error:
         trainer.train()
-    assert f"; {sentence}. A smaller learning rate may help." in str(error.value)
+    assert f"; {sentence}; try a smaller learning rate" in str(error.value)
     assert trainer.step == 4
     *rows, last = read_json_lines(tmp_path / METRICS_FILE)
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
@@ -122,7 +122,7 @@ def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_pa
 def test_a_step_too_far(tmp_path, steps):
     """The step itself makes a parameter infinite: no state and no model of it is kept, not even at the last step."""
     trainer = make_trainer(tmp_path, steps=steps, learning_rate=1e39, save_every=1)
-    message = r"^step 1: the parameter bert\.\S+ is not finite after it. A smaller learning rate may help.$"
+    message = r"^step 1: the parameter bert\.\S+ is not finite after it; try a smaller learning rate$"
     with pytest.raises(NotFiniteError, match=message):
         trainer.train()
     assert {file.name for file in tmp_path.iterdir() if file.is_file()} == {SETTINGS_FILE, LOCK_FILE}

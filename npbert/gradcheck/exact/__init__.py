@@ -1,4 +1,4 @@
-"""The proof: numbers that are exact, on which a layer runs as it is written."""
+"""The proof: exact numbers on which a layer's code runs unchanged."""
 
 from npbert.gradcheck.exact.prove import prove, prove_vjp
 

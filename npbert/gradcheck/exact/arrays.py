@@ -1,6 +1,6 @@
-"""Arrays of Numbers, in which layers compute as they are written.
+"""Arrays of Numbers, on which a layer's code runs unchanged.
 
-NumPy computes with objects much as with floats. What it cannot do with them, or does slowly, is here.
+NumPy computes with objects almost as with floats. The rest is here.
 """
 
 import functools
@@ -18,12 +18,12 @@ _DECIDES, _STEPS = object(), object()
 
 
 class Held(np.ndarray):
-    """An array that answers to what a tensor is asked on its way to NumPy: x.detach().cpu().numpy(), x.data."""
+    """An array with the methods for a tensor's way to NumPy: x.detach().cpu().numpy(), x.data."""
 
     requires_grad = True
 
     def numpy(self) -> Any:
-        """Itself."""
+        """Return itself."""
         return self
 
     detach = cpu = numpy
@@ -31,7 +31,7 @@ class Held(np.ndarray):
 
 
 class Numbers(Held):
-    """An array of Numbers, or of whatever else NumPy makes of them."""
+    """An array of Numbers, or of NumPy's results from them."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         inputs = tuple(map(_plain, inputs))
@@ -48,11 +48,11 @@ class Numbers(Held):
         if way is _STEPS:
             inputs, ufunc = (_plain(constants_like(ufunc(*map(seen, inputs)))),), np.positive
         elif way is None:
-            raise NoRuleError(f"no rule is known for np.{ufunc.__name__}")
+            raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
         elif way is not _product:
             ufunc = way
         if method == "reduce" and "where" in options:
-            options.setdefault("initial", ufunc.identity)  # which objects have none of
+            options.setdefault("initial", ufunc.identity)  # for objects it has no default
         result = getattr(ufunc, method)(*inputs, **options)
         return out[0] if out else as_numbers(result)
 
@@ -65,10 +65,10 @@ class Numbers(Held):
             decided = function(*map(_in_floats, args), **{key: _in_floats(value) for key, value in kwargs.items()})
             if any(np.asarray(part).dtype.kind not in "biu" for part in _parts_of_result(decided)):
                 raise
-            return decided  # places or truth values, which hang on comparisons alone
+            return decided  # indices or truth values, which depend only on comparisons
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-        """A copy as float64 is one of the same exact numbers; whole numbers and truth values come from comparisons."""
+        """Return a copy; as float64, the same exact numbers. Whole numbers and truth values come from comparisons."""
         if is_double(dtype):
             return self.copy()
         if np.dtype(dtype).kind in "biu":
@@ -77,7 +77,7 @@ class Numbers(Held):
 
 
 def as_numbers(result: Any) -> Any:
-    """Arrays of objects as Numbers, those in a tuple or list too."""
+    """Return arrays of objects as Numbers, also in a tuple or list."""
     if isinstance(result, tuple | list):
         parts = [as_numbers(part) for part in result]
         return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
@@ -90,12 +90,12 @@ def is_double(dtype: Any) -> bool:
 
 
 def without_double(options: dict[str, Any]) -> dict[str, Any]:
-    """The options without `dtype=float64`, which exact numbers are anyway."""
+    """Return the options without `dtype=float64`, the dtype of exact numbers."""
     return {key: value for key, value in options.items() if key != "dtype" or not is_double(value)}
 
 
 def seen(x: Any) -> Array:
-    """The floats that numbers stand for."""
+    """Return the floats of exact numbers."""
     return x if isinstance(x, np.ndarray) and x.dtype != object else np.asarray(_seen(x), float)
 
 
@@ -107,7 +107,7 @@ def _plain(x: Any) -> Any:
 
 
 def _in_floats(x: Any) -> Any:
-    """The same with arrays of floats in place of exact ones."""
+    """Return the same with arrays of floats instead of exact ones."""
     if isinstance(x, tuple | list):
         return type(x)(map(_in_floats, x))
     return seen(x) if isinstance(x, Numbers | Number) else x
@@ -120,16 +120,17 @@ def _parts_of_result(result: Any) -> Any:
 def _check_room(out: tuple[Any, ...], ufunc: Any) -> None:
     if any(array.dtype.kind == "f" for array in out):
         raise NoRuleError(
-            f"np.{ufunc.__name__} writes into an array of floats, which holds no exact numbers: make the array in "
+            f"np.{ufunc.__name__} writes exact numbers into an array of floats: create the array in "
             "forward or backward, with np.zeros"
         )
 
 
 @functools.cache
 def _way(ufunc: Any) -> Any:
-    """How a function of NumPy's or SciPy's goes on Numbers: as another one of objects, as itself, by what they are seen
-    as (np.isnan, np.logical_or and the like give truth values of floats, which NumPy does not make of objects), as a
-    constant from there, or not at all: None."""
+    """Return how a function of NumPy or SciPy runs on Numbers, or None if it cannot.
+
+    It is replaced by a function for objects; runs as it is; runs on their floats (np.isnan, np.logical_or and others
+    with truth values); or becomes a constant."""
     if ufunc is np.matmul:
         return _product
     if ufunc.__name__ in _STEP_FUNCTIONS:
@@ -145,7 +146,7 @@ def _way(ufunc: Any) -> Any:
 def _parts_of(x: Any) -> tuple[Any, Any, float, float]:
     number = x if type(x) is Number else as_number(x)
     if type(number) is not Number:
-        raise NoRuleError(f"no rule is known for a product of matrices with {number}")
+        raise NoRuleError(f"a matrix product with {number} has no exact rule")
     return number.value, number.tangent, number.seen, number.error
 
 
@@ -155,7 +156,7 @@ _joined = np.frompyfunc(Number, 4, 1)
 
 
 def _product(a: Array, b: Array) -> Any:
-    """a b, as products of arrays of integers, which take a tenth of the time."""
+    """Return a b, computed as products of integer arrays in a tenth of the time."""
     (a, da, *floats_a), (b, db, *floats_b) = _parts(a), _parts(b)
     seen_a, error_a, seen_b, error_b = (np.asarray(part, float) for part in (*floats_a, *floats_b))
     modulus = Number.world.modulus
@@ -166,19 +167,19 @@ def _product(a: Array, b: Array) -> Any:
 
 
 def unknowns_like(array: Array) -> Any:
-    """Random Numbers that are seen as those of the array, each with a random tangent."""
+    """Return random Numbers for the floats of the array, each with a random tangent."""
     world = Number.world
     make = np.frompyfunc(lambda x: Number(world.draw(x), world.draw_tangent(), x), 1, 1)
-    made = np.empty_like(array, dtype=object)  # with the axes in the same order in memory
+    made = np.empty_like(array, dtype=object)  # with the same memory order
     made[...] = make(np.asarray(array, float))
     return as_numbers(made)
 
 
 def constants_like(array: Array) -> Any:
-    """Numbers for the floats that the array holds."""
+    """Return constant Numbers for the floats of the array."""
     return as_numbers(np.asarray(np.frompyfunc(as_number, 1, 1)(array), object))
 
 
 def part_of_numbers(array: Any, part: int) -> Array:
-    """The values, tangents, floats or errors of Numbers, as objects."""
+    """Return the values, tangents, floats or errors of Numbers, as objects."""
     return np.asarray(_parts(array)[part], object)

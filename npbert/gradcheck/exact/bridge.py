@@ -1,7 +1,7 @@
-"""The bridge from exact numbers to floats: is the formula that is proved the one that the user's floats compute?
+"""The bridge: tests that the user's floats compute the proved formula.
 
-`Run.parting` compares values. Two formulas may agree at one point, as z² and 2z at 2, so here the slope of forward on
-floats is compared with the gradients, and another backward with the first.
+`ExactRun.parting` compares values. Two formulas may agree at one point, such as z² and 2z at 2. So here the slope of
+forward on floats is compared with the gradients, and a second backward with the first.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,13 +14,13 @@ from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 
 _STEP, _STEPS = 1e-4, 10.0 ** -np.arange(2, 14)
-_SLOPE = 1e-5  # the relative error of a slope by a difference, beside what rounding explains
+_SLOPE = 1e-5  # the relative error of a finite difference, besides rounding
 _TIMES = -(2.0**13)
-_ASIDE, _NEAR = 1e-5, 1e-3  # how far a tie is left, and how far gradients may move with it, relative to the largest
+_ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change of gradients, relative to the largest
 
 
 def moved_by(step: float, seed: int) -> Callable[[Array], Array]:
-    """A function that moves one array after another at random, by the step relative to the spread of each."""
+    """Return a function that moves arrays at random, by the step relative to their spread."""
     drawn = np.random.default_rng([seed, 3])
 
     def moved(array: Array) -> Array:
@@ -30,15 +30,15 @@ def moved_by(step: float, seed: int) -> Callable[[Array], Array]:
 
 
 def spread(array: Array) -> float:
-    """How far the numbers of an array lie apart; or else how large they are."""
+    """Return the spread of an array's numbers, or their size if all are equal."""
     return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
 def slope_parting(part: Case, floats: Floats, run: ExactRun, right: Mapping[str, Array], seed: int) -> str:
-    """A sentence, if y moves otherwise on floats than on exact numbers, when all numbers move at random; or "".
+    """Return a sentence if y changes differently on floats and on exact numbers, in a random direction; or "".
 
-    right: the gradients that exact numbers show, for the dy of floats. One step is enough where nothing is wrong. Of
-    the others, which serve where a kink is near or rounding counts, that one decides at which the slope is steadiest.
+    right: the gradients of exact numbers, for the dy of floats. One step is enough if they agree. Near a kink, or with
+    large rounding, the step with the steadiest slope decides.
     """
     here = part.variables
     with part.made(moved_by(1.0, seed)) as (_, ahead):
@@ -46,7 +46,7 @@ def slope_parting(part: Case, floats: Floats, run: ExactRun, right: Mapping[str,
     expected = sum(float(term.sum()) for term in terms)
     scale = max(abs(expected), *(float(np.abs(term).max(initial=0)) for term in terms))
     room = sum((np.abs(dy) * seen.room(floats)).sum() for dy, seen in zip(floats.dy, run.seen_y.values(), strict=True))
-    room += floats.epsilon * sum(np.abs(gradient * here[name]).sum() for name, gradient in right.items())  # of moved x
+    room += floats.epsilon * sum(np.abs(gradient * here[name]).sum() for name, gradient in right.items())  # of x
 
     def slope(step: float) -> float:
         sides = [_outputs(part, moved_by(sign * step, seed)) for sign in (1, -1)]
@@ -62,10 +62,9 @@ def slope_parting(part: Case, floats: Floats, run: ExactRun, right: Mapping[str,
 
 
 def steadiest(slopes: Array, rounding: Array) -> tuple[float, float, int]:
-    """Of slopes by smaller and smaller steps, the steadiest; how far it may be off: by its change to the next, as far
-    as that is known, and by as much as any later one contradicts it; and its place.
+    """Return the steadiest of slopes by decreasing steps, its error bound, and its index.
 
-    rounding: how far each slope may be off by it.
+    The bound is its change to the next slope, or the largest contradiction of a later one. rounding: of each slope.
     """
     apart = np.abs(slopes[:, None] - slopes)
     doubts = np.triu(apart - rounding).max(axis=1, initial=0)[:-1] + apart.diagonal(1) + rounding[1:]
@@ -79,27 +78,27 @@ def _outputs(part: Case, make: Callable[[Array], Array]) -> tuple[Array, ...]:
 
 
 def another_backward(part: Case, floats: Floats, run: ExactRun) -> str:
-    """A sentence, if backward gives other gradients when it is called again, with a multiple of dy; or ""."""
+    """Return a sentence if a second backward, with a multiple of dy, returns other gradients; or ""."""
     again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy))
     for name, gradient in floats.gradients.items():
         difference = np.abs(again.gradients[name] / _TIMES - gradient)
         if not (difference <= run.seen[name].room(floats) / abs(floats.factor) + np.finfo(gradient.dtype).tiny).all():
-            return f"for {_TIMES:g} times dy, the gradient of {name} is not {_TIMES:g} times as large"
+            return f"for {_TIMES:g} dy, the gradient of {name} is not {_TIMES:g} times as large"
     return ""
 
 
 def run_in_field(part: Case, floats: Floats, seed: int) -> tuple[ExactRun, bool, bool]:
-    """The run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction; and
-    whether roots were taken, which another point may have in the field."""
+    """Return the run in GF(p); whether ⟨dy, ẏ⟩ = ⟨dx, ẋ⟩ + Σ ⟨dW, Ẇ⟩ holds at a random point, in a random direction;
+    and whether it took roots, which another point may have in the field."""
     field = Field(np.random.default_rng(seed))
     run = run_on_numbers(field, part, floats.dy_of_numbers)
     return run, run.difference % Field.modulus == 0, field.has_random_roots
 
 
 def is_right_on_both_sides(part: Case, floats: Floats, seed: int) -> bool:
-    """True if backward is proved a little to one side of a tie and to the other, and no gradient at the tie is beyond
-    those of the two sides."""
-    drawn = np.random.default_rng([seed, 4])  # all of one size, beside which a gradient is small or not
+    """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
+    sides."""
+    drawn = np.random.default_rng([seed, 4])  # all of one size, to compare gradients with
     tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
     sides = []
     for step in (_ASIDE, -_ASIDE):

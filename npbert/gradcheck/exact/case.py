@@ -1,4 +1,4 @@
-"""Case: a layer with what it is given, run on the user's own floats."""
+"""Case: a layer with its inputs, run on the user's floats."""
 
 import copy
 import math
@@ -23,9 +23,9 @@ _DECADES, _LARGE = 3, 1e4
 
 @dataclass(frozen=True)
 class Floats:
-    """One forward and one backward on the user's own floats.
+    """A forward and a backward on the user's floats.
 
-    y, dy: what forward gave, and what backward was given. gradients: by name. epsilon: of the coarsest dtype.
+    y, dy: forward's output, and backward's input. gradients: by name. epsilon: of the coarsest dtype.
     """
 
     y: tuple[Any, ...]
@@ -35,24 +35,23 @@ class Floats:
 
     @property
     def factor(self) -> float:
-        """The exact numbers are given this times dy, and so their gradients are this times those of floats: −1, as some
-        functions treat negative numbers otherwise. The dy of a loss becomes a short fraction: its backward may compute
-        with it in floats, and what they make of it has to be known exactly."""
+        """The factor of dy for exact numbers, and so of their gradients: −1, as some functions treat negative numbers
+        differently. The dy of a loss becomes a short fraction, as its backward may compute with it in floats."""
         if len(self.dy) > 1 or np.ndim(self.dy[0]):
             return -1.0
         return float(-(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0])
 
     @property
     def dy_of_numbers(self) -> tuple[Any, ...]:
-        """What backward is given on exact numbers."""
+        """The dy of exact numbers."""
         return tuple(each * self.factor for each in self.dy)
 
 
 class Case:
-    """A layer with what its forward is given, and its dotted name, if it is a part of another one.
+    """A layer with its inputs, and its dotted name if it is a part of another one.
 
-    rng: for dropout. things: all that the layer holds, where that is known. parameters: by name. float_inputs: the
-    positions of the inputs that have a gradient, by name. swaps: see `room_for_numbers`.
+    rng: for dropout. things: all objects that the layer holds, if known. parameters: by name. float_inputs: the
+    positions of the inputs with a gradient, by name. swaps: see `room_for_numbers`.
     """
 
     def __init__(
@@ -67,12 +66,12 @@ class Case:
 
     @cached_property
     def things(self) -> list[Any]:
-        """All that the layer holds."""
+        """All objects that the layer holds."""
         return list(reachable([self.layer]) if self._things is None else self._things)
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        """Those of the layer by name, and those that it hides."""
+        """The layer's parameters by name, including hidden ones."""
         return parameters_of(self.layer, self.things)
 
     @cached_property
@@ -82,22 +81,22 @@ class Case:
 
     @cached_property
     def swaps(self) -> list[Swap]:
-        """What means something else on exact numbers."""
+        """The names to exchange for exact numbers."""
         return swaps_for(self.things)
 
     @property
     def variables(self) -> dict[str, Array]:
-        """All that can be moved: the parameters' values and the float inputs, by name."""
+        """All variables: the parameters' values and the float inputs, by name."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
         return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
 
     @property
     def size(self) -> int:
-        """The count of all numbers that can be moved."""
+        """The number of all variables' elements."""
         return sum(array.size for array in self.variables.values())
 
     def leave_out(self, names: set[str]) -> None:
-        """Take these inputs for constants, as backward returns None for them."""
+        """Make these inputs constants, as backward returns None for them."""
         self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
 
     def made(self, make: Callable[[Array], Any]) -> Any:
@@ -106,21 +105,23 @@ class Case:
 
     @contextmanager
     def moved(self, make: Callable[[Array], Any]) -> "Iterator[Case]":
-        """While it lasts, parameters are others; gives the case with other inputs, too."""
+        """Within it, the parameters are replaced. Gives the case with the inputs replaced, too."""
         with self.made(make) as (given, _):
             there = copy.copy(self)
             there.inputs = list(map(copied, given))
             yield there
 
     def outputs(self) -> tuple[Array, ...]:
-        """y, each time with the same dropout."""
+        """Return y, always with the same dropout."""
         y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng)))
-        return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which is moved again
+        return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which changes again
 
     def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> Floats:
-        """What the layer does with floats. Inputs for which backward returns None are constants from then on. dy: as it
-        is, or where it is drawn from. Raises: what forward raises; GradientError when backward raises, or does not
-        return one gradient for each float input."""
+        """Run the layer on floats. Inputs for which backward returns None become constants. dy: an array, or its
+        generator.
+
+        Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
+        input."""
         with self.made(np.copy) as (given, variables):
             tape = Tape(copy_of(self.rng))
             y = self.layer.forward(*map(copied, given), tape=tape)
@@ -147,7 +148,7 @@ class Case:
 
 
 def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:
-    """A dy for this part of y, of all sizes and signs, so that a function that treats some otherwise is seen."""
+    """Return a dy for this part of y with all sizes and signs, to detect code that treats some differently."""
     sizes = 10.0 ** drawn.uniform(-_DECADES, _DECADES, np.shape(part))
     if not np.ndim(part):
         return float(sizes * _LARGE)

@@ -1,7 +1,7 @@
-"""The number that a float stands for: 0.1 is a tenth, and 1.4142135623730951 is √2.
+"""Turns a float into an exact number: 0.1 is a tenth, and 1.4142135623730951 is √2.
 
-A float is a rounded number. In exact arithmetic the rounding would count: with the float for √2, twice its square is
-not 4. So a float becomes the simplest number that rounds to it.
+A float is rounded, and exact arithmetic would see it: twice the square of the float for √2 is not 4. So a float becomes
+the simplest number that rounds to it.
 """
 
 import functools
@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-_SHORT = 2**40  # numerator times denominator of a fraction that nobody meets by chance
+_SHORT = 2**40  # numerator times denominator of a fraction that is not there by chance
 _ROUNDING = 1e-15
 
 
@@ -24,8 +24,8 @@ class Constant(NamedTuple):
 
 @functools.cache
 def constant(x: float) -> Constant:
-    """The first of these that rounds to x, with a short fraction r: r, √r, and both times √π, 1/√π, π or 1/π; else the
-    very fraction that the float is. So 3 · 0.044715 is found, though the product was rounded once more."""
+    """Return the first of these that rounds to x, with a short fraction r: r, √r, and both times √π, 1/√π, π or 1/π;
+    otherwise the float's own fraction. It also finds 3 · 0.044715, a product that was rounded again."""
     sign = -1 if x < 0 else 1
     for halves_of_pi in (0, 1, -1, 2, -2):
         u = abs(x) / math.pi ** (halves_of_pi / 2)
@@ -37,7 +37,7 @@ def constant(x: float) -> Constant:
 
 
 def simplest(x: Fraction, rounding: float = _ROUNDING) -> Fraction | None:
-    """The fraction n/d with n · d up to 2⁴⁰ that is x ≥ 0 but for a relative error of `rounding`; None where there is
-    none. (There are never two: they would be farther apart.)"""
+    """Return the fraction n/d with n · d up to 2⁴⁰ that equals x ≥ 0 within a relative error of `rounding`, or None.
+    (There is at most one.)"""
     found = x.limit_denominator(max(1, math.isqrt(_SHORT * x.denominator // x.numerator) if x else 1))
     return found if abs(x - found) <= Fraction(rounding) * x else None

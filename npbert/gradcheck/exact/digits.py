@@ -1,8 +1,8 @@
-"""Digits: the world of real numbers with 50 digits, where functions are what they are.
+"""Digits: the world of real numbers with 50 digits, with the real functions.
 
-The proof says that a backward is right for every function with the derivative of exp. If one is not, it may still be
-right for exp itself, by a law that the proof does not know, or it is wrong: with 50 digits the two are far apart. And
-here each gradient has a size, as in the user's own floats.
+The proof shows that a backward is right for every function with the derivative of exp. One that fails there may still
+be right for exp itself, by a law that the proof does not know. 50 digits tell this apart from a mistake, and show the
+size of each gradient.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ _NEAR = 1e-3
 
 
 class Digits:
-    """Decimal numbers of the precision that the context has.
+    """Decimal numbers in the precision of the context.
 
-    rng: unknowns are drawn from near what they are seen as, so that no γ is exactly 1; None takes them as they are.
+    rng: draws unknowns near their floats, so that no γ is exactly 1; None: takes the floats themselves.
     """
 
-    modulus = Decimal("Infinity")  # nothing is taken away
+    modulus = Decimal("Infinity")  # no modulus
 
     def __init__(self, rng: np.random.Generator | None = None) -> None:
         self._rng = rng
 
     def draw(self, seen: float) -> Decimal:
-        """The number as it is seen, or a little above."""
+        """Return the float as a Decimal, or a number a little above."""
         exact = Decimal(seen)
         if self._rng is None:
             return exact
         return exact + Decimal(_NEAR * self._rng.uniform(0.1, 1.0)) * (abs(exact) or 1)
 
     def draw_tangent(self) -> Any:
-        """The number ε of an unknown of its own: see `Slope`."""
+        """Return a new unknown's ε: see `Slope`."""
         return Slope()
 
     def constant(self, x: float) -> Decimal:
-        """The number that the float stands for."""
+        """Return the exact number of a float."""
         number = constant(x)
         value = Decimal(number.ratio.numerator) / Decimal(number.ratio.denominator)
         value = value.sqrt() if number.is_root else value
@@ -65,7 +65,7 @@ class Digits:
         return 1 / Decimal(value)
 
     def function(self, rule: Rule, x: Number) -> Decimal:
-        """The function, to nearly all digits of the context."""
+        """Return the function's value, to nearly all digits of the context."""
         value = Decimal(x.value)
         if rule.degree > 2:
             return (abs(value).ln() / rule.degree).exp().copy_sign(value)
@@ -73,8 +73,8 @@ class Digits:
 
 
 class Slope:
-    """The derivatives of something by all unknowns: a sum of weights times other slopes, added up at the end. So one
-    forward gives them all. (As in reverse mode: Linnainmaa 1970.)
+    """The derivatives of a number by all unknowns: a weighted sum of other slopes, evaluated at the end. So one forward
+    gives all of them. (As in reverse mode: Linnainmaa 1970.)
     """
 
     __slots__ = ("number", "terms")
@@ -104,10 +104,10 @@ def gradients_with_digits(
     digits: int = DIGITS,
     backward: bool = True,
 ) -> tuple[ExactRun, dict[str, Array]]:
-    """The run, whose gradients are what backward says, and by name what forward shows: arrays of Decimals.
+    """Return the run with the gradients of backward, and the gradients of forward by name: arrays of Decimals.
 
-    near: draws a point near the given one, where nothing is 1 or 0 by chance; None takes the very point. backward:
-    False runs forward alone.
+    near: draws a point near the given one, where nothing is 1 or 0 by chance; None: the point itself. backward: False
+    runs only forward.
     """
     with localcontext(Context(prec=digits)):
         run = run_on_numbers(Digits(near), part, dy, backward=backward)
@@ -120,7 +120,7 @@ def gradients_with_digits(
 
 
 def right_gradients(part: Case, dy: tuple[Any, ...]) -> dict[str, Array]:
-    """By name, the gradients that forward shows, to the last digit of a float."""
+    """Return the gradients of forward by name, right to the last digit of a float."""
     _, right = gradients_with_digits(part, dy, backward=False)
     return {name: decimals.astype(np.float64) for name, decimals in right.items()}
 
@@ -134,7 +134,7 @@ def outputs_with_digits(part: Case) -> list[Array]:
 
 
 def _slopes_of(total: Slope) -> dict[Slope, Decimal]:
-    """The weight of each unknown's slope in the total: what was made last is undone first."""
+    """Return the weight of each unknown's slope in the total, in the reverse order of computation."""
     weights: dict[Slope, Any] = {total: Decimal(1)}
     waiting = [(-total.number, total)]
     while waiting:
@@ -147,7 +147,7 @@ def _slopes_of(total: Slope) -> dict[Slope, Decimal]:
 
 
 def _series(first: Decimal, ratio: Callable[[int], Decimal]) -> Decimal:
-    """The sum of terms of which each is ratio(n) times the one before, until they no longer count."""
+    """Return the sum of terms, each ratio(n) times the previous one, until they are negligible."""
     total, term, n = Decimal(0), first, 0
     smallest = Decimal(10) ** -(getcontext().prec + 2)
     while abs(term) > abs(total) * smallest:
@@ -158,7 +158,7 @@ def _series(first: Decimal, ratio: Callable[[int], Decimal]) -> Decimal:
 
 
 def _arctan(x: Decimal) -> Decimal:
-    """By arctan x = 2 arctan(x / (1 + √(1 + x²))), until x is small."""
+    """Return arctan x, by arctan x = 2 arctan(x / (1 + √(1 + x²))) until x is small."""
     if abs(x) > Decimal("0.1"):
         return 2 * _arctan(x / (1 + (1 + x * x).sqrt()))
     return _series(x, lambda n: -x * x * (2 * n - 1) / (2 * n + 1))

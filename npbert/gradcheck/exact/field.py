@@ -1,10 +1,9 @@
-"""Field: the world in which the proof is made. Numbers are integers modulo a prime of 118 bits, and equal is equal.
+"""Field: the world of the proof. Numbers are integers modulo a prime of 118 bits, so equality is exact.
 
-In a field one adds, multiplies and divides as with real numbers, and nothing is ever rounded. An identity between
-formulas that holds for real numbers holds here, too, and one that does not hold fails at nearly every random point. All
-that the real line has and a field lacks are functions such as exp. So e^a is a number drawn at random, one for each a,
-of which only the derivative is known; a backward that is right for every function with these derivatives is right for
-exp.
+A field has addition, multiplication and division as for real numbers, without rounding. An identity of formulas for
+real numbers also holds here, and a wrong one fails at nearly every random point. A field has no functions such as exp.
+So e^a is a random number for each a, and only its derivative is known. A backward that is right for every function with
+this derivative is right for exp.
 """
 
 import functools
@@ -24,13 +23,13 @@ P = 4 * 708311844473 * math.prod(_PRIMES) - 1
 """A prime of 118 bits. As P + 1 is a multiple of 4 and of the primes below 62, whole numbers up to 66 have roots."""
 
 _UNDERFLOW = -745.2  # e to this is 0 in floats
-_ROOT_OF_PI = pow(3, 10**9, P)  # nothing is known of π but that it is not a root of an equation, so any number will do
+_ROOT_OF_PI = pow(3, 10**9, P)  # π is not a root of an equation, so any number will do
 
 
 class Field:
-    """Integers modulo P. rng: where unknowns, tangents and the values of functions are drawn from.
+    """Integers modulo P. rng: draws unknowns, tangents and the values of functions.
 
-    has_random_roots: True once a square root was taken: at another point, it may be in the field or not.
+    has_random_roots: True after a square root that the field may have or not, by the point.
     """
 
     modulus = P
@@ -40,7 +39,7 @@ class Field:
         self._drawn: list[int] = []
         self._values: dict[tuple[str, int], int] = {}
         self.has_random_roots = False
-        self._powers: dict[int, int] = {}  # by a, of which a root s of degree d was taken: s^d, which is a from then on
+        self._powers: dict[int, int] = {}  # by a with a root s of degree d: s^d, which replaces a
 
     def draw(self, seen: float) -> int:
         """Any element of the field."""
@@ -54,17 +53,17 @@ class Field:
         return self.draw(0.0)
 
     def constant(self, x: float) -> int:
-        """The element that stands for what a float stands for."""
+        """Return the element for a float's exact number."""
         return _in_field(x)
 
     def inverse(self, value: int) -> int:
-        """1/value. Where √value was taken, which is any number s here, that is s⁻²."""
+        """Return 1/value. If √value was taken, as a random s, it is s⁻²."""
         return pow(self._powers.get(value, value), -1, P)
 
     def function(self, rule: Rule, x: Number) -> int:
-        """A random number for each argument, but for the laws that hold: odd and even functions, e^(a + b) = e^a e^b,
-        e^(−a) = 1/e^a, log e^a = a, e^(log a) = a, sin² + cos² = 1, and √(s²) = s. A root that there is in the field is
-        that root, so half of all square roots have √a √a = a."""
+        """Return a random number for each argument that keeps these laws: odd and even functions, e^(a + b) = e^a e^b,
+        e^(−a) = 1/e^a, log e^a = a, e^(log a) = a, sin² + cos² = 1, and √(s²) = s. A root in the field is that root, so
+        √a √a = a holds for half of all numbers."""
         if rule.name == "exp":
             return self._exp(x)
         is_flipped = rule.parity != 0 and x.value > P // 2
@@ -75,7 +74,7 @@ class Field:
         return value * rule.parity % P if is_flipped else value
 
     def _exp(self, x: Number) -> int:
-        """The product of e^term over all that x is the sum of. What underflows in floats is 0."""
+        """Return the product of e^term over the terms of x. It is 0 if it underflows in floats."""
         if x.seen < _UNDERFLOW:
             return 0
         product, waiting = 1, [(x, 1)]
@@ -95,7 +94,7 @@ class Field:
         return self._values["exp", value]
 
     def _remember(self, rule: Rule, argument: int) -> None:
-        """Choose the value of a function, and those that hang on it by a law."""
+        """Choose the value of a function, and the values that depend on it by a law."""
         if rule.degree:
             value = self._root(argument, rule.degree)
             self._powers[argument] = pow(value, rule.degree, P)
@@ -113,7 +112,7 @@ class Field:
             self._values["exp", value] = argument
 
     def _root(self, a: int, degree: int) -> int:
-        """The root of this degree; a random number where the field has none."""
+        """Return the root of this degree, or a random number if the field has none."""
         if math.gcd(degree, P - 1) == 1:
             return pow(a, pow(degree, -1, P - 1), P)
         self.has_random_roots = True
@@ -128,7 +127,7 @@ def is_square(a: int) -> bool:
 
 
 def square_root(a: int) -> int:
-    """Of the two roots of a square the one that is a square itself, so that √a √b = √(ab)."""
+    """Return the root of a square that is itself a square, so that √a √b = √(ab)."""
     return pow(a, (P + 1) // 4, P)
 
 

@@ -1,4 +1,4 @@
-"""Functions of whole arrays in exact numbers: sums, products and quotients, whose derivatives come by themselves."""
+"""Linear algebra in exact numbers. It uses sums, products and quotients, which carry the derivatives."""
 
 from collections.abc import Callable
 from typing import Any
@@ -31,7 +31,7 @@ def _inverse(a: Array) -> Any:
 
 
 def _solved(a: Array, b: Any) -> Any:
-    """Of a stack of matrices, one by one; b may be a vector."""
+    """Solve a stack of linear systems, one by one; b may be a vector."""
     if np.ndim(a) > 2:
         return np.array([_solved(*each) for each in zip(a, b, strict=True)])
     return _eliminated(a, b)[1]
@@ -57,7 +57,7 @@ def _cholesky(a: Array) -> Any:
 
 
 def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
-    """Piecewise linear, and constant outside."""
+    """Interpolate linearly; constant outside."""
     xp, fp = np.asarray(xp), np.asarray(fp)
 
     def at(x: Any) -> Any:
@@ -70,7 +70,7 @@ def _interpolated(x: Any, xp: Any, fp: Any) -> Any:
 
 
 def _of_matrices(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
-    """A function of one matrix for a stack of them."""
+    """Return a function of one matrix for a stack of them."""
     return np.vectorize(function, otypes=[object] * (signature.count(")") - 1), signature=signature)
 
 
@@ -82,4 +82,4 @@ ARRAY_FUNCTIONS: dict[Any, Callable[..., Any]] = {
     np.linalg.cholesky: _of_matrices(_cholesky, "(n,n)->(n,n)"),
     np.interp: _interpolated,
 }
-"""By NumPy's own functions."""
+"""The exact versions by NumPy's functions."""

@@ -1,11 +1,11 @@
-"""Number: a + bε with ε² = 0, whose parts are exact. Arithmetic on it carries a derivative along.
+"""Number: a + bε with ε² = 0 and exact parts. Its arithmetic carries a derivative along.
 
 (a + bε)(c + dε) = ac + (ad + bc)ε is the product rule, and f(a + bε) = f(a) + f′(a) b ε the chain rule. So a program
-that computes y from x gives y + ẏε from x + ẋε, where ẏ is how fast y moves when x moves in the direction ẋ: the
-derivative comes out beside the value. (Dual numbers: Clifford 1873; forward differentiation: Wengert 1964.)
+that computes y from x gives y + ẏε from x + ẋε, where ẏ is the derivative of y in the direction ẋ. (Dual numbers:
+Clifford 1873; forward differentiation: Wengert 1964.)
 
-A world decides what a and b are: a finite field, in which = is an equality of integers (`field.py`), or decimals
-(`digits.py`). The functions that a Number knows are in `rules.py`.
+a and b belong to a world: a finite field, with an exact equality (`field.py`), or decimals (`digits.py`). The functions
+of a Number are in `rules.py`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ SMALL = 1e-6
 
 
 class NoRuleError(TypeError):
-    """Exact numbers cannot do this: for example, a function without a known derivative."""
+    """An operation has no exact rule, such as a function without a known derivative."""
 
 
 def _by_floats(compare: Callable[[float, float], bool]) -> Any:
-    """A comparison, which the floats decide."""
+    """Return a comparison by the floats."""
 
     def compared(number: Number, other: Any) -> bool:
         seen = seen_of(other)
@@ -42,29 +42,27 @@ def _by_floats(compare: Callable[[float, float], bool]) -> Any:
 class Number:
     """value + tangent · ε.
 
-    seen: the float that it stands for. It decides comparisons, and nothing else: a maximum, a ReLU or a mask goes the
-    way of the user's own numbers, and what is computed is exact on that side of each comparison.
-    error: a bound on the rounding of `seen` and of the user's own floats, in units of half an epsilon (running error
-    analysis: Wilkinson 1986). It is what sums and products before it were rounded on the scale of, so it tells how far
-    floats can be trusted here.
-    terms: what it is the sum of, each with its sign, so that e^(a − b) can be e^a / e^b: (a, 1, b, −1).
+    seen: its float. It only decides comparisons: a maximum, a ReLU or a mask takes the path of the user's numbers, and
+    the computation is exact on that side of each comparison.
+    error: a bound on the rounding of `seen` and of the user's floats, in units of half an epsilon (running error
+    analysis: Wilkinson 1986).
+    terms: the terms of its sum, each with its sign, so that e^(a − b) can be e^a / e^b: (a, 1, b, −1).
     """
 
     __slots__ = ("error", "seen", "tangent", "terms", "value")
 
     world: ClassVar[Any]
-    """A Field, or Digits: where values are drawn, what a float stands for, 1/a and f(a), and what is taken modulo."""
+    """A Field, or Digits: draws values, gives the exact number of a float, 1/a, f(a), and the modulus."""
     keeps_tangents: ClassVar[bool] = True
-    """False in backward, which has no use for them: half the time."""
+    """False in backward, which does not need tangents: half the time."""
     ties: ClassVar[int] = 0
-    """The comparisons so far of different numbers that are equal in floats."""
+    """The number of comparisons of different numbers with equal floats."""
     dropped: ClassVar[set[float] | None] = None
-    """Where to note summands that are constants and so small that they only guard against a 0; they are 0 then. None
-    takes them as they are."""
+    """Collects tiny constant summands that only guard against a 0, and makes them 0. None: keeps them."""
     constants: ClassVar[dict[Any, Number]] = {}
-    """The floats that were met in this world."""
+    """The floats in this world so far."""
     rules: ClassVar[Mapping[str, Callable[..., Any]]] = {}
-    """The functions that are known, by name: see `rules.py`."""
+    """The known functions by name: see `rules.py`."""
 
     def __init__(self, value: Any, tangent: Any, seen: float, error: float = 0.0, terms: tuple[Any, ...] = ()) -> None:
         self.value, self.tangent, self.seen, self.error, self.terms = value, tangent, seen, error, terms
@@ -113,7 +111,7 @@ class Number:
         return self.reciprocal() * other
 
     def reciprocal(self) -> Any:
-        """1/self, with d(1/a) = −da/a². Of 0 itself it is ∞ or NaN, as in floats."""
+        """Return 1/self, with d(1/a) = −da/a². For 0 it is ∞ or NaN, as in floats."""
         if self.value == 0:
             return math.nan if self.seen else math.inf
         inverse, modulus = Number.world.inverse(self.value), Number.world.modulus
@@ -122,11 +120,11 @@ class Number:
         return Number(inverse, tangent, seen, self.error * seen * seen + abs(seen))
 
     def __pow__(self, power: Any) -> Any:
-        """A power n/d as a product of n roots of degree d; any other as exp(y · log(x))."""
+        """Return a power n/d as a product of n roots of degree d, and any other as exp(y · log(x))."""
         if type(power) is Number:
             return (power * self.log()).exp()
         if not math.isfinite(power):
-            raise NoRuleError(f"no rule is known for the power {power}")
+            raise NoRuleError(f"the power {power} has no exact rule")
         exact = _exponent(power)
         base = self if exact.denominator == 1 else Number.rules["root"](self, exact.denominator)
         if power < 0:
@@ -170,24 +168,23 @@ class Number:
         return f"Number({self.seen:g})"
 
     def __getattr__(self, name: str) -> Any:
-        """exp, tanh and all other rules as methods, by which NumPy calls them on objects."""
+        """Return exp, tanh and other rules as methods, as NumPy calls them on objects."""
         if name not in Number.rules:
             raise AttributeError(f"an exact number has no {name}")
         return functools.partial(Number.rules[name], self)
 
 
 class NonFinite(float):
-    """±∞ or NaN, which have no exact value: a float with the methods by which NumPy calls functions of objects.
+    """±∞ or NaN, which have no exact value: a float with the methods that NumPy calls on objects.
 
-    What arithmetic makes of it is what floats make of it, and a constant where that is finite: e^(−∞) is 0 and tanh(∞)
-    is 1, and both stay what they are when a summand of the ∞ moves.
+    Its arithmetic is that of floats, and a finite result is a constant: e^(−∞) is 0 and tanh(∞) is 1.
     """
 
     __getattr__ = Number.__getattr__
 
 
 def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:
-    """The operation on a Number and something else."""
+    """Return the operation on a Number and another operand."""
     is_summand = operation in (operator.add, operator.sub) and isinstance(other, float | np.floating)
     if Number.dropped is not None and Number.keeps_tangents and is_summand and 0 < abs(other) <= SMALL:
         Number.dropped.add(float(other))
@@ -199,7 +196,7 @@ def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> 
 
 
 def _in_floats(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    """The operation on what two numbers are seen as, one of which is ±∞ or NaN."""
+    """Return the operation on the floats of two numbers, one of which is ±∞ or NaN."""
     try:
         return as_number(float(operation(seen_of(one), seen_of(other))))
     except (ArithmeticError, TypeError):
@@ -210,13 +207,13 @@ def _in_floats(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> An
 def _exponent(power: float) -> Fraction:
     exact = Fraction(power).limit_denominator(_LARGEST_ROOT)
     if abs(exact - Fraction(power)) > 1e-15 * abs(exact):
-        raise NoRuleError(f"no rule is known for the power {power}")
+        raise NoRuleError(f"the power {power} has no exact rule")
     return exact
 
 
 def as_number(x: Any) -> Any:
-    """A Number for a number, NonFinite for ±∞ and NaN; NotImplemented for anything else. A float becomes the constant
-    that it stands for."""
+    """Return a Number for a number, NonFinite for ±∞ and NaN, NotImplemented for anything else. A float becomes its
+    exact constant."""
     if type(x) is Number:
         return x
     if isinstance(x, float | np.floating):
@@ -231,10 +228,10 @@ def as_number(x: Any) -> Any:
 
 
 def seen_of(x: Any) -> float:
-    """The float that a number stands for. Raises: NoRuleError for what is no number."""
+    """Return the float of a number. Raises: NoRuleError for anything else."""
     if type(x) is Number:
         return x.seen
     try:
         return float(x)
     except (TypeError, ValueError):
-        raise NoRuleError(f"no rule is known for an exact number beside {type(x).__name__}") from None
+        raise NoRuleError(f"an exact number with {type(x).__name__} has no exact rule") from None

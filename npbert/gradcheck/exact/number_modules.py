@@ -1,4 +1,4 @@
-"""room_for_numbers: while it lasts, the modules that a layer's code runs in make arrays that hold Numbers."""
+"""room_for_numbers: within it, the modules of a layer's code create arrays for Numbers."""
 
 import contextvars
 import functools
@@ -21,7 +21,7 @@ _makes_room = contextvars.ContextVar("makes_room", default=False)
 
 
 class Variables(dict[str, Any]):
-    """The variables of the functions around a function, as a namespace."""
+    """The closure variables of a function, as a namespace."""
 
     def __init__(self, function: FunctionType) -> None:
         names, cells = function.__code__.co_freevars, function.__closure__ or ()
@@ -36,7 +36,7 @@ class Variables(dict[str, Any]):
 
 
 class Swap(NamedTuple):
-    """A name in a module's namespace, what it means, and what it means on exact numbers."""
+    """A name in a module's namespace, with its value, and its value for exact numbers."""
 
     namespace: dict[str, Any]
     name: str
@@ -45,14 +45,13 @@ class Swap(NamedTuple):
 
 
 def is_exact() -> bool:
-    """True while there is `room_for_numbers`, in this thread."""
+    """True within `room_for_numbers` in this thread."""
     return _makes_room.get()
 
 
 @contextmanager
 def room_for_numbers(swaps: list[Swap]) -> Iterator[None]:
-    """Exchange these names. Other threads run the same code meanwhile: for them, each exchanged function does what the
-    original does."""
+    """Exchange these names within it. On other threads, each exchanged function behaves as the original."""
     token = _makes_room.set(True)
     try:
         for namespace, name, _, exact in swaps:
@@ -65,8 +64,8 @@ def room_for_numbers(swaps: list[Swap]) -> Iterator[None]:
 
 
 def swaps_for(things: Iterable[Any]) -> list[Swap]:
-    """The names to exchange in npbert, and in the modules of all functions among these things: not in NumPy and SciPy,
-    whose C would break, nor in the check's own."""
+    """Return the names to exchange in npbert and in the modules of all functions among these things, but not in NumPy
+    and SciPy, whose C code would break, or in the check."""
     functions = [each for each in things if isinstance(each, FunctionType)]
     namespaces = [*{id(each.__globals__): each.__globals__ for each in functions}.values(), *map(Variables, functions)]
     own = [swap for name in list(sys.modules) if name.startswith("npbert.") for swap in _swaps_in_module(name)]
@@ -93,7 +92,7 @@ def is_ours_or_numpys(module: str) -> bool:
 
 
 def place_of(error: BaseException) -> str:
-    """The last place in the user's code: ", at line 7 of layers.py"."""
+    """Return the last place in the user's code, such as ", at line 7 of layers.py"."""
     place = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
         if not is_ours_or_numpys(str(frame.f_globals.get("__name__"))) and frame.f_code.co_filename[:1] != "<":
@@ -102,7 +101,7 @@ def place_of(error: BaseException) -> str:
 
 
 def _with_room(make: Callable[..., Any]) -> Callable[..., Any]:
-    """np.zeros, say, that makes an array of objects where it would make one of floats, into which no Number goes."""
+    """Return np.zeros, or another creator, that makes arrays of objects instead of floats, for Numbers."""
 
     def made(*args: Any, **options: Any) -> Any:
         array = make(*args, **options)
@@ -112,7 +111,7 @@ def _with_room(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_numbers(make: Callable[..., Any]) -> Callable[..., Any]:
-    """np.array, say, that takes Numbers where float64 is asked for."""
+    """Return np.array, or another creator, that accepts Numbers as float64."""
 
     def made(given: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
         array = make(given, None if _makes_room.get() and is_double(dtype) else dtype, *args, **options)
@@ -128,7 +127,7 @@ def _holds_numbers(dtype: Any) -> bool:
 
 
 def _or_of_number(function: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, and a rule for what is exact."""
+    """Return the function with a rule for exact numbers."""
 
     def either(x: Any, *more: Any, **options: Any) -> Any:
         return (rule if isinstance(x, Number | Numbers) else function)(x, *more, **options)
@@ -137,7 +136,7 @@ def _or_of_number(function: Callable[..., Any], rule: Callable[..., Any]) -> Cal
 
 
 class _Module:
-    """A module with some functions in the place of its own."""
+    """A module with some of its functions replaced."""
 
     def __init__(self, module: Any, functions: dict[str, Any]) -> None:
         self._module, self._functions = module, functions
@@ -160,7 +159,7 @@ def _as_it_is(x: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def _exchanged() -> dict[int, Any]:
-    """By id: modules, and functions that may be imported from them."""
+    """Return modules, and functions imported from them, by id."""
     modules: list[tuple[Any, dict[str, Any]]] = [(np, _NUMPY), (math, _MATH)]
     if torch := sys.modules.get("torch"):
         makers = ("from_numpy", "as_tensor", "tensor")

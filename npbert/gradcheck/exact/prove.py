@@ -1,36 +1,37 @@
-"""prove: is backward the derivative of forward? An equality of integers, where an estimate has a tolerance.
+"""prove: proves that backward is the derivative of forward, by an equality of integers instead of a tolerance.
 
-Let θ be all numbers of the parameters and float inputs together, y(θ) what forward computes, and J its Jacobian. For
-every direction θ̇ and every dy,
+Let θ be all numbers of the parameters and float inputs, y(θ) the output of forward, and J its Jacobian. For every
+direction θ̇ and every dy,
 
     ⟨dy, J θ̇⟩ = ⟨Jᵀ dy, θ̇⟩.
 
 Forward, run once on θ + θ̇ε, gives the left side, as ẏ = J θ̇. Backward, run once on dy, should give Jᵀ dy, and with
 it the right side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) A layer is a formula of +, −, ·, / and
-of functions such as exp and √. Read each function at each of its arguments as one more indeterminate s, with ds = f′
-da, where f′ is a rational function of what is there (eᵃ, 1/a, 1/2s, 1 − s²). Then both sides are rational functions
-over ℚ, and so is their difference D(θ, s, θ̇, dy). If D is 0 as a rational function, backward is right wherever no
-divisor is 0. If D is not 0, its numerator N is a polynomial that is not 0, and by the lemma of Schwartz (1980) and
-Zippel (1979) a random point of GF(p) is one of its zeros with probability at most deg N / p. Here p has 118 bits, and
+of functions such as exp and √. Take each function at each of its arguments as one more indeterminate s, with ds = f′
+da, where f′ is a rational function of a and s (eᵃ, 1/a, 1/2s, 1 − s²). Then both sides are rational functions over ℚ,
+and so is their difference D(θ, s, θ̇, dy). If D is 0 as a rational function, backward is right wherever no divisor is
+0. If D is not 0, its numerator N is a polynomial that is not 0, and by the lemma of Schwartz (1980) and Zippel (1979) a
+random point of GF(p) is one of its zeros with probability at most deg N / p. Here p has 118 bits, and
 deg N is counted by a test: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward
 passes in fewer than one of 10³⁰ trials.
 
-The indeterminates are not quite free: they keep the laws that `Field.function` lists, and the values that are known,
-such as e⁰ = 1. Both hold for the real functions, so they only let more right backwards pass.
+The indeterminates are not quite free: they keep the laws of `Field.function`, and known values such as e⁰ = 1. Both
+hold for the real functions, so they only let more right backwards pass.
 
-**The bridge to floats.** The proof is of the formula that the code computes on exact numbers. That it is the formula
-that the code computes on floats is looked at: y and every gradient have to be what the same code gives on your own
-floats, in every entry, up to a bound on rounding that each number carries (`Number.error`). Where the two part (the
-code looks at a dtype, say, or falls back in an `except`), nothing is proved. npbert's GELU in float32 uses a polynomial
-that fits erf: the proof is of erf, and the bridge shows that the two agree in float32.
+**The bridge to floats.** The proof holds for the formula that the code computes on exact numbers. A test shows that the
+code computes the same formula on your floats: y and every gradient must agree in every entry, up to a bound on rounding
+that each number carries (`Number.error`). If they differ (as the code checks a dtype, or falls back in an `except`),
+nothing is proved. npbert's GELU in float32 uses a polynomial for erf: the proof is for erf, and the bridge shows that
+the two agree in float32.
 
-What is assumed: p divides no coefficient of N that matters, which it was not chosen to do; a constant is what its float
-most simply stands for (`constants.py`); no two arguments of a function are equal by chance, which is as unlikely; what
-is drawn at random is random; backward is linear in dy (floats and exact numbers get a dy of other signs and sizes, and
-for a loss of other digits, as its backward may ask for a float; `check_gradients` tries 0 and 1, too). Comparisons go
-the way of your own numbers, so it is a proof for these shapes, these ids and masks, and this side of each comparison.
-Where two numbers tie, as in a ReLU at 0, both sides are proved, and what lies between them is right. ±∞ is what floats
-make of it: e^(−∞) is 0, and stays 0. Where y or a gradient is not finite there is no derivative.
+**Assumptions.** p divides no coefficient of N that matters. A constant is the simplest number of its float
+(`constants.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.
+Backward is linear in dy (floats and exact numbers get a dy of different signs and sizes, and for a loss of different
+digits; `check_gradients` also tries 0 and 1).
+
+Comparisons follow your numbers, so the proof holds for these shapes, ids and masks, and this side of each comparison.
+At a tie, as for a ReLU at 0, both sides are proved, and a gradient between them is right. ±∞ behaves as in floats:
+e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no derivative.
 """
 
 import textwrap
@@ -57,10 +58,10 @@ from npbert.gradcheck.restoring import kept
 _POINTS, _ROUGHLY = 64, 1e-6
 
 _NO_LAW = (
-    "the equality of integers does not hold, but in decimals no gradient is off by more than rounded constants "
-    "explain: backward is right by a law that is not known here, such as e^(2a) = (eᵃ)², or a constant in it is rounded"
+    "the integers differ, but in decimals no gradient is off by more than rounded constants explain: backward "
+    "is right by a law that the proof does not know, such as e^(2a) = (eᵃ)², or has a rounded constant"
 )
-_TIE = "two numbers are equal where the code compares them, and to one side of this the gradients are others"
+_TIE = "the code compares two equal numbers, and to one side of this tie the gradients differ"
 
 
 def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed: int = 0) -> Proof:
@@ -68,12 +69,15 @@ def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed
 
     layer, inputs: as for check_gradients, in any float dtype. rng: for dropout. seed: for the random point.
 
-    Three answers, which are never mixed up. Proved: the equality holds, and floats agree. Refuted: it does not hold,
-    and a gradient is wrong at your own numbers or next to them, in decimals, however many; or backward returns
-    something else than one gradient for each input. Not proved: something has no exact rule (a function without one, a
-    cast to float32), floats go another way, or only the decimals agree.
+    It has three answers:
 
-    Nothing is left changed. Raises: ValueError when there is nothing to derive by; what forward raises for the inputs.
+    - Proved: the equality holds, and floats agree.
+    - Refuted: the equality fails, and a gradient is wrong in decimals, at your numbers or next to them; or backward
+    does not return one gradient for each input.
+    - Not proved: an operation has no exact rule (an unknown function, a cast to float32), floats take another path, or
+    only the decimals agree.
+
+    Everything is left unchanged. Raises: ValueError without parameters or float inputs; forward's errors.
     """
     start = time.perf_counter()
     with kept(layer, *inputs) as things, np.errstate(all="ignore"):
@@ -91,9 +95,8 @@ def prove_vjp(
 ) -> Proof:
     """Prove that vjp(dy, *inputs) is the derivative of f(*inputs), for any two functions in NumPy.
 
-    f returns an array, or a tuple of them; vjp is given as many dy, and returns a gradient for each float array among
-    the inputs: an array, or a tuple, list or dict of them. None says that an input has no gradient. All else is as for
-    `prove`.
+    f returns an array, or a tuple of them. vjp gets as many dy, and returns a gradient for each float array among the
+    inputs: an array, or a tuple, list or dict of them. None: an input without a gradient. All else is as for `prove`.
 
         prove_vjp(np.tanh, lambda dy, x: dy * (1 - np.tanh(x) ** 2), x)
     """
@@ -101,21 +104,21 @@ def prove_vjp(
 
 
 def proof_of(part: Case, seed: int) -> Proof:
-    """The proof for a layer that may be left changed."""
+    """Return the proof for a layer that may be left changed."""
     if not part.size:
-        raise ValueError("there is nothing to check: no parameters, and no float array among the inputs")
+        raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
     try:
         floats = part.run_on_floats(_drawn(seed))
     except (GradientError, TapeError) as error:
         return Proof(REFUTED, part.size, reason=str(error))
     try:
         return _proof_beside_floats(part, floats, seed)
-    except Exception as error:  # floats went all the way, so it is the exact numbers that the code is not made for
+    except Exception as error:  # floats passed, so the code cannot run on exact numbers
         return Proof(NOT_PROVED, part.size, reason=_without_rule(error))
 
 
 def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
-    """The proof for a layer that ran on floats. Raises: whatever the layer raises on exact numbers."""
+    """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
     run, holds, has_roots = run_in_field(part, floats, seed)
     rounding = {name: seen.room(floats) / abs(floats.factor) for name, seen in run.seen.items()}
     proved = Proof(PROVED, part.size, rounding=rounding)
@@ -126,7 +129,7 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
         right = floats.gradients if holds else right_gradients(part, floats.dy)
         parting = slope_parting(part, floats, run, right, seed)
     if parting:
-        return Proof(NOT_PROVED, part.size, reason=f"the code goes another way on exact numbers: {parting}")
+        return Proof(NOT_PROVED, part.size, reason=f"the code takes another path on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
     if parting:
         return _another_way_back(part, floats, parting)
@@ -138,28 +141,26 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
 
 
 def _another_way_back(part: Case, floats: Floats, parting: str) -> Proof:
-    """The answer where backward does something else on exact numbers, or for another dy."""
+    """Return the answer if backward behaves differently on exact numbers, or for another dy."""
     arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
     if wrong := [array for array in arrays if array.count]:
         return Proof(REFUTED, part.size, wrong=tuple(wrong))
-    reason = f"backward is not linear in dy, or goes another way on exact numbers: {parting}"
+    reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
     return Proof(NOT_PROVED, part.size, reason=reason)
 
 
 def _holds_at_another_point(part: Case, floats: Floats, seed: int) -> bool:
-    """True if the equality holds at a point whose roots are in the field."""
+    """True if the equality holds at a point with roots in the field."""
     return any(run_in_field(part, floats, other)[1] for other in range(seed + 1, seed + _POINTS))
 
 
 def _not_proved(part: Case, floats: Floats, run: ExactRun, wrong: list[Comparison], seed: int) -> Proof:
-    """The answer where the equality does not hold: refuted with a witness, and not proved without one."""
+    """Return the answer if the equality fails: refuted with a witness, not proved without one."""
     if not wrong:
         return Proof(NOT_PROVED, part.size, reason=_TIE if run.ties else _NO_LAW)
     if dropped := _without_small_constants(part, floats, seed):
         constants = " and ".join(map(repr, dropped))
-        reason = (
-            f"right but for {constants}, which forward has and backward leaves out: with 0 in its place it is proved"
-        )
+        reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, part.size, reason=reason, dropped=dropped)
 
     def holds(each: Case) -> bool:
@@ -174,7 +175,7 @@ def _drawn(seed: int) -> np.random.Generator:
 
 
 def _without_small_constants(part: Case, floats: Floats, seed: int) -> tuple[float, ...]:
-    """The small constants with 0 in the place of which the equality holds; () where there are none."""
+    """Return the small constants that make the equality hold if they become 0, or ()."""
     dropped: set[float] = set()
     Number.dropped = dropped
     try:
@@ -185,8 +186,7 @@ def _without_small_constants(part: Case, floats: Floats, seed: int) -> tuple[flo
 
 
 def parts_of(whole: Case) -> list[Case]:
-    """The parts of a layer that it calls, with what each is given at its first call, the innermost first: it runs
-    once."""
+    """Return the parts that a layer calls, with the inputs of their first call, the innermost first. It runs once."""
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
     found: dict[str, Case] = {}
 
@@ -199,8 +199,8 @@ def parts_of(whole: Case) -> list[Case]:
 
 
 def judged(parts: list[Case], is_right: Callable[[Case], bool]) -> tuple[list[Case], list[str]]:
-    """The innermost parts that are wrong, and the names of the outermost that are right; without those that do not work
-    alone, or have nothing to derive by."""
+    """Return the innermost wrong parts, and the names of the outermost right ones; without parts that cannot run alone,
+    or have nothing to derive by."""
     wrong: list[Case] = []
     right: list[str] = []
     for part in parts:
@@ -208,7 +208,7 @@ def judged(parts: list[Case], is_right: Callable[[Case], bool]) -> tuple[list[Ca
             continue
         try:
             verdict = is_right(part)
-        except Exception:  # the part's own
+        except Exception:  # the part's error
             continue
         if verdict:
             right = [*(name for name in right if not name.startswith(f"{part.name}.")), part.name]
@@ -218,10 +218,10 @@ def judged(parts: list[Case], is_right: Callable[[Case], bool]) -> tuple[list[Ca
 
 
 def _without_rule(error: Exception) -> str:
-    """The reason, with where it came up in the user's code."""
+    """Return the reason, with its place in the user's code."""
     told = error.__cause__ if isinstance(error, SystemError) else error
     message = textwrap.shorten(str(told), 200, placeholder=" …") or type(error).__name__
     missing = told.__cause__ if told else None
-    if isinstance(missing, AttributeError) and isinstance(missing.obj, Number | NonFinite):  # NumPy asked it for a rule
-        message = f"no rule is known for np.{missing.name}"
-    return f"exact numbers do not flow through it: {message}{place_of(error)}"
+    if isinstance(missing, AttributeError) and isinstance(missing.obj, Number | NonFinite):  # NumPy looked up a rule
+        message = f"np.{missing.name} has no exact rule"
+    return f"exact numbers do not pass through it: {message}{place_of(error)}"

@@ -1,4 +1,4 @@
-"""RULES: the functions that exact numbers know, each by its derivative or put together from others."""
+"""RULES: the functions of exact numbers, each by its derivative or as a combination of others."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import numpy as np
 from npbert.gradcheck.exact.number import Number, as_number, seen_of
 
 HALF_EPSILON = 2.0**-53
-_ULPS = 8.0  # within which NumPy's functions and the C library's are right, in halves of an epsilon
+_ULPS = 8.0  # the error of NumPy's and the C library's functions, in halves of an epsilon
 
 
 class Rule(NamedTuple):
-    """A function by its derivative. slope: f′(x), from x and y.
+    """A function by its derivative.
 
-    known: values that are what they are, such as e⁰ = 1. parity: −1 for an odd function, 1 for an even one, 0 for any
-    other. degree: of a root, 0 for any other.
+    slope: f′(x), from x and y. known: exact values, such as e⁰ = 1. parity: −1 for an odd function, 1 for an even one,
+    0 otherwise. degree: of a root, 0 otherwise.
     """
 
     name: str
@@ -29,7 +29,7 @@ class Rule(NamedTuple):
     degree: int = 0
 
     def __call__(self, x: Number) -> Any:
-        """y = f(x) with its tangent; NaN where there is no slope. Its `seen` is for `_applied` to set."""
+        """Return y = f(x) with its tangent; NaN without a slope. `_applied` sets its `seen`."""
         value = self.known.get(x.value)
         if value is None:
             value = Number.world.function(self, x)
@@ -43,7 +43,7 @@ class Rule(NamedTuple):
 
 @functools.cache
 def _root(degree: int) -> Rule:
-    """The root of this degree: y with y^degree = x, so dy = y^(1 − degree)/degree dx."""
+    """Return the rule of this root: y with y^degree = x, so dy = y^(1 − degree)/degree dx."""
     name = "sqrt" if degree == 2 else f"root {degree}"
     return Rule(name, lambda x, y: y ** (1 - degree) * (1 / degree), {0: 0, 1: 1}, degree=degree)
 
@@ -89,7 +89,7 @@ _EXACT: dict[str, Any] = {
     "erfc": lambda x: 1 - _ERF(x),
     "xlogy": lambda x, y: x * _LOG(y) if x.seen else 0 * x,
 }
-"""By the names of NumPy and SciPy."""
+"""The rules by the names of NumPy and SciPy."""
 
 _OF_FLOATS: dict[str, Callable[..., float]] = {
     "erf": math.erf,
@@ -101,7 +101,7 @@ _OF_FLOATS: dict[str, Callable[..., float]] = {
 
 
 def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
-    """f(x), seen as the float of f at the float of x, with what the rounding of x makes of it."""
+    """Return f(x), with the float of f at the float of x, and the error from rounding x."""
     xs = [as_number(x) for x in given]
     seens = [seen_of(x) for x in given]
     seen = float(of_floats(*seens))
@@ -123,7 +123,7 @@ def _rule(name: str) -> Callable[..., Any]:
 
 
 def _root_of(x: Any, degree: int) -> Any:
-    """x^(1/degree)."""
+    """Return x^(1/degree)."""
     return _applied(_root(degree), lambda seen: np.power(seen, 1 / degree), x)
 
 
@@ -131,6 +131,6 @@ RULES = {name: _rule(name) for name in _EXACT}
 """The functions of exact numbers, by the names of NumPy and SciPy."""
 
 MATH = {f"a{name[3:]}" if name.startswith("arc") else name: rule for name, rule in RULES.items()}
-"""The same by the names of `math`."""
+"""The same functions by the names of `math`."""
 
 Number.rules = {**RULES, "root": _root_of}

@@ -1,4 +1,4 @@
-"""A layer, run forward and backward on Numbers in the place of floats."""
+"""Runs a layer forward and backward on Numbers instead of floats."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -17,28 +17,27 @@ from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.gradients_by_name import gradients_by_name
 from npbert.gradcheck.inputs import as_tuple, copy_of
 
-SLACK = 4.0  # times the bound on rounding, which is of the first order
+SLACK = 4.0  # times the first-order bound on rounding
 
 
 class Seen(NamedTuple):
-    """What exact numbers are seen as, and how far floats may be off by rounding, in halves of an epsilon (0 where the
-    bound overflows)."""
+    """The floats of exact numbers, with bounds on rounding in halves of an epsilon (0 if the bound overflows)."""
 
     floats: Array
     error: Array
 
     def room(self, floats: Floats) -> Array:
-        """How far these floats may be off."""
+        """Return the rounding error allowed for these floats."""
         return SLACK * floats.epsilon / 2 * self.error
 
 
 @dataclass(frozen=True)
 class ExactRun:
-    """One forward and one backward on Numbers.
+    """A forward and a backward on Numbers.
 
     tangents: of the parameters and float inputs by name, arrays of the world's objects. growth: ⟨dy, ẏ⟩. gradients:
-    what backward says, values by name. seen_y, seen: the outputs and the gradients by name, in floats. ties: the
-    comparisons of different numbers that are equal in floats.
+    backward's values by name. seen_y, seen: the floats of outputs and gradients by name. ties: the comparisons of
+    different numbers with equal floats.
     """
 
     tangents: dict[str, Array]
@@ -50,15 +49,15 @@ class ExactRun:
 
     @property
     def difference(self) -> Any:
-        """⟨dy, ẏ⟩ − ⟨dx, ẋ⟩ − Σ ⟨dW, Ẇ⟩, which is 0 where backward is right."""
+        """⟨dy, ẏ⟩ − ⟨dx, ẋ⟩ − Σ ⟨dW, Ẇ⟩, which is 0 for a right backward."""
         return self.growth - sum(_inner(self.gradients[name], moved) for name, moved in self.tangents.items())
 
     def parting(self, floats: Floats) -> str:
-        """The first number of y that the same code makes another one of on floats, beyond rounding, in words; or ""."""
+        """Return a sentence for the first number of y that differs on floats beyond rounding, or ""."""
         return _first_apart(self.seen_y, dict(zip(names_of(floats.y), floats.y, strict=True)), floats)
 
     def backward_parting(self, floats: Floats) -> str:
-        """The same of the gradients."""
+        """Return the same for the gradients."""
         return _first_apart(self.seen, floats.gradients, floats, floats.factor)
 
 
@@ -73,10 +72,10 @@ def _first_apart(seen: dict[str, Seen], own: dict[str, Any], floats: Floats, fac
 
 
 def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: bool = True) -> ExactRun:
-    """Run a layer once in this world. backward: False runs forward alone.
+    """Run a layer once in this world. backward: False runs only forward.
 
-    Raises: GradientError when backward does not return one gradient for each float input; whatever the layer raises
-    where exact numbers do not flow through it.
+    Raises: GradientError unless backward returns one gradient for each float input; the layer's errors on exact
+    numbers.
     """
     with inhabited(world), part.made(unknowns_like) as (given, variables):
         tangents = {name: part_of_numbers(value, TANGENT) for name, value in variables.items()}
@@ -101,16 +100,16 @@ def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: boo
 
 
 def names_of(ys: Sequence[Any]) -> list[str]:
-    """`y`, or `y[0]` and so on."""
+    """Return `y`, or `y[0]`, `y[1]`, …"""
     return ["y"] if len(ys) == 1 else [f"y[{position}]" for position in range(len(ys))]
 
 
 def _seen(name: str, array: Any) -> Seen:
-    """The floats of Numbers. Raises: NoRuleError for one that is not finite."""
+    """Return the floats of Numbers. Raises: NoRuleError for one that is not finite."""
     floats = np.asarray(seen(array))
     if not np.isfinite(floats).all():
         at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
-        raise NoRuleError(f"{_at(name, at)} is {floats[at]}, where there is no derivative")
+        raise NoRuleError(f"{_at(name, at)} is {floats[at]}, which has no derivative")
     return Seen(floats, np.nan_to_num(np.asarray(part_of_numbers(array, ERROR), float), nan=0.0, posinf=0.0))
 
 
@@ -119,7 +118,7 @@ def _at(name: str, at: tuple[int, ...]) -> str:
 
 
 def _inner(a: Array, b: Array) -> Any:
-    """Σ a b."""
+    """Return Σ a b."""
     return (np.ravel(a) * np.ravel(b)).sum()
 
 
@@ -128,7 +127,7 @@ _one_at_a_time = threading.RLock()
 
 @contextmanager
 def inhabited(world: Any) -> Iterator[None]:
-    """While it lasts, Numbers are of this world. Other threads wait for their turn."""
+    """Within it, Numbers belong to this world. Other threads wait."""
     with _one_at_a_time:
         Number.world, Number.keeps_tangents, Number.ties, Number.constants = world, True, 0, {}
         yield

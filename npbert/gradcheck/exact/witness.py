@@ -1,4 +1,4 @@
-"""witnesses: gradients that are wrong at the user's own numbers, in decimals, however many it takes to see it."""
+"""witnesses: finds gradients that are wrong at the user's numbers, in as many decimals as needed."""
 
 from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
@@ -15,18 +15,18 @@ from npbert.gradcheck.exact.rules import HALF_EPSILON
 from npbert.gradcheck.report import EXACT, Comparison
 
 _MOST_DIGITS = 800
-_SPARE = 8  # digits that rounding takes, of those that there are
+_SPARE = 8  # digits lost by rounding
 
 
 def witnesses(part: Case, dy: tuple[Any, ...], seed: int) -> list[Comparison]:
-    """The arrays with a wrong gradient, at the very point; or, where none is, as γ is 1 by chance, near it.
+    """Return the arrays with a wrong gradient at the point, or else near it (γ may be 1 by chance).
 
-    A gradient is wrong by more than the constants in the code are rounded, and by as much with twice the digits.
+    A wrong gradient is off by more than rounded constants explain, and by as much with twice the digits.
     """
     for near in (None, [seed, 1]):
         try:
             found = _at(part, dy, near)
-        except ArithmeticError:  # there is no √ here, say
+        except ArithmeticError:  # for example √ of a negative number
             continue
         if found:
             return found
@@ -50,7 +50,7 @@ def _at(part: Case, dy: tuple[Any, ...], near: list[int] | None) -> list[Compari
 
 
 def _wrong(said: Array, right: Array, errors: Array, digits: int) -> Array:
-    """What is wrong of each gradient; 0 where rounded constants, or as few digits, may be the reason."""
+    """Return the error of each gradient; 0 if rounded constants, or too few digits, may explain it."""
     bounds = HALF_EPSILON * errors
     least = Decimal(10) ** (_SPARE - digits)
 
@@ -67,7 +67,7 @@ def _is_stable(now: Array, before: Array) -> bool:
 
 def _compared(said: dict[str, Array], right: dict[str, Array], off: dict[str, Array]) -> Iterator[Comparison]:
     for name, wrong in off.items():
-        size = np.asarray(np.abs(wrong), object)  # of an array without axes, np.abs is a Decimal
+        size = np.asarray(np.abs(wrong), object)  # np.abs of an array without axes is a Decimal
         if size.any():
             at: Any = tuple(map(int, np.unravel_index(np.argmax(size), size.shape)))
             error = float(size[at] / max(abs(right[name][at]), abs(said[name][at])))
@@ -77,7 +77,7 @@ def _compared(said: dict[str, Array], right: dict[str, Array], off: dict[str, Ar
 
 
 def _factor(said: Array, right: Array) -> str:
-    """The number that all of `said` are of `right`, if it is a short one, or the root of one."""
+    """Return the common factor of `said` to `right`, if it is a short number, or the root of one."""
     ratios = [s / r for s, r in zip(said.ravel(), right.ravel(), strict=True) if r]
     if len(ratios) < said.size or max(ratios) - min(ratios) > abs(ratios[0]) * Decimal("1e-30"):
         return ""

@@ -1,13 +1,13 @@
-"""The explanation of a wrong gradient: the small edit of the author's own code that makes it right.
+"""Explains a wrong gradient by the small edit of the author's code that makes it right.
 
-What other rooms use is here, and `numbers.explain`: a `Code`, `Mending` it under the eyes of an `Oracle` that gives an
-`Outlook` (or FAILED) for each sample, and the `Finding`s that come of it, told by `describe`, `describe_edit` and
-`describe_place`; `KINDS` of edits by what they cost, those below `CHEAP` change what stands there; and the `VARIATIONS`
-that numbers may have. All else is free to change.
+The interface for other packages is here, besides `numbers.explain`: a `Code`; its `Mending` with an `Oracle`, which
+gives an `Outlook` (or FAILED) for each sample; the resulting `Finding`s, worded by `describe`, `describe_edit` and
+`describe_place`; the `KINDS` of edits by cost, where those below `CHEAP` change existing code; and the `VARIATIONS` of
+numbers. All else may change.
 
-Read it in this order: `grammar` (what may stand in the place of what, as data), `vocabulary` (what there is to write),
-`edits` (the one visitor that applies it), `trial` (runs and counts), `search` (by cost), `mend` (step by step); for a
-layer, `authors` (whose functions run, and how one is replaced), `samples` (what is right) and `layer`.
+Reading order: `grammar` (the edits as data), `vocabulary` (the expressions to insert), `edits` (the visitor that
+applies them), `trial` (runs and counts), `search` (by cost), `repair` (step by step). For a layer: `authors` (finds and
+replaces the functions that run), `samples` (the right gradients) and `layer`.
 """
 
 from npbert.gradcheck.explain.code import Code

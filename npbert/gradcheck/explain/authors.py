@@ -1,8 +1,7 @@
-"""authors: the functions that somebody wrote and that a layer runs through, wherever they are; and how one is
-replaced for a while, whoever calls it and by whatever name.
+"""Finds the author's functions that a layer runs through, in any file, and replaces one of them for all callers.
 
-They are found by running the layer and looking at what is called. So methods, methods of parts, helpers and modules of
-other files are all alike, and no form needs a rule of its own.
+The layer is run and its calls are recorded. So methods, methods of parts, helpers and functions of other files are
+found alike, for every Form.
 """
 
 from __future__ import annotations
@@ -36,8 +35,9 @@ _STEP, _NEAR = 1e-5, 1e-6
 
 @dataclass(eq=False)
 class Called:
-    """One call of an author's function. owner: the object whose method it is, or None.   around: the calls that it is
-    inside of, itself the last"""
+    """A call of an author's function.
+
+    owner: the object of a method, or None   around: the enclosing calls and itself"""
 
     code: CodeType
     owner: Any
@@ -46,14 +46,14 @@ class Called:
 
     @property
     def is_from_outside(self) -> bool:
-        """True if a method is not called by another one of the same object."""
+        """True if a method is not called by another method of the same object."""
         return self.owner is not None and not any(each.owner is self.owner for each in self.around[:-1])
 
 
 def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
-    """The calls of functions of nobody's library while this runs, those that end first before others.
+    """Return the calls of functions outside libraries while this runs, in the order of their ends.
 
-    home: a file whose functions count, too
+    home: a file whose functions also count
     """
     ended: list[Called] = []
     open_: list[Called] = []
@@ -86,7 +86,7 @@ def _is_theirs(file: str) -> bool:
 
 
 def functions_of(calls: list[Called]) -> list[FunctionType]:
-    """The functions with a source that are called, in this order; but for those that were made in the call itself."""
+    """Return the called functions with a source, in this order, without those created in the call itself."""
     holders: dict[CodeType, list[FunctionType]] = {called.code: [] for called in calls}
     for each in gc.get_referrers(*holders) if holders else ():
         if isinstance(each, FunctionType) and each.__code__ in holders:
@@ -95,9 +95,9 @@ def functions_of(calls: list[Called]) -> list[FunctionType]:
 
 
 def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[list[FunctionType]]:
-    """The functions of a backward, longer ones first: those in no part that is right by itself, and the others."""
+    """Return the functions of a backward, longer ones first: those outside right parts, and the others."""
     known = {each.__code__: each for each in functions_of([*forwards, *backwards])}
-    parts = [called for called in backwards if len(called.around) > 1]  # the whole is wrong
+    parts = [called for called in backwards if len(called.around) > 1]  # the whole is known to be wrong
     right = {id(called.owner) for called in parts if _is_right(called, forwards, known)}
     inside = [called for called in backwards if any(id(each.owner) in right for each in called.around)]
     outside = [called for called in backwards if called not in inside]
@@ -105,12 +105,12 @@ def by_suspicion(forwards: list[Called], backwards: list[Called]) -> list[list[F
 
 
 def _length(function: FunctionType) -> int:
-    """As it is written, whatever its docstring: its bytes are others in each version of Python."""
+    """Return the length of a function's source without its docstring; bytecode differs between versions of Python."""
     return sum(1 for _ in ast.walk(Code.of(function).tree))
 
 
 def _is_right(backward: Called, forwards: list[Called], known: dict[CodeType, FunctionType]) -> bool:
-    """True if a part's backward, after its own forward, is what that shows, along one direction of its one input."""
+    """True if a part's backward agrees with its forward, along one direction of its input."""
     own = [each for each in forwards if each.owner is backward.owner and each.is_from_outside]
     if len(own) != 1 or len(backward.given) != 2 or not backward.is_from_outside:
         return False
@@ -128,7 +128,7 @@ def _is_right(backward: Called, forwards: list[Called], known: dict[CodeType, Fu
         return made, forward(made, *there)
 
     drawn = np.random.get_state()
-    with contextlib.suppress(Exception):  # of the author's code
+    with contextlib.suppress(Exception):  # errors of the author's code
         shown = dy * (run(_STEP)[1] - run(-_STEP)[1]) / (2 * _STEP)
         off = (undo(run(0)[0], dy) * direction).sum() - shown.sum()
         np.random.set_state(drawn)
@@ -138,7 +138,7 @@ def _is_right(backward: Called, forwards: list[Called], known: dict[CodeType, Fu
 
 
 def _is_readable(function: FunctionType) -> bool:
-    """False where there is no source: what was typed in a prompt, or a lambda."""
+    """False without a source, as for a function typed at a prompt, or a lambda."""
     try:
         return bool(Code.of(function).tree.body)
     except (OSError, TypeError, ValueError, SyntaxError):
@@ -147,7 +147,7 @@ def _is_readable(function: FunctionType) -> bool:
 
 @contextmanager
 def in_place_of(function: FunctionType, twin: Callable[..., Any]) -> Iterator[None]:
-    """While it lasts, whoever calls the function calls the twin."""
+    """Within it, every call of the function calls the twin."""
     code, scope = function.__code__, function.__globals__
     scope[_TWIN] = twin
     function.__code__ = _call_of_twin(code.co_freevars)
@@ -160,7 +160,7 @@ def in_place_of(function: FunctionType, twin: Callable[..., Any]) -> Iterator[No
 
 @lru_cache
 def _call_of_twin(free: tuple[str, ...]) -> CodeType:
-    """The code of a function that hands all on; with these free variables, as a function keeps those that it has."""
+    """Return the code of a function that passes its arguments to the twin, with these free variables."""
     called = (
         f"    def call(*args, **more):\n        if 0: {', '.join(free) or 0}\n        return {_TWIN}(*args, **more)\n"
     )

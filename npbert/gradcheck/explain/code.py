@@ -1,4 +1,4 @@
-"""Code: the author's function as a tree, of which edited twins are made and run."""
+"""Code: the author's function as a syntax tree, with edited copies that run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Scope = Mapping[str, Any]
 
 
 def filled(template: str, **parts: ast.AST) -> Any:
-    """The expression or statement of the template, with nodes in the place of names: filled("a @ b", a=…, b=…)."""
+    """Return the template's expression or statement with nodes for its names: filled("a @ b", a=…, b=…)."""
 
     def made(node: Any) -> Any:
         if isinstance(node, list):
@@ -30,7 +30,7 @@ def filled(template: str, **parts: ast.AST) -> Any:
         if not isinstance(node, ast.Name) or node.id not in parts:
             return type(node)(**{name: made(value) for name, value in ast.iter_fields(node)})
         part: Any = parts[node.id]
-        if type(getattr(part, "ctx", node.ctx)) is not type(node.ctx):  # it is written to here, and read there
+        if type(getattr(part, "ctx", node.ctx)) is not type(node.ctx):  # a Store here, a Load there
             part = copy.copy(part)
             part.ctx = node.ctx
         return part
@@ -40,16 +40,16 @@ def filled(template: str, **parts: ast.AST) -> Any:
 
 @functools.lru_cache(4096)
 def parsed(template: str) -> Any:
-    """The expression or statement that a text is."""
+    """Return the expression or statement of a text."""
     statement = ast.parse(template.strip()).body[0]
     return statement.value if isinstance(statement, ast.Expr) else statement
 
 
 def replaced(node: Any, changes: Mapping[int, Replacement], above: Container[int] | None = None) -> Any:
-    """A twin of the tree in which the nodes with these ids are replaced; what does not change is shared.
+    """Return a copy of the tree with the nodes of these ids replaced. It shares unchanged nodes.
 
-    changes: what stands there instead; or a function that makes it of the node, in which the inner ones are replaced.
-    above: the ids of these nodes and of all that they are in, where that is known.
+    changes: the new node, or a function from the node (with inner nodes replaced) to the new one. above: the ids of
+    these nodes and their ancestors, if known.
     """
     if isinstance(node, list):
         twins = [replaced(each, changes, above) for each in node]
@@ -69,10 +69,10 @@ def replaced(node: Any, changes: Mapping[int, Replacement], above: Container[int
 
 @dataclass(frozen=True)
 class Code:
-    """One function or method; other functions that stand in its source are its helpers.
+    """A function or method; other functions in its source are its helpers.
 
-    source: whole lines, as they stand in the author's file.   first: the number of the first of them in the file
-    scope: what the names in it mean, with "__class__" for a method that says super()
+    source: whole lines of the author's file   first: the number of the first line
+    scope: the values of its names, with "__class__" for a method with super()
     tree: a module of functions; original: the same before any edit
     """
 
@@ -84,7 +84,7 @@ class Code:
 
     @classmethod
     def parsed(cls, source: str, scope: Scope, first: int = 1) -> Code:
-        """Raises: SyntaxError where it is none."""
+        """Return the Code of a source. Raises: SyntaxError."""
         is_indented = source[:1].isspace()
         tree = ast.parse(f"if 1:\n{source}" if is_indented else source)
         if is_indented and isinstance(tree.body[0], ast.If):
@@ -104,7 +104,7 @@ class Code:
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Code:
-        """Of a function that has a file. Raises: OSError or TypeError where there is none."""
+        """Return the Code of a function. Raises: OSError or TypeError if it has no source file."""
         function = inspect.unwrap(function)
         lines, first = inspect.getsourcelines(function)
         closed = inspect.getclosurevars(function).nonlocals
@@ -115,13 +115,13 @@ class Code:
 
     @property
     def entry(self) -> ast.FunctionDef:
-        """The function that is called: the first."""
+        """The called function: the first."""
         function = self.tree.body[0]
         assert isinstance(function, ast.FunctionDef)
         return function
 
     def edited(self, changes: Mapping[int, Replacement]) -> Code:
-        """A twin with these nodes replaced."""
+        """Return a copy with these nodes replaced."""
         above, waiting = set(changes), list(changes)
         while waiting:
             holders = self._holders.get(waiting.pop(), set()) - above
@@ -131,7 +131,7 @@ class Code:
 
     @functools.cached_property
     def _holders(self) -> dict[int, set[int]]:
-        """The ids of the nodes that a node hangs on, by its own."""
+        """The id of each node's parents, by its own id."""
         found: dict[int, set[int]] = {}
         for holder in ast.walk(self.tree):
             for node in ast.iter_child_nodes(holder):
@@ -139,9 +139,9 @@ class Code:
         return found
 
     def compiled(self, step: Callable[[], bool], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
-        """The function, able to run. step: called in each round of a loop; hook: see places.py.
+        """Return the runnable function. step: called in each round of a loop; hook: see places.py.
 
-        Raises: SyntaxError, ValueError or TypeError where an edit made something that is not code.
+        Raises: SyntaxError, ValueError or TypeError if an edit is not valid code.
         """
         maker: Any = filled(f"def {_MAKER}(__class__): return {self.entry.name}")
         module = ast.Module([ast.fix_missing_locations(maker)], [])
@@ -156,7 +156,7 @@ class Code:
         return function
 
     def standing(self, node: Any) -> tuple[str, str, int]:
-        """The lines of the author's file that a node stands on, the node as it is written, and where in them it is."""
+        """Return the author's lines of a node, its source, and its place in these lines."""
         lines = self.source.splitlines()[node.lineno - self.first : node.end_lineno - self.first + 1]
         text = textwrap.dedent("\n".join(lines))
         left_out = len(lines[0]) - len(text.partition("\n")[0])
@@ -165,18 +165,18 @@ class Code:
         return text, piece or text_of(node), column
 
     def is_original(self, node: ast.AST) -> bool:
-        """True if the author wrote it, and no edit."""
+        """True if the author wrote it, not an edit."""
         return any(node is each for each in ast.walk(self.original))
 
 
 def text_of(node: ast.AST) -> str:
-    """As Python would write it."""
+    """Return the node's source, as Python unparses it."""
     node = node if isinstance(node, ast.expr) else ast.fix_missing_locations(node)
     return ast.unparse(node)
 
 
 def _nothing(*args: Any, **more: Any) -> None:
-    """In the place of what would print, ask or open a file."""
+    """Replaces functions that print, ask or open a file."""
 
 
 _BUILTINS = {**vars(builtins), **dict.fromkeys(("print", "open", "input", "breakpoint"), _nothing)}

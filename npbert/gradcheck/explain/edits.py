@@ -1,4 +1,4 @@
-"""Edit: one small change of the code, as the grammar has it: of an expression in its place, or of a whole statement."""
+"""Edit: a small change of the code by the grammar, of an expression or a whole statement."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from npbert.gradcheck.explain.places import CodePlace, is_idle
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_AROUND = ("missing factor", "missing term", "sign of the whole")  # something is written around what stands there
+_AROUND = ("missing factor", "missing term", "sign of the whole")  # they put something around existing code
 _AXES = ("None", "0", "1", "-1", "-2", "(0, 1)")
-_HANDED_ON = 1.0  # so much more costs an edit of a name that is only handed on
-_FORGOTTEN, _RETURNED = -0.7, 1.0  # so much less it costs to use what is never read; but where it is returned, more
+_HANDED_ON = 1.0  # the extra cost for a name that is only passed on
+_FORGOTTEN, _RETURNED = -0.7, 1.0  # the extra costs for using an unread name, and in a return
 _OF_SHAPE = ("shape", "size", "ndim", "dtype")
-_LEFT_OUT = ("U", "B")  # what is there, and never read or run through
+_LEFT_OUT = ("U", "B")  # existing but unread names, and parts that are not run
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
-"""Kinds that speak of numbers that are computed with, and say nothing of a range, an axis or an index."""
+"""Kinds for computed numbers, not for a range, an axis or an index."""
 
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """changes: new nodes, or statements, by the id of the old.   line: in the author's file.   more: what it costs more
-
-    old, new: the piece of the code that it is about, and what comes in its place.
+    """changes: new nodes, or statements, by the id of the old.   line: in the author's file   more: an extra cost
+    old, new: the affected piece of code, and its replacement
     """
 
     kind: str
@@ -41,7 +40,7 @@ class Edit:
 
     @property
     def rank(self) -> tuple[float, int, int]:
-        """The smallest is the nearest to what stands there."""
+        """A sort key: the smallest is closest to the existing code."""
         old, new = _size(self.old), _size(self.new) if isinstance(self.new, ast.AST) else 0
         length = new - 2 * old if self.kind in _AROUND else abs(new - old) + new // 3
         return KINDS[self.kind].cost + self.more, length, self.line
@@ -52,19 +51,19 @@ def _size(node: ast.AST) -> int:
 
 
 def edit_of(place: CodePlace, kind: str, new: ast.expr, more: float = 0.0) -> Edit:
-    """The edit that puts another expression in a place. Where a name is only handed on, it is not missing anything."""
+    """Return the edit that puts another expression in a place. A name that is only passed on misses nothing."""
     if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
         kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
     is_late = isinstance(place.statement, ast.Return) or KINDS[kind].cost > CHEAP
     if is_late and place.is_handed_on:
         more += _HANDED_ON
-    if not hasattr(new, "lineno"):  # what is edited next may be a piece of it
+    if not hasattr(new, "lineno"):  # the next edit may be inside it
         ast.fix_missing_locations(ast.copy_location(new, place.expr))
     return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)
 
 
 class PlaceEdits:
-    """The edits of one expression: `near` changes what stands there, `anew(kind)` writes something new."""
+    """The edits of one expression: `near` changes existing code, `anew(kind)` adds new code."""
 
     def __init__(self, place: CodePlace, vocabulary: Vocabulary) -> None:
         self.place, self.vocabulary = place, vocabulary
@@ -76,17 +75,17 @@ class PlaceEdits:
 
     @property
     def kinds(self) -> list[str]:
-        """Those of which something new can be written here."""
+        """Return the kinds that can add new code here."""
         return list(self._anew)
 
     def near(self) -> Iterator[Edit]:
-        """Each is a small change of what stands there, or uses what is never read."""
+        """Return the small changes of existing code, and uses of unread names."""
         yield from self._made(self._near)
         if isinstance(self.place.expr, ast.Call):
             yield from (edit_of(self.place, kind, new) for kind, new in _of_call(self.place.expr))
 
     def anew(self, kind: str) -> Iterator[Edit]:
-        """The simplest first; word by word."""
+        """Yield the additions of a kind, the simplest first."""
         return self._made(self._anew[kind])
 
     def _made(self, rules: list[Rule]) -> Iterator[Edit]:
@@ -97,12 +96,12 @@ class PlaceEdits:
             for drawn in ([each] for each in self.vocabulary.drawn(letter, place)) if letter else [[]]:
                 for rule, found in alike:
                     new = rule.made(found or {}, *drawn)
-                    if not (rule.kind == "extra term" and isinstance(new, ast.Constant)):  # 1 - p is no sum
+                    if not (rule.kind == "extra term" and isinstance(new, ast.Constant)):  # 1 - p is not a sum
                         yield edit_of(place, rule.kind, new, more)
 
 
 def _of_call(e: ast.Call) -> Iterator[tuple[str, ast.expr]]:
-    """Without the call, another function, along other axes."""
+    """Return edits of a call: without it, with another function, along other axes."""
     attribute = e.func if isinstance(e.func, ast.Attribute) else None
     name = attribute.attr if attribute else getattr(e.func, "id", "")
     is_method = attribute is not None and not text_of(attribute.value).startswith(("np", "math"))
@@ -117,7 +116,7 @@ def _of_call(e: ast.Call) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _of_axes(e: ast.Call, at: int) -> Iterator[tuple[str, ast.expr]]:
-    """The same along every other axis, with and without keepdims. at: the number of the argument that is the axis"""
+    """Return the call along every other axis, with and without keepdims. at: the index of the axis argument"""
     given = {k.arg: text_of(k.value) for k in e.keywords}
     old = given.get("axis", text_of(e.args[at]) if len(e.args) > at else "None")
     for axis, keep in itertools.product(dict.fromkeys((*_AXES, old)), ("False", "True")):
@@ -131,7 +130,7 @@ def _of_axes(e: ast.Call, at: int) -> Iterator[tuple[str, ast.expr]]:
 
 
 def statement_edits(code: Code) -> Iterator[Edit]:
-    """Every small edit of a whole statement."""
+    """Return every small edit of a whole statement."""
     for statement in _inside(code.entry):
         for kind, news in _in_place_of(statement):
             placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
@@ -186,7 +185,7 @@ class _Factor(NamedTuple):
 
 
 def _inside(holder: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements of a function, and those in its loops, branches and inner functions."""
+    """Yield the statements of a function, with its loops, branches and inner functions."""
     for statement in (*getattr(holder, "body", ()), *getattr(holder, "orelse", ())):
         if not is_idle(statement):
             yield statement
@@ -194,7 +193,7 @@ def _inside(holder: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _in_place_of(s: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
-    """(kind, what stands in the place of the statement)"""
+    """Yield (kind, replacement of the statement)."""
     is_unpacked = isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple | ast.List)
     for rule, found in rules_for(s):
         if not is_unpacked or rule.kind == "order":

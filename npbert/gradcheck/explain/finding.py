@@ -1,4 +1,4 @@
-"""Finding: one explanation of a wrong gradient, as data. describe: the same in plain English."""
+"""Finding: an explanation of a wrong gradient, as data. describe: words it."""
 
 import ast
 import textwrap
@@ -14,19 +14,19 @@ _COMPOUND = (ast.For, ast.While, ast.If, ast.With)
 
 
 def d(name: str) -> str:
-    """The gradient's name: dweight for weight."""
+    """Return the gradient's name, such as dweight for weight."""
     return f"d{name}" if name.isidentifier() else f"the gradient of {name}"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong in the author's code, or that is true of the wrong numbers.
+    """A mistake in the author's code, or a fact about the wrong numbers.
 
-    kind: see reasons.py.   subject: what is wrong by it: "dW, db".   place: the statement concerned, as it stands there
-    found: the piece of it that is concerned.   wanted: what would stand there.   cause: why, in one or two sentences
-    line: in the author's file, 0 where it is not known; file: its name, where there may be several.
-    marked: where the numbers begin to be wrong, if `found` and `wanted` are pieces of a right backward, and not of the
-    place; column: where in the place `marked` or `found` begins
+    kind: see reasons.py   subject: the wrong gradients, such as "dW, db"   place: the statement, as written
+    found: the wrong piece of it   wanted: the right piece   cause: the reason, in one or two sentences
+    line: in the author's file, or 0; file: its name, if there may be several
+    marked: the first wrong numbers, if `found` and `wanted` are pieces of a right backward, not of the place
+    column: the start of `marked` or `found` in the place
     """
 
     kind: str
@@ -42,12 +42,13 @@ class Finding:
 
     @property
     def is_of_right_code(self) -> bool:
-        """True if `found` and `wanted` are told of a right backward, and not of the author's."""
+        """True if `found` and `wanted` are pieces of a right backward, not of the author's."""
         return bool(self.marked) or not self.line
 
 
 def describe(finding: Finding, *, edit: bool = False) -> str:
-    """The line with the place marked, the kind and the cause; with `edit`, what would make it right, too."""
+    """Return the line with the place marked, the kind and the cause; with `edit`, also the change that makes it
+    right."""
     subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
     line = f"{finding.line} of {finding.file}" if finding.file else f"{finding.line}"
     where = f"; line {line} ({finding.kind}):" if finding.line else f" ({finding.kind})."
@@ -56,24 +57,24 @@ def describe(finding: Finding, *, edit: bool = False) -> str:
 
 
 def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
-    """The edit that would make it right, in words; "" if it is not known. of_several: others are shown beside it."""
+    """Return the edit that makes it right, or "" if unknown. of_several: other edits are shown with it."""
     subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
     if not finding.is_of_right_code:
         change = "these changes" if of_several else "this change"
         return f"With {change} {subject} {is_} right:\n{_changed(finding)}"
     given = finding.found or "nothing in its place"
     is_known = finding.found or finding.wanted
-    return f"Your numbers are those of the right backward with {given}, where {finding.wanted} stands." * bool(is_known)
+    return f"Your numbers are those of the right backward with {given} instead of {finding.wanted}." * bool(is_known)
 
 
 def describe_place(finding: Finding) -> str:
-    """Where the numbers begin to be wrong, of a finding that cannot say why."""
-    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right one."
+    """Return the place of the first wrong numbers, for a finding without a reason."""
+    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right backward."
     return f"{first}\n{_marked(finding)}"
 
 
 def _marked(finding: Finding) -> str:
-    """Each line of the place with its number, and below it what is concerned, where that is less than the line."""
+    """Return each line of the place with its number, and below it a mark if the piece is less than the line."""
     piece = finding.marked or finding.found
     rows = [f"{number:>6}:  {line}" for number, line in enumerate(finding.place.splitlines(), finding.line)]
     first = finding.place.partition("\n")[0]
@@ -96,7 +97,7 @@ def edited(finding: Finding) -> str:
 
 
 def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
-    """The edit told in the author's own words: what it says of the code as it stands."""
+    """Return the finding of an edit, in terms of the author's code."""
     cause = KINDS[edit.kind].cause
     if not isinstance(edit.old, ast.expr):
         place = _statement(edit.old, code)
@@ -123,7 +124,7 @@ def _of_several(edit: Edit, code: Code, subject: str) -> Finding:
 
 
 def where(place: CodePlace, code: Code) -> dict[str, Any]:
-    """line, place, marked and column of a finding: where the place is in the author's file."""
+    """Return line, place, marked and column of a finding, for a place in the author's file."""
     is_written = place.role == WRITTEN
     node: Any = getattr(place.statement, "value", place.expr) if is_written else place.expr
     text, marked, column = _standing(node, code)
@@ -131,7 +132,7 @@ def where(place: CodePlace, code: Code) -> dict[str, Any]:
 
 
 def _standing(node: ast.expr, code: Code) -> tuple[str, str, int]:
-    """The lines that an expression stands on, the expression, and where in them it begins."""
+    """Return the lines of an expression, the expression, and its start in them."""
     if code.is_original(node):
         return code.standing(node)
     statement, piece = _header(_down_to(node, code)[0]), text_of(node)
@@ -139,7 +140,7 @@ def _standing(node: ast.expr, code: Code) -> tuple[str, str, int]:
 
 
 def _down_to(node: ast.AST, code: Code) -> list[ast.AST]:
-    """The nodes from its statement down to the one that it hangs on."""
+    """Return the nodes from its statement down to its parent."""
     around = [each for each in ast.walk(code.tree) if any(inner is node for inner in ast.walk(each))]
     return around[max(n for n, each in enumerate(around) if isinstance(each, ast.stmt)) : -1]
 
@@ -150,6 +151,6 @@ def _statement(statement: ast.AST, code: Code) -> str:
 
 
 def _header(statement: ast.AST) -> str:
-    """The statement, or the first line of a loop or branch."""
+    """Return the statement, or the first line of a loop or branch."""
     text = text_of(statement)
     return text.splitlines()[0] if isinstance(statement, _COMPOUND) else text

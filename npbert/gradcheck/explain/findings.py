@@ -1,7 +1,7 @@
-"""explained: the findings on a layer whose backward is wrong, for `Report.diagnosis`.
+"""explained: the findings on a layer with a wrong backward, for `Report.diagnosis`.
 
-In this order, each when the one before has nothing to say: which part is wrong, the edit of its author's code that
-makes it right, what is true of the numbers, and the worst number.
+It tries in this order, until one succeeds: the wrong part; the edit of its author's code that makes it right; a fact
+about the numbers; the worst number.
 """
 
 import math
@@ -39,9 +39,9 @@ from npbert.io.messages import listed
 
 
 def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | None]:
-    """The gradients by backward, and the promise that it breaks, if the derivative may be right all the same.
+    """Return the gradients by backward, and a broken promise that does not concern the derivative.
 
-    The error of a gradient with a wrong shape says what would make it right, if that is known.
+    The error of a gradient with a wrong shape includes the fix, if known.
     """
     try:
         gradients = promised_gradients(function)
@@ -73,9 +73,9 @@ def _gradients_now(function: ScalarFunction) -> Gradients:
 
 
 def explained(report: Report, function: ScalarFunction, broken: PromiseError | None) -> Report:
-    """The report, with its diagnosis to be made when it is asked for, of the layer as it is now.
+    """Return the report, with a diagnosis at its first use, for the layer's current state.
 
-    Raises: the broken promise, where that is all that is wrong, with the edit that keeps it.
+    Raises: the broken promise, if nothing else is wrong, with the edit that keeps it.
     """
     report = replace(report, unchecked=_unchecked(function.layer))
     if report.ok and broken:
@@ -88,12 +88,12 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
 
 
 def _unchecked(layer: Any) -> str:
-    """A sentence on the float arrays among the attributes of a layer, which nobody can tell from constants."""
+    """Return a sentence on float arrays among a layer's attributes, which the check takes for constants."""
     if isinstance(layer, Form):
         return layer.note
     names = [f"self.{name}" for name in arrays_held_by(layer)]
-    is_no = "are float arrays and no Parameters" if len(names) > 1 else "is a float array and no Parameter"
-    what_to_do = "What is to be learned is a Parameter(array), used by its .value."
+    is_no = "are float arrays, not Parameters" if len(names) > 1 else "is a float array, not a Parameter"
+    what_to_do = "Make a learned array a Parameter(array), and use its .value."
     return f"Not checked: {listed(names, quote=str)} {is_no}. {what_to_do}" if names else ""
 
 
@@ -121,13 +121,13 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
             return
     if right:
         kind = type(getattr(function.layer, "model", function.layer)).__name__
-        after = "" if wrong else f"; look at what {kind} does with them"
+        after = "" if wrong else f"; look at how {kind} combines them"
         listed = ", ".join(right[:8]) + (", …" if len(right) > 8 else "")
         yield Finding("right parts", "", cause=f"right by themselves: {listed}{after}")
 
 
 def _is_right(part: Case) -> bool:
-    """Proved; or right along a few directions, where there is no proof. Raises: what the part raises alone."""
+    """True if proved, or right along a few directions without a proof. Raises: the part's errors."""
     function = ScalarFunction(part.layer, part.inputs, part.rng, 0)
     proof = prove(part.layer, *part.inputs, rng=part.rng)
     if proof.verdict != NOT_PROVED:
@@ -136,11 +136,12 @@ def _is_right(part: Case) -> bool:
 
 
 def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
-    """Of a layer whose parts are right: the edits; and for what they leave, the numbers, or an example."""
+    """Return the findings on a layer with right parts: the edits, and for other gradients a fact about numbers, or an
+    example."""
     edits = mended(function, tries)
     yield from edits
     if function.size > MOST_NUMBERS:
-        yield Finding("large", "", cause="backward is wrong: check_gradients of a smaller one says how")
+        yield Finding("large", "", cause="backward is wrong; for an explanation, run check_gradients on a smaller one")
         return
     wrong, (right, accuracy) = _gradients_now(function), function.right()
     mentioned = {word for edit in edits for word in edit.subject.split(", ")}
@@ -149,26 +150,26 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     for each in left:
         for finding in _of_numbers(function, each.name, wrong[each.name], right[each.name]):
             said.setdefault(finding.cause.removeprefix(finding.subject), []).append(finding)
-    for text, alike in said.items():  # what is true of several gradients is said once
+    for text, alike in said.items():  # the same fact about several gradients is one finding
         subjects = [finding.subject for finding in alike]
         subject = ", ".join(subjects) if len(subjects) <= 4 else f"{len(subjects)} gradients"
         subject = subject if len(subjects) == 1 else f"each of {subject}"
         yield replace(alike[0], subject=subject, cause=f"{subject}{text}")
     if left and not said and not edits:
         worst = max(left, key=lambda each: np.nan_to_num(each.relative_error, nan=np.inf))
-        numbers = f"backward says {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
+        numbers = f"backward returns {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
         cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers}"
         yield Finding("example", d(worst.name), cause=cause)
 
 
 def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Array) -> list[Finding]:
-    """Sentences on the numbers of one gradient, beside the sizes and numbers that the layer has."""
+    """Return facts about the numbers of one gradient, with the layer's sizes and numbers."""
     arrays = {key: value for key, value in function.named_inputs() if isinstance(value, np.ndarray)}
     arrays |= {key: parameter.value for key, parameter in function.parameters.items()}
     known = {"dy": function.dy[0]} if len(function.dy) == 1 else {}
     numbers = {"dy": function.dy[0].item()} if [each.size for each in function.dy] == [1] else {}
     counts: dict[str, int] = {}
-    for _, part in named_parts(function.layer):  # such as p, eps and num_heads
+    for _, part in named_parts(function.layer):  # p, eps, num_heads, …
         attributes = getattr(part, "__dict__", {}).items()
         numbers |= {key: each for key, each in attributes if type(each) is float and math.isfinite(each) and each}
         counts |= {key: each for key, each in attributes if type(each) is int and each > 1}
@@ -177,7 +178,7 @@ def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Array)
 
 
 def _sizes(arrays: dict[str, Any], counts: dict[str, int]) -> Iterator[tuple[str, int]]:
-    """The sizes of the arrays in words, but for 1; and of the parts into which columns are cut."""
+    """Return the sizes of the arrays in words, without 1, and the sizes of parts of columns."""
     for name, array in arrays.items():
         axes = ("rows", "columns") if array.ndim == 2 else [f"numbers along axis {axis}" for axis in range(array.ndim)]
         sizes = {f"the number of {axis} of {name}": size for axis, size in zip(axes, array.shape, strict=True)}

@@ -1,10 +1,10 @@
-"""The grammar of small edits, as data: what may stand in the place of what. One visitor (`edits.py`) applies it.
+"""The grammar of small edits, as data. One visitor (`edits.py`) applies it.
 
-A line of RULES is a kind of edit and, for it, patterns with all that may stand instead. In a pattern a to e are any
-expressions, f is any function, and ± is + in both places or − in both. A pattern of one letter asks what kind of thing
-the expression is (`CodePlace.sorts`). A capital letter on the right is drawn from what there is (`vocabulary.py`).
+A line of RULES is a kind of edit, and its patterns with their replacements. In a pattern a to e are any expressions, f
+is any function, and ± is + in both places or − in both. A pattern of one letter tests the kind of the expression
+(`CodePlace.sorts`). A capital letter on the right is drawn from the existing names (`vocabulary.py`).
 
-To teach a new edit, add it to the line of its kind; a new kind begins with a line in `reasons.py`.
+To add an edit, put it in the line of its kind. A new kind needs a line in `reasons.py`.
 """
 
 import ast
@@ -74,7 +74,7 @@ index: a[:, b] += c → a[np.arange(len(b)), b] += c; a[:, b] -= c → a[np.aran
 index: a[b] = c → a[b, np.arange(len(b))] = c; a[b] += c → a[b, np.arange(len(b))] += c
 index: a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b)), b] += c
 """
-"""kind: "pattern → replacement, …; pattern → …". A pattern that is a statement has one replacement."""
+"""kind: pattern → replacement, …; pattern → … A pattern that is a statement has one replacement."""
 
 _PAIRS = {
     "sum or mean": "sum mean",
@@ -82,7 +82,7 @@ _PAIRS = {
     "zeros_like ones_like; zeros ones; empty_like zeros_like; empty zeros; repeat tile; sin cos; exp log; sqrt square;"
     "dot outer; triu tril; floor ceil; real imag; tanh cosh; add subtract",
 }
-"""Functions that people mix up, by the kind of mistake."""
+"""Functions that are often mixed up, by the kind of mistake."""
 MIXED_UP: dict[str, list[tuple[str, str]]] = {}
 for _kind, _text in _PAIRS.items():
     for _a, _b in map(str.split, _text.split(";")):
@@ -92,7 +92,7 @@ REDUCTIONS = {"sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argm
 
 
 class Rule(NamedTuple):
-    """What may stand in the place of a pattern. drawn: the capital letter in `new`, or "" """
+    """A replacement of a pattern. drawn: the capital letter in `new`, or "" """
 
     kind: str
     pattern: Any
@@ -100,17 +100,17 @@ class Rule(NamedTuple):
     drawn: str
 
     def found_in(self, node: ast.AST) -> dict[str, ast.AST] | None:
-        """By letter, what stands for it in the node; None if the node is not of this form."""
+        """Return the parts of the node by letter, or None if it does not match."""
         found: dict[str, ast.AST] = {}
         return found if _fits(self.pattern, node, found) else None
 
     def made(self, found: dict[str, ast.AST], *drawn: ast.AST) -> Any:
-        """What stands in its place."""
+        """Return the replacement."""
         return filled(self.new, **found, **dict(zip(self.drawn, drawn, strict=True)))
 
 
 def rules_for(node: ast.AST, sorts: Collection[str] = ()) -> Iterator[tuple[Rule, dict[str, ast.AST]]]:
-    """The rules that fit, with what stands for their letters. sorts: the letters of what kind of thing it is"""
+    """Return the matching rules, with the parts for their letters. sorts: the letters of the node's kind"""
     for head in (_head(node), *sorts):
         for rule in _RULES.get(head, ()):
             found = rule.found_in(node)
@@ -119,7 +119,7 @@ def rules_for(node: ast.AST, sorts: Collection[str] = ()) -> Iterator[tuple[Rule
 
 
 def same(a: ast.AST, b: ast.AST) -> bool:
-    """True if they read the same."""
+    """True if their source is the same."""
     return ast.dump(a) == ast.dump(b)
 
 
@@ -140,7 +140,7 @@ def _head(node: ast.AST) -> str:
 
 
 def _rules() -> dict[str, list[Rule]]:
-    """By the letter of a pattern that is one, or by its head."""
+    """Return the rules by the letter of a one-letter pattern, or by the head of the pattern."""
     rules: dict[str, list[Rule]] = {}
     for line in RULES.strip().splitlines():
         kind, _, text = line.partition(": ")

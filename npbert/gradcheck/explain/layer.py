@@ -1,4 +1,4 @@
-"""mended: the edits of an author's functions that make the gradients those that forward shows, on several samples."""
+"""mended: finds the edits of an author's functions that make the gradients right on several samples."""
 
 import contextlib
 import copy
@@ -27,22 +27,22 @@ from npbert.gradcheck.inputs import as_tuple
 from npbert.gradcheck.report import Gradients, PromiseError
 
 MOST_NUMBERS = 3000
-"""A layer with more numbers is not searched for an edit: that would take minutes."""
+"""A larger layer is not searched for an edit, as that takes minutes."""
 
 _MOST_NAMED = 6
-_CALLS = 150_000  # of the author's functions, at most: a large model is run less often
+_CALLS = 150_000  # the most calls of the author's functions: a large model runs less often
 
 
 class LayerOracle:
-    """Runs a layer with another function in the place of one of its author's, and compares each gradient. Where all of
-    them are right, the promises of a layer are outputs, too; the first sample is enough for them."""
+    """Runs a layer with one of its author's functions replaced, and compares each gradient. If all are right, the
+    promises of a layer are outputs, too, on the first sample."""
 
     def __init__(self, samples: Sequence[Sample], function: FunctionType, *, is_of_forward: bool) -> None:
         self.samples, self.function, self.is_of_forward = samples, function, is_of_forward
         self._runs: dict[int, tuple[Any, Any]] = {}
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
-        """As the Protocol says."""
+        """Run the function on sample k, as in Oracle."""
         sample = self.samples[k]
         try:
             with in_place_of(self.function, function):
@@ -51,11 +51,11 @@ class LayerOracle:
                 with sample.function.unchanged():
                     call = Call(sample.function)
                     return self._seen(sample, call.y, call.backward(), tries_promises=k == 0)
-        except Exception:  # the layer's own: what is edited is called by its other methods
+        except Exception:  # an error of the layer, which calls the edited function
             return FAILED
 
     def _undone(self, function: ScalarFunction, k: int) -> tuple[Any, Gradients]:
-        """y and the gradients of a form, which changes nothing. Its forward runs but once if it is not edited."""
+        """Return y and the gradients of a Form. An unedited forward runs only once."""
         layer, tape = function.layer, Tape()
         if k not in self._runs or self.is_of_forward:
             y = layer.forward(*function.inputs, tape=tape)
@@ -80,7 +80,8 @@ class LayerOracle:
 
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
-    """The edits of the author's functions that make the layer right, or as much of it as they can, in so many tries."""
+    """Return the edits of the author's functions that make the layer right, or as much of it as possible, within the
+    tries."""
     with quiet():
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
         if not samples:
@@ -95,15 +96,15 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
 
 
 def _rank(search: Mending) -> tuple[int, float]:
-    """The smallest leaves the fewest gradients wrong, and then costs the least."""
+    """A sort key: the fewest wrong gradients, then the lowest cost."""
     return len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
 
 
 def _searches(
     samples: list[Sample], groups: list[list[FunctionType]], forward: list[FunctionType], tries: int
 ) -> dict[FunctionType, Mending]:
-    """Of each function, until one is mended. In all of a group what stands there is changed before something new is
-    written."""
+    """Yield the search of each function, until one succeeds. Within a group, changes of existing code come before
+    additions."""
     searches: dict[FunctionType, Mending] = {}
     for theirs, most in itertools.product(groups, (CHEAP, np.inf)):
         for count, each in enumerate(theirs):
@@ -126,24 +127,23 @@ def _briefly(step: EditStep) -> Finding:
 
 
 def _functions_of(function: ScalarFunction) -> tuple[list[list[FunctionType]], list[FunctionType], int]:
-    """Groups of those that backward runs through, the more suspicious first; where it runs through none of the
-    author's, those of forward. Then those of forward, and how many calls there are. Where nothing is the author's,
-    npbert itself is being changed."""
+    """Return groups of the functions of backward, the more suspicious first (or of forward, if backward has none); the
+    functions of forward; and the number of calls. If no function is an author's, npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
     for home in ("", own):
         forwards, backwards = _calls_of(function, home)
         forward, groups = functions_of(forwards), by_suspicion(forwards, backwards)
-        if forward or any(groups):  # a namedtuple's __new__ has no source
+        if forward or any(groups):  # without the __new__ of a namedtuple, which has no source
             break
     return groups if any(groups) else [forward], forward, len(forwards) + len(backwards)
 
 
 def _calls_of(function: ScalarFunction, home: str) -> tuple[list[Called], list[Called]]:
-    """Those of forward, and those of backward, as far as it goes."""
+    """Return the calls of forward, and of backward until it fails."""
     made: list[Call] = []
 
     def undo() -> None:
-        with contextlib.suppress(Exception):  # the author's own
+        with contextlib.suppress(Exception):  # errors of the author's code
             made[0].undone(made[0].dy)
 
     with function.unchanged():
@@ -154,13 +154,13 @@ def _calls_of(function: ScalarFunction, home: str) -> tuple[list[Called], list[C
 
 
 def _file_of(function: FunctionType) -> str:
-    """Its name; "" for what was typed."""
+    """Return the file name of a function, or "" if it was typed."""
     name = Path(function.__code__.co_filename).name
     return "" if name.startswith("<") else name
 
 
 def _of_same_owner(function: FunctionType, forward: list[FunctionType]) -> str:
-    """The sources of those that belong to the same class, or to the same module."""
+    """Return the sources of functions of the same class or module."""
     alike = [each for each in forward if _owner_of(each) == _owner_of(function)]
     return "".join(map(inspect.getsource, alike))
 

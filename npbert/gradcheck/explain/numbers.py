@@ -1,4 +1,4 @@
-"""explain: what is true of the numbers of a wrong gradient, where no edit of the code explains them."""
+"""explain: a property of the numbers of a wrong gradient, if no edit of the code explains them."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.finding import Finding, d
 
-_SAME = 1e-6  # what is left over, beside the largest error, by a statement that is true
+_SAME = 1e-6  # the rest of a true statement, relative to the largest error
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -24,11 +24,11 @@ def explain(
     numbers: Mapping[str, float] = NOTHING,
     known: Mapping[str, Array] = NOTHING,
 ) -> list[Finding]:
-    """The one thing that is true of the error of a gradient, and most telling; empty when nothing is.
+    """Return the most telling true statement about the error of a gradient; empty without one.
 
-    wrong, right: the gradient and what it should be, in float64. name: of the parameter or input, `x` for dx.
-    sizes: {"the number of columns of x": 7}, and numbers: {"p": 0.3}, which a factor may be made of.
-    known: arrays that may stand in its place, by name.
+    wrong, right: the gradient and the right one, in float64. name: of the parameter or input, `x` for dx. sizes: {"the
+    number of columns of x": 7}, and numbers: {"p": 0.3}, possible parts of a factor. known: arrays that may be returned
+    instead, by name.
     """
     statements = _statements(np.asarray(wrong), np.asarray(right, np.float64), name, sizes, numbers, known)
     return [Finding(kind, d(name), cause=f"{d(name)} {text}") for kind, text in itertools.islice(statements, 1)]
@@ -42,7 +42,7 @@ def _statements(
     numbers: Mapping[str, float],
     known: Mapping[str, Array],
 ) -> Iterator[tuple[str, str]]:
-    """(kind, in words), the most telling first."""
+    """Yield (kind, in words), the most telling first."""
     if wrong.shape != right.shape:
         cause = cause_of_shape(wrong, right)
         yield "shape", f"has shape {wrong.shape}, and {name} has shape {right.shape}{cause and ': ' + cause}"
@@ -56,9 +56,9 @@ def _statements(
     elif np.abs(wrong - right).max(initial=0) <= 1e-14 * np.abs(right).max(initial=0):
         return
     elif np.abs(wrong).max() <= 1e-14 * np.abs(right).max():
-        yield "zero", f"is 0 everywhere, though y moves with {name}: is it never added, or never returned?"
+        yield "zero", f"is 0 everywhere, but y depends on {name}: it may never be added or returned"
     elif not right.any():
-        yield "should be zero", f"should be 0 everywhere, as y does not move with {name}"
+        yield "should be zero", f"should be 0 everywhere, as y does not depend on {name}"
     else:
         factor = float((wrong * right).sum() / (right**2).sum())
         text, cause = _factor(factor, sizes, numbers) if factor else ("", "")
@@ -66,12 +66,12 @@ def _statements(
             yield "factor", f"{text}{cause}"
         for other, array in known.items():
             if array.shape == wrong.shape and wrong.size > 1 and array.any() and _is_told(wrong, right, array):
-                yield "another", f"is just {other}"
+                yield "another", f"equals {other}"
         yield from _place(wrong, right)
 
 
 def _is_told(wrong: Array, right: Array, guess: Array) -> bool:
-    """True if the wrong numbers are these."""
+    """True if the wrong numbers equal the guess."""
     return bool(np.abs(wrong - guess).max(initial=0) <= _SAME * np.abs(wrong - right).max(initial=0))
 
 
@@ -93,7 +93,7 @@ def _factor(factor: float, sizes: Mapping[str, int], numbers: Mapping[str, float
 
 
 def _equalities(sizes: Mapping[str, int], numbers: Mapping[str, float]) -> Iterator[tuple[float, str]]:
-    """(a factor, what it is equal to), the nearest first."""
+    """Return (a factor, its expression), the nearest first."""
     for name, value in numbers.items():
         yield value, f"{value:.4g} is {name}"
         yield 1 - value, f"{1 - value:.4g} is 1 − {name}"
@@ -103,7 +103,7 @@ def _equalities(sizes: Mapping[str, int], numbers: Mapping[str, float]) -> Itera
 
 
 def _place(wrong: Array, right: Array) -> Iterator[tuple[str, str]]:
-    """Right but in some rows or columns, where most of their numbers are wrong; or else at some places."""
+    """Return the rows or columns with the errors, if most of their numbers are wrong; otherwise the places."""
     is_off = np.abs(wrong - right) > _SAME * np.abs(right).max()
     zero = ": it is 0 there" if not wrong[is_off].any() else ""
     for axis, item in enumerate(("row", "column")[: right.ndim]):
@@ -124,14 +124,14 @@ def _first(places: Any) -> str:
 
 
 def cause_of_shape(wrong: Array, right: Array) -> str:
-    """In words, what has to be done to get the right gradient from one of another shape; "" if nothing simple does."""
+    """Return in words the operation that makes the right gradient from one of another shape; "" if none is simple."""
     wrong = np.asarray(wrong)
     guesses = [("transposed, it is right", wrong.T, right)]
     for axis in range(wrong.ndim):
         guesses.append((f"summed over axis {axis}, it is right", wrong.sum(axis), right))
     for axis in range(right.ndim):
-        guesses.append((f"it is the right one, but summed over axis {axis}", right.sum(axis), wrong))
-    guesses.append(("its numbers are right, and a reshape would do", wrong.ravel(), right.ravel()))
+        guesses.append((f"it is right, but summed over axis {axis}", right.sum(axis), wrong))
+    guesses.append(("its numbers are right, and only need a reshape", wrong.ravel(), right.ravel()))
     for text, one, other in guesses:
         if one.shape == other.shape and np.allclose(one, other, rtol=_SAME, atol=_SAME * np.abs(other).max(initial=0)):
             return text

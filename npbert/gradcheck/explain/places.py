@@ -1,4 +1,4 @@
-"""Place: an expression in the code, and what it is when the code runs."""
+"""Place: an expression in the code, and its value when the code runs."""
 
 import ast
 import contextlib
@@ -19,11 +19,11 @@ WRITTEN, RAISED = "written", "raised"
 
 @dataclass(eq=False)
 class CodePlace:
-    """An expression that may be what is wrong; or, with the role WRITTEN, what a statement has written into.
+    """An expression that may be wrong; or, with the role WRITTEN, an array that a statement has written into.
 
-    holder, role: the node that it hangs on, and as what.   hidden: its variables cannot be seen from outside.
-    in_brackets: it is in a subscript.   looped: it was computed more than once.   seen, value, env: whether it was
-    computed at all, what it was the first time, and the local variables then.
+    holder, role: its parent node, and its role there. hidden: its variables cannot be seen from outside. in_brackets:
+    it is in a subscript. looped: it was computed more than once. seen, value, env: whether it was computed, its first
+    value, and the local variables then.
     """
 
     code: Code
@@ -46,7 +46,7 @@ class CodePlace:
 
     @property
     def is_count(self) -> bool:
-        """True for an index or a piece of one, an axis, and for where a range begins or ends."""
+        """True for an index or a part of one, an axis, and the ends of a range."""
         called = getattr(self.holder, "func", None)
         return self.in_brackets or self.is_index or (self.role == "args" and getattr(called, "id", "") == "range")
 
@@ -57,7 +57,7 @@ class CodePlace:
 
     @property
     def sorts(self) -> str:
-        """The letters that the grammar has for what kind of thing it is."""
+        """Return the grammar's letters for its kind."""
         e, value, ndim = self.expr, self.value, getattr(self.value, "ndim", 0)
         is_array, is_name = isinstance(value, np.ndarray), isinstance(e, ast.Name | ast.Attribute)
         is_constant = isinstance(e, ast.Constant) and type(e.value) in (int, float)
@@ -81,24 +81,24 @@ class CodePlace:
 
     @property
     def is_whole(self) -> bool:
-        """True if it is all that its statement computes."""
+        """True if its statement computes nothing else."""
         return isinstance(self.holder, ast.stmt) and self.role != WRITTEN
 
     @property
     def is_one_of_several(self) -> bool:
-        """True if it is one of the things that its statement computes, with commas between them."""
+        """True if its statement computes several values, with commas, and it is one of them."""
         is_one = isinstance(self.holder, ast.Tuple | ast.List | ast.Dict)
         return is_one and self.holder is getattr(self.statement, "value", None)
 
     @property
     def is_handed_on(self) -> bool:
-        """True if it is a name that its statement returns, or gives another name."""
+        """True if it is a name that its statement returns or assigns to another name."""
         return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
 
     @property
     def is_others(self) -> bool:
-        """True if it is just what a function gave that is no function of NumPy's or Python's, or a part of that: what
-        is wrong with it is wrong there."""
+        """True if it is the result of a function outside NumPy and Python, or a part of it: its error is in that
+        function."""
         return (self.is_whole or self.is_one_of_several) and self._is_given(self.expr, set())
 
     def _is_given(self, e: ast.expr, seen: set[str]) -> bool:
@@ -118,7 +118,7 @@ class CodePlace:
         return None
 
     def valued(self, expression: Any) -> Any:
-        """The fingerprint of what an expression is, where the place was first reached; RAISED where it is nothing."""
+        """Return the fingerprint of an expression's value when the place was first reached; RAISED if it fails."""
         try:
             return fingerprint(eval(expression, {**self.code.scope, **self.env}))
         except Exception:  # of the author's code, edited
@@ -126,7 +126,7 @@ class CodePlace:
 
 
 def _is_python(function: Any) -> bool:
-    """True if it is written in Python, and not NumPy's."""
+    """True if it is written in Python, and not part of NumPy."""
     function = getattr(function, "__func__", function)
     is_written = isinstance(function, types.FunctionType | type)
     return is_written and not str(function.__module__).startswith(("numpy", "builtins"))
@@ -137,14 +137,14 @@ def _stores(target: ast.expr, name: str) -> bool:
 
 
 def places_in(code: Code) -> list[CodePlace]:
-    """All expressions whose value is read, the outer ones before the inner ones; and what is written into."""
+    """Return all expressions whose value is read, outer before inner ones, and the arrays that are written into."""
     top = CodePlace(code, ast.Constant(0), code.tree, "body", ast.Pass(), hidden=False)
     functions = enumerate(code.tree.body)
     return [place for n, function in functions for place in _places(function, replace(top, hidden=n > 0))]
 
 
 def _places(node: ast.AST, at: CodePlace, *, is_entry: bool = True) -> Iterator[CodePlace]:
-    """at: what is known of a place there"""
+    """at: the known properties of a place there"""
     if isinstance(node, ast.stmt):
         at = replace(at, statement=node)
         written = _written_by(node)
@@ -163,7 +163,7 @@ def _places(node: ast.AST, at: CodePlace, *, is_entry: bool = True) -> Iterator[
 
 
 def _is_written(holder: ast.AST, role: str, number: int) -> bool:
-    """True if it is an array that is written into: a of `a[i] = …` and np.add.at(a, …), what stands behind out=."""
+    """True if it is an array that is written into: a of `a[i] = …` and np.add.at(a, …), or the value of out=."""
     if isinstance(getattr(holder, "ctx", None), ast.Store):
         return role == "value"
     if isinstance(holder, ast.Call) and role == "args" and number == 0:
@@ -172,7 +172,7 @@ def _is_written(holder: ast.AST, role: str, number: int) -> bool:
 
 
 def _written_by(statement: Any) -> ast.expr | None:
-    """The array that a statement changes, to be read after it: x of `x += a`, `x[i] = a`, `np.add.at(x, …)`."""
+    """Return the array that a statement changes, to be read after it: x of `x += a`, `x[i] = a`, `np.add.at(x, …)`."""
     target: Any = None
     if isinstance(statement, ast.AugAssign):
         target = statement.target
@@ -184,13 +184,13 @@ def _written_by(statement: Any) -> ast.expr | None:
 
 
 def _is_read(node: ast.expr) -> bool:
-    """True if it has a value by itself, and is not written to."""
+    """True if it has a value and is not written to."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not any(isinstance(p, _NO_VALUE) for p in parts)
 
 
 def _is_once(node: ast.expr) -> bool:
-    """True if it cannot be computed by itself."""
+    """True if it cannot be computed alone."""
     return any(isinstance(each, _ONCE) or getattr(each, "id", "") == "super" for each in ast.walk(node))
 
 
@@ -201,21 +201,21 @@ def is_idle(node: ast.AST) -> bool:
 
 
 def compiled_expression(node: Any) -> Any:
-    """The code of an expression; where it is none, code that fails."""
+    """Return the code of an expression, or code that fails."""
     with contextlib.suppress(SyntaxError, ValueError, TypeError):
         return compile(ast.fix_missing_locations(ast.Expression(node)), "<candidate>", "eval")
     return compile("[][0]", "<candidate>", "eval")
 
 
 def copied(value: Any) -> Any:
-    """A copy of an array, or of arrays in a tuple or list, of NumPy's for any library's; anything else itself."""
+    """Return a copy of an array, or of arrays in a tuple or list, as NumPy arrays; any other value unchanged."""
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
         return np.array(value)
     return type(value)(map(copied, value)) if type(value) in (tuple, list) else value
 
 
 def broadcasts(value: Any, to: Any) -> bool:
-    """True if a number or array fits beside `to` and leaves its shape as it is; no list does."""
+    """True if a number or array broadcasts to `to` without changing its shape; never for a list."""
     if not isinstance(value, np.ndarray | np.generic | int | float):
         return False
     a, b = np.shape(value), np.shape(to)
@@ -223,7 +223,7 @@ def broadcasts(value: Any, to: Any) -> bool:
 
 
 def fingerprint(value: Any) -> Any:
-    """Equal for equal values, as far as it matters here."""
+    """Return a value that is equal for equal arguments."""
     if isinstance(value, np.ndarray):
         return (value.shape, value.dtype.str, value.tobytes() if value.dtype != object else id(value))
     if isinstance(value, tuple | list):

@@ -3,41 +3,41 @@
 from typing import NamedTuple
 
 _TABLE = """
-extra factor | 1.05 | missing factor | A factor is too many here, or a division.
-extra term | 1.0 | missing term | A term is too many here.
-sign | 1.0 | | A sign is wrong here.
+extra factor | 1.05 | missing factor | One factor or division too many.
+extra term | 1.0 | missing term | One term too many.
+sign | 1.0 | | A sign is wrong.
 sign of the whole | 1.3 | | The sign of this is wrong.
-axis | 1.0 | | Another axis belongs here.
-range | 1.0 | | Another range belongs here.
-keepdims | 1.0 | | keepdims is the wrong way round here: the axis that is summed over should stay as 1, or should go.
-sum or mean | 1.1 | | A sum and a mean are exchanged here.
-transpose | 1.2 | | The axes are in the wrong order here.
-function | 1.2 | | Another function belongs here.
-comparison | 1.3 | | Another condition belongs here, or none.
-= or += | 1.3 | | `=` and `+=` are exchanged here.
-in place | 1.3 | | This writes into an array in place; a new array is needed.
-repeated index | 1.35 | | `a[i] += b` keeps only one b of a number that is in i more than once; np.add.at adds all.
-order | 1.4 | | Two things are in the wrong order here.
-index | 1.4 | | Another index or slice belongs here, or none.
-extra step | 1.4 | missing step | A step is too many here.
-extra line | 1.4 | missing line | This line is too much.
-wrong name | 1.5 | | Another variable belongs here.
-size | 1.5 | | Another size belongs here.
-operator | 1.5 | | Another operator belongs here.
-new array | 1.5 | | `=` makes a new array here; the old one should be written into.
-brackets | 1.6 | | The brackets are in the wrong place here.
-other share | 1.6 | | A share p and its rest 1 − p are exchanged here.
-constant | 1.6 | | Another number belongs here.
-argument | 1.6 | | Other arguments belong here, or in another order.
-reshape | 1.6 | | reshape keeps the order in memory; here the axes should change places, too.
-misplaced factor | 1.7 | | A factor is at the wrong place here: inside of a sum, or before it, it is another one.
-copy | 1.7 | | A copy is needed here.
-too much | 1.95 | expression | Only a part of this belongs here.
-missing factor | 2.2 | extra factor | A factor is missing here, or a division.
-missing term | 2.5 | extra term | A term is missing here.
-missing step | 2.6 | extra step | A step is missing here.
-expression | 2.8 | expression | Another expression belongs here.
-missing line | 9 | extra line | A line is missing here.
+axis | 1.0 | | The axis is wrong.
+range | 1.0 | | The range is wrong.
+keepdims | 1.0 | | keepdims is wrong: the summed axis should stay with size 1, or disappear.
+sum or mean | 1.1 | | Sum and mean are exchanged.
+transpose | 1.2 | | The axes are in the wrong order.
+function | 1.2 | | The function is wrong.
+comparison | 1.3 | | The condition is wrong, or not needed.
+= or += | 1.3 | | `=` and `+=` are exchanged.
+in place | 1.3 | | This changes an array in place, but a new array is needed.
+repeated index | 1.35 | | `a[i] += b` keeps only one b if a number in i repeats; np.add.at adds all.
+order | 1.4 | | The order is wrong.
+index | 1.4 | | The index or slice is wrong, or not needed.
+extra step | 1.4 | missing step | One step too many.
+extra line | 1.4 | missing line | This line should not be here.
+wrong name | 1.5 | | The variable is wrong.
+size | 1.5 | | The size is wrong.
+operator | 1.5 | | The operator is wrong.
+new array | 1.5 | | `=` binds a new array, but the old one should be changed in place.
+brackets | 1.6 | | The brackets are in the wrong place.
+other share | 1.6 | | p and 1 − p are exchanged.
+constant | 1.6 | | The constant is wrong.
+argument | 1.6 | | The arguments are wrong, or in the wrong order.
+reshape | 1.6 | | reshape keeps the order in memory, but the axes must also be swapped.
+misplaced factor | 1.7 | | A factor is in the wrong place: it differs inside and outside of a sum.
+copy | 1.7 | | A copy is needed.
+too much | 1.95 | expression | Only a part of this is needed.
+missing factor | 2.2 | extra factor | A factor or a division is missing.
+missing term | 2.5 | extra term | A term is missing.
+missing step | 2.6 | extra step | A step is missing.
+expression | 2.8 | expression | The expression is wrong.
+missing line | 9 | extra line | A line is missing.
 """
 """kind | cost | mirror | what is true"""
 

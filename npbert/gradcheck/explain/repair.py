@@ -1,10 +1,10 @@
-"""Mending: the small edit of the author's own code that makes its gradients right, found by trying.
+"""Mending: the search for a small edit of the author's code that makes its gradients right.
 
-Each wrong output is mended for itself: an edit counts when one more is right and none newly wrong, on every sample, and
+Each wrong output is mended separately: an edit counts if one more is right and none newly wrong, on every sample, and
 on a second call.
 
-It works the other way round, too: a right code is "mended" until its numbers are the author's. What that takes is what
-the author's code lacks, though not a line of the two is alike.
+It also works in reverse: a right code is "mended" until its numbers are the author's. The reverse of that edit is
+missing in the author's code, even if the two share no line.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from npbert.gradcheck.explain.trial import (
 )
 
 TRIES = 8000
-"""So often the code is run at most, with one edit or another."""
+"""The most runs of the code, with any edits."""
 
 
 @dataclass(frozen=True)
 class EditStep:
-    """One edit. finding: what it says, and its `wanted` is the edit.   outputs: those that are right by it.
-    before, after: the code without the edit and with it"""
+    """One edit. finding: its message, with the edit as `wanted`. outputs: those it makes right. before, after: the code
+    without and with the edit"""
 
     finding: Finding
     outputs: tuple[str, ...]
@@ -46,9 +46,8 @@ class EditStep:
 
 
 class Mending:
-    """A code on its way to be right.
-
-    forward: its source, for what may be missing.   right: a right code, whose numbers show where none is wrong yet
+    """A code under repair. forward: its source, for missing parts. right: a right code, whose numbers show where the
+    code is still right
     """
 
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
@@ -65,8 +64,8 @@ class Mending:
 
     @property
     def _told(self) -> int:
-        """The number of edits that are told: not those after which something that is left is worse than it was; and
-        none where they only make code run that is wrong then, which explains nothing."""
+        """Return the number of edits to report: none after which a wrong output becomes worse; and none at all if they
+        only make the code run with wrong results."""
         first, *others = self._states
         if has_failed(first) and wrong_in(self._states[-1]):
             return 0
@@ -74,16 +73,16 @@ class Mending:
 
     @property
     def steps(self) -> list[EditStep]:
-        """The edits so far, in order."""
+        """Return the edits so far, in order."""
         return self._made[: self._told]
 
     @property
     def left(self) -> set[str]:
-        """The outputs that are wrong after them."""
+        """Return the outputs that are wrong after them."""
         return wrong_in(self._states[self._told])
 
     def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
-        """Look for edits up to a cost of `most`, in so many tries at most. It goes on where it was when it ended."""
+        """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
         self.trial.left = tries
         with quiet():
             while self._search and (best := self._search.best(most)):
@@ -96,7 +95,8 @@ class Mending:
         return self
 
     def suspect(self) -> Mapping[str, Any]:
-        """line, place and marked of a finding, for the first numbers that are in no right run; {} where none is."""
+        """Return line, place and marked of a finding, for the first numbers that are in no right run; {} without
+        any."""
         if not self._search or not self._runs or has_failed(self._states[0]):
             return {}
         with quiet():
@@ -104,8 +104,8 @@ class Mending:
         return where(place, self._search.code) if place else {}
 
     def told_of(self, wrong: Code) -> list[Finding]:
-        """The edits told of another code, whose numbers the oracle wants: found is what that seems to compute, wanted
-        what it should. Each has the line of `wrong` whose numbers are the first that the edit explains."""
+        """Return the edits as findings about another code, whose numbers the oracle wants: found is its apparent
+        expression, wanted the right one. Each has the line of `wrong` with the first numbers that the edit explains."""
         trial, found = self.trial, []
         with quiet():
             k = next((k for k, look in enumerate(self._states[0]) if look.wrong), 0) % (len(self._states[0]) - 1)
@@ -120,7 +120,7 @@ class Mending:
 
 
 def _turned(finding: Finding) -> Finding:
-    """The edit seen from the author's code: what was taken away is missing there."""
+    """Return the edit from the side of the author's code: a removed part is missing there."""
     kind, found, wanted = KINDS[finding.kind].mirror, finding.wanted, finding.found
     if "\n" in wanted:  # of several statements, which are no piece of the author's
         found = wanted = ""

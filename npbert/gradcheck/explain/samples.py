@@ -1,5 +1,5 @@
-"""samples_of: a layer with what it is given and what its gradients should be; and others like it, so that no edit is
-right for these numbers, or these sizes, alone."""
+"""samples_of: a layer with its inputs and right gradients, and variations of it, so no edit is right only for these
+numbers or sizes."""
 
 import contextlib
 import copy
@@ -16,21 +16,20 @@ from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import Gradients
 
 _OTHERS = ((1, 0), (0, 1), (2, 3), (0, 4))
-"""(so many rows more, number of the manner). Not with equal numbers: which slope is right at a kink is a matter of
-taste."""
+"""(more rows, number of the manner). Never equal numbers: the slope at a kink is a convention."""
 _WITH_REPEATED = 4
 _WITH_IGNORED = (0, 5)
 _LARGE, _FEW = 200, 2
-"""Of a layer of more numbers, so many of these."""
+"""The number of these for a layer of more numbers."""
 _NOTHING = 1e-3
 _IGNORED = -100
-"""The label of a row that does not count, where there are labels."""
+"""The label of a row that does not count, among labels."""
 
 
 class Sample(NamedTuple):
-    """A copy of the layer with what it is given, and its gradients as they should be.
+    """A copy of the layer with its inputs and its right gradients.
 
-    accuracy: how far each gradient may be off.   y: forward's
+    accuracy: the tolerance of each gradient. y: the result of forward
     """
 
     function: ScalarFunction
@@ -39,14 +38,14 @@ class Sample(NamedTuple):
     y: tuple[Array, ...]
 
     def wrong(self, given: Gradients) -> set[str]:
-        """The names of the gradients that are wrong."""
+        """Return the names of the wrong gradients."""
         off = {name: np.abs(given[name] - right).max(initial=0) for name, right in self.right.items()}
         return {name for name, each in off.items() if not each <= self.accuracy[name]}
 
 
 def samples_of(function: ScalarFunction) -> list[Sample]:
-    """The layer as it is given; and, as far as it allows that, with other numbers, other sizes, and in other manners.
-    None if it cannot be copied."""
+    """Return the layer unchanged and, as far as possible, with other numbers, sizes and manners; None if it cannot be
+    copied."""
     made: list[ScalarFunction] = []
     with contextlib.suppress(Exception):  # the layer's own
         made.append(_varied(function, function.inputs, np.copy, 0))
@@ -57,7 +56,7 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
         others.append(_WITH_IGNORED)
     for more, number in others if made else ():
         for inputs in resized(function.inputs, more):
-            with contextlib.suppress(Exception):  # the layer's own: it does not allow this size, or these numbers
+            with contextlib.suppress(Exception):  # the layer's own: it refuses this size, or these numbers
                 another = _redrawn(function, inputs, number)
                 if _runs(another) or not runs:
                     made.append(another)
@@ -66,7 +65,7 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
 
 
 def _runs(function: ScalarFunction) -> bool:
-    """False if backward raises: it may hold arrays of one size."""
+    """False if backward raises: it may have arrays of a fixed size."""
     with contextlib.suppress(Exception), function.unchanged():  # the author's own
         return bool(Call(function).backward())
     return False
@@ -84,7 +83,7 @@ def _is_of_labels(value: Any) -> bool:
 
 
 def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array], Array], seed: int) -> ScalarFunction:
-    """A copy of the layer with other values, with these inputs and, by its seed, another dy."""
+    """Return a copy of the layer with other values, these inputs and another dy, by seed."""
     layer = copy.deepcopy(function.layer)
     for _, parameter in named_parameters(layer):
         parameter.value = change(parameter.value)
@@ -93,8 +92,8 @@ def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array
 
 
 def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> ScalarFunction:
-    """Other numbers of the same kind, in the manner of this number: positive where all are, 0 and 1 where there is
-    nothing else. Whole numbers repeat, but for those in ascending order, which may have to be."""
+    """Return other numbers of the same kind, in the manner of this number: positive if all are, 0 and 1 if there are no
+    others. Whole numbers repeat, except in ascending order, which may be required."""
     rng = np.random.default_rng(number)
 
     def change(array: Array, manner: int = 0) -> Array:

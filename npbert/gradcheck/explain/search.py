@@ -1,4 +1,4 @@
-"""Search: one step of mending. The edits are tried in one order: what people do most often first."""
+"""Search: one step of mending. The edits are tried in order, the most common mistakes first."""
 
 import ast
 import copy
@@ -18,25 +18,23 @@ from npbert.gradcheck.explain.trace import Trace, is_result, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_worse, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_RIGHT = 1.0  # so much more costs an edit of a line whose numbers are right
-_AGAIN = 2.0  # so much less costs something new of a kind that was missing before
-_UNKNOWN = 0.5  # so much less, to write something new where the numbers begin to be nobody's
-_MORE = 0.3  # so much more may an edit cost that mends more than the first that helps;
-_TO_RUN = 1.0  # and than the first with which the code runs at all
-_SPOILED = (
-    1000.0  # times as far from right: it was all but right before. (Where two mistakes meet, one may hide the other)
-)
+_RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
+_AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
+_UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
+_MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
+_TO_RUN = 1.0  # and than the first with which the code runs
+_SPOILED = 1000.0  # times the error: it was nearly right before. (One of two mistakes may hide the other)
 _OF_ONES_OWN = ("missing factor", "missing step", "expression", "sign of the whole")
-"""Not told of what another function gave: where it is only handed on, nothing is wrong."""
+"""Never reported for another function's result: passing it on is no mistake."""
 
 Runs = Callable[[int], Trace]
 Made = tuple[Edit, Code, list[Outlook]]
-"""An edit that was chosen, the code with it, and what is wrong then."""
+"""A chosen edit, the code with it, and its wrong outputs."""
 
 
 class Search:
-    """now: what is wrong with the code, by sample.   runs: of a right code, by sample, where there is one
-    made: the kinds of the edits before, which are likely to be what is wrong elsewhere, too
+    """now: the errors of the code, by sample. runs: of a right code, by sample, if any. made: the kinds of the earlier
+    edits, likely mistakes elsewhere too
     """
 
     def __init__(
@@ -56,7 +54,7 @@ class Search:
         self._fine, self._unknown = self._verdicts()
 
     def best(self, most: float) -> Made | None:
-        """The edit that helps most among the cheapest, up to a cost of `most`; None where there is none."""
+        """Return the edit that helps most among the cheapest, up to the cost `most`; None without one."""
         if not next(self._number):
             self._fill()
         found: list[Made] = []
@@ -73,7 +71,7 @@ class Search:
         return min(found, key=lambda made: len(wrong_in(made[2])), default=None)
 
     def _fill(self) -> None:
-        """Put all that can be tried in line."""
+        """Queue all possible edits."""
         for edit in statement_edits(self.code):
             self._push(edit.rank, edit, None)
         for place in self.places:
@@ -97,14 +95,14 @@ class Search:
         heapq.heappush(self._waiting, (rank, next(self._number), thing, place))
 
     def _anew(self, cost: float, kind: str, place: CodePlace | None) -> Iterator[Edit]:
-        """The edits of a kind that write something new in a place."""
+        """Yield the edits of a kind that write something new in a place."""
         assert place
         for edit in PlaceEdits(place, self.vocabulary).anew(kind):
             yield replace(edit, more=edit.more + cost - KINDS[kind].cost)
 
     def _made(self, edit: Edit, place: CodePlace | None) -> Made | None:
-        """The code with the edit, if that helps. One that gives a place a value which is known not to help, or none, is
-        not tried."""
+        """Return the code with the edit, if it helps. An edit whose value is known not to help, or fails, is not
+        tried."""
         value, expression = None, compiled_expression(edit.new) if place else None
         if place and place.value is not None and not (place.hidden or place.looped):
             value = place.valued(expression)
@@ -125,7 +123,7 @@ class Search:
         return None
 
     def _values_of(self, place: CodePlace) -> set[Any]:
-        """Those that are known not to help; RAISED among them, where the code can be computed once more at all."""
+        """Return the values that are known not to help, with RAISED if the place can be computed again."""
         if place not in self._known:
             value = fingerprint(place.value)
             can_repeat = place.valued(compiled_expression(place.expr)) == value
@@ -133,8 +131,7 @@ class Search:
         return self._known[place]
 
     def _with(self, place: CodePlace, expression: Any) -> Callable[..., Any]:
-        """The code with another expression in a place. It is computed where the old one stood: the rest is compiled
-        but once for each place."""
+        """Return the code with another expression in a place. The rest is compiled only once for each place."""
         if place not in self._open:
             env = filled(f"{HOOK}(locals(), lambda: e)", e=place.expr)  # an inner function knows the names it reads
             self._open[place] = self.trial.compiled(self.code.edited({id(place.expr): env}), self._computed)
@@ -145,15 +142,15 @@ class Search:
         return eval(self._expression, {**self.code.scope, **env})
 
     def suspect(self) -> CodePlace | None:
-        """The first place whose numbers are in no right run, where what is wrong comes from, and nothing right; where
-        all that is wrong is 0, the first place that makes such an array."""
+        """Return the first place whose numbers are in no right run: wrong outputs come from it, and no right ones. If
+        all wrong outputs are 0, the first place with such an array."""
         wrong = [self.now[self.first].arrays.get(name) for name in self.now[self.first].wrong]
         if all(pair and not pair[0].any() for pair in wrong):
             shapes = {pair[0].shape for pair in wrong if pair}
             return next((each for each in self.places if is_result(each) and _is_zero(each.value, shapes)), None)
         for place in self._unknown:
             if self.right and all(map(self.right.has, telling(place.value))):
-                continue  # it is in a right run by another name
+                continue  # it is in a right run, under another name
             computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
             here = computed[0] if place.role == WRITTEN and computed else place
             if here.seen and not here.hidden and here in self._blamed:
@@ -161,8 +158,8 @@ class Search:
         return None
 
     def _verdicts(self) -> tuple[set[ast.stmt], list[CodePlace]]:
-        """Runs the code; what is to be said of the first sample beside a right code. Places that are not reached there
-        are looked at in the others."""
+        """Run the code and compare the first sample with a right code. Places not reached there are compared in the
+        others."""
         events = watched(self.trial, self.everything, self.first)
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
@@ -170,8 +167,7 @@ class Search:
         return self.right.verdicts(events) if self.right else (set(), [])
 
     def _is_blamed(self, place: CodePlace) -> bool:
-        """False where an edit of the place cannot help: where nothing wrong moves with it, or an output that is right,
-        or y."""
+        """False if an edit of the place cannot help: it moves no wrong output, or a right one, or y."""
         now = self.now[self.first]
         if place.hidden or not place.seen:
             return place.hidden or has_failed(self.now)
@@ -184,12 +180,12 @@ class Search:
             return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
 
         then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
-        is_shared = place.looped and self.trial.calls > 1  # what is right by one call may be wrong by another
+        is_shared = place.looped and self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
         return VALUES not in then.wrong and not is_spoiled and any(_has_moved(name, now, then) for name in now.wrong)
 
     def _is_progress(self, after: list[Outlook]) -> bool:
-        """True if some output that was wrong is right at every sample now, and none is newly wrong, or worse."""
+        """True if a wrong output is now right at every sample, and none is newly wrong, or worse."""
         if has_failed(after) or (not has_failed(self.now) and not wrong_in(after) < wrong_in(self.now)):
             return False
         pairs = zip(self.now, after, strict=True)
@@ -204,6 +200,6 @@ def _is_zero(value: Any, shapes: Collection[tuple[int, ...]]) -> bool:
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:
-    """True if a wrong output is another one then, as far as that can be told."""
+    """True if a wrong output changes, as far as known."""
     is_known = name in now.arrays and name in then.arrays
     return not is_known or not np.array_equal(now.arrays[name][0], then.arrays[name][0])

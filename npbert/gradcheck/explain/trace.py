@@ -1,8 +1,8 @@
-"""Run: up to where the author's numbers are those of a right run, and where they begin to be others.
+"""Trace: the last of the author's numbers that agree with a right run, and the first that differ.
 
-A value is recognised in any order of axes, any sign, as a row or column of a larger array, and before it is broadcast.
-So a statement is known to be right though it looks like none of the right code. What is not recognised may still be
-right, as a sum where the right code takes a mean; it is told with that in mind.
+A value is recognised in any order of axes, any sign, as a row or column of a larger array, and before broadcasting. So
+a statement may be known as right even if it looks unlike the right code. An unknown value may still be right, as a sum
+where the right code takes a mean; the message allows for it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ Event = tuple[CodePlace, Any]
 
 
 def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.inf) -> list[Event]:
-    """Runs the code on sample k; notes at its places what they are, in so many calls at most, and returns that in the
-    order of the run."""
+    """Run the code on sample k; return the values at its places, in at most `calls` calls, in the order of the run."""
     events: list[Event] = []
     reached: set[int] = set()
     order = _order_of_names(places[0].code.entry)
@@ -57,8 +56,8 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
 
 
 def _order_of_names(function: ast.FunctionDef) -> dict[str, int]:
-    """Arguments, and then what is assigned, as they come in the code: locals() is in another order in each version of
-    Python."""
+    """Return the arguments, and then the assigned names, in the order of the code: the order of locals() depends on the
+    version of Python."""
     names = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
     stored = [n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
     names += [n.id for n in stored]
@@ -66,7 +65,7 @@ def _order_of_names(function: ast.FunctionDef) -> dict[str, int]:
 
 
 def _in_reach(env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The variables, and what is kept on self."""
+    """Return the variables, and the attributes of self."""
     yield from env.items()
     for name, value in getattr(env.get("self"), "__dict__", {}).items():
         if isinstance(value, np.ndarray | int | float):
@@ -74,7 +73,7 @@ def _in_reach(env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 class Trace:
-    """The numbers that come up in a run of a right code, to be laid beside others."""
+    """The numbers of a run of a right code, for comparison."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         found = [(place, array) for place, value in events for array in telling(value)]
@@ -84,21 +83,21 @@ class Trace:
         self._last = list(telling(events[-1][1])) if events else []
 
     def has(self, array: Array, *, exactly: bool = False) -> bool:
-        """True if the array came up: as it is, or in any shape, order of axes and sign."""
+        """True if the array occurred: exactly, or in any shape, order of axes and sign."""
         exact, turned = itertools.islice(_marks(array), 2)
         return (exact if exactly else turned) in self._marks
 
     def lacks(self, place: CodePlace, array: Array) -> bool:
-        """True if the array never came up, or the name that it is given in this place stands for others."""
+        """True if the array never occurred, or if its name in this place has other values."""
         name = _name_of(place)
         return not self.has(array) or (name in self._names and (name, _size(array)) not in self._named)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], list[CodePlace]]:
-        """Of another run: the statements whose numbers all came up in this one, as they are; and in order the places of
-        those that never did, or not by that name, one of each statement."""
+        """Return of another run the statements whose numbers all occurred in this one, exactly; and in order the places
+        whose numbers did not, or under another name, one per statement."""
         results: dict[ast.stmt, list[Event]] = {}
         for place, value in events:
-            if is_result(place):  # what is written into grows: it counts as it is in the end, and alone
+            if is_result(place):  # an array that is written into changes: only its last value counts
                 earlier = [] if place.role == WRITTEN else results.get(place.statement, [])
                 results[place.statement] = [*earlier, (place, value)]
         fine, unknown = set[ast.stmt](), list[CodePlace]()
@@ -111,11 +110,11 @@ class Trace:
         return fine, unknown
 
     def first_of(self, events: list[Event], broken: Trace, outputs: list[tuple[Array, Array]]) -> CodePlace:
-        """The first place whose numbers a broken run has and this one has not, or not by that name. Else the last that
-        hands on a wrong output, or has a right one that is not handed on, or what only the broken run returns; else
-        what the code does last.
+        """Return the first place whose numbers only a broken run has, or only under that name. Otherwise the last place
+        that passes on a wrong output, or has a right one that is not passed on, or the value that only the broken run
+        returns; otherwise the last place of the code.
 
-        outputs: what the code gave, and what is wanted.
+        outputs: the results of the code, and the right ones.
         """
         unfinished = {"", *(ast.unparse(place.expr) for place, _ in events if place.role == WRITTEN)}
         for place, value in events:
@@ -134,13 +133,13 @@ class Trace:
 
 
 def _name_of(place: CodePlace) -> str:
-    """The name that its value is given; "" where it is given none."""
+    """Return the name that its value is assigned to, or ""."""
     target = place.statement.targets[0] if isinstance(place.statement, ast.Assign) and place.is_whole else None
     return target.id if isinstance(target, ast.Name) else ""
 
 
 def telling(value: Any) -> Iterator[Array]:
-    """The arrays and numbers of a value that are hardly there by chance: no whole number, nothing that is all alike."""
+    """Return the arrays and numbers of a value that hardly occur by chance: no whole numbers, no constant arrays."""
     if isinstance(value, tuple | list):
         for each in value:
             yield from telling(each)
@@ -153,8 +152,8 @@ def telling(value: Any) -> Iterator[Array]:
 
 
 def _marks(array: Array) -> Iterator[Any]:
-    """Marks that two arrays share if they are the same: first as they are; then in any shape, order and sign, and
-    before they are broadcast; then their rows and columns, so."""
+    """Return marks that equal arrays share: first exact; then for any shape, order and sign, and before broadcasting;
+    then for their rows and columns."""
     length = np.linalg.norm(array)
     weights = np.random.default_rng(0).standard_normal(array.size)
     yield array.shape, f"{length:.8e}", round(float((weights @ array.ravel()).real / length), 8)
@@ -164,13 +163,13 @@ def _marks(array: Array) -> Iterator[Any]:
 
 
 def _size(array: Array) -> str:
-    """A mean, in which order and repetition do not count."""
+    """Return a mean, which ignores order and repetition."""
     return f"{float(np.mean(np.abs(array) ** 1.5)):.8e}"
 
 
 def is_result(place: CodePlace) -> bool:
-    """True if it is what a statement computes: the whole, one of several, an argument of what is called for its
-    effect, or what has been written into."""
+    """True if it is a result of a statement: the only one, one of several, an argument of a call without a result, or
+    an array that is written into."""
     call = place.statement.value if isinstance(place.statement, ast.Expr) else None
     is_argument = isinstance(call, ast.Call) and place.holder is call
     is_whole = place.is_whole and place.role == "value" and not isinstance(place.expr, ast.Tuple)

@@ -1,4 +1,4 @@
-"""VARIATIONS, and resized: what floats, and sizes, may be like, so that nothing is right for some of them alone."""
+"""VARIATIONS, and resized: kinds of floats, and sizes, so nothing is right only for some of them."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -13,17 +13,17 @@ VARIATIONS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("some numbers are 0, and some are equal", np.round),
     ("numbers are large", lambda array: 10 * array),
 )
-"""In words, and made of usual ones, which are of size 1."""
+"""In words, with a function from usual numbers, of size 1."""
 
 
 def in_manner(array: Array, number: int) -> Array:
-    """A copy of the array in one of the manners. One without axes is as it was."""
+    """Return a copy of the array in one of the manners. An array without axes is unchanged."""
     return VARIATIONS[number % len(VARIATIONS) if array.ndim else 0][1](array)
 
 
 def resized(inputs: Sequence[Any], more: int) -> Iterator[list[Any]]:
-    """The inputs larger by so much along every axis, or along those of the rows, or the first; and at last as they
-    are."""
+    """Yield the inputs, larger by `more` along every axis, along those of the rows, or along the first; and last the
+    unchanged inputs."""
     arrays = [value for value in inputs if isinstance(value, np.ndarray) and value.ndim]
     rows = max((len(value) for value in arrays if value.dtype.kind == "f"), default=0)
     inner = next((value.shape[1] for value in arrays if value.ndim > 2), rows)
@@ -33,7 +33,7 @@ def resized(inputs: Sequence[Any], more: int) -> Iterator[list[Any]]:
 
 
 def _grown(value: Array, sizes: set[int], axes: int | None, more: int) -> Array:
-    """Larger along those of the first `axes` that have one of these sizes."""
+    """Return the value, larger along those of the first `axes` that have one of these sizes."""
     for axis, size in enumerate(value.shape[:axes]):
         if size in sizes:
             value = np.take(value, np.arange(size + more) % size, axis=axis)

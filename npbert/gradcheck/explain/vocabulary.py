@@ -1,4 +1,4 @@
-"""Vocabulary: what there is to write in a place, by the capital letter that stands for it in the grammar."""
+"""Vocabulary: the possible expressions for a place, by their capital letter in the grammar."""
 
 import ast
 import contextlib
@@ -19,7 +19,7 @@ _MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
 
 
 class Vocabulary:
-    """forward: its source, and perhaps that of other methods, whose expressions may be missing"""
+    """forward: its source, and maybe that of other methods, whose expressions may be missing"""
 
     def __init__(self, code: Code, forward: str = "") -> None:
         self.code = code
@@ -47,19 +47,19 @@ class Vocabulary:
         }
 
     def drawn(self, letter: str, place: CodePlace) -> Iterator[ast.expr]:
-        """All that this letter may stand for in the place; of no letter, nothing but the edit itself."""
+        """Return all expressions for this letter in the place; without a letter, only the edit itself."""
         kind = type(place.expr)
         return (each for each in self._drawn[letter](place) if type(each) is not kind or not same(each, place.expr))
 
     def _near(self, place: CodePlace) -> Iterator[ast.expr]:
-        """C: numbers near a constant, and those that are often in its place."""
+        """C: numbers near a constant, and common replacements."""
         c = place.expr.value  # type: ignore[attr-defined]
         for new in dict.fromkeys([c + 1, c - 1, 2 * c, c / 2, 1 - c, 0, 1, 2, 3, 0.5, *([1 / c] if c else [])]):
             if new != c and not (place.is_index and new != int(new)):
                 yield parsed(str(int(new) if new == int(new) else new))
 
     def _names(self, place: CodePlace) -> Iterator[ast.expr]:
-        """V: other names, and other attributes, that could be of the same kind."""
+        """V: other names and attributes, possibly of the same kind."""
         e = place.expr
         for name, value in place.env.items():
             if not place.seen or _could_be(value, place.value):
@@ -69,18 +69,18 @@ class Vocabulary:
             yield from (ast.Attribute(e.value, other, ast.Load()) for other in sorted(others))
 
     def _parts_left_out(self, place: CodePlace) -> Iterator[ast.expr]:
-        """B: the place after the backward of a part that the code does not run through."""
+        """B: the place after the backward of a part that the code does not call."""
         called = set(map(ast.unparse, self._attributes))
         for name, part in getattr(place.env.get("self"), "__dict__", {}).items():
             if hasattr(part, "backward") and f"self.{name}.backward" not in called:
                 yield filled(f"self.{name}.backward(e)", e=place.expr)
 
     def _forgotten(self, place: CodePlace) -> Iterator[ast.expr]:
-        """U: what is computed or given, and never read."""
+        """U: values that are computed or given, but never read."""
         return (_name(name) for name in self._unused if broadcasts(place.env.get(name), place.value))
 
     def _words(self, place: CodePlace) -> Iterator[ast.expr]:
-        """W: what fits beside the place."""
+        """W: expressions that broadcast with the place."""
         return (node for node, value in self._valued(place.env) if broadcasts(value, place.value))
 
     def _products(self, place: CodePlace) -> Iterator[ast.expr]:
@@ -93,17 +93,17 @@ class Vocabulary:
                         yield filled(text, a=a, b=b)
 
     def _steps(self, place: CodePlace) -> Iterator[ast.expr]:
-        """S: the place after a call of the code or of forward."""
+        """S: the place after a call from the code or from forward."""
         return (ast.Call(call.func, [place.expr, *call.args[1:]], call.keywords) for call in self._calls)
 
     def _valued(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
-        """Names, then expressions of the code and of forward, that are floats, truths or arrays of them; with their
-        values, each value once."""
+        """Return names, then expressions of the code and of forward, that are floats, booleans or arrays of them; with
+        their values, each value once."""
         scope, found = {**self.code.scope, **env}, dict[Any, tuple[ast.expr, Any]]()
         for e, code in [*((_name(name), name) for name in env), *self._compiled]:
             try:
                 value = eval(code, scope)
-            except Exception:  # of the author's code: a name that is not there yet, shapes that do not fit
+            except Exception:  # of the author's code: an undefined name, shapes that do not fit
                 continue
             is_number = isinstance(value, np.ndarray | float | np.floating) and np.size(value) <= _MOST_NUMBERS
             if is_number and np.asarray(value).dtype.kind in "fb":
@@ -112,12 +112,12 @@ class Vocabulary:
 
 
 def _name(name: str) -> ast.expr:
-    """Of a variable, or of what is kept on self."""
+    """Return the name of a variable, or of an attribute of self."""
     return filled(name)
 
 
 def sizes(env: Mapping[str, Any]) -> Iterator[ast.expr]:
-    """N: the sizes of the arrays that are there, and the whole numbers."""
+    """N: the sizes of the known arrays, and the whole numbers."""
     for name, value in env.items():
         texts = []
         if isinstance(value, np.ndarray) and value.ndim:
@@ -138,7 +138,7 @@ def _could_be(other: Any, value: Any) -> bool:
 
 
 def _read_in(tree: ast.AST) -> list[ast.expr]:
-    """The expressions that are read, but for those that change something."""
+    """Return the expressions that are read, except those that change something."""
     hidden = {id(n) for each in ast.walk(tree) if isinstance(each, ast.Call) for n in ast.walk(each.func)}
     changing = {_called(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)} | {"take", "backward", ""}
     return [
@@ -158,7 +158,7 @@ def _called(node: ast.AST) -> str:
 
 
 def _of_forward(source: str) -> list[ast.expr]:
-    """The expressions of forward, with what it assigns put in."""
+    """Return the expressions of forward, with its assignments substituted."""
     if not source:
         return []
     found: list[ast.expr] = []

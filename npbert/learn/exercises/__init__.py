@@ -1,4 +1,4 @@
-"""The exercises, in order. Each is one file of data: its text, its hints, a right answer, and why it is as it is."""
+"""The exercises, in order. Each is a file of data: its text, its hints, a right answer, and the reasons."""
 
 from dataclasses import replace
 from importlib import import_module
@@ -17,6 +17,6 @@ _ALL = tuple(
 )
 
 EXERCISES: dict[int, Exercise] = {exercise.number: exercise for exercise in _ALL}
-"""By number."""
+"""The exercises by number."""
 
 __all__ = ["EXERCISES"]

@@ -14,38 +14,40 @@ from npbert.learn.exercise import CHAPTERS, Exercise, Numbers, Part, returned
 from npbert.optim import clip_by_global_norm
 
 TEXT = """
-A batch that does not fit into memory comes in pieces. Each piece goes forward and backward by itself, and the gradients
-add up. At the end they have to be those of the whole batch, whose loss is the mean over all of its targets; the loss of
-a piece is the mean over its own. Not every piece has as many targets, and labels that are −100 (IGNORED) are none.
+A batch that does not fit into memory is cut into pieces. Each piece runs forward and backward separately, and the
+gradients add up. At the end they must be the gradients of the whole batch. Its loss is the mean over all of its
+targets; the loss of a piece is the mean over its own. The pieces have different numbers of targets, and labels of −100
+(IGNORED) are not targets.
 
-Then the gradients may be too large for a good step. All of them together are seen as one long vector, and if it is
-longer than max_norm, it is made shorter: the direction stays.
+Then the gradients may be too large for a good step. Take all of them as one long vector. If it is longer than max_norm,
+make it shorter and keep its direction.
 """
 ASKED_TO_ACCUMULATE = """
 Add the gradient of the mean loss over all targets of all pieces to the layer's; return that mean.
 
-pieces: for each an x (n, I), and labels (n,), at least one of which is a target. For one piece:
+pieces: each has an x (n, I), and labels (n,) with at least one target. For one piece:
 
     tape = Tape()
     its_mean = loss(layer(x, tape), labels, tape)
     layer.backward(loss.backward(1.0, tape), tape)
 
-where 1.0 is dloss: how much the loss of this piece counts in the whole. One piece at a time: together they do
-not fit into memory.
+where 1.0 is dloss, the weight of this piece's loss in the whole. Run one piece at a time: together they do not fit
+into memory.
 """
 ASKED_TO_CLIP = """
 Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
 
 The joint norm is the length of all gradients in one row: √(Σ grad²), summed over all numbers of all parameters.
-Change each parameter.grad in place, as in parameter.grad[...] *= factor. Where the norm is not above max_norm,
-nothing is changed. parameters is a list here; a parameter that is given twice counts once: it is one.
+Change each parameter.grad in place, as in parameter.grad[...] *= factor. If the norm is not above max_norm, change
+nothing. parameters is a list; a parameter that is in it twice counts once.
 """
 HINTS = """
-A mean of means is not the mean of all, unless all pieces have as many targets. A piece with n of N targets counts n/N.
-And the norm of several gradients is that of all of their numbers in one row.
+The mean of the pieces' means is not the mean of all targets, unless all pieces have the same number of targets. A piece
+with n of N targets has the weight n/N. The norm of several gradients is the length of one vector with all their
+numbers.
 
-Count the targets first: n = (labels != IGNORED).sum() for each piece, N for all. Then dloss = n / N for that piece, and
-the mean that you return is the sum of n / N · its_mean.
+Count the targets first: n = (labels != IGNORED).sum() for each piece, N for all. Then dloss = n / N for that piece.
+Return the sum of n / N · its_mean.
 
 For clipping: parameters = list(dict.fromkeys(parameters)); norm = √(Σ (p.grad**2).sum()); if norm > max_norm:
 p.grad[...] *= max_norm / norm, for each p; return norm.
@@ -63,40 +65,38 @@ def clip_by_global_norm(parameters, max_norm):
             p.grad[...] *= factor
     return norm
 """
-WEIGHT, BIAS, MEAN = "the gradient of weight", "the gradient of bias", "the mean that is returned"
+WEIGHT, BIAS, MEAN = "the gradient of weight", "the gradient of bias", "the returned mean"
 ROWS, KEPT = "the most rows at once", "the values of the layer"
 SHARE = """
-The loss of the batch is the mean over all of its targets, and that of a piece the mean over its own: so a piece counts
-as its targets are a part of all targets, and labels that are IGNORED are none.
+The loss of the batch is the mean over all of its targets, and the loss of a piece the mean over its own. So a piece has
+the weight n/N, its share of the targets. Labels that are IGNORED are not targets.
 """.strip().replace("\n", " ")
 REASONS = {
-    f"{BIAS}, {WEIGHT}": f"{SHARE} dloss is how much a piece counts. What comes back from the pieces adds up, to what "
-    "is there already.",
-    MEAN: f"{SHARE} In what is returned, too.",
-    ROWS: "A whole batch needs the memory that was not there. Let each piece go forward and backward by "
-    "itself; its share is n / N.",
+    f"{BIAS}, {WEIGHT}": f"{SHARE} dloss is the weight of a piece. The gradients of the pieces add to the "
+    "existing gradient.",
+    MEAN: f"{SHARE} This also holds for the returned mean.",
+    ROWS: "The whole batch does not fit into memory. Run each piece forward and backward "
+    "separately; its weight is n / N.",
     KEPT: "Only the gradients of the layer change: no step is taken here.",
-    f"{BIAS}, {WEIGHT}, {MEAN}": f"{SHARE} In the gradients, which add up, and in what is returned.",
+    f"{BIAS}, {WEIGHT}, {MEAN}": f"{SHARE} This holds for the gradients, which add up, and for the returned mean.",
 }
-CLIPPED, VALUES, RETURNED = "what becomes of the gradients", "what becomes of the values", "what is returned"
-SHORT = "what becomes of short gradients"
-IF = (
-    "With `if norm > max_norm:` before the factor, nothing is divided or changed where gradients are short enough. "
-    "All of them may be 0."
-)
+CLIPPED, VALUES, RETURNED = "the gradients afterwards", "the values afterwards", "the result"
+SHORT = "short gradients afterwards"
+IF = "With `if norm > max_norm:` before the factor, short gradients are not divided or changed. All of them may be 0."
 CLIP_REASONS = {
     SHORT: IF,
-    CLIPPED: "All gradients are one long vector, and keep its direction: all their numbers, of each parameter once, "
-    "are multiplied by one factor, so that its length is max_norm. Where it is not above max_norm, nothing is changed.",
-    RETURNED: "The joint norm is that of all gradients in one row, before anything is scaled: of each parameter once.",
-    f"{CLIPPED}, {RETURNED}": "The joint norm is that of all gradients in one row, each parameter once. Nothing is as "
-    "it should be while it is not.",
+    CLIPPED: "All gradients are one long vector, which keeps its direction. All their numbers, of each "
+    "parameter once, get one factor, so that its length is max_norm. If it is not above max_norm, nothing changes.",
+    RETURNED: "The joint norm is the length of all gradients in one vector, before scaling, each parameter once.",
+    f"{CLIPPED}, {RETURNED}": "The joint norm is the length of all gradients in one vector, each parameter once. All "
+    "else depends on it.",
 }
 CLIP_ADVICE = {"ZeroDivisionError": IF}
 
 
 def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[tuple[Array, Array]]) -> float:
-    """The mean loss over all targets of all pieces; its gradient is added, a piece with n of N targets counts n/N."""
+    """Return the mean loss over all targets of all pieces, and add its gradient; a piece with n of N targets counts
+    n/N."""
     counts = [len(labels[labels != IGNORED]) for _, labels in pieces]
     total = sum(counts)
     mean = 0.0
@@ -113,11 +113,11 @@ LABELS = (
     ([4, IGNORED, 0, 2, 1, 3, 4], [IGNORED, 1, IGNORED], [2, 3]),
     ([IGNORED, 0], [2, IGNORED, IGNORED, 1, 0], [6, 1, 5, IGNORED], [3]),
 )
-"""For each of two samples the labels of its pieces."""
+"""The labels of the pieces, for each of two samples."""
 
 
 class Watched(Linear):
-    """Remembers the most rows that it was given at once."""
+    """A layer that records the most rows in one call."""
 
     most_rows = 0
 
@@ -127,7 +127,7 @@ class Watched(Linear):
 
 
 def pieces_of(seed: int) -> tuple[Watched, list[tuple[Array, Array]]]:
-    """A layer whose bias has a gradient already, and pieces of a batch."""
+    """Return a layer with a gradient in its bias, and pieces of a batch."""
     rng, features = np.random.default_rng(seed), 3 + seed % 2
     labels = [np.array(part) for part in LABELS[seed % 2]]
     layer = Watched(features, 5 + 2 * (seed % 2), Init(rng, 1.0, np.float64))
@@ -136,7 +136,7 @@ def pieces_of(seed: int) -> tuple[Watched, list[tuple[Array, Array]]]:
 
 
 def accumulated(thing: Any, seed: int) -> Iterator[Numbers]:
-    """The gradients, what is returned, and what should not change."""
+    """Return the gradients, the result, and the numbers that should not change."""
     layer, pieces = pieces_of(seed)
     weight, bias = layer.parameters()
     mean = returned(thing(layer, SoftmaxCrossEntropy(), pieces), "the mean")
@@ -152,11 +152,11 @@ def accumulated(thing: Any, seed: int) -> Iterator[Numbers]:
 
 SIZES = (((3, 5), (7,), (2,)), ((4, 2), (5, 3), (11,)))
 LONG, ENOUGH = (1.3, 2.1), 99.0
-"""A max_norm above which gradients are, at either sample, and one below which they are."""
+"""A max_norm below the gradients' norm at both samples, and one above it."""
 
 
 def parameters_of(seed: int, *sizes: float) -> list[Parameter]:
-    """Three, with gradients of these sizes."""
+    """Return three parameters with gradients of these sizes."""
     rng = np.random.default_rng(seed)
     parameters = [Parameter(rng.standard_normal(shape)) for shape in SIZES[seed % 2]]
     for parameter, size in zip(parameters, sizes, strict=True):
@@ -165,7 +165,7 @@ def parameters_of(seed: int, *sizes: float) -> list[Parameter]:
 
 
 def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
-    """All gradients, values and norms of one clipping of gradients that are too long, and of some that are not."""
+    """Return all gradients, values and norms after clipping gradients above max_norm, and others below it."""
 
     def clip(max_norm: float, *sizes: float) -> tuple[Array, Array, Array]:
         parameters = parameters_of(seed, *sizes)

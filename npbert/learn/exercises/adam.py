@@ -16,28 +16,28 @@ Backward has found the gradients; the optimizer takes the step. Adam remembers t
 of its recent gradients, and v, the mean of their squares. A step is m̂ / (√v̂ + eps), times lr: large gradients and
 small ones take steps of about the same size.
 
-m and v start as 0, so after the first step they are far too small: m is (1 − β₁) g. Dividing by 1 − β₁ᵗ makes good for
-that: after the first step, m̂ is g. AdamW also shrinks the weights a little in each step.
+m and v start as 0, so they are far too small at first: after one step, m is (1 − β₁) g. Dividing by 1 − β₁ᵗ corrects
+that: after one step, m̂ is g. AdamW also shrinks the weights a little in each step.
 """
 ASKED_FOR_STEP = """
 Change the value of each parameter, in place, by the formulas of the class. t counts steps from 1.
 
-Each parameter has its value and its grad, an m in self.first_moments and a v in self.second_moments. self.lr,
-self.betas, self.eps and self.steps are there. scale: g is the gradient times scale; the gradient itself stays
-as it is.
+Each parameter has a value and a grad, an m in self.first_moments and a v in self.second_moments. You have
+self.lr, self.betas, self.eps and self.steps. scale: g is the gradient times scale; the gradient itself stays
+unchanged.
 
 Before its step, each value is multiplied by self.kept(parameter), which is 1 here, and less in AdamW.
 """
 ASKED_FOR_KEPT = """
 The factor for a value before its step: 1 − lr · λ for a matrix, and 1 for all else.
 
-λ is self.weight_decay. parameter.value.ndim says how many axes it has: biases, γ and β have one.
+λ is self.weight_decay. parameter.value.ndim is the number of axes: biases, γ and β have one.
 """
 HINTS = """
 Begin with self.steps += 1: that is t. Then for each parameter with its m and v: g is parameter.grad * scale.
 
-m[...] = β₁ m + (1 − β₁) g and v[...] = β₂ v + (1 − β₂) g², in place, so that they are remembered. Then m̂ = m /
-(1 − β₁ᵗ) and v̂ = v / (1 − β₂ᵗ), in arrays of their own.
+m[...] = β₁ m + (1 − β₁) g and v[...] = β₂ v + (1 − β₂) g², in place, so that they last. Then m̂ = m / (1 − β₁ᵗ) and v̂
+= v / (1 − β₂ᵗ), in new arrays.
 
 parameter.value *= self.kept(parameter), then parameter.value -= lr * m̂ / (np.sqrt(v̂) + eps). In AdamW:
 1 - self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0.
@@ -67,10 +67,12 @@ def kept(self, parameter):
         return 1 - decay
     return 1.0
 """
-MEAN = "its new share and what is left of the old add up to 1, and it is kept from step to step, in place"
+MEAN = (
+    "the weights of the new number and of the old mean add up to 1, and it changes in place, to last from step to step"
+)
 STEP = """
 First a value is multiplied by self.kept(parameter). Then it moves downhill, by the formula of the class. v starts as 0
-and is too small at first, as m is: both are made good for.
+and is too small at first, as m is, so both are corrected.
 """.strip().replace("\n", " ")
 COUNT, LARGE = "the count of steps", "the step with a large eps"
 GRADIENTS, NEW = "the gradients after each step", "the count of values that are a new array"
@@ -80,20 +82,20 @@ REASONS = {
     "v": f"v is the mean of recent g², and g is the gradient times scale. It is a mean with β₂: {MEAN}, in "
     "self.second_moments.",
     COUNT: "self.steps is t, the number of this step: the same for all parameters, and 1 in the first.",
-    LARGE: "Where eps and lr are so large, a step is m̂ itself. m starts as 0 and is too small at first; m̂ makes good "
-    "for that, with t, which is self.steps.",
+    LARGE: "With very large eps and lr, a step is m̂ itself. m starts as 0 and is too small at first; m̂ corrects "
+    "that, with t, which is self.steps.",
     "the bias, the weight": STEP,
-    GRADIENTS: "step leaves the gradients as they are: they may be looked at until zero_grad is called by whoever "
-    "trains, before the next backward. `g = parameter.grad` is the gradient itself, and `g *= scale` changes it; "
+    GRADIENTS: "step does not change the gradients: the training loop may read them until it calls zero_grad, before "
+    "the next backward. `g = parameter.grad` is the gradient itself, and `g *= scale` changes it; "
     "parameter.grad * scale is a new array.",
     NEW: "A value changes in place: parameter.value -= …, or parameter.value[...] = …, and not parameter.value = …. "
-    "Others may hold the array: on several processes the values of all parameters lie in one row, of which each "
-    "parameter.value is a part, and a new array is not part of it.",
+    "Other code may hold the array. With several processes, all values are in one long array, each "
+    "parameter.value is a part of it, and a new array is not.",
     f"the bias, {LARGE}, the weight": STEP,
 }
 KEPT_REASONS = {
-    "kept for a matrix": "lr · λ is the share of a value that is taken off in each step, and kept is what is left. As "
-    "the steps become smaller towards the end, so does the decay.",
+    "kept for a matrix": "lr · λ is the share of a value that each step removes, and kept is the rest. As the steps "
+    "become smaller towards the end, so does the decay.",
     "kept for a vector": "Decay keeps the weights of products small. Biases, γ and β, which have one axis, keep their "
     "size.",
 }
@@ -103,14 +105,14 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 SHAPES = (((3, 5), (7,)), ((2, 11), (13,)))
 SCALES = (0.5, 1.0, 0.3)
-"""For each step, what its gradients are multiplied by."""
+"""The scale of the gradients in each step."""
 VALUES = ("the weight", "the bias")
 MATRICES, VECTORS = ((3, 5), (1, 2), (6, 4)), ((7,), (1,), (50,))
 
 
 def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
-    """After each of some steps m, v and t, the values of two parameters, and what step should not change: the first
-    index is that of the step."""
+    """Return m, v and t, the values of two parameters, and the numbers that step should not change, after each step:
+    the first index is the step."""
     rng = np.random.default_rng(seed)
     parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[seed % 2]]
     arrays, settings = [parameter.value for parameter in parameters], SETTINGS[seed % 2] | options
@@ -135,12 +137,12 @@ def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
 
 
 def in_one_row(arrays: Iterable[Any]) -> Array:
-    """All of their numbers."""
+    """Return all their numbers in one array."""
     return np.concatenate([np.ravel(array) for array in arrays])
 
 
 def steps(optimizer: Any, seed: int) -> Iterator[Numbers]:
-    """After steps in which a matrix keeps nine tenths of itself."""
+    """Return the numbers after steps that multiply a matrix by 0.9."""
 
     class Decaying(optimizer):  # type: ignore[misc]
         def kept(self, parameter: Parameter) -> float:
@@ -148,12 +150,12 @@ def steps(optimizer: Any, seed: int) -> Iterator[Numbers]:
 
     after = after_steps(Decaying, seed)
     yield {name: after[name] for name in ("m", "v", COUNT)}
-    large = after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, but for what float64 cannot hold
+    large = after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, up to rounding
     yield {LARGE: large["the weight"]} | {name: after[name] for name in (*VALUES, GRADIENTS, NEW)}
 
 
 def with_decay(optimizer: Any, seed: int) -> Iterator[Numbers]:
-    """What kept returns, and the values after some steps with it."""
+    """Return the results of kept, and the values after some steps with it."""
     decay = 0.3 + 0.1 * seed
     adam, numbers = optimizer([Parameter(np.ones(1))], weight_decay=decay, **SETTINGS[seed % 2]), {}
     for what, shapes in (("matrix", MATRICES), ("vector", VECTORS)):

@@ -9,28 +9,28 @@ from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layer import layer_part
 
 TEXT = """
-An encoder layer is two halves, and each half is LayerNorm(s) with s = u + Dropout(f), where attention, or the
-feed-forward, made f from u. All its parts know their own backwards. What is left is to call them in the right order,
-and to bring together what comes back: u has two roads to the loss, past the sub-layer and through it.
+An encoder layer has two halves. Each is LayerNorm(s) with s = u + Dropout(f), where attention, or the feed-forward,
+computes f from u. All its parts have a backward. You call them in the right order, and add up gradients: u has two
+paths to the loss, past the sub-layer and through it.
 
-The order matters: the tape hands things back in the reverse order of forward. Attention has two inputs: it makes the
-queries of x, and the keys and the values of z. Its backward returns a gradient for each of the two.
+The order matters: the tape returns its entries in the reverse order of forward. Attention has two inputs: x gives the
+queries, and z gives the keys and the values. Its backward returns a gradient for each of the two.
 """
 ASKED = """
 Return (dx, dz), of the shapes of x and z.
 
-Call the backward of each part, in the reverse order of forward, with what came back so far and the tape:
+Call the backward of each part, in the reverse order of forward, with the gradient so far and the tape:
 self.output_norm, self.dropout, self.feed_forward, self.attention_norm, self.dropout, self.attention.
 """
 HINTS = """
-Undo the last line first: ds = self.output_norm.backward(dy, tape). s is a sum of h and of what dropout gave, and a sum
-hands its gradient to both of its sides, unchanged.
+Undo the last line first: ds = self.output_norm.backward(dy, tape). s is the sum of h and the output of dropout, and a
+sum passes its gradient to both sides unchanged.
 
-Through the sub-layer: df = self.dropout.backward(ds, tape), then self.feed_forward.backward(df, tape). Past it: ds as
-it is. Where the two roads meet, at h, they are added: dh = ds + self.feed_forward.backward(df, tape).
+Through the sub-layer: df = self.dropout.backward(ds, tape), then self.feed_forward.backward(df, tape). Past it: ds
+itself. At h the two paths meet, and their gradients add up: dh = ds + self.feed_forward.backward(df, tape).
 
 The first half is the same with dh in place of dy, self.attention_norm, and self.attention.backward(df, tape), which
-returns two: the gradient of x as queries, and dz. x went past attention and into it: dqueries, dz =
+returns two: the gradient of x as queries, and dz. x also has a path past attention: dqueries, dz =
 self.attention.backward(df, tape), and then return ds + dqueries, dz.
 """
 PLAIN = """
@@ -46,14 +46,14 @@ def backward(self, dy, tape):
     return dx, dz
 """
 HALF = """
-Each half is LayerNorm(u + Dropout(f)). Both roads begin inside the bracket, where the norm's backward ends: past the
-sub-layer what it returned goes on as it is, through the sub-layer it goes through dropout first.
+Each half is LayerNorm(u + Dropout(f)). Both paths start inside the bracket, with the gradient from the norm's backward.
+Past the sub-layer it is unchanged. Through the sub-layer, it first goes through dropout.
 """.strip().replace("\n", " ")
 REASONS = {
-    "dx": f"{HALF} For x the two roads are past attention, and through it as queries.",
-    "dz": "z goes into attention and nowhere else. So dz is all that comes back for it there, and it is right where "
-    "what attention's backward is given is right.",
-    "dx, dz": f"{HALF} Where they meet again, at h and at x, what came back along both is added.",
+    "dx": f"{HALF} For x the two paths are past attention, and through it as queries.",
+    "dz": "z is an input of attention alone. So dz comes only from attention's backward, and is right if "
+    "its argument is right.",
+    "dx, dz": f"{HALF} At h and at x the paths meet, and their gradients add up.",
 }
 TOP = "TapeError: .*on top of the tape is what"
 ORDER = "The whole order is output_norm, dropout, feed_forward, attention_norm, dropout, attention."
@@ -65,7 +65,8 @@ ADVICE = {
 
 
 def setting(sizes: tuple[int, int, int], lengths: tuple[int, ...], dropout: float, attention_dropout: float) -> Setting:
-    """An EncoderLayer of D features, H heads and F inside the feed-forward, and rows of sequences as long as these."""
+    """Return the setting of an EncoderLayer with D features, H heads and feed-forward size F, for sequences of these
+    lengths."""
     options = {"dropout": dropout, "attention_dropout": attention_dropout, "layer_norm_eps": 1e-2}
     shape = sum(lengths), sizes[0]
     return Setting(

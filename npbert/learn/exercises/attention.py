@@ -14,22 +14,21 @@ from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layer import layer_part
 
 TEXT = """
-Each query compares itself with all keys, S = Q Kᵀ/√d. Softmax makes weights of the scores, P = softmax(S), and the
+Each query is compared with all keys, S = Q Kᵀ/√d. Softmax turns the scores into weights, P = softmax(S), and the
 weights mix the values, C = P V. These are two matrix products with a softmax between them, and you know the backward of
 each. Of a product C = A B: dA = dC Bᵀ and dB = Aᵀ dC.
 
-Part one is attend_backward, the formula for R queries and T keys. Its arrays hold many heads at once: the last two axes
-are the matrix, and x.swapaxes(-1, -2) transposes it. The rest of the class, which is the library's, cuts a batch into
-heads and sequences. Part two, PaddedAttention, is the same in a batch with padding; there you split into heads
-yourself.
+Part one is attend_backward, the formula for R queries and T keys. Its arrays have many heads: the last two axes are the
+matrix, and x.swapaxes(-1, -2) transposes it. The rest of the class, from the library, cuts a batch into heads and
+sequences. Part two, PaddedAttention, is the same in a batch with padding; there you split into heads yourself.
 """
 ASKED = """
 Return dq, dk, dv, of the shapes of q, k, v.
 
 dc, q, dq (…, R, d)   k, v, dk, dv (…, T, d)   p (…, R, T): what softmax gave
 
-mask is what dropout kept of p: C = A V with A = self.dropout.apply(p, mask), and apply is its own backward.
-softmax_backward(dp, p) is there, and x.swapaxes(-1, -2) swaps the last two axes.
+mask marks the elements of p that dropout kept: C = A V with A = self.dropout.apply(p, mask), and apply is also
+its own backward. You can call softmax_backward(dp, p). x.swapaxes(-1, -2) swaps the last two axes.
 """
 ASKED_WITH_HEADS = """
 Return dq, dk, dv (B, T, D).
@@ -47,11 +46,11 @@ dK = dSᵀ Q/√d.
 a = apply(p, mask); dv = aᵀ dc; ds = softmax_backward(apply(dc vᵀ, mask), p) / √d; return ds k, dsᵀ q, dv.
 """
 HINTS_WITH_HEADS = """
-It is part one once more, without dropout: the weights that mixed the values are p itself. q, k, v and p are in heads
-already, (B, H, …, …); dc is not yet.
+It is part one again, without dropout: p mixes the values. q, k, v and p are already split into heads, (B, H, …, …), but
+dc is not.
 
-dc = self.split(dc) makes (B, H, T, d) of (B, T, D). Then the last two axes are the matrices, as in part one, and
-x.swapaxes(-1, -2) transposes them. Each of dq, dk, dv is merged at the end. Padding needs nothing: p is 0 there.
+dc = self.split(dc) turns (B, T, D) into (B, H, T, d). Then the last two axes are the matrices, as in part one, and
+x.swapaxes(-1, -2) transposes them. Merge each of dq, dk, dv at the end. Padding needs no extra step: p is 0 there.
 
 dc = self.split(dc); dv = pᵀ dc; ds = softmax_backward(dc vᵀ, p) / √d; return self.merge(ds k), self.merge(dsᵀ q),
 self.merge(dv).
@@ -87,27 +86,27 @@ def backward(self, dc, tape):
     return self.merge(dq), self.merge(dk), self.merge(dv)
 """
 SCORES = """
-Raising one score raises its own weight and takes from all others in the row of its query, so softmax is undone row by
-row. And forward divided the scores by √d, once, with the d features of one head.
+A higher score raises its own weight and lowers all others in the row of its query, so the backward of softmax works row
+by row. Forward divides the scores by √d, with d the features of one head.
 """.strip().replace("\n", " ")
 REASONS = {
-    "dq": "A query moves the scores of its own row, one for each key: each as fast as the key says, over √d.",
-    "dk": "A key moves a column of scores, one for each query: each as fast as the query says, over √d. What comes "
-    "back from the queries adds up.",
-    "dv": "A value is mixed into the c of every query, with the weight that dropout left of p. What comes back from "
-    "the queries adds up. No score is made of it.",
-    "dk, dq": "Both are made of dS, and the way to it is: back to the weights that mixed the values, through dropout "
+    "dq": "A query moves the scores of its row, one for each key. The speed of each is the key, over √d.",
+    "dk": "A key moves a column of scores, one for each query. The speed of each is the query, over √d. The "
+    "gradients from the queries add up.",
+    "dv": "A value is mixed into the c of every query, with its weight in p after dropout. The gradients from the "
+    "queries add up. Scores do not depend on it.",
+    "dk, dq": "Both come from dS. To get it, go back to the weights that mixed the values, through dropout "
     f"with the mask that forward drew, through softmax. {SCORES}",
 }
 REASONS_WITH_HEADS = {
-    "dq": f"{REASONS['dq']} A query that is padding is computed like all others, and p is 0 where a key is padding.",
+    "dq": f"{REASONS['dq']} A query that is padding is computed like all others, and p is 0 for a key that is padding.",
     "dk": REASONS["dk"],
-    "dv": "A value is mixed into the c of every query of its sequence, head by head, with the weight p: what comes "
-    "back from the queries adds up.",
-    "dk, dq": "Both are made of dS, and the way to it is: back to the weights that mixed the values, then through "
-    f"softmax. {SCORES} Padding needs nothing: p is 0 there.",
-    "dk, dq, dv": "All is done head by head, as in forward: what comes in is split, what goes out is merged, and the "
-    "gradients are returned in the order of forward's inputs.",
+    "dv": "A value is mixed into the c of every query of its sequence, head by head, with the weight p. The "
+    "gradients from the queries add up.",
+    "dk, dq": "Both come from dS. To get it, go back to the weights that mixed the values, then through "
+    f"softmax. {SCORES} Padding needs no extra step: p is 0 there.",
+    "dk, dq, dv": "Work head by head, as in forward: split the input, merge the outputs, and return the "
+    "gradients in the order of forward's inputs.",
 }
 ADVICE = {
     "AttributeError: .*attribute '(attend_backward|attend|dropout)'": "That belongs to DotProductAttention, part one. "
@@ -123,7 +122,7 @@ class PaddedAttention(Layer):
     q, k, v (B, T, D)   mask (B, T): 1 for a token, 0 for padding   c (B, T, D)
 
     The D features are cut into H heads of d = D / H each. A score of a key that is padding is set to −∞ before softmax,
-    so its probability is 0. (npbert itself computes no padding at all; this is how it is done elsewhere.)
+    so its probability is 0. (npbert computes no padding; other libraries do it in this way.)
     """
 
     def __init__(self, num_heads: int) -> None:
@@ -137,7 +136,7 @@ class PaddedAttention(Layer):
         return self.merge(p @ v)
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
-        """As attend_backward, head by head: split what comes in, merge what goes out."""
+        """As attend_backward, head by head: split dc, merge the gradients."""
         q, k, v, p = tape.take(self)
         check_like(self, dc, (len(q), q.shape[2], q.shape[1] * q.shape[3]), q.dtype, name="dc")
         dc = self.split(dc)
@@ -155,7 +154,8 @@ class PaddedAttention(Layer):
 
 
 def one_head(n: int, heads: int, d: int, m: int, t: int) -> Setting:
-    """n sequences of m queries and t keys, with heads of d features, and dropout of the weights."""
+    """Return the setting of n sequences of m queries and t keys, with heads of d features, and dropout of the
+    weights."""
     shapes = [(n * length, heads * d) for length in (m, t, t)]
     return Setting(
         DotProductAttention,
@@ -165,7 +165,7 @@ def one_head(n: int, heads: int, d: int, m: int, t: int) -> Setting:
 
 
 def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
-    """Sequences of these lengths, padded to the longest, with heads of d features."""
+    """Return the setting of sequences of these lengths, padded to the longest, with heads of d features."""
     shapes = [(len(lengths), max(lengths), heads * d)] * 3
     mask = (np.arange(max(lengths)) < np.array(lengths)[:, None]) * 1
     return Setting(PaddedAttention, lambda cls, init: cls(heads), lambda rng: (*map(rng.standard_normal, shapes), mask))

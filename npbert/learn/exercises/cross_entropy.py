@@ -13,19 +13,18 @@ from npbert.learn.layer import another_dtype, layer_part, sample
 from npbert.learn.verdict import paragraphs
 
 TEXT = """
-The loss says how surprised the model is by the right answers: for each row that has a label, −log of the probability
-that softmax gives to it, and of these numbers the mean. Rows whose label is −100 (IGNORED) have no target: they have no
-say in the loss.
+The loss measures the surprise at the right answers. For each row with a label, it is −log of the label's probability by
+softmax. The loss is the mean of these numbers. Rows with the label −100 (IGNORED) have no target, and do not affect the
+loss.
 
-With softmax in front, the logarithm cancels nearly everything: log p = logit − log Σ e^logits. Take the derivative of
-that by one logit. backward is given dloss, one number, and it is not always 1: a loss may be weighted, or be one of two
-that are added.
+With softmax in front, most of the logarithm cancels: log p = logit − log Σ e^logits. Take its derivative by one logit.
+backward gets dloss, one number. It is not always 1: a loss may have a weight, or be one of two in a sum.
 """
 ASKED = """
-Return dlogits (N, C), of the shape of logits; 0 in the rows that are ignored.
+Return dlogits (N, C), of the shape of logits; 0 in ignored rows.
 
-is_target (N,): True where a row has a label   targets (n,): the labels of these n rows
-scores (n, C): their logits   largest, total (n, 1): of each row the maximum, and Σ e^(score − maximum)
+is_target (N,): True for a row with a label   targets (n,): the labels of these n rows
+scores (n, C): their logits   largest, total (n, 1): the maximum of each row, and Σ e^(score − maximum)
 """
 HINTS = """
 For one row: loss = −(logit[label] − log Σₖ e^(logit[k])). The first term moves with the logit of the label alone; the
@@ -34,8 +33,8 @@ second with all of them: its slope by logit[k] is e^(logit[k]) / Σ e^logits, wh
 So a row gives p − onehot(label). The loss is the mean over the n targets, so divide by n = len(targets), not by N; and
 by the chain rule multiply by dloss. p is np.exp(scores - largest) / total.
 
-dscores = p; dscores[np.arange(n), targets] -= 1; dscores *= dloss / n, with n = len(targets). Then put them where they
-belong: dlogits = np.zeros((len(is_target), scores.shape[1]), scores.dtype); dlogits[is_target] = dscores.
+dscores = p; dscores[np.arange(n), targets] -= 1; dscores *= dloss / n, with n = len(targets). Then put them in their
+rows: dlogits = np.zeros((len(is_target), scores.shape[1]), scores.dtype); dlogits[is_target] = dscores.
 """
 PLAIN = """
 def backward(self, dloss, tape):
@@ -54,30 +53,30 @@ def backward(self, dloss, tape):
     return dlogits
 """
 REASONS = {
-    "dlogits": "The loss is the mean over the targets, and what comes after it asks for dloss times as much. In a row "
-    "that has a label, logit[label] moves the first term of −logit[label] + log Σ e^logits, and all logits of the row "
-    "move the second. A row that is ignored has no say.",
+    "dlogits": "The loss is the mean over the targets, with the factor dloss. In a row with a label, logit[label] "
+    "moves the first term of −logit[label] + log Σ e^logits, and all logits of the row move the second. An ignored row "
+    "does not affect the loss.",
 }
-ADVICE = {"NameError: .*'softmax'": "What it takes is there already: p = np.exp(scores - largest) / total."}
+ADVICE = {"NameError: .*'softmax'": "You have all that it needs: p = np.exp(scores - largest) / total."}
 LARGE = 1000.0
 OVERFLOW = f"""
-One thing to know: where scores are large, such as {LARGE:g}, yours is NaN, as e^score overflows (in float32 at 89
-already). forward subtracts the largest score of each row first, and so does p = np.exp(scores - largest) / total, which
-is the same number.
+Note: for large scores, such as {LARGE:g}, your result is NaN, as e^score overflows (in float32 from 89 on). forward
+first subtracts the largest score of each row. p = np.exp(scores - largest) / total does so, too, and is the same
+number.
 """.strip().replace("\n", " ")
 
 
 def labelled(*labels: int, classes: int) -> Setting:
-    """The loss, with these labels, and logits of so many classes."""
+    """Return the setting of the loss with these labels, and logits of this number of classes."""
     return sample(SoftmaxCrossEntropy, lambda rng: (rng.standard_normal((len(labels), classes)), np.array(labels)))
 
 
 SOME = labelled(IGNORED, 4, 0, 2, IGNORED, 4, 2, 3, IGNORED, 4, IGNORED, classes=5)
-ALL = labelled(3, 0, 3, 2, 0, 3, 1, classes=4)  # where each row is a target, the scores that are kept are the caller's
+ALL = labelled(3, 0, 3, 2, 0, 3, 1, classes=4)  # if each row is a target, the kept scores are the caller's array
 
 
 def overflows(layer_class: type[Any]) -> str:
-    """A remark on a right answer that is NaN where scores are large; and on the dtype."""
+    """Return remarks on a right answer that is NaN for large scores, and on its dtype."""
     layer, (logits, labels), _ = SOME.make(layer_class)
 
     def is_finite() -> bool:

@@ -11,29 +11,29 @@ from npbert.gradcheck.explain import in_manner
 from npbert.learn.exercise import CHAPTERS, Exercise, Numbers, Part, returned
 
 TEXT = """
-Before you write derivatives, you need a way to tell whether they are right. A computer can ask the function
-itself: move one number of x a little, and see how much f(x) moves. That is slow, once for every number, but it needs no
-calculus, so it can check what you will derive by hand.
+Before you write derivatives, you need a way to check them. A computer can measure them: move one number of x a little,
+and see how much f(x) changes. This is slow, as it runs f for every number. But it needs no calculus, so it can check
+the formulas that you will derive.
 
 f takes an array and returns one number. Return the array of its derivatives, one for each number of x, of the shape of
-x. np.ndindex(x.shape) gives the places of all numbers of an array of any shape.
+x. np.ndindex(x.shape) yields the index of every number, for any shape.
 """
 ASKED_CENTRAL = """
 Return ∂f/∂x, of the shape of x: for each number of x the slope of f between x − h and x + h.
 
-Move one number of x at a time, a step h up and a step h down, and leave x as it was.
+Move one number of x at a time, a step h up and a step h down, and leave x unchanged.
 """
 ASKED_COMPLEX = """
 Return ∂f/∂x, of the shape of x: Im f(x + ih) / h for each number of x.
 
-f can be given complex numbers. For a small h, f(x + ih) = f(x) + ih f′(x) − …, so the slope is in the imaginary
-part. Nothing is subtracted, so no digits are lost, and h can be as small as you like.
+f also takes complex numbers. For a small h, f(x + ih) = f(x) + ih f′(x) − …, so the slope is in the imaginary part.
+There is no subtraction, so no digits are lost, and h can be as small as you like.
 """
 HINTS = """
-Two points, one h above and one h below: they are 2h apart. All other numbers stay where they are.
+Take two points, one h above and one h below: they are 2h apart. All other numbers stay unchanged.
 
-For each `index` of np.ndindex(x.shape) make a copy of x, move copy[index], call f with the copy, and put what comes out
-at gradient[index]. For the complex step the copy is x.astype(complex).
+For each `index` of np.ndindex(x.shape) make a copy of x, move copy[index], call f with the copy, and put the result
+into gradient[index]. For the complex step the copy is x.astype(complex).
 
 central: gradient[index] = (f(up) - f(down)) / (2 * h). complex: moved[index] += 1j * h, then gradient[index] =
 f(moved).imag / h.
@@ -62,24 +62,23 @@ def complex_step(f, x, h=1e-30):
 """
 GRADIENT, CHANGED = "the gradient", "the count of changed numbers of x"
 RESTORED = (
-    "What is moved in place has to come back to exactly where it was, and x + h − h need not be x, as each step is "
-    "rounded. Keep the number, start = x[index], and put it back, x[index] = start; or move a copy, moved = x.copy()."
+    "x must be unchanged at the end, and x + h − h may differ from x, as each step is rounded. Keep the "
+    "number, start = x[index], and restore it, x[index] = start; or move a copy, moved = x.copy()."
 )
 REASONS_CENTRAL = {
-    GRADIENT: "It is a slope for each number of x, while all others stay: how much f changes between two points, over "
-    "how far they are apart. With a step to both sides the errors of the two cancel, but for what shrinks like h².",
+    GRADIENT: "It is the slope for each number of x, with all others fixed: the change of f between two points, over "
+    "their distance. With a step to both sides, the errors cancel except for a part that shrinks like h².",
     CHANGED: RESTORED,
 }
 REASONS_COMPLEX = {
-    GRADIENT: "A step along the imaginary axis shows in the imaginary part of f: as long as the step, times the slope, "
-    "with its sign. There is one step, not two. x + h stays on the real axis, where f is real: the step is 1j * h, and "
-    "x.astype(complex) is an array that can hold it.",
+    GRADIENT: "A step along the imaginary axis changes the imaginary part of f by the step times the slope. "
+    "It is one step, not two. x + h stays on the real axis, where f is real: the step is 1j * h, and x.astype(complex) "
+    "is an array for it.",
     CHANGED: RESTORED,
 }
 ADVICE = {
-    "moved at once": "The gradient says for each number by itself how fast f moves with it. So move one number, "
-    "x[index] for an index of np.ndindex(x.shape), while all others stay; and put it back before the next is moved. "
-    + RESTORED,
+    "moved at once": "The gradient is the slope of f for each number separately. So move one number, x[index] for "
+    "an index of np.ndindex(x.shape), with all others fixed, and restore it before you move the next. " + RESTORED,
 }
 SHAPES = ((2, 3), (5,), (3, 2, 4))
 
@@ -106,8 +105,8 @@ def complex_step(f: Callable[[Array], Any], x: Array, h: float = 1e-30) -> Array
 
 
 def run(h: float, derivative: Any, seed: int) -> Iterator[Numbers]:
-    """The gradient of a function at an x of another shape for each seed. The function refuses an x of which several
-    numbers are moved."""
+    """Return the gradient of a function, at an x of a different shape for each seed. The function rejects an x with
+    several changed numbers."""
     rng = np.random.default_rng(seed)
     shape = SHAPES[seed % len(SHAPES)]
     x, weights = in_manner(rng.standard_normal(shape), seed // 2), rng.standard_normal(shape)
@@ -116,14 +115,14 @@ def run(h: float, derivative: Any, seed: int) -> Iterator[Numbers]:
     def f(z: Any) -> Any:
         moved = int(np.sum(np.abs(z - start) > h / 2))
         if moved > 1:
-            raise ValueError(f"f is asked for where {moved} of the {x.size} numbers of x are moved at once")
+            raise ValueError(f"f is called with {moved} of the {x.size} numbers of x moved at once")
         return (weights * np.exp(np.sin(z))).sum() + np.cos(z.sum())
 
     yield {GRADIENT: returned(derivative(f, x, h)), CHANGED: np.array(np.sum(x != start), float)}
 
 
 def part(right: Any, h: float, **data: Any) -> Part:
-    """One of the two derivatives, by steps of h: so large that what was not divided by it is not taken for 0."""
+    """Return the part of one derivative, with steps h large enough that a missing division by h shows."""
     return Part(right=right, run=partial(run, h), advice=ADVICE, **data)
 
 

@@ -5,18 +5,18 @@ from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layer import layer_part, normal, sample
 
 TEXT = """
-While training, dropout sets each number to 0 with probability p, and multiplies the others by 1/(1 − p), so that the
-expected value stays the same. Which numbers are dropped is drawn anew in each forward, and kept on the tape as a mask:
-True where a number is kept.
+In training, dropout sets each number to 0 with probability p, and multiplies the others by 1/(1 − p), so that the
+expected value stays the same. Each forward draws the dropped numbers again, and keeps a mask on the tape: True where a
+number is kept.
 
-In evaluation nothing is dropped: there is no generator to draw from, y is x, and the mask is None.
+In evaluation there is no generator and no dropout: y is x, and the mask is None.
 """
-ASKED = "Return dx, of the shape of x. mask is True where x was kept, and None where nothing was dropped."
+ASKED = "Return dx, of the shape of x. mask is True where x was kept, and None if nothing was dropped."
 HINTS = """
-A number that was dropped had no say in the loss: its gradient is 0. A number that was kept was multiplied by 1/(1 − p):
-so is its gradient.
+A dropped number does not affect the loss: its gradient is 0. A kept number was multiplied by 1/(1 − p), and so is its
+gradient.
 
-Backward is the same as forward, applied to dy, with the same mask. So which method of this class could you call?
+Backward is the same as forward, applied to dy, with the same mask. Which method of this class could you call?
 
 Return self.apply(dy, mask). Or in full: dy if mask is None, else dy * mask / (1 - self.p).
 """
@@ -30,13 +30,13 @@ def backward(self, dy, tape):
     return dx
 """
 REASONS = {
-    "dx": "What was kept was multiplied, and its gradient is multiplied by the same; what was set to 0 had no say in "
-    "the loss. The mask says which these are, as forward drew it. Where it is None, nothing was dropped, and y is x.",
+    "dx": "A kept number was multiplied, and its gradient gets the same factor; a dropped number does not affect the "
+    "loss. The mask is the one that forward drew. If it is None, nothing was dropped, and y is x.",
 }
 ADVICE = {
-    r"NoneType.*\n.*mask": "mask is None when nothing is dropped: y is x then, and dx is dy.",
-    "TapeError: .*still holds": "Backward takes what forward kept off the tape, and puts nothing on it. Does it call "
-    "self.forward?",
+    r"NoneType.*\n.*mask": "If mask is None, nothing is dropped: y is x, and dx is dy.",
+    "TapeError: .*still holds": "Backward takes forward's entry off the tape, and puts nothing on it. Perhaps "
+    "it calls self.forward.",
 }
 PART = layer_part(
     sample(Dropout, normal(11, 7), 0.3),

@@ -5,16 +5,16 @@ from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layer import layer_part, permuted, sample
 
 TEXT = """
-An embedding is a table with a vector for each word: y[n] is the row of the table whose number is ids[n]. Some words
-appear several times in a batch, most not at all.
+An embedding is a table with a vector for each word: y[n] is row ids[n] of the table. Some words appear several times in
+a batch, most not at all.
 
-Ids are whole numbers and have no gradient, so backward returns nothing. Only the table learns. A row that was read
-three times moved three rows of y: what comes back from them adds up.
+Ids are whole numbers and have no gradient, so backward returns nothing. Only the table learns. A row that is read three
+times moves three rows of y, and their gradients add up.
 """
 ASKED = """
 Add dW to the gradient of self.weight: dW[v] is the sum of dy[n] over all n with ids[n] = v.
 
-dy (N, D)   dW (V, D), as W, and 0 in the rows that were not read
+dy (N, D)   dW (V, D), as W, and 0 in rows that are not read
 
 Return nothing: ids have no gradient.
 """
@@ -36,17 +36,17 @@ def backward(self, dy, tape):
     self.weight.add_grad(dW)
 """
 REASONS = {
-    "dW": "A row of the table that was read three times moved three rows of y: it collects the dy of all three, and a "
-    "row that was not read collects none. dy[n] belongs to row ids[n].",
+    "dW": "A row of the table that is read three times moves three rows of y, and adds up their three dy. A "
+    "row that is not read gets 0. dy[n] belongs to row ids[n].",
 }
 ADVICE = {
-    "a gradient of shape": "dW has a row for each word of the table, as W, and dy has a row for each n. So begin with "
+    "grad has shape": "dW has a row for each word of the table, as W, and dy has a row for each n. So start with "
     "dW = np.zeros_like(self.weight.value), and add dy[n] to row ids[n].",
     r"IndexError: .*out of bounds.*\n.*dy\[": "An id is a row of the table; dy has a row for each place n in ids. So "
     "dy[n] belongs to row ids[n] of dW.",
 }
 PART = layer_part(
-    sample(Embedding, permuted(5, 0, 5, 10, 2, 5, 0), 11, 3),  # the first and the last row are among them
+    sample(Embedding, permuted(5, 0, 5, 10, 2, 5, 0), 11, 3),  # includes the first and the last row
     sample(Embedding, permuted(6, 3, 6, 0, 3), 7, 4),
     names={"weight": "dW"},
     asked=ASKED,

@@ -28,7 +28,7 @@ UNKNOWN, FINE = "?", "right"
 
 
 class Suspect(NamedTuple):
-    """A method of a layer of the library, as it stands in the file; with one line changed, or none."""
+    """A method of a layer of the library in the file, with one line changed or none."""
 
     right: type[Any]
     method: str
@@ -54,11 +54,12 @@ SUSPECTS = {
 }
 
 TEXT = """
-You have written many backwards. Now read some. Here are twelve layers of the library. Some of them are as they should
-be; in others one line was changed, as people do it. All of them would train, and the loss would fall.
+You have written many backwards. Now read some. Here are twelve layers of the library. Some are right. In others one
+line has a typical mistake. All of them would train, and the loss would fall.
 
 Each line of a backward has a name at its end: a1, a2 and so on. In ANSWERS, at the end of this file, write for each
-layer the name of the line that is wrong, as "c4", or "right" if none is. Above each class is the place of its forward.
+layer the name of the wrong line, such as "c4", or "right". The comment above each class names the file with its
+forward.
 
 Try to find them by reading. If you are stuck, let the computer look:
 
@@ -71,20 +72,21 @@ Try to find them by reading. If you are stuck, let the computer look:
 For J it is CATALOGUE["FeedForward, gelu"].
 """
 HINTS = """
-Ask of each line: which line of forward does it undo? What was averaged there has to be divided by the same number, what
-was read twice has to be added twice, and what dropout changed has to be changed in the same way.
+For each line, find its line of forward. A mean in forward needs a division by the same number, a row that was read
+twice is added twice, and dropout's factor appears again.
 
 Seven of the twelve are broken. Losses, a gather, a norm, a mean, attention, and an encoder layer.
 
-Run check_gradients as the text at the top says, for each letter: it says which gradient is wrong, and how. Then look
-for the line that makes it.
+Run check_gradients for each letter, as in the text at the top: it names the wrong gradient and the error. Then look for
+the line that computes it.
 """
 
 
 @cache
 def lines_of(letter: str) -> list[str]:
-    """The lines of the method as they are in the file: its head, and the body without its docstring, with the change in
-    it, if there is one. Raises: ValueError where what is to be changed is not in the library's source just once."""
+    """Return the lines of the method in the file: its head, and the body without docstring, with the change.
+
+    Raises: ValueError unless the text to change occurs exactly once in the library's source."""
     suspect = SUSPECTS[letter]
     source = textwrap.dedent(inspect.getsource(getattr(suspect.right, suspect.method)))
     if suspect.before and source.count(suspect.before) != 1:
@@ -95,13 +97,13 @@ def lines_of(letter: str) -> list[str]:
 
 
 def answer(letter: str) -> str:
-    """The right answer for a layer: the name of the line that was changed, or "right"."""
+    """Return the right answer for a layer: the name of the changed line, or "right"."""
     after = SUSPECTS[letter].after
     return next((f"{letter}{number}" for number, line in enumerate(lines_of(letter)) if after and after in line), FINE)
 
 
 def class_text(letter: str) -> str:
-    """The class as it is in the file."""
+    """Return the class in the file."""
     right = SUSPECTS[letter].right
     head, *body = lines_of(letter)
     lines = [head, *(f"{line}  # {letter}{number}" for number, line in enumerate(body, start=1))]
@@ -116,7 +118,7 @@ class AnswersPart(Part):
     name = "ANSWERS"
 
     def sources(self) -> list[str]:
-        """The classes, and answers that are still to be found."""
+        """Return the classes, and the dictionary without answers."""
         lines = [f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items()]
         texts, helpers = list(map(class_text, SUSPECTS)), []
         for text, each in zip(texts, SUSPECTS.values(), strict=True):
@@ -126,9 +128,9 @@ class AnswersPart(Part):
 
 
 def judge_answers(thing: Any) -> Verdict | None:
-    """The first answer that is wrong, without the right one."""
+    """Return the verdict on the first wrong answer, without the right one."""
     if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
-        return Verdict(f"ANSWERS should have an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
+        return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
     given = {letter: str(thing[letter]).strip().lower() for letter in SUSPECTS}
     left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
     wrong = [letter for letter in SUSPECTS if given[letter] not in (answer(letter), UNKNOWN)]
@@ -136,33 +138,33 @@ def judge_answers(thing: Any) -> Verdict | None:
         count = len(SUSPECTS) - len(wrong) - len(left)
         told = _told(wrong[0], given[wrong[0]])
         return told.because_of(f"{count} of the {len(SUSPECTS)} answers are right so far.")
-    return Verdict(f"The answers for {', '.join(left)} are left; the others are right.") if left else None
+    return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
 
 
 def _told(letter: str, given: str) -> Verdict:
-    """Judge one wrong answer, without giving the right one away."""
+    """Return a sentence on a wrong answer, without the right one."""
     name, right = f"{letter}, {SUSPECTS[letter].right.__name__}", answer(letter)
     lines = [f"{letter}{number}" for number in range(1, len(lines_of(letter)))]
     if given not in (FINE, *lines):
-        return Verdict(f'{name}: "{given}" is no answer; wanted "{FINE}", or a line from {lines[0]} to {lines[-1]}.')
+        return Verdict(f'{name}: the answer is "{given}", wanted "{FINE}", or a line from {lines[0]} to {lines[-1]}.')
     if right == FINE:
-        return Verdict(f"{name}: line {given} is as it should be, and so are all others.")
+        return Verdict(f"{name}: line {given} is right, and so are all others.")
     if given != FINE:
-        return Verdict(f"{name}: something is wrong there, but line {given} is as it should be.")
+        return Verdict(f"{name}: one line is wrong, but line {given} is right.")
     return Verdict(f"{name}: one of its lines is wrong.", _what_is_wrong(letter))
 
 
 def _what_is_wrong(letter: str) -> str:
-    """A statement that is true of the numbers that a broken layer gives, as it is in the file."""
+    """Return a fact about the numbers of a broken layer in the file."""
     suspect, variables = SUSPECTS[letter], dict[str, Any]()
     exec(compile(EXERCISE.source(), f"<{letter}>", "exec"), variables)
     part = layer_part(CATALOGUE[suspect.right.__name__], method=suspect.method, asked="")
     found = judge(part, variables[letter.upper()], mends=False)
-    return f"Its numbers say: {found.says}" if found else ""
+    return f"From its numbers: {found.says}" if found else ""
 
 
 def show() -> str:
-    """The lines that were changed, and as they are in the library."""
+    """Return the changed lines, with the library's."""
     shown = []
     for letter, suspect in SUSPECTS.items():
         told, line = f"{letter}, {suspect.right.__name__}", answer(letter)

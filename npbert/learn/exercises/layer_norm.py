@@ -7,10 +7,10 @@ from npbert.learn.layer import layer_part, normal, sample
 TEXT = """
 LayerNorm brings every row to mean 0 and variance 1, then scales and shifts it: y = γ x̂ + β with x̂ = (x − μ) / σ.
 
-The gradients of γ and β are like those of a weight and a bias. The one of x is the most famous trap in backpropagation,
-because an xᵢ moves its row by three roads: its own x̂ᵢ directly; every x̂ⱼ through the mean μ; and every x̂ⱼ through σ.
-Begin with dx̂ = γ dy. For each road, work out how fast x̂ⱼ moves with xᵢ, multiply by dx̂ⱼ, and sum over j. Then add up
-the three.
+The gradients of γ and β are like those of a weight and a bias. The gradient of x is the most famous trap in
+backpropagation, because an xᵢ moves its row along three paths: its own x̂ᵢ directly; every x̂ⱼ through the mean μ; and
+every x̂ⱼ through σ. Start with dx̂ = γ dy. For each path, find how fast x̂ⱼ moves with xᵢ, multiply by dx̂ⱼ, and sum
+over j. Then add up the three.
 """
 ASKED = """
 Add dγ to the gradient of self.gamma and dβ to that of self.beta; return dx.
@@ -43,13 +43,13 @@ def backward(self, dy, tape):
     return dx
 """
 REASONS = {
-    "dγ": "A step in γ moves y by x̂ times as much, in every row: what comes back from the rows adds up.",
-    "dβ": "β is added to every row: what comes back from the rows adds up.",
-    "dx": "An x moves its row by three roads: directly, through μ and through σ. Each brings something back, and what "
-    "comes back is added. γ weighs each x̂ⱼ differently, so all three begin with dx̂ = γ dy, and not with dy.",
+    "dγ": "A step in γ moves y by x̂ times as much, in every row, and the gradients of the rows add up.",
+    "dβ": "β is added to every row, so the gradients of the rows add up.",
+    "dx": "An x moves its row along three paths: directly, through μ and through σ. Their gradients add up. γ "
+    "weights each x̂ⱼ differently, so all three start with dx̂ = γ dy, and not with dy.",
 }
 PART = layer_part(
-    sample(LayerNorm, normal(7, 5), 5, eps=1e-2),  # so large that it is seen where it is forgotten
+    sample(LayerNorm, normal(7, 5), 5, eps=1e-2),  # large enough to show if it is forgotten
     sample(LayerNorm, normal(4, 11), 11, eps=1e-1),
     names={"gamma": "dγ", "beta": "dβ"},
     asked=ASKED,

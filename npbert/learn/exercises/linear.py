@@ -8,27 +8,27 @@ TEXT = """
 Most of what BERT computes is this layer: each row of x is multiplied by a matrix, and a bias is added. Number by
 number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o].
 
-backward is given dy, where dy[n, o] says how fast the loss grows with y[n, o]. It is to find the same for every number
-of W, b and x. A number that moves several y moves the loss by all of them: its gradient is a sum over these y, of how
-fast it moves each, times the dy of that y.
+backward gets dy: dy[n, o] is the slope of the loss for y[n, o]. It has to find the same for every number of W, b and x.
+A number that moves several y moves the loss through all of them. So its gradient is a sum over these y: the speed of
+each y, times its dy.
 """
 ASKED = """
 Add dW to the gradient of self.weight and db to that of self.bias; return dx.
 
 dy (N, O)   dW (I, O), as W   db (O,), as b   dx (N, I), as x
 
-A gradient is added with self.weight.add_grad(dW). Three lines are enough, one for each gradient.
+Add a gradient with self.weight.add_grad(dW). Three lines are enough, one for each gradient.
 """
 HINTS = """
-Take one number, W[i, o]. Which y does it move, and how fast? Those of column o, one in every row n, each x[n, i] times
-as fast. So dW[i, o] is a sum over n.
+Take one number, W[i, o]. Which y does it move, and how fast? It moves column o, one y in every row n, each x[n, i]
+times as fast. So dW[i, o] is a sum over n.
 
-Σₙ x[n, i] dy[n, o] is a matrix product: n, which is summed over, has to be the second index of the left matrix and the
-first of the right one. It is the first of both, so x is transposed: it is the product of xᵀ with dy. The shapes allow
-nothing else: from (N, I) and (N, O) you need (I, O).
+Σₙ x[n, i] dy[n, o] is a matrix product. The summed index n has to be the second of the left matrix and the first of the
+right one. Here it is the first of both, so transpose x: it is the product of xᵀ and dy. The shapes confirm it: from (N,
+I) and (N, O) you need (I, O).
 
 dW is xᵀ dy. b[o] is added to every row, so its gradient is the sum of column o of dy. And x[n, i] moves the whole row
-y[n], with the weights W[i, :], so dx is dy Wᵀ.
+y[n], with the speeds W[i, :], so dx is dy Wᵀ.
 """
 PLAIN = """
 def backward(self, dy, tape):
@@ -41,9 +41,9 @@ def backward(self, dy, tape):
     return dx
 """
 REASONS = {
-    "dW": "W[i, o] moves y[n, o] in every row n, x[n, i] times as fast: what comes back from the rows adds up.",
-    "db": "b is added to every row, so it moves the loss once for each of them, and what comes back adds up.",
-    "dx": "x[n, i] moves all of its row of y, with the weights W[i, :]: what comes back over them adds up.",
+    "dW": "W[i, o] moves y[n, o] in every row n, x[n, i] times as fast, and the gradients of the rows add up.",
+    "db": "b is added to every row, so the gradients of the rows add up.",
+    "dx": "x[n, i] moves its whole row of y, with the speeds W[i, :], and the gradients of these y add up.",
 }
 PART = layer_part(
     sample(Linear, normal(7, 5), 5, 3),

@@ -1,4 +1,4 @@
-"""Exercise 12: which words are hidden, and what takes their place; judged by what comes out of many draws."""
+"""Exercise 12: masking, checked by the statistics of many draws."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,82 +13,83 @@ from npbert.gradcheck import GradientError
 from npbert.learn.exercise import CHAPTERS, Exercise, Numbers, Part, returned
 
 TEXT = """
-BERT learns from text alone: some words are hidden, and it has to guess them. This is not a backward, but much of what
-BERT can do comes from how it is done.
+BERT learns from text alone: some words are masked, and it has to predict them. This exercise is not a backward, but
+much of BERT's ability comes from this step.
 
-Of the words that are chosen, 80 % become [MASK]. 10 % become a random word, and 10 % stay as they are: the model is
-asked for them, too, and cannot know which words it will be asked for, so it keeps a good vector for every one. The
-label of a chosen word is its true id; all other labels are −100 (IGNORED), and no loss is computed there.
+Of the chosen words, 80 % become [MASK], 10 % become a random word, and 10 % stay unchanged. The model has to predict
+all of them. It cannot know which words are chosen, so it keeps a good vector for every word. The label of a chosen word
+is its true id. All other labels are −100 (IGNORED), which the loss leaves out.
 """
 ASKED = """
-Return (masked, labels), two lists or arrays as long as input_ids, which stays as it is.
+Return (masked, labels), two lists or arrays as long as input_ids, which stays unchanged.
 
-candidates: the places of ordinary words, which may be chosen (never [CLS], [SEP] or [PAD]).
-count: how many to choose
+candidates: the places of ordinary words, to choose from (never [CLS], [SEP] or [PAD]).
+count: the number of words to choose
 
-For the random word: vocabulary.word_ids, an array of all ordinary words. For [MASK]: vocabulary.mask_id. Draw from
-rng alone. whole_words may be left out: it is False here.
+For the random word: vocabulary.word_ids, an array of all ordinary words. For [MASK]: vocabulary.mask_id. Draw only
+from rng. Ignore whole_words: it is False here.
 """
 HINTS = """
 rng.choice(candidates, size=count, replace=False) gives `count` different places. Copy the ids first: masked =
 list(input_ids).
 
-For each chosen place, draw one number with rng.random(), and compare it twice: below 0.8 it is [MASK], below 0.9 a
-random word, else the word stays.
+For each chosen place, draw one number with rng.random(). Below 0.8 the word becomes [MASK], below 0.9 a random word,
+and otherwise it stays.
 
 labels = [IGNORED] * len(input_ids); for place in chosen: labels[place] = input_ids[place]; draw = rng.random();
 masked[place] = mask_id if draw < 0.8, int(rng.choice(vocabulary.word_ids)) if draw < 0.9.
 """
 CALLS, SIGMAS = (1000, 400), 6
-"""So many calls, and so far a share of them may be off by chance."""
+"""The number of calls, and the allowed deviation of a share by chance."""
 
 OPTIONS = ((0.4, 9), (0.4, 20), (0.2, 20), (1.0, 99))
-"""probability and max_predictions of calls."""
+"""The probability and max_predictions of calls."""
 COUNT = "how many places have a label"
 UNTRUE, UNLABELLED = "the count of labels that are not the true word", "the count of words replaced without a label"
-SPECIAL, NO_WORD = "the count of [CLS], [SEP] and [PAD] chosen", "the count of random words that are no ordinary word"
+SPECIAL, NO_WORD = "the count of [CLS], [SEP] and [PAD] chosen", "the count of random words that are not ordinary words"
 CANDIDATES, PAIRS = "how often each candidate is chosen", "how often two candidates are chosen together"
 SHARES = "the share of [MASK]", "the share of another word", "the share of the word itself"
 RANDOM, SAME = "how often each word is the random one", "how often two random words of a call are the same"
 PLACES, SPREAD = "how often each place becomes [MASK]", "the variance of the number of [MASK] in a call"
 CHOICE = "rng.choice(candidates, size=count, replace=False) gives `count` different places, all with the same chance."
 LABELS = "The label of a word that is chosen is its true id, input_ids[place]; all others are IGNORED, −100."
-DRAW = "Draw one number for each chosen word: below 0.8 it is [MASK], from there to 0.9 a random word, else it stays."
-WORDS = "It is any ordinary word, drawn anew for each place, all equally likely: rng.choice(vocabulary.word_ids)."
+DRAW = "Draw one number for each chosen word: below 0.8 it is [MASK], below 0.9 a random word, otherwise it stays."
+WORDS = "Draw an ordinary word for each place, all equally likely: rng.choice(vocabulary.word_ids)."
 REASONS = {
-    COUNT: f"It is `count`. {CHOICE} Each of them has a label, even where its word stays as it is. {LABELS}",
+    COUNT: f"It is `count`. {CHOICE} Each of them has a label, even if its word stays. {LABELS}",
     **dict.fromkeys((UNTRUE, UNLABELLED), LABELS),
     **dict.fromkeys((SPECIAL, CANDIDATES, PAIRS), CHOICE),
     **dict.fromkeys((NO_WORD, RANDOM, SAME), WORDS),
     **dict.fromkeys((PLACES, SPREAD), DRAW),
-    **dict.fromkeys(SHARES, f"{DRAW} A random word is now and then the true one."),
+    **dict.fromkeys(SHARES, f"{DRAW} A random word is sometimes the true one."),
 }
 
 
 def given_of(seed: int) -> tuple[Vocabulary, list[int]]:
-    """The words of the toy dialogue, or two letters; and the ids of a text, with a few that are special."""
+    """Return the words of the toy dialogue, or two letters; and the ids of a text, with some special tokens."""
     words = load_dialogue(9).vocabulary if seed == 0 else Vocabulary("ab")
     ids = words.word_ids.tolist() * (1 + 5 * seed)
     return words, [words.cls_id, *ids[:12], words.sep_id, *ids[5:14], words.sep_id, *[words.pad_id] * 4]
 
 
 def run(thing: Any, seed: int) -> Iterator[Numbers]:
-    """What is true of many calls: counts, and shares, which are as wanted where they are off by no more than chance."""
+    """Return statistics of many calls: counts, and shares, which become the right ones if chance explains the
+    difference."""
     vocabulary, ids = given_of(seed)
 
     def masked_and_labels(number: int, probability: float, most: int) -> Array:
         given, rng = list(ids), np.random.default_rng(number)
         found = returned(thing(given, vocabulary, rng, probability=probability, max_predictions=most), "masked, labels")
         if given != ids:
-            raise GradientError("input_ids itself is changed: write into a copy, masked = list(input_ids)")
+            raise GradientError("input_ids itself has changed; write into a copy, masked = list(input_ids)")
         if found.shape != (2, len(ids)) or found.dtype.kind not in "iu":
-            given_back = f"what is returned has the shape {found.shape} and is {found.dtype}"
+            given_back = f"the result has shape {found.shape} and dtype {found.dtype}"
             wanted = f"two lists, masked and labels, of {len(ids)} whole numbers, as input_ids (np.zeros makes floats)"
             raise GradientError(f"{given_back}, wanted {wanted}")
         return found
 
     if not np.array_equal(masked_and_labels(0, *OPTIONS[0]), masked_and_labels(0, *OPTIONS[0])):
-        raise GradientError("the same generator gives another result the second time: draw from rng alone")
+        raise GradientError("a second call with the same generator gives another result; draw only from rng")
     counts = [[(masked_and_labels(n, *each)[1] != IGNORED).sum() for n in range(60)] for each in OPTIONS]
     yield {COUNT: np.array(counts, float)}
 
@@ -112,7 +113,7 @@ def run(thing: Any, seed: int) -> Iterator[Numbers]:
     }
     others, words = masked[is_other], vocabulary.word_ids
     other = 0.1 * (1 - 1 / len(words))
-    of_word = 1 - np.array([np.mean(true[is_word] == word) for word in words])  # the true one does not show
+    of_word = 1 - np.array([np.mean(true[is_word] == word) for word in words])  # the true word does not show
     several = [row[at] for row, at in zip(masked, is_other, strict=True) if at.sum() > 1 and seed == 0]
     twice = [one == other for one, other, *_ in several]
     shares = np.array([np.mean(part[chosen]) for part in (is_mask, is_other, masked == true)])
@@ -127,7 +128,7 @@ def run(thing: Any, seed: int) -> Iterator[Numbers]:
 
 
 def by_chance(found: Array, wanted: Any, count: Any) -> Array:
-    """The shares, or those that are wanted where chance explains the difference. count: the cases that each is of."""
+    """Return the shares, or the right ones if chance explains the difference. count: the number of cases of each."""
     wanted = np.broadcast_to(wanted, found.shape)
     far = SIGMAS * np.sqrt(wanted * (1 - wanted) / np.maximum(count, 1)) + 1e-9
     return np.where(np.abs(found - wanted) <= far, wanted, found)

@@ -1,4 +1,4 @@
-"""Exercise 11: one table at two places."""
+"""Exercise 11: one table in two places."""
 
 import numpy as np
 
@@ -9,29 +9,28 @@ from npbert.learn.exercise import CHAPTERS, Exercise
 from npbert.learn.layer import layer_part, permuted, sample
 
 TEXT = """
-BERT has one table of word vectors, and uses it twice: at the beginning it looks up the vector of each word, and at the
-end it compares what came out with the vectors of all words, to guess the word that was hidden.
+BERT has one table of word vectors, and uses it twice. At the input, it looks up the vector of each word. At the output,
+it compares the result with the vectors of all words, to predict the masked word.
 
-A number of the table therefore moves the loss by two roads. The chain rule does not mind: work out what each use brings
-back, as if the other were not there, and add both to the same gradient.
+So a number of the table moves the loss along two paths. Find the gradient of each use as if the other did not exist,
+and add both to the same gradient.
 """
 ASKED = """
 Add dE to the gradient of self.table and dc to that of self.bias. Return nothing: ids have no gradient.
 
-dlogits (N, V)   dE (V, D)   dc (V,)   h (N, D): the rows of the table that were read
+dlogits (N, V)   dE (V, D)   dc (V,)   h (N, D): the rows read from the table
 
 self.table.value is E, and self.table.grad its gradient. add_grad adds a whole array of E's shape to it;
-np.add.at(self.table.grad, ids, rows) adds rows to those that ids names, each as often as it is named.
+np.add.at(self.table.grad, ids, rows) adds rows to the rows given by ids, with repetitions.
 """
 HINTS = """
-The end is a Linear whose weight is Eᵀ (times a). What does it bring back to its weight, to its bias, and to its input
-h?
+The output is a Linear with the weight Eᵀ (times a). What are the gradients of its weight, its bias, and its input h?
 
 As the decoder: dE = a dlogitsᵀ h, of the shape (V, D), and dc = Σₙ dlogitsₙ. For the embedding you need dh = a dlogits
 E, (N, D).
 
-Then dh goes back to the rows that were read: np.add.at(dE, ids, dh), as in exercise 6. Both parts are added:
-self.table.add_grad(a * dlogits.T @ h), and np.add.at(self.table.grad, ids, dh).
+Then add dh to the rows that were read: np.add.at(dE, ids, dh), as in exercise 6. Add both parts: self.table.add_grad(a
+* dlogits.T @ h), and np.add.at(self.table.grad, ids, dh).
 """
 PLAIN = """
 def backward(self, dlogits, tape):
@@ -47,11 +46,11 @@ def backward(self, dlogits, tape):
     self.bias.add_grad(dc)
 """
 REASONS = {
-    "dE": "The table moves the loss by two roads. At the end every row of it is compared with every h, times a; and at "
-    "the beginning each id reads one row, some of them more than once. What comes back along both is added, to what is "
-    "there already.",
-    "dc": "c is added to the scores of every row, after they were multiplied by a: what comes back from the rows adds "
-    "up, to what is there already.",
+    "dE": "The table moves the loss along two paths. At the output every row is compared with every h, times "
+    "a. At the input each id reads one row, some of them more than once. The gradients of both paths add to the "
+    "existing gradient.",
+    "dc": "c is added to the scores of every row, after the factor a. The gradients of the rows add to the existing "
+    "gradient.",
 }
 
 
@@ -60,8 +59,8 @@ class TiedTable(Layer):
 
     ids (N,)   table E (V, D)   bias c (V,)   scale a: a fixed number   logits (N, V)
 
-    E is read at the beginning, where it turns ids into vectors, and multiplied at the end, where it turns vectors into
-    scores. In BERT all encoder layers come between the two; here it is a number.
+    At the input, E turns ids into vectors. At the output, a product with it turns vectors into scores. In BERT all
+    encoder layers are in between; here it is only a number.
     """
 
     def __init__(self, num_embeddings: int, features: int, init: Init) -> None:

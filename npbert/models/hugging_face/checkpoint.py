@@ -1,4 +1,4 @@
-"""Checkpoints as Hugging Face has them: parameters into a model.safetensors and out of one."""
+"""Hugging Face's checkpoints: reads and writes parameters in a model.safetensors."""
 
 import copy
 import math
@@ -20,7 +20,7 @@ from npbert.models.hugging_face.tensors import TensorFile, is_finite
 
 WEIGHTS_FILE = "model.safetensors"
 SMALL = 10_000_000
-"""So many numbers take no memory to speak of: a head of one's own, say, or positions that are computed."""
+"""A missing part of this size takes little memory, such as a head of your own, or computed positions."""
 PRETRAINING_HEADS = ("pooler", "predictions", "seq_relationship")
 _CONVERT = (
     'python -c "import torch, sys, safetensors.torch as s; s.save_file({k: v.clone().contiguous() for k, v in '
@@ -31,10 +31,10 @@ Model = TypeVar("Model", bound=Layer)
 
 
 def find_weights(folder: Path) -> Path:
-    """The path of `folder`/model.safetensors.
+    """Return the path of `folder`/model.safetensors.
 
-    Raises: FileNotFoundError when it is not there; FileError when there is a pytorch_model.bin in its place: reading a
-    pickle runs whatever code is in it, so npbert reads none, and says how to convert it.
+    Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as
+    reading a pickle can run any code.
     """
     folder = model_folder(folder)
     path, pickle = folder / WEIGHTS_FILE, folder / "pytorch_model.bin"
@@ -42,11 +42,11 @@ def find_weights(folder: Path) -> Path:
         return path
     if pickle.is_file():
         raise FileError(
-            f"{pickle} is a pickle, which can run any code when it is read, so npbert does not read it. To convert it, "
-            f"where torch is installed: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
+            f"{pickle} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, "
+            f"with torch: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
         )
     if (folder / f"{WEIGHTS_FILE}.index.json").is_file():
-        raise FileError(f"{folder} holds a checkpoint in several files, wanted one {WEIGHTS_FILE}")
+        raise FileError(f"{folder} has a checkpoint in several files, wanted one {WEIGHTS_FILE}")
     raise FileNotFoundError(f"{folder} has no {WEIGHTS_FILE}")
 
 
@@ -58,24 +58,24 @@ def load_model(
     new_head: bool | None = None,
     size: int = 0,
 ) -> Model:
-    """The model that `make(rng)` makes, with the parameters of the file. new_head, and what is said of a head that the
-    file does not have: as PreTrainedModel.from_pretrained.
+    """Return the model built by `make(rng)`, with the parameters of the file.
 
-    size: how many numbers the model has by its configuration. Where the file has by far fewer, nothing is made: a wrong
-    configuration could ask for more than there is memory.
+    new_head, and the message on a missing head: as PreTrainedModel.from_pretrained.
+    size: the number of parameters by the configuration. If the file has far fewer, the model is not built, as a wrong
+    configuration could need more than the memory.
 
-    The `bert.` before names may be there or not, and `gamma` and `beta` of a LayerNorm stand for `weight` and `bias`.
-    Integers are ignored, and so are heads that the model does not have. A new head starts when the rest is read: rng
-    gives first what `make` draws itself, then the parameters in the order of definition.
+    The prefix `bert.` is optional, and a LayerNorm's `gamma` and `beta` are `weight` and `bias`. Integers and heads
+    that the model does not have are ignored. A new head is drawn after the rest is read: rng first draws for `make`,
+    then the parameters in the order of definition.
 
-    Raises: FileError that lists every tensor that is missing, unknown, of another shape or not what it is tied to, or
-    that names one with a number that is not finite, or too large for the dtype of the model; ValueError for a model
-    with two parameters of one name.
+    Raises: FileError with every tensor that is missing, unknown, of another shape or different from its tied tensor, or
+    with one that is not finite, or too large for the model's dtype; ValueError for a model with two parameters of one
+    name.
     """
     file = TensorFile(path)
     held = sum(math.prod(shape) for shape in file.shapes.values())
     if size > 2 * held + SMALL:
-        raise FileError(f"{path} holds {held:,} numbers, but by its config.json the model has {size:,}")
+        raise FileError(f"{path} has {held:,} numbers, wanted {size:,}, as in its config.json")
     lazy = LazyGenerator(copy.deepcopy(rng.bit_generator))
     model = make(lazy)
     names, wanted = Names(model), stored_parameters(model)
@@ -96,12 +96,12 @@ def load_model(
     if new:
         vars(model)["_new"] = {name: stored.parameter.value.copy() for name, stored in new.items()}
         rng.bit_generator.state = lazy.bit_generator.state
-        LOGGER.info("the head is new, and has to be trained: %s (not from %s)", ", ".join(new), path)
+        LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), path)
     return model
 
 
 def _new_parameters(wanted: dict[str, Stored], in_file: dict[str, str], new_head: bool | None) -> dict[str, Stored]:
-    """Those of the heads that are to start anew: True means all but those of pre-training, False none."""
+    """Return the parameters of new heads: True means all heads but those of pre-training, False none."""
     if new_head is False:
         return {}
     heads = {stored.head for stored in wanted.values() if stored.head}
@@ -112,21 +112,21 @@ def _new_parameters(wanted: dict[str, Stored], in_file: dict[str, str], new_head
 
 
 def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
-    """The names of the file by their plain names."""
+    """Return the names of the file by their plain names."""
     found: dict[str, str] = {}
     for name in file.shapes:
         plain = names.plain(name)
         if plain in found:
-            raise FileError(f"{file.path} holds both {found[plain]} and {name}")
+            raise FileError(f"{file.path} has both {found[plain]} and {name}")
         found[plain] = name
     return found
 
 
 def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored], names: Names) -> list[str]:
-    """A line for each tensor that is not as wanted.
+    """Return a line for each tensor that does not fit.
 
-    A tensor that nothing is filled from is the head of another model; or else a mistake, in a part that the model has,
-    or where something is missing.
+    An unused tensor may be the head of another model. In a part that the model has, or if a tensor is missing, it is a
+    mistake.
     """
     integers = {names.plain(name): f", but {name} is of {kind}" for name, kind in file.integers.items()}
     tensors = {of_tensor(name): stored for name, stored in wanted.items()}
@@ -142,27 +142,26 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
             if plain not in names.heads and not (is_complete and root_of(plain) not in parts):
                 problems.append(f"unknown: {name} {shape}")
         elif shape != tensors[plain].shape:
-            hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else " (new_head=True starts this head anew)"
+            hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
             problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
     has_decoder = any(stored.head == "predictions" for stored in wanted.values())
     for twin, name in names.tied.items():
         if problems or not has_decoder or twin not in in_file:
             continue
         if not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):
-            problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}; in npbert they are one")
+            problems.append(f"not tied: {in_file[twin]} differs from {in_file[name]}, wanted the same")
     return problems
 
 
 def of_tensor(name: str) -> str:
-    """The plain name of the tensor that holds a parameter: `Wqkv.weight` for `Wqkv.weight[1]`."""
+    """Return the plain name of a parameter's tensor: `Wqkv.weight` for `Wqkv.weight[1]`."""
     return name.partition("[")[0]
 
 
 def hugging_face_tensors(model: Layer) -> dict[str, Array]:
-    """The values of the parameters by the names and in the shapes that they have in a file. Raises: as
-    stored_parameters.
+    """Return the values of the parameters with their names and shapes in a file. Raises: as stored_parameters.
 
-    Sinusoidal positions are unknown to Hugging Face, so they go out as the table of positions that they are.
+    Hugging Face has no sinusoidal positions, so they are written as a table of positions.
     """
     parts: dict[str, list[Array]] = {}
     for stored in stored_parameters(model).values():

@@ -1,4 +1,4 @@
-"""config.json, as Hugging Face writes it: what npbert can read of it, and a BertConfig written."""
+"""config.json: reads Hugging Face's, and writes a BertConfig."""
 
 import json
 from dataclasses import asdict
@@ -17,8 +17,8 @@ _OURS_ALONE = (
     "num_labels",
     "position_embedding_type",
     "architecture",
-)  # left out of the file, or written as what they mean there
-_SUPPORTED: dict[str, tuple[Any, ...]] = {  # with other settings their BERT computes what npbert has no layer for
+)  # left out of the file, or written in Hugging Face's terms
+_SUPPORTED: dict[str, tuple[Any, ...]] = {  # other settings need layers that npbert does not have
     "is_decoder": (False,),
     "add_cross_attention": (False,),
     "tie_word_embeddings": (True,),
@@ -27,18 +27,17 @@ _SUPPORTED: dict[str, tuple[Any, ...]] = {  # with other settings their BERT com
 
 
 def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
-    """The path of `folder`/config.json, and the object in it.
+    """Return the path of `folder`/config.json, and the object in it.
 
-    Raises: FileError that names the file: not valid JSON, another architecture (`model_type`), or a setting that npbert
-    does not have (a decoder, an untied one, several labels at once); FileNotFoundError when there is no such folder or
-    file.
+    Raises: FileError for invalid JSON, another architecture (`model_type`), or an unsupported setting (a decoder,
+    untied weights, several labels at once); FileNotFoundError for a missing folder or file.
     """
     path = model_folder(folder) / CONFIG_FILE
     if not path.is_file():
-        what = f"it has no {CONFIG_FILE}" if path.parent.is_dir() else "there is no such folder"
+        what = f"it has no {CONFIG_FILE}" if path.parent.is_dir() else "it does not exist"
         hint = HOW_TO_DOWNLOAD
         if path.parent.is_file():
-            what, hint = "it is a file, and a folder is wanted", f"did you mean {Path(folder).absolute().parent}?"
+            what, hint = "it is a file, wanted a folder", f"did you mean {Path(folder).absolute().parent}?"
         raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({hint})")
     stored = read_json_object(path)
     model_type = stored.get("model_type", "bert")
@@ -47,20 +46,19 @@ def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
     for name, allowed in _SUPPORTED.items():
         if stored.get(name, allowed[0]) not in allowed:
             only = " or ".join(repr(value) for value in allowed if value is not None)
-            hint = "; it chooses one label for a text, not several" if name == "problem_type" else ""
-            raise FileError(f"{path}: {name} is {stored[name]!r}, and npbert has only {only}{hint}")
+            hint = ", one label for each text" if name == "problem_type" else ""
+            raise FileError(f"{path}: {name} is {stored[name]!r}, wanted {only}{hint}")
     return path, stored
 
 
 def write_config(path: Path, config: Any, *, architecture: str, dtype: DTypeLike) -> None:
     """Write `config` to `path`, for a model of npbert's class `architecture` with parameters of `dtype`.
 
-    Of a descendant, what its own config.json said is kept, but for what npbert knows better.
-
-    Sinusoidal positions are unknown to Hugging Face: there they are a table of positions like any other.
+    For a descendant, entries of its original config.json stay, except those that npbert sets. Hugging Face has no
+    sinusoidal positions: they are written as absolute ones.
     """
     stored = {
-        name: value.item() if isinstance(value, np.generic) else value  # JSON has no numbers of NumPy's
+        name: value.item() if isinstance(value, np.generic) else value  # JSON has no NumPy numbers
         for name, value in asdict(config).items()
         if name not in _OURS_ALONE
     }
@@ -73,7 +71,7 @@ def write_config(path: Path, config: Any, *, architecture: str, dtype: DTypeLike
         known = {family.fields.get(name, name): value for name, value in stored.items() if name != "type_vocab_size"}
         stored = {**json.loads(config.architecture.file), **known}
     if architecture == "BertForSequenceClassification" and config.num_labels == 1:
-        stored["problem_type"] = "regression"  # or a pipeline of transformers makes a probability of the number
+        stored["problem_type"] = "regression"  # otherwise transformers' pipeline turns the number into a probability
     stored["id2label"] = {str(index): name for index, name in enumerate(config.label_names)}
     stored["label2id"] = config.label2id
     name = family.classes + architecture.removeprefix("Bert").removeprefix(family.classes)

@@ -1,4 +1,4 @@
-"""FAMILIES: BERT and its descendants, each with the names of its tensors in a file and what its config.json says."""
+"""FAMILIES: BERT and its descendants, with their tensor names and the settings of their config.json."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Settings = dict[str, Any]
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of model, as `model_type` in config.json names it: a row of families.json.
+    """A `model_type` of config.json: a row of families.json.
 
-    classes: the beginning of the names of its classes (`RobertaFor…`).   prefix: of the names of its tensors in a model
-    with a head.   tables: the names of its tensors, tables of tables.py.   decoder: the tensors of a decoder that is
-    tied, with what they are tied to.   fields: config.json's names for fields of BertConfig, where they differ.
-    settings: the defaults of settings that a file may lack, where they are not BERT's.   fixed: settings with the only
-    value that npbert has.   architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name`
-    of the file, and _COMPUTED has what follows from several.
+    classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
+    tables: its tables of tensor names in tables.py.   decoder: the tensors of a tied decoder, with their twins.
+    fields: config.json's names of BertConfig's fields, if they differ.
+    settings: defaults of missing settings, if they are not BERT's.   fixed: settings with the only supported value.
+    architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name` of the file, and
+    _COMPUTED derives some from several.
     """
 
     classes: str
@@ -38,7 +38,7 @@ class Family:
 
     @property
     def table(self) -> str:
-        """The names of its tensors."""
+        """Return its table of tensor names."""
         return "".join(getattr(tables, name) for name in self.tables)
 
 
@@ -77,26 +77,26 @@ def _nomic(stored: Settings) -> Settings:
     rope = _rope(stored.get("rope_parameters") or {}, 1000.0, stored)
     features = stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12)
     if stored.get("head_dim") not in (None, features):
-        raise ValueError(f"head_dim is {stored['head_dim']}, and npbert has only hidden_size / num_attention_heads")
+        raise ValueError(f"head_dim is {stored['head_dim']}, wanted hidden_size / num_attention_heads")
     return {"rotary": (rope,) * stored.get("num_hidden_layers", 12)}
 
 
 def _rope(parameters: Settings, base: float, stored: Settings) -> tuple[float, ...]:
-    """The base of rotary positions, and where they are stretched the four numbers that Rotary takes for it.
+    """Return the base of rotary positions and, if they are stretched, the four numbers for Rotary.
 
-    `dynamic` stretches only texts that are longer than max_position_embeddings, and npbert takes none.
-    (`yarn`: Peng et al. 2023, section 3.2 and appendix; the pairs between which it falls, as in Hugging Face's code.)
+    `dynamic` stretches only texts longer than max_position_embeddings, which npbert refuses. (`yarn`: Peng et al. 2023,
+    section 3.2 and appendix; its pairs as in Hugging Face's code.)
 
-    Raises: ValueError that names a setting that npbert does not have.
+    Raises: ValueError for an unknown setting.
     """
     given = {"rope_type": "default", "rope_theta": base, **parameters}
     kind, base = given.pop("rope_type"), float(given.pop("rope_theta"))
     known = _ROPES.get(kind)
     if known is None:
-        raise ValueError(f"rope_type is {kind!r}, and npbert has only {', '.join(_ROPES)}")
+        raise ValueError(f"rope_type is {kind!r}, wanted {', '.join(_ROPES)}")
     for name, value in given.items():
         if name not in known and value not in (None, _USUAL.get(name)):
-            raise ValueError(f"{name} of rope_parameters is {value!r}, and npbert has only {_USUAL.get(name)!r}")
+            raise ValueError(f"{name} of rope_parameters is {value!r}, wanted {_USUAL.get(name)!r}")
     if kind in ("default", "dynamic"):
         return (base,)
     factor = float(given["factor"])
@@ -134,14 +134,14 @@ _COMPUTED = {
 
 
 def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
-    """The fields of BertConfig that a config.json of a descendant holds, and its architecture.
+    """Return the fields of BertConfig in a descendant's config.json, with its architecture.
 
-    Raises: ValueError that names a setting for which npbert has no layer.
+    Raises: ValueError for a setting that npbert does not support.
     """
     family = FAMILIES[stored["model_type"]]
     for name, only in family.fixed.items():
         if stored.get(name, only) not in (only, None):
-            raise ValueError(f"{name} is {stored[name]!r}, and npbert has only {only!r}")
+            raise ValueError(f"{name} is {stored[name]!r}, wanted {only!r}")
     settings = {**family.settings, **stored}
     parts = dict(family.architecture)
     for name, value in parts.items():

@@ -1,4 +1,4 @@
-"""How each parameter is called and kept in a Hugging Face file, by the tables of tables.py."""
+"""The name and layout of each parameter in a Hugging Face file, by the tables of tables.py."""
 
 import re
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from npbert.core import Layer, Parameter, named_parts
 from npbert.layers import LayerNorm, Linear
 from npbert.models.hugging_face.families import FAMILIES
 
-_PARAMETERS = {  # of each kind: npbert's name, Hugging Face's, and whether the axes are swapped
+_PARAMETERS = {  # for each kind: npbert's name, Hugging Face's, and whether the axes are swapped
     "table": [("weight", "weight", False)],
     "bias": [("bias", "bias", False)],
     "linear": [("weight", "weight", True), ("bias", "bias", False)],
@@ -20,8 +20,8 @@ _NUMBER = re.compile(r"(?<=\.)\d+(?=\.)")
 
 
 class TensorName(NamedTuple):
-    """A tensor's name in a Hugging Face file, whether its axes are swapped there, and which part of how many it is of a
-    tensor that holds several parameters."""
+    """A tensor's name in a Hugging Face file, whether its axes are swapped there, and the part of it, if it holds
+    several parameters."""
 
     name: str
     transposed: bool
@@ -29,12 +29,11 @@ class TensorName(NamedTuple):
 
 
 IN_TORCH = {"gamma": "weight", "beta": "bias"}
-"""Torch's names of the parameters of a LayerNorm; files of the first years call them as npbert does."""
+"""Torch's names of LayerNorm's parameters; early files use npbert's names."""
 
 
 class Stored(NamedTuple):
-    """A parameter, the head that it is part of (None for the model below), and its tensor in the file: see
-    TensorName."""
+    """A parameter, its head (None: the model without a head), and its tensor in the file: see TensorName."""
 
     parameter: Parameter
     head: str | None
@@ -44,7 +43,7 @@ class Stored(NamedTuple):
 
     @property
     def tensor(self) -> Array:
-        """The values as the file has them: a view, into which they can be read."""
+        """The values in the layout of the file: a view to read into."""
         return self.parameter.value.T if self.transposed else self.parameter.value
 
     @property
@@ -54,7 +53,7 @@ class Stored(NamedTuple):
         return (shape[0] * self.part[1], *shape[1:]) if shape else ()
 
     def fill(self, tensor: Array) -> None:
-        """Read the values out of the tensor of the file. What is too large becomes infinite."""
+        """Read the values from the tensor of the file. Numbers too large for the dtype become infinite."""
         number, count = self.part
         with np.errstate(over="ignore"):
             self.tensor[...] = np.split(tensor, count)[number] if count > 1 else tensor
@@ -63,8 +62,8 @@ class Stored(NamedTuple):
 class Names:
     """The names of a model's tensors in a Hugging Face file, by its family and its class.
 
-    tied: tensors that some files hold a second time, with the ones that they repeat.   heads: the tensors of all heads
-    of the family.   roots: the first words of the tensors of the embeddings and the encoder. All by their plain names.
+    tied: tensors that some files repeat, with their originals. heads: the tensors of all heads of the family. roots:
+    the first words of the tensors of the embeddings and the encoder. All are plain names.
     """
 
     def __init__(self, model: Any) -> None:
@@ -92,7 +91,7 @@ class Names:
                 self._rows |= rows
 
     def of(self, name: str) -> TensorName | None:
-        """The tensor of the parameter that npbert calls `name`; None where the table has none."""
+        """Return the tensor of npbert's parameter `name`, or None if the table has none."""
         bare = name.removeprefix("bert.")
         at = "@" if self._is_whole or bare != name else ""
         row, number = self._rows.get(at + _NUMBER.sub("{}", bare)), _NUMBER.search(bare)
@@ -105,12 +104,12 @@ class Names:
         return row._replace(name=row.name.format(layer).replace("@", prefix))
 
     def plain(self, name: str) -> str:
-        """`plain_name`, without the prefix of the family."""
+        """Return the `plain_name`, without the family's prefix."""
         return plain_name(name, self.family.prefix)
 
 
 def _tensors(kind: str, ours: str, theirs: str) -> dict[str, TensorName]:
-    """The tensors of a row of a table, by npbert's names of the parameters."""
+    """Return the tensors of a row of a table, by npbert's names of the parameters."""
     owner, dot, last = ours.rpartition(".")
     parts = last.split("|")
     return {
@@ -121,7 +120,7 @@ def _tensors(kind: str, ours: str, theirs: str) -> dict[str, TensorName]:
 
 
 def plain_name(name: str, prefix: str = "bert") -> str:
-    """A name from a file without the prefix, and with `weight` and `bias` for the `gamma` and `beta` of old files."""
+    """Return a file's name without the prefix, and with `weight` and `bias` for the `gamma` and `beta` of old files."""
     owner, _, last = name.removeprefix(f"{prefix}.").rpartition(".")
     if owner.rpartition(".")[2] == "LayerNorm":
         last = IN_TORCH.get(last, last)
@@ -129,12 +128,12 @@ def plain_name(name: str, prefix: str = "bert") -> str:
 
 
 def root_of(plain: str) -> str:
-    """The first word of a plain name: of which part of a model it is."""
+    """Return the first word of a plain name, a part of the model."""
     return plain.removeprefix("cls.").partition(".")[0]
 
 
 def head_of(name: str) -> str | None:
-    """The head that a parameter is part of (`pooler`, `classifier`, or one of one's own), or None for the model below.
+    """Return the head of a parameter (`pooler`, `classifier`, or your own), or None for the model without a head.
 
     name: npbert's.
     """
@@ -143,14 +142,13 @@ def head_of(name: str) -> str | None:
 
 
 def stored_parameters(model: Layer) -> dict[str, Stored]:
-    """Every parameter of the model, by its plain name in a file; `name[1]` for the second that one tensor holds.
+    """Return every parameter of the model, by its plain name in a file; `name[1]` for the second one in a tensor.
 
-    A model of a family and its published heads are called as in Hugging Face's table (tables.py). Every other
-    parameter keeps its own name and shape, with one exception: what a Linear, a LayerNorm or an Embedding holds is
-    stored as torch has it, as `weight` (out, in) and `bias`. So a torch module with attributes of the same names can
-    load it.
+    A family's models and heads have Hugging Face's names (tables.py). Every other parameter keeps its name and shape,
+    with one exception: the parameters of a Linear, a LayerNorm or an Embedding are stored as in torch, as `weight`
+    (out, in) and `bias`. So a torch module with attributes of the same names can load it.
 
-    Raises: ValueError that names two parameters which would have one name in the file.
+    Raises: ValueError for two parameters with the same name in the file.
     """
     names, parts = Names(model), dict(named_parts(model))
     ours: dict[str, str] = {}
@@ -161,8 +159,7 @@ def stored_parameters(model: Layer) -> dict[str, Stored]:
         plain = names.plain(in_file.name) + (f"[{in_file.part[0]}]" if in_file.part[0] else "")
         if plain in stored:
             raise ValueError(
-                f"{type(model).__name__}: {ours[plain]} and {name} would both be called {plain} in a file, so one of "
-                "them needs another name"
+                f"{type(model).__name__}: {ours[plain]} and {name} would both be {plain} in a file; rename one"
             )
         ours[plain], stored[plain] = name, Stored(parameter, head_of(name), *in_file)
     return stored

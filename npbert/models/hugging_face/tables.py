@@ -1,4 +1,4 @@
-"""The names that npbert and Hugging Face have for the tensors of BERT and its descendants, as tables."""
+"""Tables of npbert's and Hugging Face's names for the tensors of BERT and its descendants."""
 
 # A row of a table: its kind, npbert's name, and Hugging Face's. @ is the model without its head: `bert.` and, say,
 # `roberta.` in a model with a head, nothing in one without. {} is the number of the layer. After a class in brackets,

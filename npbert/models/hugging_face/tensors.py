@@ -15,17 +15,16 @@ from npbert.io.files import LARGEST_OBJECT, FileError
 from npbert.io.messages import LOGGER
 
 FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
-"""Kinds of numbers, and how NumPy reads them. It has no bfloat16, which is the upper half of a float32."""
+"""The dtypes of a file, and NumPy's. NumPy has no bfloat16, the upper half of a float32."""
 
 
 class TensorFile:
-    """The float tensors of a file: `shapes` and `dtypes` ("F32", say) by name, and `read(name)`; and the strings in its
-    head, `metadata`.
+    """The float tensors of a file: `shapes` and `dtypes` (such as "F32") by name, `read(name)`, and the strings in its
+    header, `metadata`.
 
-    Integers are buffers of other libraries, and left out; `integers` has their names and kinds.
+    Integers are buffers of other libraries, and left out; `integers` has their names and dtypes.
 
-    Raises: FileNotFoundError; FileError that names the file when it is cut short, damaged or of another format, or
-    holds numbers of a kind that npbert does not read.
+    Raises: FileNotFoundError; FileError if it is truncated, damaged, of another format, or has an unsupported dtype.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,12 +35,12 @@ class TensorFile:
             self._head_size = int.from_bytes(file.read(8), "little")
         if LARGEST_OBJECT < self._head_size <= path.stat().st_size:
             raise FileError(
-                f"{path} has a head of {self._head_size / 2**20:.0f} MiB, wanted at most {LARGEST_OBJECT / 2**20:.0f}"
+                f"{path} has a header of {self._head_size / 2**20:.0f} MiB, wanted at most {LARGEST_OBJECT / 2**20:.0f}"
             )
         try:
             opened = safetensors.safe_open(path, "numpy")
         except safetensors.SafetensorError as error:
-            raise FileError(f"{path} is damaged, cut short or no safetensors file: {error}") from error
+            raise FileError(f"{path} is damaged, truncated, or not a safetensors file: {error}") from error
         self.metadata: dict[str, str] = opened.metadata() or {}
         slices = {name: opened.get_slice(name) for name in opened.keys()}  # noqa: SIM118  it is not a dict
         self.dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
@@ -52,9 +51,9 @@ class TensorFile:
                 raise FileError(f"{path}: {name} is {self.dtypes[name]}, wanted one of {', '.join(FLOATS)}")
 
     def read(self, name: str) -> Array:
-        """The tensor called `name`, in float16, float32 or float64 as it is stored; bfloat16 as float32."""
+        """Return the tensor `name` in its dtype, float16, float32 or float64; bfloat16 as float32."""
         kind, shape = self.dtypes[name], self.shapes[name]
-        # Not by the library, which maps the file into memory: until the end that would hold the whole model twice.
+        # Not by the library, which maps the file into memory and would hold the whole model twice.
         array = np.fromfile(self.path, FLOATS[kind], math.prod(shape), offset=self._places[name])
         if kind == "BF16":
             array = (array.astype(np.uint32) << 16).view(np.float32)
@@ -62,29 +61,29 @@ class TensorFile:
 
     @cached_property
     def _places(self) -> dict[str, int]:
-        """Where in the file each tensor begins, by the head of the file: the library has looked it through."""
+        """Return the start of each tensor in the file, from its header, which the library has checked."""
         with self.path.open("rb") as file:
             file.seek(8)
             head = json.loads(file.read(self._head_size))
         if lists := [name for name in self.shapes if not isinstance(head[name], dict)]:
-            raise FileError(f"{self.path}: {lists[0]!r} is a list in its head, wanted an object")
+            raise FileError(f"{self.path}: {lists[0]!r} is a list in its header, wanted an object")
         return {name: 8 + self._head_size + head[name]["data_offsets"][0] for name in self.shapes}
 
 
 def is_finite(array: Array) -> bool:
-    """True when all numbers are finite. Their sum says so in half the time, unless it is too large itself."""
+    """True if all numbers are finite. A finite sum shows it in half the time."""
     with np.errstate(all="ignore"):
         return bool(np.isfinite(array.sum()) or np.isfinite(array).all())
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Array], metadata: dict[str, str]) -> None:
-    """Write a .safetensors file with the tensors and, in its head, `metadata`.
+    """Write a .safetensors file with the tensors and, in its header, `metadata`.
 
-    Raises: OSError when the disk is full or cannot be written to.
+    Raises: OSError if the disk is full or not writable.
     """
     library = import_extra("safetensors.numpy", extra="hf")
     contiguous = {name: np.asarray(tensor, order="C") for name, tensor in tensors.items()}
     try:
         library.save_file(contiguous, path, metadata=metadata)
     except import_extra("safetensors", extra="hf").SafetensorError as error:
-        raise OSError(errno.EIO, f"it could not be written: {error}", str(path)) from error
+        raise OSError(errno.EIO, f"writing failed: {error}", str(path)) from error

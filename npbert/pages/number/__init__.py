@@ -1,4 +1,4 @@
-"""Follow one number back: a page on which a small BERT is seen whole, and every number says where it is from."""
+"""Follow one number back: a page that shows a small BERT whole, with the origin of every number."""
 
 from npbert.pages.number.export import export
 from npbert.pages.number.page import number_page, write_number_page

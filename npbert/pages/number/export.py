@@ -18,15 +18,15 @@ LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 """A model beyond these sizes does not fit on a screen."""
 MOST_TOKENS = 16
 MOST_NUMBERS = 30_000
-"""As text they are about 600 kB: with them the page stays under 1 MB."""
+"""They are about 600 kB of text, so the page stays under 1 MB."""
 CONFIG = (
     *("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"),
     *("max_position_embeddings", "layer_norm_eps", "initializer_range"),
 )
 OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
-"""AdamW as npbert.optim has it when it is given nothing else, and the clipping of its trainer."""
+"""The defaults of AdamW in npbert.optim, and the Trainer's clipping."""
 HEADS = ("bert.pooler.", "seq_relationship.")
-"""The parts that only the loss of the next sentence reads, and so the page does not."""
+"""The parts for the next-sentence loss alone, which the page leaves out."""
 
 
 def export(
@@ -37,29 +37,28 @@ def export(
     title: str = TITLE,
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """All that the page knows, as an object for JSON: `title`, `config`, `vocabulary`, `parameters`, `constants`,
-    `network`, `formulas`, `proof` (what `prove` says of the first example), `examples`, `source` and `optimizer`.
+    """Return the data of the page, as an object for JSON: `title`, `config`, `vocabulary`, `parameters`, `constants`,
+    `network`, `formulas`, `proof` (of the first example), `examples`, `source` and `optimizer`.
 
-    model: with a masked-LM head. Its loss is that of the masked words alone: a next-sentence head is left out, and
-    there is no dropout. Numbers are written as float64, of which every digit comes back.
-    examples: the first is what the page shows when it opens; the others are for training, and to be chosen.
-    vocabulary: the V tokens by id. optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW in the page, and
-    `max_grad_norm`, to which gradients are clipped, where they are not npbert's own.
+    model: with a masked-LM head. The loss is only over the masked words, without dropout. Numbers are float64, with
+    every digit.
+    examples: the page opens with the first, offers the others, and trains on all.
+    vocabulary: the V tokens by id.
+    optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW, and `max_grad_norm` for clipping, if not npbert's
+    defaults.
 
-    Raises: TypeError for a model without a masked-LM head; ValueError for one that is too large for a page, for no
-    examples, one that is too long or predicts nothing, ids that do not fit, or a vocabulary of another size.
+    Raises: TypeError for a model without a masked-LM head; ValueError for a model too large for the page, no examples,
+    one that is too long or has no target, ids that do not fit, or a vocabulary of another size.
     """
     if not isinstance(model, BertForMaskedLM | BertForPreTraining):
         wanted = "a masked-LM head (BertForMaskedLM or BertForPreTraining)"
-        raise TypeError(
-            f"the page shows how a model fills in masked words: it wants {wanted}, got {type(model).__name__}"
-        )
+        raise TypeError(f"model is a {type(model).__name__}, wanted {wanted}")
     config = model.config
     _check_size(model)
     if len(vocabulary) != config.vocab_size:
-        raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, but vocab_size is {config.vocab_size}")
+        raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, wanted {config.vocab_size}, the vocab_size")
     if not examples:
-        raise ValueError("the page needs at least one sentence with a masked word, got none")
+        raise ValueError("sentences is empty, wanted at least one with a masked word")
     sentences = [_sentence(model, example, vocabulary) for example in examples]
     unknown = set(optimizer or {}) - set(OPTIMIZER)
     if unknown:
@@ -82,7 +81,7 @@ def export(
 
 
 def _proof(model: BertForMaskedLM | BertForPreTraining, example: dict[str, Any]) -> dict[str, Any]:
-    """What `prove` says of the whole model on this example: `verdict`, and how many `derivatives` there are."""
+    """Return the proof of the whole model on this example: `verdict`, and the number of `derivatives`."""
     targets = {name: [example[name]] for name in ("input_ids", "token_type_ids", "labels")}
     batch = Batch(**targets, next_sentence_label=[0])  # type: ignore[arg-type]  # lists become arrays
     found = prove(LossOf(model), batch)
@@ -90,12 +89,12 @@ def _proof(model: BertForMaskedLM | BertForPreTraining, example: dict[str, Any])
 
 
 def parameters_of(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
-    """By name, the values of the parameters that the loss of the masked words reads; a tied one once."""
+    """Return the values of the parameters in the loss of the masked words, by name; a tied one once."""
     return {name: parameter.value for name, parameter in model.named_parameters() if not name.startswith(HEADS)}
 
 
 def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
-    """Fixed positions, where a model has them in place of learned ones."""
+    """Return the fixed positions of a model without learned ones."""
     positions = model.bert.embeddings.position_embeddings
     name = "bert.embeddings.position_embeddings.table"
     return {name: positions.table} if isinstance(positions, SinusoidalPositions) else {}
@@ -104,20 +103,20 @@ def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
 def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
     for name, largest in LARGEST.items():
         if getattr(model.config, name) > largest:
-            raise ValueError(f"{name} is {getattr(model.config, name)}, too large for the page: at most {largest}")
+            raise ValueError(f"{name} is {getattr(model.config, name)}, wanted at most {largest} for the page")
     numbers = parameters_of(model) | _constants(model)
     count = sum(value.size for value in numbers.values())
     if count > MOST_NUMBERS:
-        raise ValueError(f"the model has {count:,} numbers, too many for the page: at most {MOST_NUMBERS:,}")
+        raise ValueError(f"the model has {count:,} numbers, wanted at most {MOST_NUMBERS:,} for the page")
     for name, value in numbers.items():
         if not np.isfinite(value).all():
-            raise ValueError(f"{name} holds numbers that are not finite")
+            raise ValueError(f"{name} has numbers that are not finite")
 
 
 def _sentence(
     model: BertForMaskedLM | BertForPreTraining, example: Example, vocabulary: Sequence[str]
 ) -> dict[str, Any]:
-    """One example: its lists, checked, and its text. Two sentences stand beside each other with | between them."""
+    """Return an example: its checked lists, and its text. Two sentences are separated by |."""
     config = model.config
     limits = {"input_ids": config.vocab_size, "token_type_ids": config.type_vocab_size, "labels": config.vocab_size}
     lists = {name: [int(number) for number in getattr(example, name)] for name in limits}
@@ -134,11 +133,11 @@ def _sentence(
             raise ValueError(f"{name} has {wrong.pop()}, wanted 0 to {size - 1}")
     words = " ".join(vocabulary[index] for index in ids)
     if set(labels) == {IGNORED}:
-        raise ValueError(f"nothing is to be predicted in {words!r}: all its labels are {IGNORED}")
+        raise ValueError(f"the labels of {words!r} are all {IGNORED}, wanted a masked word")
     text = words.removeprefix("[CLS] ").removesuffix(" [SEP]").replace(" [SEP] ", " | ")
     return {"text": text, **lists}
 
 
 def _numbers(value: Any) -> dict[str, Any]:
-    """An array as its shape and its numbers, row by row. (JSON writes a float64 so that every digit comes back.)"""
+    """Return an array as its shape and its numbers, row by row. (JSON keeps every digit of a float64.)"""
     return {"shape": list(value.shape), "values": value.astype(np.float64).ravel().tolist()}

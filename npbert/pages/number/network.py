@@ -1,4 +1,4 @@
-"""The network as data: its arrays, and its steps in order, which the page's scripts compute, explain and draw."""
+"""The network as data: its arrays, and its steps in order. The page's scripts compute, explain and draw it."""
 
 from configparser import ConfigParser
 from functools import cache
@@ -8,13 +8,13 @@ from npbert.models import BertConfig
 from npbert.pages.html import resource
 
 ACTIVATIONS = {"gelu": "GELU", "relu": "ReLU"}
-"""By Hugging Face's names; all others are GELU's tanh form."""
+"""The activations by Hugging Face's names; all others are GELU's tanh form."""
 LOOKUPS = ("ids", "labels")
 
 
 @cache
 def formulas() -> dict[str, dict[str, str]]:
-    """By the name of its section, what formulas.ini says of the network, arrays, kinds of steps, and bugs."""
+    """Return the sections of formulas.ini by name: network, arrays, kinds of steps, and bugs."""
     parser = ConfigParser(delimiters=("=",), interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # W is not w
     parser.read_string(resource("number/formulas.ini"))
@@ -22,8 +22,9 @@ def formulas() -> dict[str, dict[str, str]]:
 
 
 def network(config: BertConfig) -> dict[str, Any]:
-    """BERT, from the ids of a sentence to the loss of its hidden words: `arrays`, by name what is said of each, and
-    `steps`, each with its `kind`, `part`, `title`, `roads`, `lookups`, and its `arrays` by what its formulas call them.
+    """Return BERT, from the ids of a sentence to the loss of its masked words: `arrays` with the description of each,
+    and `steps`, each with its `kind`, `part`, `title`, `roads`, `lookups`, and its `arrays` by their names in its
+    formulas.
     """
     is_fixed = config.position_embedding_type == "sinusoidal"
     names = {
@@ -47,7 +48,7 @@ def network(config: BertConfig) -> dict[str, Any]:
 
 
 def _step(line: str, names: dict[str, str], heads: int, arrays: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """One step, as its line says it. Arrays that it makes or is the first to read are described in `arrays`."""
+    """Return a step from its line. New arrays are added to `arrays`."""
     begin, title, *pairs = line.split("; ")
     kind, part = begin.format(**names).split(" ")
     step: dict[str, Any] = {"kind": kind, "part": part, "title": title.format(**names)}

@@ -1,5 +1,5 @@
-"""The page itself: one HTML file with the data, the look and all of its program, which opens from disk. Its sentences
-come from text, where [MASK] stands for a word to be guessed, or from a toy dialogue."""
+"""The page itself: one HTML file with data, style and program. Its sentences are texts with [MASK], or a toy
+dialogue."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ FOOT = "<!-- the site -->"
 TO_THE_SITE = ' <a href="{}index.html">Its source and chapters, to read</a>.'
 MASK = SPECIAL["mask_id"]
 LENGTH = 5
-"""So many words of a dialogue's line fit on a screen."""
+"""The number of words of a dialogue's line that fit on a screen."""
 RATE = 3e-3
-"""The learning rate of a model that has learned: its next step still lowers the loss of the batch."""
+"""The learning rate for a trained model: its next step still lowers the loss of the batch."""
 
 
 def write_number_page(
@@ -47,20 +47,20 @@ def write_number_page(
     title: str = TITLE,
     optimizer: dict[str, Any] | None = None,
 ) -> None:
-    """Write the page of a model small enough to be seen whole: one HTML file, which needs no network.
+    """Write the page of a small model: one HTML file, which needs no network.
 
-    examples: masked sentences; the first is what the page shows when it opens, the others are to be chosen, and it
-    trains on all of them. vocabulary: the V tokens by id. optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW
-    in the page, where they are not its own.
+    examples: masked sentences; the page opens with the first, offers the others, and trains on all.
+    vocabulary: the V tokens by id.
+    optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW, if not the defaults.
 
-    Raises: TypeError for a model without a masked-LM head; ValueError for one that is too large for a page, and for
-    examples that do not fit it; OSError when the file cannot be written.
+    Raises: TypeError for a model without a masked-LM head; ValueError for a model or examples that do not fit the page;
+    OSError if the file cannot be written.
     """
     write_page(export(model, examples, vocabulary, title=title, optimizer=optimizer), path)
 
 
 def write_page(data: dict[str, Any], path: str | Path) -> None:
-    """Write the page of what `export` gives. Raises: OSError when the file cannot be written."""
+    """Write the page for the data of `export`. Raises: OSError if the file cannot be written."""
     folder = Path(path).resolve().parent
     near = [each for each in ("docs/", "") if (folder / each / "01-derivative-of-a-batch.md").is_file()]
     text = number_page(data, f'<a href="{near[0]}\\1.md">\\2</a>' if near else r"\2")
@@ -69,9 +69,10 @@ def write_page(data: dict[str, Any], path: str | Path) -> None:
 
 
 def number_page(data: dict[str, Any], chapter: str = r"\2") -> str:
-    """The page as HTML. data: what `export` gives; in a page of the site also `site`, where from it the site begins.
+    """Return the page as HTML. data: from `export`; for the site also `site`, the path to its start.
 
-    chapter: what becomes of a link to a chapter: its file is \\1, its words are \\2. Without docs/ only words are left.
+    chapter: the replacement of a link to a chapter, with its file \\1 and its words \\2. Without docs/ only the words
+    are left.
     """
     body = _PART.sub(lambda part: resource(f"{FOLDER}/{part[1]}"), resource(f"{FOLDER}/page.html"))
     if "site" in data:
@@ -88,18 +89,18 @@ def number_page(data: dict[str, Any], chapter: str = r"\2") -> str:
 
 
 def modules() -> list[str]:
-    """The paths of all modules of the page in pages/, the one that begins last: only that one acts as it is read."""
+    """Return the paths in pages/ of all modules of the page, main.js last: only main.js runs when it is read."""
     scripts = [path.relative_to(PAGES).as_posix() for path in (PAGES / FOLDER / "js").rglob("*.js")]
     return sorted(scripts, key=lambda path: (path.endswith("/main.js"), path))
 
 
 def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str] = ()) -> list[Example]:
-    """An example for each text, in which the answers stand for its [MASK]s, from the first text to the last.
+    """Return an example for each text, with the answers as the targets of its [MASK]s, in order.
 
-    answers: a token for every [MASK] of all texts. Without any, the model's own best guess is taken for the answer.
+    answers: a token for every [MASK] of all texts; by default the model's best guesses.
 
-    Raises: ValueError for a text without [MASK] or too long for the page or the model, for more or fewer answers than
-    there are [MASK]s, and for an answer that is not a token of the vocabulary.
+    Raises: ValueError for a text without [MASK] or too long for the page or the model, for another number of answers,
+    and for an answer that is not in the vocabulary.
     """
     tokenizer = task.tokenizer
     encodings = tokenizer.encode(texts)
@@ -124,27 +125,22 @@ def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str
 
 
 def vocabulary_of(tokenizer: Tokenizer) -> list[str]:
-    """The V tokens by id."""
+    """Return the V tokens by id."""
     return tokenizer.decode(range(len(tokenizer)))
 
 
 def write_dialogue_page(
     model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, path: str | Path, rng: np.random.Generator
 ) -> None:
-    """Write the page that shows all of the model, with the lines of the dialogue.
-
-    Raises: what write_number_page raises.
-    """
+    """Write the page of the model, with the lines of the dialogue. Raises: as write_number_page."""
     write_page(dialogue_data(model, dialogue, rng), path)
 
 
 def dialogue_data(
     model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """What `export` gives for each line of the dialogue, in which one word is masked: first a line of about five words,
-    which fits on a screen. Of the last line, two words are masked.
-
-    Raises: what export raises.
+    """Return the data of `export`, with an example for each line of the dialogue, with one word masked, and two in the
+    last line. The first is a line of about five words, which fits on a screen. Raises: as export.
     """
     examples = []
     lines = sorted(dialogue.lines, key=lambda line: abs(len(line) - LENGTH))
@@ -153,12 +149,12 @@ def dialogue_data(
         example = Example(input_ids, token_type_ids, [IGNORED] * len(input_ids), IS_NEXT)
         masked = mask_each_word(example, dialogue.vocabulary)
         examples.append(masked[rng.integers(len(masked))])
-    if len(masked) > 1:  # of the last line, for a mean over several masked words
+    if len(masked) > 1:  # the last line, for a mean over several masked words
         examples[-1] = _both(*(masked[index] for index in rng.choice(len(masked), 2, replace=False)))
     return export(model, examples, dialogue.vocabulary.tokens, optimizer={"lr": RATE})
 
 
 def _both(one: Example, other: Example) -> Example:
-    """The example in which both words are masked: each of the two has one of them."""
+    """Return the example with both words masked, from two with one each."""
     ids = np.where(np.equal(one.labels, IGNORED), other.input_ids, one.input_ids)
     return replace(one, input_ids=ids.tolist(), labels=np.maximum(one.labels, other.labels).tolist())

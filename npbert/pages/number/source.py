@@ -1,4 +1,4 @@
-"""The lines of npbert that compute each step of the page: its layer's own, then the calls that lead to them."""
+"""The lines of npbert that compute each step of the page: the layer's, then the calls that lead to them."""
 
 import ast
 import inspect
@@ -20,18 +20,18 @@ from npbert.pages.number.network import formulas
 PACKAGE = Path(__file__).parents[2]
 
 Frame: TypeAlias = tuple[Any, str]
-"""A function, and a pattern of the lines in it that count."""
+"""A function, and a pattern for its relevant lines."""
 
 ALL = ""
 NAMES = vars(blocks) | vars(layers) | vars(optim) | vars(softmaxes) | vars(attention)
-"""Where formulas.ini finds its functions."""
+"""The modules with the functions of formulas.ini."""
 
 
 def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
-    """`files`: their paths; `functions`: by its name, each function's `file` and `lines`, [number, text], without its
-    docstring; `steps`: by phase, kind and part, the frames, the innermost first: [function, the lines that count].
+    """Return `files`: their paths; `functions`: by name, the `file` and `lines`, [number, text], without docstring; and
+    `steps`: by phase, kind and part, the frames, innermost first: [function, relevant lines].
 
-    steps: those of the network, each with its `kind` and `part`.
+    steps: of the network, each with its `kind` and `part`.
     """
     parts = dict(named_parts(model))
     functions: dict[str, Any] = {}
@@ -51,7 +51,7 @@ def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _calls_to(parts: dict[str, Any], part: str, phase: str) -> Iterator[Frame]:
-    """From the model on, each function that calls the next part on the way, with the pattern of that call."""
+    """Return each function from the model to the part, with the pattern of its call of the next one."""
     names = part.split(".")
     for depth in range(1, len(names)):
         owner = parts.get(".".join(names[:depth]))
@@ -64,7 +64,7 @@ def _calls_to(parts: dict[str, Any], part: str, phase: str) -> Iterator[Frame]:
 
 
 def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]:
-    """The functions that compute the step itself: those that formulas.ini names, or a layer's own with its helpers."""
+    """Return the functions that compute the step: those in formulas.ini, or the layer's with its helpers."""
     named = formulas()[kind].get(f"{phase} in {part.split('.')[-1]}")
     if named:
         pairs = [line.partition(" | ") for line in named.strip().splitlines()]
@@ -77,7 +77,7 @@ def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]
 
 @cache
 def code_of(function: Any) -> dict[str, Any]:
-    """A function as the page shows it: `name`, `file` and `lines`, each with its number, without the docstring."""
+    """Return a function for the page: `name`, `file` and numbered `lines`, without the docstring."""
     text, first = inspect.getsourcelines(function)
     source = textwrap.dedent("".join(text))
     tree: Any = ast.parse(source).body[0]
@@ -90,7 +90,8 @@ def code_of(function: Any) -> dict[str, Any]:
 
 
 def lines_with(code: dict[str, Any], pattern: str) -> list[int]:
-    """The numbers of the lines that count: all that match, alone or with the line before, of those that compute."""
+    """Return the numbers of the relevant lines: all that match, alone or with the line before, and compute
+    something."""
     found, before = [], ""
     for number, text in code["lines"]:
         computes = number >= code["body"] and text.strip() and not re.search(r"^\s*(check_|#)|tape\.keep", text)

@@ -1,4 +1,4 @@
-"""The report of a run: one page of pictures and tables, from what the run has left in its folder."""
+"""The report of a run: one page of pictures and tables, from the files in its folder."""
 
 from npbert.pages.report.page import (
     COMPARISON_FILE,

@@ -1,4 +1,4 @@
-"""The facts of a run: how long it took and how fast it was, how large its model is, and how it was called for."""
+"""The facts of a run: its time and speed, the size of its model, and its command."""
 
 import shlex
 from dataclasses import MISSING, fields
@@ -25,7 +25,7 @@ _LONGEST_RUN, _SPEED = 1e9, "tokens_per_second"
 
 
 def facts_of(run: RunFiles) -> dict[str, str]:
-    """What is known of a run as a whole, by its name in words. What it has not written down is left out."""
+    """Return the known facts of a run by name, without those that it has not recorded."""
     seconds, sessions, speed = _clock(run.folder)
     took = str(timedelta(seconds=round(seconds, 1))) + (f", in {sessions} sessions" if sessions > 1 else "")
     known = {
@@ -40,7 +40,7 @@ def facts_of(run: RunFiles) -> dict[str, str]:
 
 
 def command_of(run: RunFiles) -> str:
-    """The command that makes this run again: the settings that are not as they are when nothing is said."""
+    """Return the command to repeat this run, with the settings that differ from the defaults."""
     kind = _kind(run)
     words = ["npbert", "pretrain" if kind is PretrainSettings else "finetune", str(run.folder)]
     for entry in fields(kind):
@@ -57,7 +57,7 @@ def command_of(run: RunFiles) -> str:
 
 
 def settings_of(run: RunFiles) -> list[tuple[str, str, str]]:
-    """(name, value, what it means) of every setting."""
+    """Return (name, value, description) of every setting."""
     meanings = {entry.name: entry.metadata["help"] for entry in fields(_kind(run))}
     return [(name, in_words(value), meanings.get(name, "")) for name, value in run.settings.items()]
 
@@ -67,7 +67,7 @@ def _kind(run: RunFiles) -> Any:
 
 
 def in_words(value: Any) -> str:
-    """The value of a setting for people."""
+    """Return the value of a setting in words."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -84,7 +84,7 @@ def _parameters(folder: Path) -> str:
 
 
 def _clock(folder: Path) -> tuple[float, int, float]:
-    """How many seconds the sessions of a run took, how many there were, and the usual tokens a second."""
+    """Return the seconds of a run's sessions, their number, and the usual tokens per second."""
     loader = import_extra("tensorboard.backend.event_processing.event_file_loader", extra="train").LegacyEventFileLoader
     seconds, sessions, speeds = 0.0, 0, []
     for path in filter(Path.is_file, sorted((folder / EVENTS_FOLDER).glob("events.out.tfevents.*"))):

@@ -1,4 +1,4 @@
-"""The report of a run as one HTML file, which opens from disk and asks for nothing else."""
+"""The report of a run as one self-contained HTML file."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -21,14 +21,14 @@ from npbert.training.state import MODEL_FOLDER
 
 _STEPS, _CHARACTERS = 6, 40
 REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
-DESCRIPTION = "A training run of npbert: its curves, its layers, what the model guesses and what it gets wrong."
+DESCRIPTION = "A training run of npbert: its curves, layers, predictions and mistakes."
 
 
 def write_report(folder: str | Path, path: str | Path | None = None) -> None:
-    """Write the report of the run in `folder` to `path`, by default report.html in that folder; the file is whole
-    or not there at all. (Extras: train, plot.)
+    """Write the report of the run in `folder` to `path`, by default report.html in that folder, whole or not at all.
+    (Extras: train, plot.)
 
-    Raises: what read_run and report_page raise; OSError.
+    Raises: as read_run and report_page; OSError.
     """
     whole = report_page(read_run(folder))
     with write_where_asked(Path(path)) if path else atomic_write(Path(folder) / REPORT_FILE) as file:
@@ -36,10 +36,9 @@ def write_report(folder: str | Path, path: str | Path | None = None) -> None:
 
 
 def write_comparison(folders: Sequence[str | Path], path: str | Path) -> None:
-    """Write a page that lays several runs beside each other to `path`; the file is whole or not there at all.
-    (Extras: train, plot.)
+    """Write a page that compares several runs to `path`, whole or not at all. (Extras: train, plot.)
 
-    Raises: what read_run raises; OSError.
+    Raises: as read_run; OSError.
     """
     whole = comparison_page([read_run(folder) for folder in folders])
     with write_where_asked(Path(path)) as file:
@@ -47,9 +46,9 @@ def write_comparison(folders: Sequence[str | Path], path: str | Path) -> None:
 
 
 def report_page(run: RunFiles) -> str:
-    """The page: what the run came to, its curves, what happened in its layers, and what the model says of examples.
+    """Return the page: the result of the run, its curves, its layers, and predictions for examples.
 
-    Raises: FileError for a file of the run with something else in it than a run writes.
+    Raises: FileError for wrong content in a file of the run.
     """
     undefined = import_extra("jinja2", extra="train").UndefinedError
     try:
@@ -58,11 +57,11 @@ def report_page(run: RunFiles) -> str:
     except FileError:
         raise
     except (TypeError, ValueError, LookupError, AttributeError, undefined) as error:
-        raise FileError(f"{run.folder}: shown.jsonl has a row that is not as a run writes it: {error!r}") from error
+        raise FileError(f"{run.folder}: shown.jsonl has a wrong row: {error!r}") from error
 
 
 def comparison_page(runs: Sequence[RunFiles]) -> str:
-    """The page of several runs: their curves over each other, their numbers, and the settings that differ."""
+    """Return the page of several runs: their curves in one picture, their numbers, and the settings that differ."""
     names = [f"{number}. {run.folder}" for number, run in enumerate(runs, 1)]
     facts = [{"came to": verdict(run), **facts_of(run)} for run in runs]
     settings = [{name: in_words(value) for name, value in run.settings.items()} for run in runs]
@@ -74,7 +73,7 @@ def comparison_page(runs: Sequence[RunFiles]) -> str:
 
 
 def picture(draw: Callable[[], Any]) -> str:
-    """The address of a figure as SVG, in the page itself; or the words that say why there is none."""
+    """Return a figure as an SVG data address, or a sentence with the reason why it is missing."""
     try:
         return "data:image/svg+xml;base64," + b64encode(as_bytes(draw(), "svg")).decode()
     except (FileError, OSError) as error:
@@ -92,13 +91,13 @@ def _page(template: str, title: str, **known: Any) -> str:
 
 
 def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
-    """A row for each name in any of the columns: the name, and what each of them has."""
+    """Return a row for each name in any of the columns: the name, and its value in each column."""
     names = dict.fromkeys(name for column in columns for name in column)
     return [[name, *(column.get(name, "–") for column in columns)] for name in names]
 
 
 def _numbers(run: RunFiles) -> list[list[str]]:
-    """The numbers of the first evaluation, of the best and of the last, and the baselines, below their head."""
+    """Return the numbers of the first, the best and the last evaluation, and the baselines, below their header."""
     steps = list(run.judged)
     chosen = sorted({*steps[:1], *steps[-1:], *(step for step in steps if step == run.best_step)})
     columns = {f"step {step:,}{' (the best)' if step == run.best_step else ''}": run.judged[step] for step in chosen}
@@ -112,7 +111,7 @@ def _metric(name: str) -> str:
 
 
 def _pictures(run: RunFiles) -> dict[str, str]:
-    """The pictures by name, each as `picture` returns it."""
+    """Return the pictures by name, each from `picture`."""
     drawn: dict[str, Callable[[], Any]] = {
         "curves": lambda: plot_curves(run.metrics, baselines=run.baselines, best_step=run.best_step),
         "gradients": lambda: plot_layers(run.layers),
@@ -132,12 +131,12 @@ def _pictures(run: RunFiles) -> dict[str, str]:
 def _attention(model: Path, text: str) -> Any:
     try:
         return plot_attention(model, text, layers=(1, -1))
-    except ValueError as error:  # of a text that has more tokens than letters, say
+    except ValueError as error:  # for example a text with too many tokens
         raise FileError(str(error)) from error
 
 
 def _text(row: dict[str, Any]) -> str:
-    """The beginning of an example of the report, for a picture of attention; "" where there is none."""
+    """Return the beginning of an example, for a picture of attention, or ""."""
     if row.get("kind") == "masked":
         shortest = min((one["tokens"] for one in row["sentences"]), key=len)
         return " ".join(shortest[1:-1]).replace(" ##", "")[:_CHARACTERS]
@@ -148,7 +147,7 @@ def _text(row: dict[str, Any]) -> str:
 
 
 def _examples(run: RunFiles) -> dict[str, Any]:
-    """The last row of shown.jsonl, and of guesses for masked words those of some steps."""
+    """Return the last row of shown.jsonl, and the predictions for masked words at some steps."""
     rows = run.report_rows
     if not rows:
         return {"kind": ""}
@@ -158,7 +157,7 @@ def _examples(run: RunFiles) -> dict[str, Any]:
 
 
 def _number(value: float | None, form: str = ".4g") -> str:
-    """A number with four digits, or a dash where it was not finite."""
+    """Return a number with four digits, or a dash if it is not finite."""
     return "–" if value is None else format(value, form)
 
 

@@ -1,4 +1,4 @@
-"""The files that a run of training has left, read and looked over."""
+"""Reads and checks the files of a training run."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,10 +11,10 @@ from npbert.training.settings import SETTINGS_FILE, read_settings
 
 
 class RunFiles(NamedTuple):
-    """The folder of a run, its settings by name, and the rows of its three files. ended: whether it is over.
+    """The folder of a run, its settings by name, and the rows of its three files. ended: True if it is finished.
 
-    best_step: that of the model in model/. baselines: the numbers that knowing next to nothing gives on the held-out
-    set. Both are there if the run has written them down.
+    best_step: of the model in model/. baselines: the metrics of the baselines on the held-out set. Both only if the run
+    has recorded them.
     """
 
     folder: Path
@@ -28,30 +28,29 @@ class RunFiles(NamedTuple):
 
     @property
     def step(self) -> int:
-        """The last step of which there is a number."""
+        """The last step with a number."""
         return max(row["step"] for row in self.metrics)
 
     @property
     def judged(self) -> dict[int, dict[str, Any]]:
-        """The rows of the held-out set by step."""
+        """The rows of evaluations on the held-out set."""
         return {row["step"]: row for row in self.metrics if any(name.startswith("eval_") for name in row)}
 
 
 def read_run(folder: str | Path) -> RunFiles:
-    """The run in `folder`. While it goes on, that is what it has written so far. (Extra: train.)
+    """Return the run in `folder`, also during the run. (Extra: train.)
 
-    Raises: FileError that names what is missing or wrong: no folder of a run, no numbers yet, a row that is none;
-    OSError.
+    Raises: FileError if it is not a run's folder, has no numbers yet, or a wrong row; OSError.
     """
     folder = Path(folder)
     if not folder.is_dir() or not (folder / SETTINGS_FILE).is_file():
-        missing = "it is a file" if folder.exists() else "there is no such folder"
+        missing = "it is a file" if folder.exists() else "it does not exist"
         what = f"it has no {SETTINGS_FILE}" if folder.is_dir() else missing
-        raise FileError(f"{folder} is not the folder of a run: {what}; npbert pretrain and npbert finetune make one")
+        raise FileError(f"{folder} is not a run of npbert pretrain or npbert finetune: {what}")
     files = (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)
     metrics, layers, report_rows = (read_json_lines(folder / name, at_most=MOST_ROWS) for name in files)
     if not metrics:
-        raise FileError(f"{folder / METRICS_FILE} has no numbers yet: there is nothing to report")
+        raise FileError(f"{folder / METRICS_FILE} has no numbers yet, wanted at least one step")
     for row in metrics:
         for name, value in row.items():
             if not isinstance(value, int | float | None):

@@ -1,4 +1,4 @@
-"""What a run came to, in a sentence, and what to look at in its pictures."""
+"""The result of a run in a sentence, and notes on its pictures."""
 
 from collections.abc import Iterator
 
@@ -6,42 +6,44 @@ from npbert.pages.report.run import RunFiles
 from npbert.training.tasks import FinetuneTask, TaskSettings, task_named
 
 _LEARNED = ((0.0, "it has learned nothing yet"), (0.1, "it has barely learned"), (0.5, "it has begun to learn"))
-"""What is said up to each share of the way from the baseline to 1."""
+"""The sentence up to each share of the way from the baseline to 1."""
 
 
 def verdict(run: RunFiles) -> str:
-    """How good the model is on the held-out set, beside the baseline."""
+    """Return a sentence that compares the model on the held-out set with the baseline."""
     goal, what = _goal(run)
     row = run.judged.get(run.best_step or 0) or next(reversed(run.judged.values()), {})
     value, baseline = row.get(f"eval_{goal}"), run.baselines.get(goal)
     if value is None:
-        return "Nothing was held out, or judged yet, so no number tells how good it is on what it has not seen."
+        return "There is no evaluation on held-out data yet, so its quality on new data is unknown."
     said = _told(goal, value, f"of {what} right")
     if baseline is None:
         return f"{said}."
     share = (value - baseline) / max(1 - baseline, 1e-9)
     learned = next((words for most, words in _LEARNED if share <= most), "it has learned")
     is_before = _task(run).before == "before training"
-    baseline_is = "the model before training" if is_before else "the baseline that always gives the commonest answer"
+    baseline_is = (
+        "the model before training" if is_before else "the baseline that always predicts the most frequent answer"
+    )
     return f"{said}; {baseline_is} gets {_told(goal, baseline)}: {learned}."
 
 
 def to_look_at(run: RunFiles) -> Iterator[str]:
-    """What deserves a second look, a sentence each."""
+    """Return sentences on noteworthy facts."""
     losses = {step: row["eval_loss"] for step, row in run.judged.items() if row.get("eval_loss") is not None}
     lowest = min(losses, key=losses.__getitem__, default=0)
     if losses and losses[lowest] < 0.98 * losses[max(losses)]:
-        yield f"The held-out loss was lowest at step {lowest:,} and is higher since: it learns its examples by heart."
+        yield f"The held-out loss was lowest at step {lowest:,} and has risen since: the model overfits."
     lost = sum(value is None for row in run.metrics for value in row.values())
     if lost:
-        yield f"Numbers that were not finite (NaN or infinite): {lost:,}, crosses in the curves."
+        yield f"Numbers that are not finite (NaN or infinite): {lost:,}, shown as crosses in the curves."
     counts = run.report_rows[-1].get("counts") if run.report_rows else None
     if counts and sum(any(column) for column in zip(*counts, strict=True)) == 1:
-        yield "It gives every example the same label: it needs more steps, or another learning rate."
+        yield "It gives every example the same label. It needs more steps, or another learning rate."
 
 
 def _goal(run: RunFiles) -> tuple[str, str]:
-    """The metric that tells most, and what it counts."""
+    """Return the most important metric, and its unit."""
     if "corpus" in run.settings:
         is_alone = not any("mlm_loss" in row for row in run.metrics)
         return "accuracy" if is_alone else "mlm_accuracy", "masked words"

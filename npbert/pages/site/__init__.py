@@ -1,4 +1,4 @@
-"""The reading site, built by Sphinx: chapters, layers with each forward beside its backward, and the reference."""
+"""The web site, built by Sphinx: chapters, layers with forward next to backward, and the reference."""
 
 from npbert.pages.site.build import build_site
 from npbert.pages.site.proofs import prove

@@ -1,4 +1,4 @@
-"""build_site: write the pages as Markdown, and let Sphinx make a site of them."""
+"""build_site: writes the pages as Markdown, and builds a site with Sphinx."""
 
 import io
 import re
@@ -24,16 +24,16 @@ CONFIGURATION = {
     "html_extra_path": ["_extra"],
     "html_copy_source": False,
     "html_show_sourcelink": False,
-    "html_show_search_summary": False,  # which would be fetched, and browsers fetch nothing for a page in a file
+    "html_show_search_summary": False,  # a browser cannot fetch it for a page from disk
     "myst_heading_anchors": 4,
     "highlight_language": "text",
     "default_role": "py:obj",
     "autodoc_member_order": "bysource",
-    # A name may be public in several rooms; and a line "…" marks what a quotation leaves out.
+    # A name may be public in several packages, and a line "…" marks an omission in a quotation.
     "suppress_warnings": ["ref.python", "misc.highlighting_failure"],
 }
 WHOLE = "file"
-"""The class of a block of code that is a whole file, whose lines have addresses: #L-12."""
+"""The class of a code block with a whole file, whose lines have addresses: #L-12."""
 
 
 def build_site(
@@ -44,26 +44,23 @@ def build_site(
     number: dict[str, Any] | None = None,
     processes: int = 1,
 ) -> int:
-    """Write the site into a folder, a new one or that of an earlier site, and return the number of its pages.
+    """Write the site into a new folder or over an earlier site, and return the number of its pages.
 
-    root: the repository, for its chapters and planted bugs; None for the folder that npbert is in.
-    proofs: what `prove` returns, None to check now, in so many processes. number: what `number_data` returns, None to
-    train now.
+    root: the repository, for its chapters and planted bugs; None: the folder of npbert.
+    proofs: from `prove`; None: check now, with `processes` processes.   number: from `number_data`; None: train now.
 
-    Raises: FileExistsError when the folder holds anything else, or OSError when it cannot be written, both before the
-    check; FileError for what Sphinx warns of, such as a link that leads nowhere; MissingExtraError without the extra
-    `site`; GradientError when a derivative is wrong.
+    Raises: FileExistsError if the folder has other files, or OSError if it cannot be written, both before the check;
+    FileError for Sphinx's warnings, such as a broken link; MissingExtraError without the extra `site`; GradientError
+    for a wrong derivative.
     """
     for module in ("sphinx", "myst_parser", "furo"):
         import_extra(module, extra="site")
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not (folder / ".buildinfo").is_file():
-        raise FileExistsError(f"{folder} holds other files than those of a site: give a new folder")
+        raise FileExistsError(f"{folder} has files that are not of a site; choose a new folder")
     with tempfile.TemporaryDirectory(prefix=".npbert-site.", dir=folder) as work:
         if proofs is None:
-            LOGGER.info(
-                "checking every derivative and training a small model, which takes up to a minute, then writing"
-            )
+            LOGGER.info("checking every derivative and training a small model (up to a minute), then writing")
             proofs = prove(processes)
         source, made = Path(work, "source"), Path(work, "site")
         shutil.copytree(PACKAGE / "pages" / "site" / "static", source / "_static")
@@ -76,11 +73,11 @@ def build_site(
 
 
 def _run_sphinx(source: Path, made: Path) -> None:
-    """Raises: FileError with all that Sphinx warns of."""
+    """Run Sphinx. Raises: FileError with its warnings."""
     application = import_extra("sphinx.application", extra="site").Sphinx
     namespace = import_extra("sphinx.util.docutils", extra="site").docutils_namespace
     warnings = io.StringIO()
-    with namespace():  # its own roles and directives end with it
+    with namespace():  # Sphinx's roles and directives end with it
         folders = source, None, made, source / ".doctrees"
         app = application(*folders, "html", CONFIGURATION, status=None, warning=warnings, freshenv=True)
         app.connect("autodoc-process-docstring", _as_lines)
@@ -91,7 +88,7 @@ def _run_sphinx(source: Path, made: Path) -> None:
 
 
 def _as_lines(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
-    """A docstring of ours keeps its lines, and has no markup but backticks. Those of others are left out."""
+    """Keep the lines of npbert's docstrings, with backticks as the only markup. Leave out other docstrings."""
     is_ours = getattr(thing, "__module__", "npbert").startswith("npbert")
     text = "\n".join(lines).replace("*", r"\*").replace("|", r"\|").replace("   ", " \u2003 ")
     text = re.sub("`[^`]+`", lambda code: code[0].replace("\n", " "), text)

@@ -1,4 +1,4 @@
-"""The page "Follow one number back" as a part of the site: its data, of a small BERT that has just learned to talk."""
+"""The data of the page "Follow one number back" on the site, from a small BERT trained on the toy dialogue."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 
 
 def number_data(steps: int = 1600) -> dict[str, Any]:
-    """What the page shows: the model that `python demo.py --page` trains, in about five seconds, to the last digit."""
+    """Return the data for exactly the model of `python demo.py --page`, trained in about five seconds."""
     rng, dialogue = np.random.default_rng(0), load_dialogue(9)
     config = BertConfig.preset("bert-tiny", vocab_size=len(dialogue.vocabulary), **SIZES, **NO_DROPOUT)
     model = BertForPreTraining(config, rng=rng)

@@ -1,4 +1,4 @@
-"""The check of every block, made anew for the site."""
+"""Checks every block for the site."""
 
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -8,10 +8,9 @@ from npbert.gradcheck import GradientError, check_gradients
 
 
 def prove(processes: int = 1) -> dict[str, str]:
-    """Check every block of the catalogue. Return what each check said, by the name of the block.
+    """Check every block of the catalogue. Returns each result by the name of the block.
 
-    processes: how many share the work; each is a fresh Python.
-    Raises: GradientError when a derivative is not proved.
+    processes: the number of new Python processes that share the work. Raises: GradientError for an unproved derivative.
     """
     if processes < 2:
         return dict(map(_prove, CATALOGUE))

@@ -1,4 +1,4 @@
-"""The page of a source file, as Markdown: each forward beside its backward, and all that is known of them."""
+"""The page of a source file, as Markdown: each forward next to its backward, with tape, check, bugs and exercise."""
 
 import importlib
 import inspect
@@ -21,10 +21,10 @@ _UNDOES = {"backward": "forward", "value_and_slope": "value"}
 
 @dataclass(frozen=True)
 class Known:
-    """What the pages of source files tell.
+    """The data for the pages of source files.
 
-    chapters: the text of each, by its path. proofs: what `prove` returns. bugs: what `read_bugs` returns.
-    followed: the files whose lines the page `number.html` shows.
+    chapters: each text by its path. proofs: from `prove`. bugs: from `read_bugs`. followed: the files with lines on the
+    page `number.html`.
     """
 
     chapters: dict[str, str]
@@ -34,13 +34,13 @@ class Known:
 
 
 def read_bugs(root: Path) -> list[str]:
-    """The planted bugs of root/tests/planted, a paragraph each; CONTRIBUTING.md describes their form."""
+    """Return the planted bugs of root/tests/planted, a paragraph each; CONTRIBUTING.md describes their form."""
     paths = sorted((root / "tests" / "planted").glob("*.txt"))
     return [paragraph for path in paths for paragraph in read_text(path).strip().split("\n\n")[1:]]
 
 
 def source_page(path: str, text: str, known: Known) -> str:
-    """The page of a file of npbert. path: where it is in the repository, as npbert/layers/linear.py."""
+    """Return the page of a file of npbert. path: in the repository, such as npbert/layers/linear.py."""
     module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
     parts = list(_see_also(path, known))
     for thing in vars(module).values():
@@ -53,18 +53,18 @@ def source_page(path: str, text: str, known: Known) -> str:
 
 
 def file_page(path: str, text: str, *parts: str) -> str:
-    """The page of any file: its name, these parts, and its code."""
+    """Return the page of any file: its name, these parts, and its code."""
     code = fence("{code-block} python", f":class: file\n\n{text}")
     return "\n\n".join([f"# {path.rpartition('/')[2]}", f"`{path}`", *parts, "## The whole file", code])
 
 
 def fence(kind: str, text: str) -> str:
-    """A block of code, or a directive, that may hold other blocks of Markdown."""
+    """Return a code block, or a directive, that may contain other blocks of Markdown."""
     return f"~~~~~~{kind}\n{text.rstrip()}\n~~~~~~"
 
 
 def _see_also(path: str, known: Known) -> Iterator[str]:
-    """Links to the chapters that link to a file, and to the page that shows it compute."""
+    """Return links to the chapters that link to a file, and to the page that follows its numbers."""
     up = "../" * path.count("/")
     for chapter, text in known.chapters.items():
         if f"](../{path})" in text:
@@ -74,7 +74,7 @@ def _see_also(path: str, known: Known) -> Iterator[str]:
 
 
 def _described(thing: Any, known: Known) -> Iterator[str]:
-    """What is known of a class or function: its backward, the tape, the check, planted bugs, and exercise."""
+    """Return the sections of a class or function: its backward, the tape, the check, planted bugs, and exercise."""
     pairs = list(_pairs(thing))
     for pair in pairs:
         columns = [fence("python", inspect.cleandoc(f"\n{inspect.getsource(method)}")) for method in pair]
@@ -97,7 +97,7 @@ def _described(thing: Any, known: Known) -> Iterator[str]:
 
 
 def _pairs(thing: Any) -> Iterator[tuple[Any, Any]]:
-    """The methods of a class that undo each other: forward and backward, or f and f_backward."""
+    """Return the pairs of methods of a class: forward and backward, or f and f_backward."""
     own = vars(thing) if isinstance(thing, type) else {}
     for name in own:
         undone = _UNDOES.get(name, name.removesuffix("_backward"))
@@ -106,7 +106,7 @@ def _pairs(thing: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _bugs(thing: Any, bugs: list[str]) -> Iterator[str]:
-    """The bugs that are planted in a class or function, each of them folded."""
+    """Return the planted bugs of a class or function, each folded."""
     name = f"{thing.__module__}.{thing.__qualname__}".removeprefix("npbert.")
     place = re.compile(rf"^in {re.escape(name)}(\.|$)", re.MULTILINE)
     for paragraph in filter(place.search, bugs):
@@ -118,7 +118,7 @@ def _bugs(thing: Any, bugs: list[str]) -> Iterator[str]:
 
 
 class _Listed(Tape):
-    """A tape that also lists what it is given."""
+    """A tape that also lists its entries."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         super().__init__(rng)
@@ -130,7 +130,7 @@ class _Listed(Tape):
 
 
 def kept(setting: Setting) -> str:
-    """The arrays that the forward of a block keeps, with their numbers, the top of the tape first."""
+    """Return the arrays that a block's forward keeps, with their numbers, the top of the tape first."""
     layer, inputs, rng = setting.make()
     tape = _Listed(rng)
     layer(*inputs, tape=tape)

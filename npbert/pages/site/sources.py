@@ -1,4 +1,4 @@
-"""All that Sphinx reads: the chapters, a page for each file that is shown, the reference, and the contents."""
+"""The input of Sphinx: the chapters, a page for each file, the reference, and the contents."""
 
 import importlib
 import importlib.util
@@ -15,16 +15,16 @@ from npbert.pages.site.source_page import Known, fence, file_page, read_bugs, so
 
 PACKAGE = Path(npbert.__file__).resolve().parent
 SHOWN = ("core", "layers", "blocks", "models", "optim")
-"""The rooms whose files have a page each, in the order to read them in."""
+"""The packages with a page for each file, in reading order."""
 REFERENCE = ("gradcheck", "data", "inference", "training", "plots", "sklearn", "learn", "compute", "io")
-"""The rooms whose public names are described on a page."""
+"""The packages with a page of their public names."""
 _TO_PYTHON = re.compile(r"\]\(([\w./]+)\.py\)")
 _TO_NUMBER = re.compile(r"\[([^]]*)\]\(dialogue\.html(#[^)]*)\)")
 _FROM_FILE = re.compile(r"^```(python|diff) (\S+\.py)$", re.MULTILINE)
 
 
 def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> dict[str, bytes]:
-    """Every file that Sphinx reads, by its path. root: the repository, whose docs/ and tests/planted may be missing."""
+    """Return every file for Sphinx by its path. root: the repository, perhaps without docs/ and tests/planted."""
     beside = {path.relative_to(root).as_posix(): path for path in (root / "docs").rglob("*") if path.is_file()}
     chapters = {name: read_text(path) for name, path in beside.items() if name.endswith(".md")}
     chapters = dict(sorted(chapters.items(), key=lambda each: (each[0] != "docs/README.md", each[0])))
@@ -50,7 +50,7 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
 
 
 def files_of(room: str) -> list[str]:
-    """The files of a room, those of its public names first, in their order."""
+    """Return the files of a package, those of its public names first, in their order."""
     package = importlib.import_module(f"npbert.{room}")
     homes = [getattr(getattr(package, name), "__module__", "") for name in package.__all__]
     modules = [each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}.") if not each.ispkg]
@@ -67,7 +67,7 @@ def _page(path: str) -> str:
 
 
 def _as_myst(text: str) -> str:
-    """A chapter whose links lead to pages of the site, and whose quotations name their file."""
+    """Return a chapter with links to pages of the site, and with the file names of its quotations."""
     text = _TO_NUMBER.sub(r'<a href="../number.html\2">\1</a>', _TO_PYTHON.sub(r"](\1.md)", text))
     return _FROM_FILE.sub(r"```{code-block} \1\n:caption: \2\n", text)
 
@@ -78,7 +78,7 @@ def _reference(room: str) -> str:
 
 
 def _contents(contents: dict[str, list[str]], num_proofs: int) -> str:
-    """The first page. contents: the pages of each part."""
+    """Return the first page. contents: the pages of each part."""
     parts = [_WELCOME.format(num_proofs=num_proofs)]
     if not contents["The chapters"]:
         parts.append("The chapters and the planted bugs are in docs/ and tests/ of the repository, which are not here.")

@@ -1,4 +1,4 @@
-"""The paper's kinds of tasks, by name."""
+"""The paper's tasks by name."""
 
 from npbert.io.errors import one_of
 from npbert.training.tasks.choice import MultipleChoice
@@ -29,18 +29,18 @@ _USUAL = {
     "vectors": "embeddings sentence-embeddings retrieval",
 }
 ALIASES = {alias: name for name, aliases in _USUAL.items() for alias in aliases.split()}
-"""Other names that people have for the tasks."""
+"""Other names of the tasks."""
 
 
 def task_named(name: str) -> type[FinetuneTask]:
-    """The task of this name, or of another that people have for it. Raises: InputError when there is none."""
+    """Return the task of this name, or of its other name. Raises: InputError for an unknown name."""
     plain = name.lower().replace("_", "-")
     one_of(TASKS)._replace(names=(*TASKS, *ALIASES)).check("task", ALIASES.get(plain, plain))
     return TASKS[ALIASES.get(plain, plain)]
 
 
 def task_class(settings: TaskSettings) -> type[FinetuneTask]:
-    """The task that the settings name. Raises: InputError when there is none, or for settings that it cannot have."""
+    """Return the task of the settings. Raises: InputError for an unknown task, or settings that it cannot have."""
     kind = task_named(settings.task).for_settings(settings)
     kind.check(settings)
     return kind

@@ -1,4 +1,4 @@
-"""Multiple choice: which of several texts goes with a text?"""
+"""Multiple choice: selects the text that fits another text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,9 +15,10 @@ from npbert.training.tasks.task import Labelled, TaskSettings
 
 
 class MultipleChoice(GroupedTask, OneOfMany):
-    """The number, from 0, of the right choice; every row has as many choices. (Devlin et al. 2018, section 4.4.)
+    """Predicts the index of the right choice; every row has the same number of choices. (Devlin et al. 2018, section
+    4.4.)
 
-    What is given is a text and its choices.
+    The input is a text and its choices.
     """
 
     model_class = BertForMultipleChoice

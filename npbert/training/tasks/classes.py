@@ -1,4 +1,4 @@
-"""OneOfMany: a task in which each example has one class: a label of a text, the number of a choice."""
+"""OneOfMany: a task with one class for each example: the label of a text, or the index of a choice."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from npbert.training.tasks.task import FinetuneTask, JudgedExample, targets_of
 
 
 class OneOfMany(FinetuneTask):
-    """What `predict` gives are C logits for each example, and its target is the number of the right class."""
+    """`predict` returns C logits for each example. Its target is the index of the right class."""
 
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "loss")
     goal = "accuracy"
@@ -25,11 +25,11 @@ class OneOfMany(FinetuneTask):
     """The kind of its rows in a report."""
 
     def scores(self, predictions: Array, labels: Array) -> dict[str, float]:
-        """The metrics of the numbers of classes, (N,) each."""
+        """Return the metrics of class indices, (N,) each."""
         return {"accuracy": accuracy(predictions, labels)}
 
     def describe(self, given: Any, true: int, predicted: int) -> dict[str, object]:
-        """What a report shows of an example."""
+        """Return the row of an example in a report."""
         raise NotImplementedError(f"{type(self).__name__} has no describe(given, true, predicted)")
 
     def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
@@ -49,10 +49,10 @@ class OneOfMany(FinetuneTask):
 
 
 def class_weights(chosen: Sequence[str], targets: Sequence[int], labels: Sequence[str]) -> Array:
-    """How much an example of each label counts in the loss (C,).
+    """Return the weight of each label in the loss (C,).
 
-    chosen: "balanced" for N / (C · its count), with which rare labels count as much as frequent ones; or some
-    "label=weight", all others 1. Raises: InputError for anything else.
+    chosen: "balanced", N / (C · its count), so that rare labels count as much as frequent ones; or some "label=weight",
+    all others 1. Raises: InputError for anything else.
     """
     if tuple(chosen) == ("balanced",):
         return len(targets) / (len(labels) * np.maximum(1, np.bincount(targets, minlength=len(labels))))

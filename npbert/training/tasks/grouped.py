@@ -1,4 +1,4 @@
-"""GroupedTask: a task in which the model reads several sequences for each example, each by itself."""
+"""GroupedTask: a task with several separate sequences for each example."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -12,20 +12,20 @@ from npbert.training.tasks.task import FinetuneTask
 
 
 class GroupedTask(FinetuneTask):
-    """What a model reads of an example are C sequences, and what it says of them is an array with C rows."""
+    """Base class: the model reads C sequences of an example, and its logits have C rows."""
 
     def sequences_of(self, given: Any) -> Sequence[Text]:
-        """What is read of an example, a text or a pair for each sequence."""
+        """Return the sequences of an example, each a text or a pair."""
         raise NotImplementedError(f"{type(self).__name__} has no sequences_of(given)")
 
     def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Any]:
-        """A list of encodings for each example."""
+        """Return a list of encodings for each example."""
         groups = list(map(self.sequences_of, texts))
         encodings = iter(super().tokenize([text for group in groups for text in group], path))
         return [list(islice(encodings, len(group))) for group in groups]
 
     def logits(self, encodings: Sequence[list[Encoding]]) -> list[Array]:
-        """For each example what the model says of its sequences (C, …)."""
+        """Return the logits of each example's sequences (C, …)."""
         batches = (self.batch([encodings[number] for number in group]) for group in self.groups(encodings))
         return [row for batch in batches for row in self.model(batch)]
 

@@ -17,7 +17,7 @@ from npbert.training.tasks.report_rows import cut, row_of
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, TaskSettings
 
 _AROUND, _ANSWERS = 160, 5
-"""The characters of a passage that a report shows before and after an answer, and the most right answers."""
+"""The characters of a passage before and after an answer in a report, and the most gold answers in it."""
 
 
 class Answered(NamedTuple):
@@ -31,8 +31,8 @@ class Answered(NamedTuple):
 class QuestionAnswering(FinetuneTask, Answer):
     """The answer is a span of the passage. (Devlin et al. 2018, section 4.2; windows as in its code.)
 
-    A row is a question, and an example a window of its passage; the target is the first and the last token of the
-    answer: 0 and 0, the place of [CLS], where the answer is not in this window.
+    A row is a question, and an example is a window of its passage. The target is the first and the last token of the
+    answer: 0 and 0, the place of [CLS], if the answer is not in this window.
     """
 
     metrics = ("exact_match", "f1", "loss")
@@ -45,7 +45,7 @@ class QuestionAnswering(FinetuneTask, Answer):
         return read_squad(path), None
 
     def prepare(self, rows: Sequence[Question], path: str = "") -> list[JudgedExample]:
-        """The windows of all questions, each with its share of the first gold answer."""
+        """Return the windows of all questions, each with the first gold answer's place in it."""
         windows = self.all_windows([row.question for row in rows], [row.passage for row in rows])
         return [
             JudgedExample(encoding, question, _find(encoding, question.answers[0]))
@@ -59,7 +59,7 @@ class QuestionAnswering(FinetuneTask, Answer):
         return batch
 
     def predict(self, examples: Sequence[JudgedExample]) -> list[Answered]:
-        """The best answer to each question, from all of its windows."""
+        """Return the best answer to each question, from all of its windows."""
         answered = []
         pairs = zip(examples, super().predict(examples), strict=True)
         for _, windows in groupby(pairs, lambda pair: id(pair[0].given)):
@@ -82,7 +82,7 @@ class QuestionAnswering(FinetuneTask, Answer):
 
 
 def _loss(logits: Array, answer: tuple[int, int]) -> float:
-    """−log of the probability of the right start, and of the right end: their mean, as in the model's loss.
+    """Return the mean of −log of the probabilities of the right start and the right end, as in the model's loss.
 
     logits (2, T)   answer: the first token and the last
     """
@@ -91,8 +91,8 @@ def _loss(logits: Array, answer: tuple[int, int]) -> float:
 
 
 def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
-    """The first and the last token of the answer, or (0, 0) when it is not wholly in this window."""
-    first = answer.start + len(answer.text) - len(answer.text.lstrip())  # spaces are part of no token
+    """Return the first and the last token of the answer, or (0, 0) if it is not completely in this window."""
+    first = answer.start + len(answer.text) - len(answer.text.lstrip())  # tokens have no spaces
     last = first + len(answer.text.strip())
     tokens = [index for index, sequence in enumerate(encoding.sequence_ids) if sequence == 1]
     inside = [index for index in tokens if encoding.offsets[index][1] > first and encoding.offsets[index][0] < last]
@@ -101,8 +101,8 @@ def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
 
 
 def _describe(question: Question, span: AnswerSpan, _: object) -> dict[str, object]:
-    """A question with what is right and what the model says, and the passage around the right answer: `true` and
-    `predicted` are where the answers begin and end in it."""
+    """Return a question with the right and the predicted answer, and the passage around the right one: `true` and
+    `predicted` are the places of the answers in it."""
     (text, start), passage = question.answers[0], question.passage
     first, last = max(0, start - _AROUND), min(len(passage), start + len(text) + _AROUND)
     while 0 < first < start and not passage[first - 1].isspace():  # whole words

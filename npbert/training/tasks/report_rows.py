@@ -1,8 +1,8 @@
-"""Rows of shown.jsonl, for a report of a model's answers: what it got wrong, and which labels it confused.
+"""Rows of shown.jsonl, for a report of a model's mistakes and confused labels.
 
-`kind` says of which kind the task is, `examples` how many there were, `wrong` how many answers are wrong, `worst` the
-wrong ones that the model was surest of, at most `MOST`. The run adds `baselines`, what knowing next to nothing gives,
-by name, and `best_step`, the step of the model in model/.
+`kind` is the kind of the task, `examples` the number of examples, `wrong` the number of mistakes, and `worst` the
+mistakes with the highest confidence, at most `MOST`. The run adds `baselines`, their metrics by name, and `best_step`,
+the step of the model in model/.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,25 +15,26 @@ MOST, _LONGEST, _LABELS = 30, 400, 25
 
 
 def cut(text: str, longest: int = _LONGEST) -> str:
-    """The text, or its beginning and its end where it is longer than `longest` characters."""
+    """Return the text, or its beginning and end if it has more than `longest` characters."""
     if len(text) <= longest:
         return text
     return f"{text[: longest * 2 // 3].rstrip()} … {text[-(longest // 3) :].lstrip()}"
 
 
 def row_of(kind: str, wrong: Array, sureness: Array, describe: Callable[[int], dict[str, object]]) -> dict[str, object]:
-    """A row about answers, of which some are `wrong`; `describe` shows the answer with a number. (Both are (N,).)"""
+    """Return a row about answers, some of them `wrong`; `describe` shows the answer with an index. (Both are (N,).)"""
     numbers = np.flatnonzero(wrong)
     surest = numbers[np.argsort(-sureness[numbers], kind="stable")][:MOST].tolist()
     return {"kind": kind, "examples": len(wrong), "wrong": len(numbers), "worst": list(map(describe, surest))}
 
 
 def confusion(true: Array, predicted: Array, labels: Sequence[str]) -> dict[str, object]:
-    """`labels`, and `counts`: how many examples with the label of a row were given that of a column.
+    """Return `labels`, and `counts`: the examples with the label of the row that were predicted as the label of the
+    column.
 
-    Labels that are none of either are left out. Where there are more than 25, the rarest are one, "(others)".
+    Unused labels are left out. Of more than 25, the rarest become "(others)".
 
-    true, predicted (N,): numbers of labels
+    true, predicted (N,): indices of labels
     """
     often = np.bincount(np.concatenate([true, predicted]), minlength=len(labels))
     kept = np.flatnonzero(often).tolist()

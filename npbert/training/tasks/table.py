@@ -1,4 +1,4 @@
-"""Labelled tables: which row is the first example, and which labels there are; refused where they cannot be labels."""
+"""Labelled tables: the row of the first example, and the labels, with errors for columns that cannot be labels."""
 
 import math
 import re
@@ -19,11 +19,11 @@ _TOO_MANY = 100
 class Table:
     """The rows of a labelled table, without its header. The first value of each is the label.
 
-    columns: (setting, column) for each value of a row. label: the column of the label, where the settings have none.
-    may_have_header: the first row could name the columns, for all that the settings say.
+    columns: (setting, column) for each value of a row. label: the column of the label, if the settings have none.
+    may_have_header: the settings allow a first row with the names of the columns.
 
-    Raises: FileError for a file that cannot be read as a table, and when first_row is header, but the first row has a
-    label as an example has; OSError.
+    Raises: FileError for a file that is no table, and if first_row is header, but the first row has a label like an
+    example; OSError.
     """
 
     def __init__(self, path: str, settings: TaskSettings, *columns: tuple[str, str], label: str = "1") -> None:
@@ -37,15 +37,15 @@ class Table:
             return
         first, *others = self.labels
         if is_number(first) or first in others:
-            but = f" is header, but this row is an example, with the label {first!r}"
+            but = f" is header, but this row is an example with the label {first!r}"
             raise FileError((Setting("first_row"), but), where=self.rows[0].place)
         if not others:
-            raise FileError(f"{path} is empty: it has no rows but the names of the columns")
+            raise FileError(f"{path} has only the names of the columns, wanted rows")
         del self.rows[0], self.labels[0]
 
     def hint(self, row: TableRow) -> Sentence:
-        """The hint of an error about a row's label: what to give when the row names the columns, if it may do so, and
-        when it is an example."""
+        """Return the fix for an error about a row's label: the setting for a row of names, if possible, and for an
+        example."""
         if not self.may_have_header or row is not self.rows[0]:
             return ""
         names: dict[str, list[str]] = {}
@@ -56,11 +56,11 @@ class Table:
         if all(0 < len(value) <= _LONGEST_NAME for value in row.values):
             by_name = [part for name, values in names.items() for part in (Setting(name, tuple(values)), " ")]
             by_name[-1] = ", or "
-        return ("if this row names the columns, give ", *by_name, header, "; if it is an example, ", example)
+        return ("if this row has the names of the columns, give ", *by_name, header, "; if it is an example, ", example)
 
     def check_first_row(self, known: Sequence[str] | None) -> None:
-        """Raise FileError where the first row seems to name the columns, and warn where it may: its label is not like
-        those of all others. known: the labels, if they are."""
+        """Raise FileError if the first row seems to name the columns, and warn if it may: its label differs from all
+        others. known: the labels, if known."""
         first, *others = self.labels
         if not self.may_have_header:
             return
@@ -75,9 +75,9 @@ class Table:
 
 
 def _is_unlike(first: str, others: Sequence[str]) -> bool | None:
-    """True if the first label is of another kind than all others: not a number, and in the first row alone, where the
-    others are numbers, or come more than once each, or it is what such columns are usually called. None where nothing
-    tells, as some others come once, too; a file in which no label comes twice says nothing."""
+    """True if the first label is of another kind than all others: not a number and only in the first row, while the
+    others are numbers, or each occurs more than once, or it is a usual name of such columns. None if undecided, as some
+    others occur once; a file without repeated labels is no evidence."""
     if not others or first in others or is_number(first):
         return False
     counts = Counter(others)
@@ -95,21 +95,21 @@ def is_number(text: str) -> bool:
 
 
 def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
-    """Each name once, in the order of the alphabet, or if all are whole numbers, of their size.
+    """Return each name once, in alphabetical order, or if all are whole numbers, by size.
 
-    Raises: FileError for more than a hundred, of which hardly one comes twice; for two that differ in white space.
+    Raises: FileError for more than a hundred, nearly all different; for two that differ only in white space.
     """
     bare: dict[str, str] = {}
     for name in sorted(set(names)):
         other = bare.setdefault(" ".join(name.split()), name)
         if other != name:
-            says = f"the labels {listed([other, name])} are the same but for white space"
+            says = f"the labels {listed([other, name])} differ only in white space, wanted one of them"
             raise FileError(says, where=Place(path))
     numeric = all(re.fullmatch(r"-?[0-9]+", name) for name in names)
     labels = tuple(sorted(set(names), key=int if numeric else None))
     if len(labels) > _TOO_MANY and 2 * len(labels) > len(names):
         raise FileError(
-            f"{len(labels):,} different labels for {len(names):,} examples are too many to learn: {listed(labels)}",
+            f"{len(labels):,} different labels for {len(names):,} examples are too many: {listed(labels)}",
             where=Place(path),
             hint=_hint(labels),
         )
@@ -117,15 +117,15 @@ def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
 
 
 def number_of(label: str, labels: Sequence[str], place: Place | str) -> int:
-    """The number of a label. Raises: FileError that gives its place when it is not one of `labels`."""
+    """Return the number of a label. Raises: FileError with its place if it is not one of `labels`."""
     if label in labels:
         return labels.index(label)
-    says = f"the label {listed([label])} is none of those in training: {listed(labels)}"
+    says = f"the label is {listed([label])}, wanted one of the training labels: {listed(labels)}"
     raise FileError(says, where=place, hint=_hint(labels))
 
 
 def are_measures(labels: Collection[str]) -> bool:
-    """True if the labels look like numbers that measure something: many, and not all of them whole."""
+    """True if the labels look like measurements: many numbers, not all whole."""
     return len(labels) > MOST_NAMES and all(map(is_number, labels)) and any("." in label for label in labels)
 
 
@@ -133,6 +133,6 @@ def _hint(labels: Collection[str]) -> Sentence:
     if len(labels) <= MOST_NAMES:
         return ""
     if all(map(is_number, labels)):
-        return "numbers are learned with ", Setting("task", ("regression",))
+        return "to predict numbers, give ", Setting("task", ("regression",))
     texts = 2 * sum(" " in label for label in labels) > len(labels)
-    return "they look like texts: " * texts, Setting("label"), " says which column the labels are in"
+    return "they look like texts: " * texts, Setting("label"), " names the column of the labels"

@@ -21,20 +21,20 @@ from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, Ta
 
 OUTSIDE = "O"
 _WORDS = 80
-"""The most words of a sentence that a report shows."""
+"""The most words of a sentence in a report."""
 
 
 class Tagging(FinetuneTask, Tag):
     """The first token of each word carries its tag; entities are judged as a whole. (Devlin et al. 2018, section 5.3.)
 
-    What is given are the words of a sentence, and the target is the numbers of their tags. Words that a sentence loses
-    to max_length count as predicted to be outside.
+    The given value is the words of a sentence, and the target is the numbers of their tags. Words beyond max_length
+    count as predicted O (outside).
     """
 
     metrics: ClassVar[tuple[str, ...]] = ("precision", "recall", "f1", "accuracy", "loss")
     goal = "f1"
     unseen: ClassVar[tuple[str, ...]] = (OUTSIDE,)
-    """Tags that are labels even if no word of the file has them."""
+    """Tags that are always labels, even if no word of the file has them."""
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
@@ -54,7 +54,7 @@ class Tagging(FinetuneTask, Tag):
 
     @staticmethod
     def check_tags(sentences: Sequence[TaggedSentence]) -> None:
-        """Raise FileError for a tag that is not one: here, and not when a trained model is judged."""
+        """Raise FileError for a wrong tag; not called when a trained model is evaluated."""
         for sentence in sentences:
             try:
                 find_entities(sentence.tags)
@@ -74,13 +74,13 @@ class Tagging(FinetuneTask, Tag):
         return batch
 
     def judge(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, float]:
-        """The metrics of the tags; the loss is over the words that a model sees."""
+        """Return the metrics of the tags; the loss is over the words that a model reads."""
         targets = [tags[word] for encoding, _, tags, *_ in examples for _, word in first_tokens(encoding)]
         loss = float(SoftmaxCrossEntropy()(np.concatenate(logits), np.array(targets)))
         return {**self.scores(*self._tags(logits, examples)), "loss": loss}
 
     def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
-        """The metrics of lists of tags."""
+        """Return the metrics of lists of tags."""
         return {**entity_scores(predicted, gold)._asdict(), "accuracy": accuracy(*self._numbers(predicted, gold))}
 
     def report_row(self, logits: Sequence[Array], examples: Sequence[JudgedExample]) -> dict[str, object]:
@@ -98,7 +98,7 @@ class Tagging(FinetuneTask, Tag):
     def _tags(
         self, logits: Sequence[Array], examples: Sequence[JudgedExample]
     ) -> tuple[list[list[str]], list[list[str]]]:
-        """The most probable tag of each word, O for those that were cut off; and the right ones."""
+        """Return the most probable tag of each word, O for words cut off, and the right tags."""
         labels, predicted = self.labels, []
         for (encoding, words, *_), scores in zip(examples, logits, strict=True):
             tags = [OUTSIDE] * len(words)
@@ -109,17 +109,17 @@ class Tagging(FinetuneTask, Tag):
 
     @property
     def _names(self) -> list[str]:
-        """The tags, and O, which may not be a label, but is what words have that were cut off."""
+        """Return the tags, and O, the tag of words cut off, even if it is not a label."""
         return list(dict.fromkeys((*self.labels, OUTSIDE)))
 
     def _numbers(self, *sides: Sequence[Sequence[str]]) -> list[Array]:
-        """All tags of each side as numbers."""
+        """Return all tags of each side as numbers."""
         numbers = {tag: number for number, tag in enumerate(self._names)}
         return [np.array([numbers[tag] for tags in side for tag in tags]) for side in sides]
 
 
 class PartOfSpeech(Tagging):
-    """A tag of any kind for every word, as its part of speech: each word is judged by itself."""
+    """A tag of any kind for every word, as its part of speech: each word is judged separately."""
 
     metrics = ("accuracy", "loss")
     goal = "accuracy"

@@ -1,4 +1,4 @@
-"""FinetuneTask: a Task that a model can be trained on and judged by."""
+"""FinetuneTask: a Task for the training and the evaluation of a model."""
 
 from __future__ import annotations
 
@@ -24,82 +24,79 @@ from npbert.training.settings import Settings, setting
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSettings(Settings):
-    """The form of a file of labelled examples, and how it becomes tokens.
+    """The form of a file of labelled examples, and its tokens.
 
-    Raises: InputError for a value that is not possible.
+    Raises: InputError for an impossible value.
     """
 
     task: str = setting(
         "classification",
-        "the kind of task: classification, regression, multiple-choice, tagging, pos, squad or vectors; usual names "
-        "such as ner, sts or qa are understood, too",
+        "classification, regression, multiple-choice, tagging, pos, squad or vectors; other names such as "
+        "ner, sts or qa also work",
         value="TASK",
     )
     text: str = setting(
         "0",
-        "the column of the text: its number, counted from 0, or its name; where files differ, several names "
-        "with commas between them, as in sentence,content",
+        "the column of the text: its number, counted from 0, or its name; if files differ, several names with "
+        "commas, such as sentence,content",
         value="COLUMN",
     )
-    text_pair: str = setting(
-        "", "the column of the second text, where examples are pairs; for vectors by default 1", value="COLUMN"
-    )
+    text_pair: str = setting("", "the column of the second text of a pair (for vectors by default 1)", value="COLUMN")
     negatives: tuple[str, ...] = setting(
-        (), "for vectors: the columns of texts that do not belong to the first", value="COLUMN"
+        (), "for vectors: the columns of texts that do not match the first", value="COLUMN"
     )
     prompts: tuple[str, ...] = setting(
-        (), "for vectors: what to put before the first text, and before the others, as in 'query: ' 'passage: '"
+        (), "for vectors: the prompts before the first text and before the others, such as 'query: ' 'passage: '"
     )
     pooling: str = setting(
         "",
-        "for vectors: how the vectors of all tokens become one; by default as the model's folder says, or mean",
+        "for vectors: how to pool the token vectors (default: the folder's, or mean)",
         value="HOW",
         wanted=one_of(("", *POOLINGS)),
     )
     loss: str = setting(
         "",
-        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (each text has to find the "
-        "first, too) or triplet; with a label that is a score, cosent or cosine",
+        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (also from each text to the "
+        "first) or triplet; with scores as labels, cosent or cosine",
         value="LOSS",
         wanted=one_of(("", *LOSSES)),
     )
     choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
     label: str = setting(
-        "", "the column of the label (by default 1), or for tagging of the tag (by default the last)", value="COLUMN"
+        "", "the column of the label (default: 1), or for tagging of the tag (default: the last)", value="COLUMN"
     )
     delimiter: str = setting(
         "",
-        "what separates columns: tab (where quotes are part of the text), comma or semicolon; by default comma for "
-        ".csv, else tab",
+        "the separator of columns: tab (quotes are then part of the text), comma or semicolon (default: comma for "
+        ".csv, else tab)",
         wanted=DELIMITER,
     )
     first_row: str = setting(
         "",
-        "where columns are numbers: header if the first row names them, example if it is one; by default "
-        "npbert stops when it cannot tell",
+        "the first row, if columns are given as numbers: header or example (default: detect it, or stop)",
         value="WHAT",
         wanted=one_of(("", "header", "example")),
     )
     sample_weight: str = setting(
         "",
-        "for classification: the column of how much an example counts in the loss; by default 1 each",
+        "for classification: the column of the examples' weights in the loss (default: 1 each)",
         value="COLUMN",
     )
     positive: str = setting(
-        "", "for classification: the label that f1 is about; by default the second of two", value="LABEL"
+        "", "for classification: the label of the f1 score (default: the second of two)", value="LABEL"
     )
     max_length: int = setting(
         128,
-        "how many tokens of an example the model reads; 384 is usual for squad",
+        "read at most this many tokens of an example; 384 is usual for squad",
         value="TOKENS",
         wanted=at_least(8),
     )
-    batch_size: int = setting(32, "how many examples are in a batch", wanted=at_least(1))
+    batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))
 
 
 class Labelled(NamedTuple):
-    """A row of a labelled file: what is given, a text say, the target, what a model should say of it, and how much it
-    counts in the loss."""
+    """A row of a labelled file: the given value, for example a text; the target, the right answer; and its weight in
+    the loss."""
 
     given: Any
     target: Any
@@ -107,7 +104,7 @@ class Labelled(NamedTuple):
 
 
 class JudgedExample(NamedTuple):
-    """A row as tokens: what a model reads, what is given, the target, and how much it counts in the loss."""
+    """A row as tokens: the model's input, the given value, the target, and its weight in the loss."""
 
     encoding: Any
     given: Any
@@ -116,21 +113,21 @@ class JudgedExample(NamedTuple):
 
 
 class FinetuneTask(Task):
-    """A Task that says, too, how a labelled file is read, what a batch is made of, and how good the answers are.
+    """A Task that also reads labelled files, makes batches, and measures the answers.
 
-    `rows, labels = read(path, settings)` comes first, as the labels say how large the model's head is; with the model,
-    `examples = task.prepare(rows)`, of which `collate` makes batches to learn from and `evaluate` gives the metrics.
+    `rows, labels = read(path, settings)` comes first, as the labels set the size of the model's head; with the model,
+    `examples = task.prepare(rows)`. `collate` makes batches from the examples, and `evaluate` gives their metrics.
 
-    communicator: the processes that share out the examples to be judged; all of them get the same numbers.
-    Raises: ValueError as Task.
+    communicator: the processes that share the examples of an evaluation; all get the same numbers. Raises: ValueError
+    as Task.
     """
 
     metrics: ClassVar[tuple[str, ...]]
-    """The names that `judge` gives; `loss` is that of training, without dropout."""
+    """The names that `judge` returns; `loss` is the loss of training, without dropout."""
     goal: ClassVar[str]
-    """The metric by which one model is better than another, unless another is chosen. Of the loss less is better."""
+    """The metric that chooses the better model, unless another is set. A lower loss is better."""
     before: ClassVar[str] = "always the same answer"
-    """What `known_before` gives the metrics of."""
+    """The name of the answers whose metrics `known_before` returns."""
     has_vectors: ClassVar[bool] = False
     """True for a task that learns vectors of texts."""
     has_positive: ClassVar[bool] = False
@@ -149,57 +146,57 @@ class FinetuneTask(Task):
 
     @classmethod
     def for_settings(cls, settings: TaskSettings) -> type[FinetuneTask]:
-        """The task that the settings mean, of those that share a name."""
+        """Return the task of the settings, among those that share a name."""
         return cls
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
-        """Raise InputError for settings that the task cannot have, before anything is read."""
+        """Raise InputError for settings of other tasks, before any file is read."""
         lacks = (
             {} if cls.has_vectors else dict.fromkeys(("negatives", "prompts", "pooling", "loss"), "the task vectors")
         )
         if not cls.has_positive:
-            lacks |= dict.fromkeys(("positive", "sample_weight", "class_weight"), "a classification")
+            lacks |= dict.fromkeys(("positive", "sample_weight", "class_weight"), "classification")
         for name, other in lacks.items():
-            given = getattr(settings, name, "")  # class_weight is none of an evaluation's
+            given = getattr(settings, name, "")  # an evaluation has no class_weight
             if given:
-                raise InputError(what=name, got=given, wanted=f"none: only {other} has it")
+                raise InputError(what=name, got=given, wanted=f"none, as only {other} has it")
 
     @classmethod
     def read(
         cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
     ) -> tuple[list[Any], tuple[str, ...] | None]:
-        """The rows of a file, and the names of the labels; None where there are none. labels: those that are known, as
-        those of an earlier file. Raises: FileError that gives file and line; OSError."""
+        """Return the rows of a file, and the names of the labels, or None. labels: known labels, as those of an earlier
+        file. Raises: FileError with file and line; OSError."""
         raise NotImplementedError(f"{cls.__name__} has no read(path, settings, labels)")
 
     @classmethod
     def config(cls, labels: Sequence[str] | None) -> dict[str, Any]:
-        """The entries that the configuration of a model for this task must have."""
+        """Return the entries that the configuration of a model for this task must have."""
         return {} if labels is None else {"num_labels": len(labels), "id2label": tuple(labels)}
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The names of the labels, or where the model's configuration has none, their numbers."""
+        """Return the names of the labels, or their numbers if the model's configuration has no names."""
         return labels_of(self.model.config)
 
     def prepare(self, rows: Sequence[Any], path: str = "") -> list[JudgedExample]:
-        """The rows as tokens. path: of the file, for a warning of texts that are cut."""
+        """Return the rows as tokens. path: of the file, for a warning about cut texts."""
         encodings = self.tokenize([row.given for row in rows], path)
         return [JudgedExample(encoding, *row) for encoding, row in zip(encodings, rows, strict=True)]
 
     def collate(self, examples: Sequence[JudgedExample]) -> Batch:
-        """A batch of the examples, with what is to be learned from them."""
+        """Return a batch of the examples, with their targets."""
         batch = self.batch([example.encoding for example in examples])
         batch.labels = targets_of(examples)
         return batch
 
     def batch(self, encodings: Sequence[Any]) -> Batch:
-        """The batch of the encodings that the model reads."""
+        """Return the batch of the encodings that the model reads."""
         return self.tokenizer.batch(encodings)
 
     def predict(self, examples: Sequence[JudgedExample]) -> Any:
-        """The logits of each example, for `judge` and `report_row`."""
+        """Return the logits of each example, for `judge` and `report_row`."""
         encodings, communicator = [example.encoding for example in examples], self.communicator
         if communicator.size == 1:
             return self.logits(encodings)
@@ -210,49 +207,48 @@ class FinetuneTask(Task):
         return [everything[number] for number in range(len(encodings))]
 
     def groups(self, encodings: Sequence[Any]) -> list[Sequence[int]]:
-        """The numbers of the encodings of each batch in which `logits` takes them, as another batch may give other last
-        bits; in the order in which it finds them by themselves, too."""
+        """Return the numbers of the encodings in each batch of `logits`, in its order: another batch may change the
+        last bits."""
         return [numbers[::-1] for numbers in batches_by_length([len(encoding.ids) for encoding in encodings])]
 
     def judge(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, float]:
-        """The metrics of the paper's tables for what `predict` gave."""
+        """Return the metrics of the paper's tables for the results of `predict`."""
         raise NotImplementedError(f"{type(self).__name__} has no judge(logits, examples)")
 
     def evaluate(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
-        """The metrics of the model."""
+        """Return the metrics of the model."""
         return self.judge(self.predict(examples), examples)
 
     def report_row(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, object]:
-        """A row for shown.jsonl: what a person would look at of what `predict` gave. (report_rows.py says what is in
-        it.)"""
+        """Return a row for shown.jsonl from the results of `predict`. (Its entries: report_rows.py.)"""
         return {}
 
     def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
-        """The metrics of a model that gives every example the same answer; none where that is not an answer at all."""
+        """Return the metrics of a constant answer; none if no answer fits every example."""
         return {}
 
     def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
-        """What a run has to be better than: the baselines, or the metrics of the model before it learns anything."""
+        """Return the metrics a run has to beat: the baselines, or those of the model before training."""
         return self.baselines(examples)
 
     def class_scores(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
-        """The scores of each label, for what `predict` gave; none where there are no labels."""
+        """Return the scores of each label for the results of `predict`; none without labels."""
         return {}
 
     def name_of(self, target: Any) -> str:
-        """A name for a target that a person understands: that of a label, say."""
+        """Return a readable name for a target, for example its label."""
         return str(target)
 
     def title_of(self, metric: str) -> str:
-        """The name of a metric in a table."""
+        """Return the name of a metric in a table."""
         return metric.replace("_", " ")
 
 
 def targets_of(examples: Sequence[JudgedExample]) -> Array:
-    """The targets of the examples (N,)."""
+    """Return the targets of the examples (N,)."""
     return np.array([example.target for example in examples])
 
 
 def labels_of(config: BertConfig) -> tuple[str, ...]:
-    """The names of a model's labels, or where its configuration has none, their numbers."""
+    """Return the names of a model's labels, or their numbers if its configuration has no names."""
     return config.id2label or tuple(map(str, range(config.num_labels)))

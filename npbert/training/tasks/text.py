@@ -22,8 +22,8 @@ from npbert.training.tasks.report_rows import MOST, confusion, cut
 from npbert.training.tasks.table import Table, are_measures, find_labels, is_number, number_of
 from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, targets_of
 
-_ENOUGH = 50  # examples, to say of a column that it holds no texts
-_POINTS = 400  # that a picture shows
+_ENOUGH = 50  # examples, to decide that a column has no texts
+_POINTS = 400  # in a picture
 
 Targets = tuple[Sequence[float], tuple[str, ...] | None]
 
@@ -43,14 +43,14 @@ class TextTask(FinetuneTask, Classify):
         texts: list[Any] = [row.values[1:3] if pair else row.values[1] for row in table.rows]
         if len(texts) >= _ENOUGH and len(set(texts)) * 10 <= len(texts):
             first = table.rows[0].values[1]
-            says = f"only {len(set(texts))} of {len(texts):,} texts differ, the first is {listed([first])}"
-            hint = (Setting("text"), " says which column the texts are in")
+            says = f"only {len(set(texts))} of {len(texts):,} texts differ; the first is {listed([first])}"
+            hint = (Setting("text"), " names the column of the texts")
             warn(InputWarning(says, where=Place(path), hint=hint))
         return list(map(Labelled, texts, targets, weights)), found
 
     @classmethod
     def targets(cls, table: Table, settings: TaskSettings, labels: Sequence[str] | None) -> Targets:
-        """The target of each row, and the names of the labels. labels: those that are known. Raises: FileError."""
+        """Return the target of each row, and the names of the labels. labels: known labels. Raises: FileError."""
         raise NotImplementedError(f"{cls.__name__} has no targets(table, settings, labels)")
 
 
@@ -62,16 +62,16 @@ class TextClassification(OneOfMany, TextTask):
 
     @classmethod
     def targets(cls, table: Table, settings: TaskSettings, labels: Sequence[str] | None) -> Targets:
-        """The number to be predicted for each row, and the labels.
+        """Return the number of each row's label, and the labels.
 
-        Raises: FileError for a first row that looks like the names of the columns, or a label that is empty or unknown;
-        ValueError where none of the labels is the positive one that was chosen.
+        Raises: FileError for a first row that looks like names of columns, or an empty or unknown label; ValueError if
+        no label is the chosen positive one.
         """
         table.check_first_row(labels)
         path = table.rows[0].place.path
         if labels is None and are_measures(set(table.labels)):
             says = f"the {len(set(table.labels))} labels are numbers"
-            hint = (Setting("task", ("regression",)), " learns them as numbers")
+            hint = (Setting("task", ("regression",)), " predicts them as numbers")
             warn(InputWarning(says, where=Place(path), hint=hint))
         for row in table.rows:
             if not row.values[0].strip():
@@ -83,7 +83,7 @@ class TextClassification(OneOfMany, TextTask):
 
     @property
     def positive(self) -> int | None:
-        """The number of the label that f1 is about, or None where there is none."""
+        """Return the number of the positive label of f1, or None."""
         if self.settings.positive:
             return self.labels.index(self.settings.positive)
         return 1 if len(self.labels) == 2 else None
@@ -123,7 +123,7 @@ class TextClassification(OneOfMany, TextTask):
 
 
 class TextRegression(TextTask):
-    """A number for a text, or for a pair: the similarity of two sentences, say. (Devlin et al. 2018, section 4.1.)"""
+    """A number for a text or a pair, for example the similarity of two sentences. (Devlin et al. 2018, section 4.1.)"""
 
     metrics = ("pearson", "spearman", "loss")
     goal = "pearson"
@@ -156,7 +156,8 @@ class TextRegression(TextTask):
 
 
 def numbers_row(predictions: Array, examples: Sequence[JudgedExample]) -> dict[str, object]:
-    """A row for shown.jsonl of numbers: those that are furthest from the truth, and pairs of both, to be drawn."""
+    """Return a row of numbers for shown.jsonl: those with the largest errors, and pairs of prediction and truth for a
+    picture."""
     targets = targets_of(examples)
     furthest = np.argsort(-np.abs(predictions - targets), kind="stable")[:MOST]
     pairs = [[short(number) for number in pair] for pair in zip(targets, predictions, strict=True)]
@@ -177,5 +178,5 @@ def _weight(row: TableRow) -> float:
 
 
 def _texts(text: Text) -> list[str]:
-    """The text, or both of a pair, cut."""
+    """Return the text, or both texts of a pair, shortened."""
     return [cut(part) for part in ([text] if isinstance(text, str) else text)]

@@ -32,10 +32,10 @@ Vectors = dict[str, Array]
 
 
 class SentenceVectors(GroupedTask):
-    """Vectors with which a query finds the text that belongs to it among all others.
+    """Vectors that let a query find its text among all others.
 
-    What is given are a query, its text, and texts that do not belong to it; each of them is read by itself. The model
-    is judged by a search for each query of the file through all texts of the file.
+    The given value is a query, its text, and other texts; each is read separately. An evaluation searches all texts of
+    the file for each query.
     """
 
     model_class = BertForSentenceVectors
@@ -56,13 +56,13 @@ class SentenceVectors(GroupedTask):
     def check(cls, settings: TaskSettings) -> None:
         super().check(settings)
         if settings.loss not in ("", *cls.losses):
-            hint = Setting("label"), " names the column of a score; without it, texts belong together or not"
+            hint = Setting("label"), " names the column of a score; without it, texts match or not"
             raise InputError(what="loss", got=settings.loss, wanted=" or ".join(cls.losses), hint=hint)
         if len(settings.prompts) > 2:
             wanted = "at most 2: for the first text, and for the others"
             raise InputError(what="prompts", got=list(settings.prompts), wanted=wanted)
         if settings.label and settings.negatives:
-            raise InputError(what="negatives", got=list(settings.negatives), wanted="none beside a score")
+            raise InputError(what="negatives", got=list(settings.negatives), wanted="none with a score")
         if settings.loss == "triplet" and len(settings.negatives) != 1:
             raise InputError(what="negatives", got=list(settings.negatives), wanted="one column for triplets")
         if settings.batch_size < 2 and not settings.negatives and settings.loss != "cosine":
@@ -92,7 +92,7 @@ class SentenceVectors(GroupedTask):
 
     @classmethod
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        """The pooling, that of the folder's own if it has one, and the loss."""
+        """Return the pooling, from the folder if it has one, and the loss."""
         settings, stored = options["settings"], read_sentence_settings(model_folder(folder))
         if stored:
             stored.check_complete(is_chosen=bool(settings.pooling))
@@ -110,12 +110,13 @@ class SentenceVectors(GroupedTask):
         return batch
 
     def targets(self, examples: Sequence[JudgedExample]) -> Array:
-        """A number for each text (B, C), the same for the same text, so that no text is a wrong answer of its own."""
+        """Return a number for each text (B, C). Equal texts have equal numbers, so no text is a wrong answer to its own
+        query."""
         numbers: dict[str, int] = {}
         return np.array([[numbers.setdefault(text, len(numbers)) for text in example.given] for example in examples])
 
     def predict(self, examples: Sequence[JudgedExample]) -> Vectors:
-        """The vector of each different text as it is read: it is computed once, beside texts of its length."""
+        """Return the vector of each different text, computed once, in batches of similar length."""
         known: dict[str, Encoding] = {}
         for example in examples:
             known.update(zip(self.sequences_of(example.given), example.encoding, strict=True))
@@ -124,12 +125,12 @@ class SentenceVectors(GroupedTask):
         return {text: vector for text, (vector,) in zip(texts, groups, strict=True)}
 
     def in_groups(self, vectors: Vectors, examples: Sequence[JudgedExample]) -> Array:
-        """The vectors of the texts of each example (N, C, D)."""
+        """Return the vectors of the texts of each example (N, C, D)."""
         rows = [vectors[text] for example in examples for text in self.sequences_of(example.given)]
         return np.stack(rows).reshape(len(examples), -1, len(rows[0]))
 
     def loss(self, vectors: Vectors, examples: Sequence[JudgedExample]) -> float:
-        """The mean of the losses of batches, as in training."""
+        """Return the mean of the losses of batches, as in training."""
         size, total = self.settings.batch_size, 0.0
         for start in range(0, len(examples), size):
             batch = examples[start : start + size]
@@ -140,7 +141,7 @@ class SentenceVectors(GroupedTask):
         return self.evaluate(examples)
 
     def search(self, vectors: Vectors, examples: Sequence[JudgedExample]) -> list[Searched]:
-        """What is found for each query."""
+        """Return the texts found for each query."""
         return search([self.sequences_of(example.given) for example in examples], vectors)
 
     def judge(self, logits: Vectors, examples: Sequence[JudgedExample]) -> dict[str, float]:
@@ -150,8 +151,7 @@ class SentenceVectors(GroupedTask):
         return {**scores, "loss": self.loss(logits, examples)}
 
     def report_row(self, logits: Vectors, examples: Sequence[JudgedExample]) -> dict[str, object]:
-        """The queries for which another text is found first, and what was found when it was first judged: before
-        training."""
+        """Return the queries with another text found first, and the first evaluation's result, before training."""
         searched = self.search(logits, examples)
 
         def describe(number: int) -> dict[str, object]:
@@ -163,11 +163,11 @@ class SentenceVectors(GroupedTask):
         return row_of("search", np.array(wrong), np.array([each.score for each in searched]), describe)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write a folder of sentence-transformers, which `npbert search` reads."""
+        """Write a folder of sentence-transformers, for `npbert search`."""
         self.embed().save_pretrained(folder, overwrite=overwrite)
 
     def embed(self) -> Embed:
-        """What makes vectors with the model."""
+        """Return Embed for the model."""
         options: dict[str, Any] = {
             "pooling": self.model.pooling_name,
             "normalize": isinstance(self.model.unit, UnitLength),
@@ -176,8 +176,8 @@ class SentenceVectors(GroupedTask):
 
 
 class ScoredVectors(SentenceVectors):
-    """Vectors whose cosine is as large as a pair of texts is similar: each pair has a score. (STS-B, section 4.1 of
-    Reimers & Gurevych 2019.)"""
+    """Vectors whose cosine predicts the similarity score of a pair of texts. (STS-B, section 4.1 of Reimers & Gurevych
+    2019.)"""
 
     metrics = ("spearman", "pearson", "loss")
     goal = "spearman"
@@ -202,10 +202,10 @@ class ScoredVectors(SentenceVectors):
 
 
 def _score(text: str, settings: TaskSettings, place: Place, hint: Sentence) -> float:
-    """The number that a score is. Raises: FileError for another text, or one that is no cosine for the loss of that."""
+    """Return the number of a score. Raises: FileError for other text, or for no cosine if the loss needs one."""
     if not is_number(text):
         raise FileError(f"the score {listed([text])} is not a number", where=place, hint=hint)
     if settings.loss == "cosine" and abs(float(text)) > 1:
-        hint = Setting("loss", ("cosent",)), " learns scores of any size"
+        hint = Setting("loss", ("cosent",)), " predicts scores of any size"
         raise FileError(f"the score is {text}", wanted="a cosine, between -1 and 1", where=place, hint=hint)
     return float(text)

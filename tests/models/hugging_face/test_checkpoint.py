@@ -71,7 +71,7 @@ def test_a_tied_tensor_may_be_there_twice_if_both_are_equal(cls, twin, tmp_path)
     tensor = hugging_face_tensors(model)[name]
     assert_loads(model, write_checkpoint(tmp_path, model, {twin: tensor}))
     write_checkpoint(tmp_path, model, {twin: np.where(tensor == tensor.flat[0], tensor + 1e-3, tensor)})
-    assert problems(cls, tmp_path) == [f"not tied: {twin} differs from {name}; in npbert they are one"]
+    assert problems(cls, tmp_path) == [f"not tied: {twin} differs from {name}, wanted the same"]
     load(BertModel, tmp_path)  # which does not have them, and does not mind
     write_checkpoint(tmp_path, model, {name: None, twin: tensor})  # it does not stand for what is missing
     assert problems(cls, tmp_path) == [f"missing: {name.removeprefix('bert.')} {tensor.shape}"]
@@ -82,7 +82,7 @@ def test_two_names_for_one_tensor(second, tmp_path):
     write_checkpoint(tmp_path, random_float32(BertModel), {second: np.zeros(6, np.float32)})
     first = second.removeprefix("bert.").replace("gamma", "weight")
     both = f"({first} and {second}|{second} and {first})"
-    with pytest.raises(FileError, match=f"^{tmp_path / WEIGHTS_FILE} holds both {both}$"):
+    with pytest.raises(FileError, match=f"^{tmp_path / WEIGHTS_FILE} has both {both}$"):
         BertModel.from_pretrained(tmp_path)
 
 
@@ -157,7 +157,7 @@ def test_a_configuration_that_asks_for_far_more_than_the_file_holds_takes_no_mem
     path.write_text(json.dumps(stored))
     tracemalloc.start()
     try:
-        with pytest.raises(FileError, match=r"holds [\d,]+ numbers, but by its config.json the model has [\d,]{9,}"):
+        with pytest.raises(FileError, match=r"has [\d,]+ numbers, wanted [\d,]{9,}, as in its config.json"):
             BertForSequenceClassification.from_pretrained(tmp_path)
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:

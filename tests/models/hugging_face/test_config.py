@@ -66,12 +66,12 @@ def test_what_is_read(stored, config, tmp_path):
     ("stored", "message"),
     [
         ({"model_type": "bart"}, "model_type is 'bart', wanted one of bert, roberta"),
-        ({"is_decoder": True}, "is_decoder is True, and npbert has only False"),
-        ({"problem_type": "multi_label_classification"}, "or 'single_label_classification'; it chooses one label for"),
-        ({"problem_type": "regression", "num_labels": 2}, "a regression of 2 numbers, and npbert has only one of 1"),
+        ({"is_decoder": True}, "is_decoder is True, wanted False"),
+        ({"problem_type": "multi_label_classification"}, "or 'single_label_classification', one label for"),
+        ({"problem_type": "regression", "num_labels": 2}, "a regression with 2 outputs, wanted 1"),
         ({"hidden_act": ["gelu"]}, r"hidden_act is \['gelu'\], wanted one of gelu"),
         ({"id2label": "no, yes"}, "id2label is 'no, yes', wanted a name for each label"),
-        ({"id2label": {"1": "no", "2": "yes"}}, "id2label is .*, wanted the keys 0 to 1: number the labels from 0"),
+        ({"id2label": {"1": "no", "2": "yes"}}, "id2label is .*, wanted the keys 0 to 1, without gaps"),
         ({"id2label": {}}, "num_labels is 0, wanted at least 1"),
         ('{"vocab_size": 9,\n,}', "line 2: not valid JSON: "),
     ],
@@ -85,12 +85,12 @@ def test_errors_name_the_file(stored, message, tmp_path):
 def test_no_file(tmp_path):
     with pytest.raises(FileNotFoundError, match=rf"^{tmp_path} is not a checkpoint: it has no config.json \(npbert"):
         load_config(tmp_path)
-    with pytest.raises(FileNotFoundError, match="bert-base is not a checkpoint: there is no such folder"):
+    with pytest.raises(FileNotFoundError, match="bert-base is not a checkpoint: it does not exist"):
         load_config("bert-base")
     (tmp_path / "file").touch()
     with pytest.raises(FileNotFoundError, match=rf"did you mean {Path.cwd()}\?\)$"):
         load_config("pyproject.toml")
-    message = rf"file is not a checkpoint: it is a file, and a folder is wanted \(did you mean {tmp_path}\?\)$"
+    message = rf"file is not a checkpoint: it is a file, wanted a folder \(did you mean {tmp_path}\?\)$"
     with pytest.raises(FileNotFoundError, match=message):
         load_config(tmp_path / "file")
     (tmp_path / "model").mkdir()

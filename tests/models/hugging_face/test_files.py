@@ -29,7 +29,7 @@ def contents(folder):
     ("new", "error", "message"),
     [
         ("other.safetensors", FileNotFoundError, "has no model.safetensors"),
-        (f"{WEIGHTS_FILE}.index.json", FileError, "holds a checkpoint in several files, wanted one"),
+        (f"{WEIGHTS_FILE}.index.json", FileError, "has a checkpoint in several files, wanted one"),
     ],
 )
 def test_weights_that_are_not_there(folder, new, error, message):
@@ -45,7 +45,7 @@ def test_weights_that_are_not_there(folder, new, error, message):
 def test_damaged_weights(folder, kept, added):
     path = folder / WEIGHTS_FILE
     path.write_bytes(path.read_bytes()[:kept] + added)
-    with pytest.raises(FileError, match=f"^{path} is damaged, cut short or no safetensors file: "):
+    with pytest.raises(FileError, match=f"^{path} is damaged, truncated, or not a safetensors file: "):
         BertModel.from_pretrained(folder)
 
 
@@ -76,7 +76,7 @@ def test_no_pickle_is_read(folder, name, tmp_path):
         BertModel.from_pretrained(folder)
     assert not sprung.exists()
     if name == "pytorch_model.bin":  # there is a command that converts it, runs no code of the file's and needs no GPU
-        for part in ("so npbert does not read it", 'python -c "import torch', "weights_only=True, map_location='cpu'"):
+        for part in ("wanted safetensors", 'python -c "import torch', "weights_only=True, map_location='cpu'"):
             assert part in str(caught.value)
 
 
@@ -85,7 +85,7 @@ def test_without_the_library(folder, monkeypatch):
     before = contents(folder)
     for name in ("safetensors", "safetensors.numpy"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(MissingExtraError, match=r"needs the package safetensors, .* pip install .*\[hf\]"):
+    with pytest.raises(MissingExtraError, match=r"the package safetensors is missing.* pip install .*\[hf\]"):
         BertModel.from_pretrained(folder)
     with pytest.raises(MissingExtraError, match=r"pip install .*\[hf\]"):
         random_float32(BertModel, seed=1).save_pretrained(folder, overwrite=True)
@@ -95,7 +95,9 @@ def test_without_the_library(folder, monkeypatch):
 def test_another_model_is_not_overwritten(folder):
     """The same model is, as after each epoch; but not where another has been written in between."""
     before, model, other = contents(folder), *(random_float32(BertModel, seed=seed) for seed in (1, 2))
-    with pytest.raises(FileExistsError, match=f"^{folder} holds another model; overwrite=True replaces it$"):
+    with pytest.raises(
+        FileExistsError, match=f"^{folder} already has another model; to replace it, give overwrite=True$"
+    ):
         model.save_pretrained(folder)
     assert contents(folder) == before
     model.save_pretrained(folder, overwrite=True)
@@ -103,7 +105,7 @@ def test_another_model_is_not_overwritten(folder):
     model.save_pretrained(folder)
     assert_loads(model, folder)
     other.save_pretrained(folder, overwrite=True)
-    with pytest.raises(FileExistsError, match="holds another model"):
+    with pytest.raises(FileExistsError, match="already has another model"):
         model.save_pretrained(folder)
     BertModel.from_pretrained(folder).save_pretrained(folder)
 
@@ -179,7 +181,7 @@ def test_of_a_bfloat16_file_only_what_is_asked_for_is_read(tmp_path):
     ("head", "message"),
     [
         (b'{"a":["F32",[1],[0,4]]}', "'a' is a list in its head"),
-        (b"[]," * 2**23, "has a head of 24 MiB, wanted at most"),
+        (b"[]," * 2**23, "has a header of 24 MiB, wanted at most"),
     ],
 )
 def test_a_head_of_lists(path, head, message):

@@ -40,7 +40,7 @@ def test_a_head_that_is_not_there_is_new_and_a_classifier_that_is_may_be(saved, 
     for new_head in (None, True):
         new = [name for name in wanted if name in lacking or (new_head and name.startswith(TASK_HEADS))]
         model, warned = load(loaded, tmp_path, new_head=new_head)
-        note = f"the head is new, and has to be trained: {', '.join(new)} (not from {tmp_path / WEIGHTS_FILE})"
+        note = f"the head is new and needs training: {', '.join(new)} (not from {tmp_path / WEIGHTS_FILE})"
         assert warned == ([note] if new else [])
         for name, tensor in plain_tensors(model).items():
             assert is_initial(name, tensor) if name in new else (tensor == stored[name]).all(), name
@@ -66,7 +66,7 @@ def test_half_a_head_is_an_error_and_a_part_of_bert_is_never_new(cls, tmp_path):
         assert problems(cls, tmp_path) == [f"missing: {name.removeprefix('bert.')} {tensor.shape}"]
 
 
-TURNED, OTHER, HINT = (6, 7), (2, 3), " (new_head=True starts this head anew)"
+TURNED, OTHER, HINT = (6, 7), (2, 3), "; for a new head, give new_head=True"
 INTERMEDIATE = "encoder.layer.0.intermediate.dense.weight"
 MISFITS = [  # what is changed in a saved model of a class, and what is said when it is loaded
     (
@@ -126,7 +126,7 @@ def test_a_head_that_the_file_lacks_is_as_its_constructor_makes_it_and_nothing_e
     write_checkpoint(tmp_path, source)
     rng, again = np.random.default_rng(3), np.random.default_rng(3)
     model, warned = load(Score, tmp_path, rng=rng, **options)
-    assert warned == [f"the head is new, and has to be trained: {OWN_HEAD} (not from {tmp_path / WEIGHTS_FILE})"]
+    assert warned == [f"the head is new and needs training: {OWN_HEAD} (not from {tmp_path / WEIGHTS_FILE})"]
 
     out, noise = again.normal(0, 0.3, (6, 1)), again.uniform(1, 2, (1, 1))  # what __init__ itself reads and draws
     offsets = again.normal(0, 0.3, (3, 1))  # and then what is left to start
@@ -186,7 +186,7 @@ def test_heads_that_a_model_does_not_have_are_passed_over(tmp_path):
         np.testing.assert_array_equal(one.value, another.value)
     _, (warning,) = load(BertForSequenceClassification, tmp_path)
     new = "pooler.dense.weight, pooler.dense.bias, classifier.weight, classifier.bias"
-    assert f"new, and has to be trained: {new} (" in warning
+    assert f"new and needs training: {new} (" in warning
 
 
 def test_two_parameters_of_one_name_are_refused_when_they_are_saved_and_when_they_are_loaded(tmp_path):
@@ -196,7 +196,7 @@ def test_two_parameters_of_one_name_are_refused_when_they_are_saved_and_when_the
             self.embeddings = BertModel(config, rng=rng, dtype=dtype).embeddings
 
     name = "embeddings.word_embeddings.weight"
-    message = f"^Twice: bert.{name} and {name} would both be called {name} in a file, so one of them needs another name"
+    message = f"^Twice: bert.{name} and {name} would both be {name} in a file; rename one"
     with pytest.raises(ValueError, match=message):
         Twice(small_config(), rng=None).save_pretrained(tmp_path)
     assert not list(tmp_path.iterdir())

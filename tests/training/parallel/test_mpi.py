@@ -132,7 +132,9 @@ def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path)
         out, err = process.communicate(timeout=LIMIT)
     assert process.returncode != 0
     lines = [line for line in err.splitlines() if line.startswith("stopped") or (line and "mpiexec" not in line)]
-    assert lines == [f"stopped at step {saved_step(of_run)}; to go on: mpiexec -n 2 npbert pretrain {of_run} --resume"]
+    assert lines == [
+        f"stopped at step {saved_step(of_run)}; to continue: mpiexec -n 2 npbert pretrain {of_run} --resume"
+    ]
     assert out.count("shared by 2 processes, with 1 thread each") == 1
 
 

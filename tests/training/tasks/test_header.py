@@ -33,7 +33,7 @@ def test_a_published_header_is_refused_with_what_to_give(read, kind, content, co
         read(kind, content, **columns)
     wanted = " ".join(f"{name}={value!r}" for name, value in names.items())
     ways = f"give {wanted}, or first_row='header'; if it is an example, first_row='example'"
-    assert str(error.value).endswith(f"; if this row names the columns, {ways}")
+    assert str(error.value).endswith(f"; if this row has the names of the columns, {ways}")
     _, examples = read(kind, content, **columns, first_row="header")
     assert len(examples) == content.count("\n") - 1
     task, by_name = read(kind, content, **names)
@@ -47,9 +47,9 @@ def test_a_published_header_is_refused_with_what_to_give(read, kind, content, co
 @pytest.mark.parametrize(
     ("kind", "content", "message"),
     [
-        (TextClassification, "a\tyes\nb\tno\nc\tyes\n", "this row is an example, with the label 'yes'"),
-        (TextRegression, "a\t2.5\nb\t1\n", "this row is an example, with the label '2.5'"),
-        (TextClassification, "text\tlabel\n", "is empty: it has no rows but the names of the columns"),
+        (TextClassification, "a\tyes\nb\tno\nc\tyes\n", "this row is an example with the label 'yes'"),
+        (TextRegression, "a\t2.5\nb\t1\n", "this row is an example with the label '2.5'"),
+        (TextClassification, "text\tlabel\n", "has only the names of the columns, wanted rows"),
     ],
 )
 def test_an_example_is_not_lost_for_a_header(read, kind, content, message):
@@ -81,7 +81,7 @@ def test_by_names_or_in_json_the_first_row_is_an_example(read):
 
 
 def test_a_long_first_row_is_no_name(read):
-    with pytest.raises(FileError, match="if this row names the columns, give first_row='header'; if"):
+    with pytest.raises(FileError, match="if this row has the names of the columns, give first_row='header'; if"):
         read(TextClassification, f"{'a ' * 30}\trare\nb\t1\n")
 
 
@@ -95,8 +95,8 @@ def test_a_column_of_texts_holds_no_labels(read):
         read(TextClassification, rows(f"the number {number}" for number in range(3000)))
     message = str(error.value)
     assert len(message) < 600
-    assert "a.tsv: 3,000 different labels for 3,000 examples are too many to learn: 'the number 0', " in message
-    assert message.endswith(", … (3,000 in all); they look like texts: label says which column the labels are in")
+    assert "a.tsv: 3,000 different labels for 3,000 examples are too many: 'the number 0', " in message
+    assert message.endswith(", … (3,000 in all); they look like texts: label names the column of the labels")
     task, _ = read(TextClassification, rows(f"l{number % 150}" for number in range(300)))
     assert len(task.labels) == 150, "as many as a data set of intents has"
 
@@ -104,12 +104,14 @@ def test_a_column_of_texts_holds_no_labels(read):
 @pytest.mark.filterwarnings("ignore:.*texts differ:UserWarning")
 def test_numbers_are_no_labels(read):
     numbers = [f"{number / 10}" for number in range(50)] * 2
-    with pytest.warns(UserWarning, match="the 50 labels are numbers; task='regression' learns them as numbers"):
+    with pytest.warns(UserWarning, match="the 50 labels are numbers; task='regression' predicts them as numbers"):
         task, _ = read(TextClassification, rows(numbers))
     with pytest.raises(FileError) as error:
         read(task, rows(["0.1", "9.9"]), name="b.tsv")
     known = "'0.0', '0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9', … (50 in all)"
-    wanted = f"the label '9.9' is none of those in training: {known}; numbers are learned with task='regression'"
+    wanted = (
+        f"the label is '9.9', wanted one of the training labels: {known}; to predict numbers, give task='regression'"
+    )
     assert str(error.value).endswith(f"b.tsv, line 2: {wanted}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

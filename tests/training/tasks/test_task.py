@@ -89,7 +89,7 @@ def test_tasks_by_name():
         assert task_class(TaskSettings(task=name, choices=("2", "3"))) is TASKS[known]
     with pytest.raises(ValueError, match=r"task is 'taging', wanted one of classification, .*; did you mean tagging"):
         task_class(TaskSettings(task="taging"))
-    with pytest.raises(ValueError, match="positive is 'x', wanted none: only a classification has it"):
+    with pytest.raises(ValueError, match="positive is 'x', wanted none, as only classification has it"):
         task_class(TaskSettings(task="ner", positive="x"))
 
 
@@ -113,14 +113,22 @@ def test_long_texts_are_cut_with_a_warning(read, name, content, count):
 
 CHOICE = "wanted the number of a choice, 0 to 1"
 WRONG = [
-    ("classification", "a\tgood\n\nb\tfair\n", "line 3: the label 'fair' is none of those in training: 'bad', 'good'"),
+    (
+        "classification",
+        "a\tgood\n\nb\tfair\n",
+        "line 3: the label is 'fair', wanted one of the training labels: 'bad', 'good'",
+    ),
     *(("regression", f"a\t1\nb\t{x}\n", f"line 2: '{x}' is not a number") for x in ("x", "nan", "-inf", "", "1,5")),
     *(
         ("multiple-choice", f"a\t{x}\tb\tc\n", f"line 1: the label is '{x}', {CHOICE}")
         for x in ("2", "-1", "", "1.0", "²")
     ),
     ("tagging", "Ann B-PER\n\nBob I-PER\nAnn NN\n", r"line 3 on: tags\[1\] is 'NN', wanted O, or B, I, E or S with a"),
-    ("tagging", "Ann B-PER\n\nRome B-LOC\n", "line 3 on: the label 'B-LOC' is none of those in training: 'B-PER', 'O'"),
+    (
+        "tagging",
+        "Ann B-PER\n\nRome B-LOC\n",
+        "line 3 on: the label is 'B-LOC', wanted one of the training labels: 'B-PER', 'O'",
+    ),
     ("squad", "", "line 1"),
 ]
 

@@ -112,7 +112,7 @@ def test_the_first_answer_is_found_in_every_window_that_has_all_of_it(data, pass
     first, last = start + len(answer) - len(answer.lstrip()), start + len(answer.rstrip())
     windows = make(tiny_tokenizer(), max_length=28).prepare([question])
     for window in windows:
-        encoding, _, (start, end) = window
+        encoding, (start, end) = window.encoding, window.target
         assert len(encoding.ids) <= 28
         edges = [place for place, which in zip(encoding.offsets, encoding.sequence_ids, strict=True) if which == 1]
         if edges[0][0] <= first and last <= edges[-1][1]:

@@ -64,7 +64,7 @@ def test_a_file_that_is_none_is_refused_with_its_line(settings, tmp_path, conten
         ({"loss": "cosent"}, "loss is 'cosent', wanted in-batch or both-ways or triplet; label names the column"),
         ({"loss": "in-batch", "label": "2"}, "wanted cosent or cosine"),
         ({"loss": "hinge"}, "loss is 'hinge', wanted one of in-batch, both-ways, triplet, cosent, cosine"),
-        ({"label": "2", "negatives": ("3",)}, "negatives is .*, wanted none beside a score"),
+        ({"label": "2", "negatives": ("3",)}, "negatives is .*, wanted none with a score"),
         ({"loss": "triplet"}, "negatives is .*, wanted one column for triplets"),
         ({"batch_size": 1}, "batch_size is 1, wanted at least 2: the loss compares the pairs of a batch"),
         ({"batch_size": 1, "label": "2"}, "batch_size is 1, wanted at least 2"),
@@ -84,16 +84,16 @@ def test_a_folder_that_does_more_than_npbert_is_refused_unless_a_pooling_is_chos
     entries.append({"idx": 2, "name": "2", "path": "2_Dense", "type": "sentence_transformers.models.Dense"})
     modules.write_text(json.dumps(entries), encoding="utf-8")
     theirs = replace(settings, model=str(tmp_path / "theirs"))
-    with pytest.raises(FileError, match="npbert has no module Dense"):
+    with pytest.raises(FileError, match="npbert does not support the module Dense"):
         Finetuning(theirs, tmp_path / "run")
-    with pytest.warns(UserWarning, match="The model is used without that"):
+    with pytest.warns(UserWarning, match="the model is used without it"):
         Finetuning(replace(theirs, pooling="mean"), tmp_path / "run")
 
 
 @pytest.mark.parametrize("name", ["negatives", "prompts", "pooling", "loss"])
 def test_what_only_vectors_have_is_refused_elsewhere(name):
     value = {"pooling": "mean", "loss": "cosine"}.get(name, ("2",))
-    with pytest.raises(InputError, match=f"{name} is .*, wanted none: only the task vectors has it"):
+    with pytest.raises(InputError, match=f"{name} is .*, wanted none, as only the task vectors has it"):
         task_class(TaskSettings(**{name: value}))
 
 

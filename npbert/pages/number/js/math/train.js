@@ -184,12 +184,12 @@ function once(make) {
 }
 
 // The parameters of a model that knows nothing.
-export function resetParameters(model, seed, std = model.config.initializer_range) {
+export function resetParameters(model, seed) {
   const uniform = uniformNumbers(seed);
   const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform()); // Box & Muller 1958
   for (const [name, {values, isMatrix}] of model.parameters) {
     values.forEach((_, i) => {
-      values[i] = isMatrix ? std * normal() : Number(name.endsWith(".gamma"));
+      values[i] = isMatrix ? model.config.initializer_range * normal() : Number(name.endsWith(".gamma"));
     });
   }
 }

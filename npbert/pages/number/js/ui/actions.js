@@ -7,7 +7,7 @@ import {arrayNamed, bestOf, isSame, steepestWeights} from "./labels.js";
 import {change, state} from "./state.js";
 
 // Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
-export function runAgain(changes = {}) {
+export function runAgain(changes) {
   const trace = traceOf(changes);
   change({...changes, trace, moved: null, step: Math.min(state.step, trace.steps.length - 1)});
 }

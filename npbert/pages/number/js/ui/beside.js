@@ -1,9 +1,7 @@
 // Long work, done a little at a time beside the reader, so that the page never stands still.
 
-const AT_ONCE = 12; // milliseconds
-
-// Run a generator to its end; `tell({done, value})` after each while. Returns what stops it.
-export function workBeside(work, tell, atOnce = AT_ONCE) {
+// Run a generator to its end; `tell({done, value})` after each while of atOnce milliseconds. Returns what stops it.
+export function workBeside(work, tell, atOnce) {
   let timer = setTimeout(goOn, 0);
   function goOn() {
     const until = performance.now() + atOnce;

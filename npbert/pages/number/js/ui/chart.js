@@ -63,11 +63,11 @@ export function chartOfLosses(title, lines, steps) {
   });
 }
 
-// Of each value the mean with those before it, weighted so that one counts less the longer ago it is.
-export function smoothed(values, over = 10) {
+// Of each value the mean with those before it, over about 10: one counts less the longer ago it is.
+export function smoothed(values) {
   let [sum, weight] = [0, 0];
   return values.map((value) => {
-    [sum, weight] = [(1 - 1 / over) * sum + value, (1 - 1 / over) * weight + 1];
+    [sum, weight] = [0.9 * sum + value, 0.9 * weight + 1];
     return sum / weight;
   });
 }

@@ -1,15 +1,13 @@
 """BERT in one file, with every gradient derived by hand. Read it from top to bottom, or run it: `python docs/bert.py`.
 
-Tokens go in, and one number comes out: the loss, which measures how wrong the predictions are. To learn, the model
-needs the derivative ∂loss/∂x of every number x on the way. It answers: if x alone grew a little, how fast would the
-loss grow? It is always called dx here. Where x is an array, dx has the same shape.
+Tokens go in, and the loss comes out: one number, the error of the predictions. Training needs ∂loss/∂x for every number
+x on the way: how fast does the loss grow with x alone? It is called dx, and has the shape of x.
 
-Backpropagation computes these gradients from the end to the beginning. A layer computes y from x, and later layers
-compute the loss from y. Suppose that dy is known. Each xᵢ moves the loss through every yⱼ that depends on it. The
-contributions of all these paths add up: dxᵢ = Σⱼ dyⱼ · ∂yⱼ/∂xᵢ. This is the chain rule.
+Backpropagation computes the gradients from the end to the beginning. A layer computes y from x, and later layers the
+loss from y. xᵢ moves the loss through every yⱼ. These paths add up: dxᵢ = Σⱼ dyⱼ · ∂yⱼ/∂xᵢ, the chain rule.
 
-So a layer is two functions. `layer` computes y from x, and keeps on a tape what backward will need. `layer_backward`
-takes dy, adds to the gradients of the parameters, and returns dx. This dx is the dy of the layer before.
+So a layer is two functions. `layer` computes y from x, and keeps on a tape what backward needs. `layer_backward` takes
+dy, adds to the gradients of the parameters, and returns dx: the dy of the layer before.
 
 The model reads one sequence of T tokens at a time: an array (T, D), a row of D numbers for each token. There are L
 encoder layers with H attention heads of dₖ = D/H columns, and F is the inner size of feed-forward. A head of the model
@@ -35,8 +33,7 @@ class Parameter:
 
 
 class Tape(list):
-    """A stack: forward pushes what backward will need, and backward pops it. Backward goes through the layers in
-    reverse, so what it needs next is always on top."""
+    """A stack: forward pushes what backward needs. Backward runs in reverse, so its next values are always on top."""
 
     def __init__(self, rate=0.0, rng=None):
         self.rate, self.rng = rate, rng  # for dropout: its probability, and a random generator
@@ -79,7 +76,7 @@ def gelu_backward(dy, tape):
 
 
 def layer_norm(x, gamma, beta, tape):
-    """y = γ x̂ + β  with  x̂ = (x − μ)/σ,  μ = mean(x),  σ = √(mean((x − μ)²) + 1e-12), for each row by itself."""
+    """y = γ x̂ + β  with  x̂ = (x − μ)/σ,  μ = mean(x),  σ = √(mean((x − μ)²) + 1e-12), for each row."""
     centered = x - x.mean(axis=1, keepdims=True)
     sigma = np.sqrt((centered * centered).mean(axis=1, keepdims=True) + 1e-12)
     x_hat = centered / sigma
@@ -169,7 +166,7 @@ def cross_entropy_backward(dloss, tape):
 def attention(x, layer, tape):
     """y = C Wo + bo,  C = A V,  A = Dropout(P),  P = softmax(S),  S = Q Kᵀ/√dₖ.   x, y (T, D)   S, P, A (H, T, T)
 
-    Q = x Wq + bq, K = x Wk + bk and V = x Wv + bv. Each head has dₖ of their columns and works by itself. A query gets
+    Q = x Wq + bq, K = x Wk + bk and V = x Wv + bv. Each head has dₖ of their columns and works separately. A query gets
     a mean of the values, weighted by how well their keys match it. Why √dₖ? A score is a sum of dₖ products of either
     sign, so its size is √dₖ. Where scores are far apart, one key gets nearly all the weight, and softmax has no slope.
     """

@@ -152,6 +152,12 @@ def norms():
     return tuple(zip(*found, strict=True))
 
 
+def replaced_or_not():
+    """Beside −log σ(s) of a token that was replaced, and −log (1 − σ(s)) of one that was not."""
+    label, found = np.array([1.0, 0.0, 0.0, 1.0]), 1 / (1 + np.exp(-s))
+    return np.log(1 + np.exp(s)) - label * s, -np.log(np.where(label == 1, found, 1 - found))
+
+
 FORMULAS = {
     "dxᵢ = Σⱼ dyⱼ · ∂yⱼ/∂xᵢ": chain_rule,
     "y[n, o] = Σᵢ x[n, i] W[i, o]": product,
@@ -171,6 +177,7 @@ FORMULAS = {
     "Σ dy ẏ = Σ dx ẋ + Σ dW Ẇ": one_equation,
     "(x₁ cos(iω) − x₂ sin(iω),  x₂ cos(iω) + x₁ sin(iω))": rotation,
     "post-norm: y = LayerNorm(x + f(x))    pre-norm: y = x + f(LayerNorm(x))": norms,
+    "loss = log(1 + eˢ) − label · s": replaced_or_not,
 }
 
 

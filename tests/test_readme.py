@@ -84,7 +84,7 @@ def test_the_reading_order_is_that_of_the_code(package):
     """Of these packages, `__all__` is the order to read them in."""
     module = importlib.import_module(package)
     homes = [getattr(getattr(module, name), "__module__", "").split(".") for name in module.__all__]
-    files = dict.fromkeys((home[1], home[-1]) for home in homes if home[0] == "npbert")
+    files = dict.fromkeys((home[1], home[-1]) for home in homes if home[0] == "npbert" and len(home) > 2)
     listed = iter([(room, word) for room, text in TREE.items() for word in re.findall(r"\w+", text)])
     files = [file for file in files if file[0] in TO_READ]
     assert [file for file in files if file not in listed] == [], "not there, or not in this order"  # `in` moves on

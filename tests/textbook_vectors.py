@@ -39,7 +39,7 @@ def cosine_loss(layer: Any, vectors: Array, target: Array) -> Any:
 
 
 def cosent(layer: Any, vectors: Array, target: Array) -> Any:
-    cosines = [layer.scale * cosine(a, b) for a, b in vectors]
+    cosines = [layer.error.scale * cosine(a, b) for a, b in vectors]
     pairs = itertools.permutations(range(len(target)), 2)
     terms = [math.exp(cosines[j] - cosines[i]) for i, j in pairs if target[i] > target[j]]
     return np.asarray(math.log(1 + math.fsum(terms))).astype(vectors.dtype)

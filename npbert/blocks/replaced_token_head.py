@@ -1,4 +1,4 @@
-"""ReplacedTokenHead: is this token the one that was there?"""
+"""ReplacedTokenHead: the score that a token has been replaced."""
 
 from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array
@@ -9,13 +9,13 @@ from npbert.layers import Linear
 
 
 class ReplacedTokenHead(Layer):
-    """logits = act(x W + b) w + c: above 0 for a token that has probably been replaced.
+    """logits = act(x W + b) w + c: above 0 for a token that is probably replaced.
 
     x (N, D)   W (D, D)   w (D, 1)   logits (N, 1)
 
     (Clark et al. 2020, "ELECTRA", section 2: D(x, t) = σ(wᵀ h); W and the activation are in its code.)
 
-    Raises: ValueError when x is not (N, D), TypeError when its dtype is not that of W.
+    Raises: ValueError if x is not (N, D); TypeError if its dtype is not that of W.
     """
 
     def __init__(self, hidden_size: int, init: Init, *, activation: str = "gelu") -> None:
@@ -27,5 +27,5 @@ class ReplacedTokenHead(Layer):
         return self.dense_prediction(self.activation(self.dense(x, tape), tape), tape)
 
     def backward(self, dlogits: Array, tape: Tape) -> Array:
-        """The parts in reverse order."""
+        """Run the parts in reverse order."""
         return self.dense.backward(self.activation.backward(self.dense_prediction.backward(dlogits, tape), tape), tape)

@@ -9,7 +9,7 @@ import numpy as np
 from npbert.compute.array import Array
 
 PARTS = (2, 4)
-"""The possible numbers of parts, besides one: on two threads, three parts take as long as four."""
+"""The possible numbers of parts, other than one: on two threads, three parts take as long as four."""
 
 KEPT = 16
 """The numbers that a layer keeps for backward, for each of the D numbers of a row."""

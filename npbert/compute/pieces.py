@@ -103,7 +103,7 @@ def _heads_at_once(num_heads: int, scores: int) -> list[slice]:
 
 
 def _bands_with_all_keys(query: int, r: int, key: int, t: int, num_heads: int) -> list[Piece]:
-    """The bands of one long sequence, head by head. query, key: its first rows   r, t: how many it has of each."""
+    """Return the bands of one long sequence, head by head. query, key: its first rows   r, t: their numbers."""
     bands, heads = slices(r, math.ceil(r / BAND)), slices(num_heads, num_heads)
     rows = [(slice(query + band.start, query + band.stop), slice(key, key + t)) for band in bands]
     return [Piece(1, *band, head, num_heads) for head in heads for band in rows]

@@ -1,4 +1,4 @@
-"""The promises of a layer besides a right derivative, each tested."""
+"""The promises of a layer, in addition to a right derivative, each tested."""
 
 import functools
 import itertools

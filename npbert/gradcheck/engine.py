@@ -1,9 +1,8 @@
 """A function of the values of an autograd engine, such as micrograd's, as a Form.
 
-A value is an object with a method `backward` that holds a number or an array, as `data` or `value`. `y.backward()`
-leaves the gradient of every value that y was computed from in that value, as `grad`. So what is checked is the engine:
-its operations, and the order in which backward runs them. The values that f holds, such as the weights of a model, are
-inputs, too.
+A value is an object with a method `backward` and a number or an array, as `data` or `value`. `y.backward()` writes the
+gradient of every value in the computation of y, as `grad`. So the check is of the engine: its operations, and the order
+in which backward runs them. The values of f, such as the weights of a model, are also inputs.
 """
 
 import copy
@@ -26,13 +25,13 @@ _GRADIENTS = "grad", "gradient", "derivative"
 
 
 def is_value(thing: Any) -> bool:
-    """True for a value of an engine that is no library's."""
+    """True for a value of an engine outside libraries."""
     is_object = not isinstance(thing, type | FunctionType) and not is_of_library(type(thing))
     return is_object and callable(getattr(thing, "backward", None)) and bool(_name_of_data(attributes_of(thing)))
 
 
 def values_in(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Each value that is held by a thing, with its path: by its attributes, items, or, of a function, variables."""
+    """Yield each value in an object, with its path: in its attributes, items or, for a function, variables."""
     seen: set[int] = set()
     waiting = [(path, thing)]
     while waiting:
@@ -54,9 +53,9 @@ def _held(path: str, thing: Any) -> list[tuple[str, Any]]:
 
 
 class EngineForm(Form):
-    """f, given values or arrays that it makes values of. Its inputs are the numbers of all values.
+    """f, with values, or arrays that it turns into values. Its inputs are the numbers of all values.
 
-    Raises: ValueError where there is no value; TypeError if f does not give one.
+    Raises: ValueError without any value; TypeError if f does not return one.
     """
 
     def __init__(self, f: Function, names: Sequence[str], given: Sequence[Any]) -> None:
@@ -74,18 +73,19 @@ class EngineForm(Form):
 
     @property
     def values(self) -> list[Any]:
-        """The number or array of each value, in float64."""
+        """Return the number or array of each value, in float64."""
         return [np.array(start[_name_of_data(start)], dtype=float) for start in self._start]
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
-        """True for all but the methods of f, if f is an operation; else for f, and for a model that holds values."""
+        """If f is an operation, True for all code except the methods of f; otherwise for f, and for a model with
+        values."""
         if is_stateful(self._f):
             return owner is not self._f
         return code is getattr(self._f, "__code__", None) or (not is_value(owner) and any(values_in(owner)))
 
     @cached_property
     def _takes_values(self) -> bool:
-        """True if backward is given a value, as the gradients that it leaves are such."""
+        """True if backward takes a value, as its gradients are values."""
         y = self._computed(self.values)
         if asked(y.backward, required=True):
             return False
@@ -93,7 +93,7 @@ class EngineForm(Form):
         return any(is_value(_gradient(value)) for value in self._values)
 
     def _computed(self, inputs: Sequence[Any]) -> Any:
-        """What f gives for these numbers, with gradients of 0. An edit that was tried may have changed the class."""
+        """Return the results of f for these numbers, with gradients of 0. A tried edit may have changed the class."""
         for kind, before in self._classes:
             reset_class(kind, before)
         for value, start, data in zip(self._values, self._start, inputs, strict=True):
@@ -123,12 +123,12 @@ class EngineForm(Form):
 
 
 def _name_of_data(held: Mapping[str, Any]) -> str:
-    """The attribute that is the number or the array; "" where there is none."""
+    """Return the attribute with the number or the array, or ""."""
     return next((name for name in _DATA if isinstance(held.get(name), int) or is_number(held.get(name))), "")
 
 
 def _reset(value: Any, attributes: Mapping[str, Any]) -> None:
-    """Give a value these attributes, and no others."""
+    """Give a value only these attributes."""
     for name in attributes_of(value).keys() - attributes.keys():
         delattr(value, name)
     for name, each in attributes.items():
@@ -140,7 +140,7 @@ def _data(value: Any) -> Any:
 
 
 def _gradient(value: Any) -> Any:
-    """0 where there is none: y does not depend on it."""
+    """Return the gradient, or 0 if y does not depend on the value."""
     held = attributes_of(value)
     found = next((held[name] for name in _GRADIENTS if name in held), None)
     return np.zeros(np.shape(_data(value))) if found is None else found

@@ -1,4 +1,4 @@
-"""BinaryCrossEntropy: the surprise of a model at the right ones of many yes-or-no answers, on average."""
+"""BinaryCrossEntropy: the mean surprise of a model at the right yes-or-no answers."""
 
 import numpy as np
 
@@ -11,15 +11,14 @@ from npbert.layers.loss import Loss
 class BinaryCrossEntropy(Loss):
     """loss = mean over the targets of −log p  with  p = σ(s) where the label is 1, and 1 − σ(s) where it is 0.
 
-    logits s, of any shape   labels of the same: 1, 0, or IGNORED (−100) where there is no target   loss: in nats
+    logits s, of any shape   labels of the same: 1, 0, or IGNORED (−100) without a target   loss: in nats
 
     σ(s) = 1 / (1 + e⁻ˢ) = eˢ / (e⁰ + eˢ): the softmax of two logits, s and 0. So −log p = log(1 + eˢ) − label · s,
     and log(1 + eˢ) = max(s, 0) + log(1 + e^−|s|).
-    A model that knows nothing has loss ln 2. (Clark et al. 2020, "ELECTRA", section 2.)
-    Chapter 11 of docs/ derives it.
+    Random guessing has loss ln 2. (Clark et al. 2020, "ELECTRA", section 2.) Chapter 11 of docs/ derives it.
 
-    Raises: ValueError when labels do not fit logits or hold no target at all; TypeError for labels that are not
-    integers; IndexError for one that is not 0, 1 or IGNORED.
+    Raises: ValueError if labels do not fit logits or have no target; TypeError for labels that are not integers;
+    IndexError for a label other than 0, 1 or IGNORED.
     """
 
     def forward(self, logits: Array, labels: Array, tape: Tape = NO_TAPE) -> float:
@@ -35,8 +34,8 @@ class BinaryCrossEntropy(Loss):
     def backward(self, dloss: float, tape: Tape) -> Array:
         """dlogits = dloss / n · (σ(s) − label),  and 0 where the label is ignored.
 
-        log(1 + eˢ) has the derivative eˢ / (1 + eˢ) = σ(s), and label · s has the label: p − onehot again, as in
-        SoftmaxCrossEntropy, of one of the two logits. The other is always 0, so it has no gradient.
+        log(1 + eˢ) has the derivative eˢ / (1 + eˢ) = σ(s), and label · s has the derivative label. This is p − onehot,
+        as in SoftmaxCrossEntropy, for one of the two logits. The other is always 0, without a gradient.
         """
         is_target, is_one, p_one = tape.take(self)
         dlogits = np.zeros(is_target.shape, p_one.dtype)
@@ -44,5 +43,5 @@ class BinaryCrossEntropy(Loss):
         return dlogits
 
     def count_right(self, logits: Array, labels: Array) -> int:
-        """The number of targets whose label is the more probable one."""
+        """Return the number of targets whose label is the more probable one."""
         return int(((logits > 0) == labels).sum())

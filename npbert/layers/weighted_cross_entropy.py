@@ -1,4 +1,4 @@
-"""WeightedCrossEntropy: a cross-entropy in which some targets count more than others."""
+"""WeightedCrossEntropy: a cross-entropy with a weight for each target."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ class WeightedCrossEntropy(Loss):
 
     The sum is divided by the number of targets, not by their weights. Give weights[labels] to weigh the classes.
 
-    Raises: ValueError when weights are not one for each row; what SoftmaxCrossEntropy raises.
+    Raises: ValueError unless each row has a weight; the errors of SoftmaxCrossEntropy.
     """
 
     constant_inputs = ("weights",)
@@ -34,10 +34,10 @@ class WeightedCrossEntropy(Loss):
         return -(weights[labels != IGNORED] * log_p).mean()
 
     def backward(self, dloss: float, tape: Tape) -> Array:
-        """dlogits = wₙ · those of SoftmaxCrossEntropy, row by row: each loss is multiplied by a constant."""
+        """dlogits = wₙ · dlogits of SoftmaxCrossEntropy, row by row: each loss is multiplied by a constant."""
         weights = tape.take(self)
         return weights[:, None] * self.cross_entropy.backward(dloss, tape)
 
     def count_right(self, logits: Array, labels: Array) -> int:
-        """As SoftmaxCrossEntropy, whatever the weights."""
+        """Return the number of right targets, without weights, as SoftmaxCrossEntropy."""
         return self.cross_entropy.count_right(logits, labels)

@@ -29,7 +29,7 @@ from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 STEPS, BATCH, LINE_EVERY = 600, 16, 60
 SLOW = 120  # seconds; a longer training prints the reason
 OTHERS = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
-"""The parts of training besides layers, by name."""
+"""The other parts of training, by name."""
 
 
 class Own:

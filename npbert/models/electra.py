@@ -1,4 +1,4 @@
-"""ElectraForPreTraining, which finds the replaced tokens of a text; and its training beside a generator of them."""
+"""ElectraForPreTraining, which finds the replaced tokens of a text; and its training, with a generator."""
 
 from __future__ import annotations
 
@@ -23,22 +23,21 @@ from npbert.models.pretraining import BertForMaskedLM
 from npbert.models.task_model import TaskModel
 
 GENERATOR = "generator"
-"""The folder of the generator, in that of the discriminator."""
+"""The folder of the generator, in the discriminator's folder."""
 
 SHARE = 4
 """The generator has a quarter of the discriminator's heads, features and feed-forward. (Clark et al., section 3.2.)"""
 
 WEIGHT = 50.0
-"""By which the discriminator's loss counts: it is far smaller than the generator's. (Clark et al., appendix A.)"""
+"""The weight of the discriminator's loss, which is far smaller than the generator's. (Clark et al., appendix A.)"""
 
 
 class ElectraForPreTraining(TaskModel):
     """logit of a token = ReplacedTokenHead(h)  with  h = BertModel(batch).last_hidden_state: the discriminator.
 
-    batch -> logits (B, T), 0 for padding   labels (B, T): 1 for a token that was replaced, 0 for one that was not, −100
-    for padding
+    batch -> logits (B, T), 0 for padding   labels (B, T): 1 for a replaced token, 0 for another, −100 for padding
 
-    It is what people use of ELECTRA. (Clark et al. 2020, section 2.)
+    Users of ELECTRA use this part. (Clark et al. 2020, section 2.)
     """
 
     reads = Reads(labels="replaced")
@@ -55,13 +54,14 @@ class ElectraForPreTraining(TaskModel):
         return self.unpack(logits, packed.places, packed.shape, tape)[:, :, 0]
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Back through the head of each real token, and on through BERT."""
+        """Run back through the head of each real token, and through BERT."""
         dlogits = self.unpack.backward(dlogits[:, :, None], tape)
         self.bert.encode_backward(self.discriminator_predictions.backward(dlogits, tape), tape)
 
 
 class Losses(NamedTuple):
-    """loss: what is minimised.   means: the mean of each kind of loss.   counts_right: of each, how many were right."""
+    """loss: the minimised loss. means: the mean of each kind of loss. counts_right: the number of right answers of
+    each."""
 
     loss: float
     means: tuple[float, ...]
@@ -69,14 +69,14 @@ class Losses(NamedTuple):
 
 
 class ReplacedTokenDetection(TaskModel):
-    """loss = loss of the generator + 50 · loss of the discriminator, whose text has the generator's words in it.
+    """loss = loss of the generator + 50 · loss of the discriminator, which reads the generator's words.
 
     The generator is a small BertForMaskedLM. At each masked place, a word is drawn from its probabilities, and the
-    discriminator says of all tokens which are not the true ones. (A word that was drawn right is a true one.) Both have
-    the same tables of embeddings. (Clark et al. 2020, "ELECTRA", sections 2 and 3.2.)
+    discriminator finds the tokens that are not the original ones. (A word drawn right is original.) Both share the
+    tables of embeddings. (Clark et al. 2020, "ELECTRA", sections 2 and 3.2.)
 
-    config: the discriminator's, or that of a BERT of its sizes
-    batch: as BertForMaskedLM reads it. Words are drawn from the tape's generator; without one, always the same.
+    config: of the discriminator, or of a BERT of its sizes
+    batch: as for BertForMaskedLM. Words are drawn with the tape's rng; without one, always the same.
     """
 
     reads = BertForMaskedLM.reads
@@ -102,9 +102,9 @@ class ReplacedTokenDetection(TaskModel):
     def from_pretrained(
         cls, folder: str | Path, *, rng: np.random.Generator | None = None, **options: Any
     ) -> ReplacedTokenDetection:
-        """The discriminator in `folder`, and the generator in its folder `generator`, or else a new one.
+        """Return the discriminator in `folder`, with the generator in its folder `generator`, or else a new one.
 
-        Raises: InputError for a model that is no ELECTRA; what PreTrainedModel.from_pretrained raises.
+        Raises: InputError for a model that is not an ELECTRA; the errors of PreTrainedModel.from_pretrained.
         """
         config, own = load_config(folder), Path(folder) / GENERATOR
         if config.architecture.model_type != "electra":
@@ -117,13 +117,13 @@ class ReplacedTokenDetection(TaskModel):
         return cls(config, rng=rng, generator=generator, discriminator=discriminator)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
-        """Write the discriminator into `folder`, as what is used later, and the generator into its folder
-        `generator`. Raises: as PreTrainedModel.save_pretrained."""
+        """Write the discriminator into `folder`, for later use, and the generator into its folder `generator`. Raises:
+        as PreTrainedModel.save_pretrained."""
         self.discriminator.save_pretrained(folder, overwrite=overwrite)
         self.generator.save_pretrained(Path(folder) / GENERATOR, overwrite=overwrite)
 
     def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Losses:  # type: ignore[override]  # two losses
-        """The generator's mean loss over the masked tokens, and the discriminator's over all. Raises: as
+        """Return the generator's mean loss over the masked tokens, and the discriminator's over all. Raises: as
         BertForMaskedLM."""
         packed = self.pack(batch)
         words, of_generator = packed.labels, self.generator.loss_function
@@ -134,23 +134,23 @@ class ReplacedTokenDetection(TaskModel):
         return Losses(mlm_loss + WEIGHT * rtd.loss, (mlm_loss, rtd.loss), right)
 
     def loss_backward(self, dloss: float | tuple[float, float], tape: Tape) -> None:
-        """From the loss back to every parameter: first the discriminator, and then the generator.
+        """Run back from the loss to every parameter: first the discriminator, then the generator.
 
-        Between them is nothing: a word that is drawn does not move when a logit moves a little. So the discriminator
-        has no gradient for the generator, which learns from its own loss alone. dloss: as in BertForPreTraining.
+        No gradient flows between them: a drawn word does not change when a logit changes a little. So the generator
+        learns only from its own loss. dloss: as in BertForPreTraining.
         """
         dmlm_loss, drtd_loss = dloss if isinstance(dloss, tuple) else (dloss, dloss)
         self.discriminator.loss_backward(WEIGHT * drtd_loss, tape)
         self.generator.backward(self.generator.loss_function.backward(dmlm_loss, tape), tape)
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, int]:
-        """The number of masked tokens, and of all. Raises: as loss."""
+        """Return the numbers of masked tokens and of all tokens. Raises: as loss."""
         packed = self.pack(batch)
         return len(packed.labels), packed.sequences.num_rows
 
 
 def _of_electra(config: BertConfig) -> BertConfig:
-    """An ELECTRA's configuration; of a BERT's, with embeddings as wide as its layers."""
+    """Return an ELECTRA's configuration; from a BERT's, with embeddings as wide as its layers."""
     if config.architecture.model_type == "electra":
         return config
     stored = {"model_type": "electra", "hidden_size": config.hidden_size, "embedding_size": config.hidden_size}
@@ -158,7 +158,8 @@ def _of_electra(config: BertConfig) -> BertConfig:
 
 
 def _smaller(config: BertConfig) -> BertConfig:
-    """The configuration of the generator: a share of the heads, at least one, and all else in proportion."""
+    """Return the configuration of the generator: a share of the heads, at least one, and the other sizes in
+    proportion."""
     heads = max(1, config.num_attention_heads // SHARE)
     width = config.hidden_size // config.num_attention_heads * heads
     stored = {**json.loads(config.architecture.file), "hidden_size": width}
@@ -172,8 +173,8 @@ def _smaller(config: BertConfig) -> BertConfig:
 
 
 def draw_words(logits: Array, rng: np.random.Generator | None) -> Array:
-    """A word (n,) for each row of logits (n, V), drawn from its softmax: where the sum of the probabilities before it
-    passes a random number. rng: None for always the same numbers."""
+    """Return a word (n,) for each row of logits (n, V), drawn from its softmax: the first word whose cumulative
+    probability passes a random number. rng: None for always the same numbers."""
     draws = (np.random.default_rng(0) if rng is None else rng).random((len(logits), 1))
     words: Array = rowwise(_first_beyond, logits, draws)
     return words
@@ -185,8 +186,8 @@ def _first_beyond(logits: Array, draws: Array) -> Array:
 
 
 def replaced(packed: PackedBatch, words: Array) -> Batch:
-    """The text of a batch with masked words, with `words` (n,) in their places, and labels: 1 where a token is not the
-    true one."""
+    """Return a batch's text with `words` (n,) in place of its masked words, and labels: 1 for a token that is not the
+    original one."""
     batch, places = packed.batch, packed.labelled_places
     true = batch.input_ids.copy()
     true.reshape(-1)[places] = packed.labels

@@ -121,7 +121,7 @@ def _columns(text: Text) -> tuple[str, ...]:
 
 
 def _as_settings(lists: Lists, settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings as those of a file with these lists in its columns."""
+    """Return the settings of a file with these lists in its columns."""
     text, *others = _columns(lists["texts"][0])
     known: dict[str, Any] = {"text_pair": others[0], "negatives": tuple(others[1:])} if others else {}
     columns = {"text": text, "label": "label" if "labels" in lists else ""}
@@ -165,7 +165,7 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
 def _lines(
     path: Path, texts: list[Text], labels: list[object] | None = None, sample_weight: list[float] | None = None
 ) -> str:
-    """A line of JSON for each text, its label and its weight, as they are in the file. Raises: InputError."""
+    """Yield a line of JSON for each text, its label and its weight. Raises: InputError."""
     labels = [""] * len(texts) if labels is None else labels
     weights = [{}] * len(texts) if sample_weight is None else [{"sample_weight": str(each)} for each in sample_weight]
     for name, others in (("labels", labels), ("weights", weights)):

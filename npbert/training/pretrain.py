@@ -70,7 +70,7 @@ class PretrainSettings(TrainerSettings):
     )
     objective: str = setting(
         "nsp",
-        "the task besides masked words: nsp (next sentence prediction), sop (sentence order), none, or rtd (replaced "
+        "the task next to masked words: nsp (next sentence prediction), sop (sentence order), none, or rtd (replaced "
         "token detection, as in ELECTRA)",
         wanted=POSSIBLE["objective"],
     )

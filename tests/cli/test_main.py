@@ -69,7 +69,7 @@ REFUSED = {
     "finetune gone --model gone": "--train is missing, wanted a labelled file",
     f"{PRETRAIN} --mask-probability 2": "--mask-probability is 2.0, wanted more than 0 and at most 1",
     f"{PRETRAIN} --steps 0": "--steps is 0, wanted at least 1",
-    f"{PRETRAIN} --objective nps": "--objective is 'nps', wanted one of nsp, sop, none; did you mean nsp?",
+    f"{PRETRAIN} --objective nps": "--objective is 'nps', wanted one of nsp, sop, none, rtd; did you mean nsp?",
     f"{FINETUNE} --task chess": f"--task is 'chess', wanted one of {', '.join(TASKS)}",
     f"{FINETUNE} --task swagg": f"--task is 'swagg', wanted one of {', '.join(TASKS)}; did you mean swag?",
     f"{FINETUNE} --metric f2": "--metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss",

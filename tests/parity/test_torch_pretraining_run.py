@@ -64,7 +64,7 @@ class BesideTorch:
 
 
 def test_the_same_loss_curve(tmp_path, monkeypatch):
-    steps, same = 30, 1e-6
+    steps, same = 50, 1e-6
     books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]
     data = PretrainingData(Corpus(books), Tokenizer.train(books, vocab_size=2000), batch_size=6, max_length=40)
     monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)

@@ -20,6 +20,7 @@ from tests.tables import one_in
 
 SAME = 1e-12
 MODELS = [name for name, setting in CATALOGUE.items() if isinstance(setting.make()[0], LossOf)]
+MODELS.remove("ReplacedTokenDetection")  # which draws its words anew for each part
 
 
 def make(name, rows=(0, 1, 2)):

@@ -161,7 +161,7 @@ def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):
         npbert.finetune([pairs[0], (*pairs[1], "c")], folder=tmp_path / "odd", **of_vectors)
     with pytest.raises(InputError, match="the training list, row 0: text_pair is empty, wanted a text"):
         npbert.finetune([("a", " "), *pairs], folder=tmp_path / "empty", **of_vectors)
-    with pytest.raises(InputError, match="the training list, row 0: 'a', wanted a pair: a query, and the text"):
+    with pytest.raises(InputError, match="the training list, row 0: 'a', wanted a pair: a query, and its match"):
         npbert.finetune(["a", "b"], folder=tmp_path / "texts", **of_vectors)
     with pytest.raises(InputError, match=r"held_out is \(.*\), wanted a share of the 4 texts"):
         npbert.finetune(pairs, held_out=tuple(pairs), folder=tmp_path / "share", **of_vectors)

@@ -103,7 +103,7 @@ def test_killed_or_asked_to_stop_again_and_again(tmp_path, run):
         process.stdin.close()
         said, status = process.stderr.read().splitlines(), process.wait(timeout=300)
     assert status == 130, said
-    closed = "npbert: standard output is closed (Broken pipe), so the run stops"
+    closed = "npbert: standard output is closed (Broken pipe): the run stops"
     assert said[-3:] == [closed, "", stopped_at(folder, 8)], "the step in progress is finished, and saved"
     assert main(["pretrain", str(folder), "--resume"]) == 0
     assert results(folder) == wanted

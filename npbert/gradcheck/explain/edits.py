@@ -160,7 +160,7 @@ def _needed_for(value: ast.expr, before: Sequence[tuple[ast.stmt, ast.expr]]) ->
 
 
 def _reads(value: ast.expr) -> list[ast.Name]:
-    """The names in it that stand for their numbers, and not for their shape."""
+    """Return the names in it that are used for their numbers, not for their shape."""
     shapes = [node.value for node in ast.walk(value) if isinstance(node, ast.Attribute) and node.attr in _OF_SHAPE]
     return [node for node in ast.walk(value) if isinstance(node, ast.Name) and node not in shapes]
 
@@ -174,7 +174,7 @@ class _Factor(NamedTuple):
     line: int
 
     def moved(self, places: Sequence[ast.expr]) -> Edit:
-        """The product without this factor, by which these places are multiplied instead."""
+        """Return the edit that moves this factor from the product to these places."""
         factor: ast.expr = getattr(self.product, self.side)
         inside = set(map(id, ast.walk(factor)))
         changes: dict[int, Replacement] = {

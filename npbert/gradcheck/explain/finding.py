@@ -84,14 +84,14 @@ def _marked(finding: Finding) -> str:
 
 
 def _changed(finding: Finding) -> str:
-    """The place with the edit made."""
+    """Return the place after the edit."""
     if not finding.wanted:
         return f"        (without this line)  {finding.found}"
     return textwrap.indent(edited(finding), " " * 9)
 
 
 def edited(finding: Finding) -> str:
-    """The place with the edit made."""
+    """Return the place after the edit."""
     end = finding.column + len(finding.found)
     return finding.place[: finding.column] + finding.wanted + finding.place[end:]
 
@@ -115,7 +115,7 @@ def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
 
 
 def _of_several(edit: Edit, code: Code, subject: str) -> Finding:
-    """Of an edit in several places: all statements from the first of them to the last."""
+    """Return the finding of an edit in several places: all statements from the first to the last."""
     simple = [node for node in ast.walk(code.entry) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
     changed = [each for each in simple if any(id(node) in edit.changes for node in ast.walk(each))]
     between = simple[simple.index(changed[0]) : simple.index(changed[-1]) + 1]

@@ -42,7 +42,7 @@ missing line | 9 | extra line | A line is missing.
 """kind | cost | mirror | what is true"""
 
 CHEAP = 2.0
-"""Edits of a lower cost change what stands there; those of a higher one add what does not."""
+"""Edits of a lower cost change existing code; edits of a higher cost add code."""
 
 
 class Kind(NamedTuple):

@@ -49,7 +49,7 @@ REASONS = {
 
 
 def setting(features: int, heads: int, *positions: int) -> Setting:
-    """A Rotary for heads of so many features, and a row for each of the positions."""
+    """A Rotary for heads of `features` features, and a row for each of the positions."""
     return Setting(
         Rotary,
         lambda cls, init: cls(features, 10.0, init.dtype),

@@ -127,7 +127,7 @@ class PartOfSpeech(Tagging):
 
     @staticmethod
     def check_tags(sentences: Sequence[TaggedSentence]) -> None:
-        """A tag may be anything."""
+        """Accept any tag."""
 
     def scores(self, predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
         return {"accuracy": accuracy(*self._numbers(predicted, gold))}

@@ -170,7 +170,7 @@ def numbers_row(predictions: Array, examples: Sequence[JudgedExample]) -> dict[s
 
 
 def _weight(row: TableRow) -> float:
-    """How much a row counts, the last of its values. Raises: FileError."""
+    """Return the weight of a row, the last of its values. Raises: FileError."""
     text = row.values[-1]
     if not is_number(text) or float(text) < 0:
         raise FileError(f"sample_weight is {text!r:.60}, wanted a number from 0 on", where=row.place)

@@ -35,9 +35,12 @@ def vocabulary(tokenizer: Tokenizer) -> str:
 
 def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
     """What has changed, each as a sentence without its end."""
-    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
-    shown = [[str(each.get(name, "missing"))[:_SHOWN] for each in (before, now)] for name in names]
-    return [f"{name} was {old} and is {new}" for name, (old, new) in zip(names, shown, strict=True)]
+    found = []
+    for name in {**before, **now}:
+        old, new = before.get(name, "missing"), now.get(name, "missing")
+        if old != new:
+            found.append(f"{name} was {str(old)[:_SHOWN]} and is {str(new)[:_SHOWN]}")
+    return found
 
 
 @cache

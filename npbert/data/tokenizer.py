@@ -92,7 +92,7 @@ class Tokenizer(Vocabulary):
         try:
             library_tokenizer, settings = read_tokenizer(path)
             return cls(library_tokenizer, **settings, path=path)
-        except FileError:
+        except (FileError, OSError):
             raise
         except Exception as error:  # the library raises no narrower class
             raise FileError(f"{path} is not a BERT tokenizer: {error}") from error

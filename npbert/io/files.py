@@ -149,10 +149,8 @@ def read_text(path: Path) -> str:
 
 def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file. Raises: FileError as read_stream for a pipe or a device; OSError."""
-    if path.is_file():
-        return path.read_bytes()
-    with path.open("rb") as stream:
-        return read_stream(stream, str(path))
+    with naming(path), path.open("rb") as stream:
+        return stream.read() if path.is_file() else read_stream(stream, str(path))
 
 
 def read_stream(stream: IO[bytes], name: str) -> bytes:

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,8 @@ def links(rng: Rng, base: Base, folder: Path) -> Call:
     if name == "run":
         places += [copy / made for made in ("report.html", "curves.png", "tensorboard")]
     for number in rng.choice(len(places), int(rng.integers(1, 3)), replace=False).tolist():
+        if places[number].is_dir():
+            shutil.rmtree(places[number])
         places[number].unlink(missing_ok=True)
         if rng.random() < 0.3:
             places[number].mkdir()

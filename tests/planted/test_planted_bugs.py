@@ -18,6 +18,7 @@ LARGE = ("Encoder", "Checkpointed", "Bert")
 PLANTED = [(bug, block) for bug in BUGS for block in bug.blocks]
 WRONG = [(bug, block) for bug, block in PLANTED if not bug.message]
 LARGER = [case for case in WRONG if case[1].startswith(LARGE)]
+LARGER_FIRST = [(bug, block) for bug, block in LARGER if block == bug.blocks[0]]  # once is enough for each bug
 SMALL = [case for case in WRONG if case not in LARGER]
 
 SAID = {
@@ -55,7 +56,7 @@ def test_a_wrong_derivative_of_a_large_block_shows_along_two_directions(bug, blo
     assert not check_directions(layer, *inputs, rng=rng, directions=2)
 
 
-@pytest.mark.parametrize(("bug", "block"), [*one_in(4, SMALL), *one_in(99, LARGER)], ids=name_of)
+@pytest.mark.parametrize(("bug", "block"), [*one_in(4, SMALL), *one_in(99, LARGER_FIRST)], ids=name_of)
 def test_a_wrong_derivative_is_refuted_and_its_part_named(bug, block):
     layer, inputs, rng = build(bug, block)
     proof = prove(layer, *inputs, rng=rng)

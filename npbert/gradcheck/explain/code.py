@@ -74,6 +74,7 @@ class Code:
     source: whole lines of the author's file   first: the number of the first line
     scope: the values of its names, with "__class__" for a method with super()
     tree: a module of functions; original: the same before any edit
+    leaves_functions: its inner functions may be what is wrong, as an engine's operation leaves them for backward
     """
 
     source: str
@@ -81,6 +82,7 @@ class Code:
     scope: Scope
     tree: ast.Module
     original: ast.Module
+    leaves_functions: bool = False
 
     @classmethod
     def parsed(cls, source: str, scope: Scope, first: int = 1) -> Code:

@@ -131,11 +131,11 @@ def _of_axes(e: ast.Call, at: int) -> Iterator[tuple[str, ast.expr]]:
 
 def statement_edits(code: Code) -> Iterator[Edit]:
     """Return every small edit of a whole statement."""
-    for statement in _inside(code.entry):
+    for statement in _inside(code, code.entry):
         for kind, news in _in_place_of(statement):
             placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
             yield Edit(kind, statement.lineno, {id(statement): placed}, statement, placed)
-    values = [(each, getattr(each, "value", None)) for each in _inside(code.entry)]
+    values = [(each, getattr(each, "value", None)) for each in _inside(code, code.entry)]
     computing = [(each, value) for each, value in values if isinstance(each, ast.Assign | ast.Return) and value]
     for number, (statement, value) in enumerate(computing):
         needed = _needed_for(value, computing[:number])
@@ -184,12 +184,12 @@ class _Factor(NamedTuple):
         return Edit("misplaced factor", self.line, changes, self.product, getattr(self.product, self.rest))
 
 
-def _inside(holder: ast.stmt) -> Iterator[ast.stmt]:
-    """Yield the statements of a function, with its loops, branches and inner functions."""
+def _inside(code: Code, holder: ast.stmt) -> Iterator[ast.stmt]:
+    """The statements of a function, and those in its loops and branches; in its inner functions, if it leaves them."""
     for statement in (*getattr(holder, "body", ()), *getattr(holder, "orelse", ())):
-        if not is_idle(statement):
+        if not is_idle(statement) and (code.leaves_functions or not isinstance(statement, ast.FunctionDef)):
             yield statement
-            yield from _inside(statement)
+            yield from _inside(code, statement)
 
 
 def _in_place_of(s: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:

@@ -110,7 +110,11 @@ def _searches(
         for count, each in enumerate(theirs):
             if each not in searches:
                 oracle = LayerOracle(samples, each, is_of_forward=each in forward)
-                searches[each] = Mending(Code.of(each), oracle, forward=_of_same_owner(each, forward))
+                searches[each] = Mending(
+                    replace(Code.of(each), leaves_functions=each in forward),
+                    oracle,
+                    forward=_of_same_owner(each, forward),
+                )
             search, share = searches[each], tries // min(2, len(theirs) - count)
             search.run(share, most)
             tries -= share - search.trial.left

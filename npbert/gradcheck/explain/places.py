@@ -152,7 +152,8 @@ def _places(node: ast.AST, at: CodePlace, *, is_entry: bool = True) -> Iterator[
             yield replace(at, expr=written, holder=node, role=WRITTEN)
     if isinstance(node, ast.expr) and at.role not in ("func", WRITTEN) and _is_read(node):
         yield replace(at, expr=node, hidden=at.hidden or _is_once(node))
-    hidden = at.hidden or (isinstance(node, _INNER) and not is_entry)
+    inner_kinds = _INNER if at.code.leaves_functions else (*_INNER, ast.FunctionDef)
+    hidden = at.hidden or (isinstance(node, inner_kinds) and not is_entry)
     for name, value in ast.iter_fields(node):
         for number, each in enumerate(value if isinstance(value, list) else [value]):
             if isinstance(each, ast.AST) and not isinstance(each, ast.arguments) and not is_idle(each):

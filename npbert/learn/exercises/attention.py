@@ -27,8 +27,9 @@ Return dq, dk, dv, of the shapes of q, k, v.
 
 dc, q, dq (…, R, d)   k, v, dk, dv (…, T, d)   p (…, R, T): what softmax gave
 
-mask marks the elements of p that dropout kept: C = A V with A = self.dropout.apply(p, mask), and apply is also
-its own backward. You can call softmax_backward(dp, p). x.swapaxes(-1, -2) swaps the last two axes.
+Dropout (chapter 7) sets some elements of p to 0; mask marks those it kept. C = A V with
+A = self.dropout.apply(p, mask), and apply is also its own backward. You can call softmax_backward(dp, p).
+x.swapaxes(-1, -2) swaps the last two axes.
 """
 ASKED_WITH_HEADS = """
 Return dq, dk, dv (B, T, D).

@@ -17,8 +17,8 @@ The loss measures the surprise at the right answers. For each row with a label, 
 softmax. The loss is the mean of these numbers. Rows with the label −100 (IGNORED) have no target, and do not affect the
 loss.
 
-With softmax in front, most of the logarithm cancels: log p = logit − log Σ e^logits. Take its derivative by one logit.
-backward gets dloss, one number. It is not always 1: a loss may have a weight, or be one of two in a sum.
+With softmax in front, the logarithm undoes one exponential: log p = logit − log Σ e^logits. Take its derivative in one
+logit. backward gets dloss, one number. It is not always 1: a loss may have a weight, or be one of two in a sum.
 """
 ASKED = """
 Return dlogits (N, C), of the shape of logits; 0 in ignored rows.

@@ -8,7 +8,7 @@ TEXT = """
 Most of what BERT computes is this layer: each row of x is multiplied by a matrix, and a bias is added. Number by
 number, y[n, o] = Σᵢ x[n, i] W[i, o] + b[o].
 
-backward gets dy: dy[n, o] is the slope of the loss for y[n, o]. It has to find the same for every number of W, b and x.
+backward gets dy: dy[n, o] is the slope of the loss for y[n, o]. Find this slope for every number of W, b and x.
 A number that moves several y moves the loss through all of them. So its gradient is a sum over these y: the speed of
 each y, times its dy.
 """

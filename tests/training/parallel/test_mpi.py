@@ -135,7 +135,7 @@ def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path)
     assert lines == [
         f"stopped at step {saved_step(of_run)}; to continue: mpiexec -n 2 npbert pretrain {of_run} --resume"
     ]
-    assert out.count("shared by 2 processes, with 1 thread each") == 1
+    assert out.count("2 processes, with 1 thread each") == 1
 
 
 @pytest.mark.thorough

@@ -60,6 +60,7 @@ def test_the_generator_is_a_quarter_as_wide_and_shares_the_tables():
 
 
 def test_both_are_written_and_read_and_a_generator_that_is_missing_is_new(tmp_path, caplog):
+    pytest.importorskip("safetensors", reason="needs the extra hf")
     caplog.set_level(logging.INFO, logger="npbert")
     model = detection()
     model.save_pretrained(tmp_path)

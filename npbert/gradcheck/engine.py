@@ -55,7 +55,7 @@ def _held(path: str, thing: Any) -> list[tuple[str, Any]]:
 class EngineForm(Form):
     """f, with values, or arrays that it turns into values. Its inputs are the numbers of all values.
 
-    Raises: ValueError without any value; TypeError if f does not return one.
+    Raises: TypeError if f does not return a value.
     """
 
     def __init__(self, f: Function, names: Sequence[str], given: Sequence[Any]) -> None:

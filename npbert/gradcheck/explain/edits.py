@@ -148,7 +148,7 @@ def statement_edits(code: Code) -> Iterator[Edit]:
 
 
 def _needed_for(value: ast.expr, before: Sequence[tuple[ast.stmt, ast.expr]]) -> list[list[ast.Name]]:
-    """For each name that a value is made of, by way of the statements before: where it is read for that."""
+    """Return, for each name that goes into a value through the statements before, the places that read it."""
     reads = _reads(value)
     made = set[str]()
     for statement, other in reversed(before):

@@ -39,7 +39,8 @@ def as_layer(
     if _has_tape(given):
         return given, tuple(inputs)
     is_of_engine = callable(given) and not isinstance(given, type) and not any(map(callable, inputs))
-    if is_of_engine and any(values_in(list(inputs) if is_stateful(given) else [given, *inputs])):
+    holds_nothing = is_stateful(given) or inspect.isfunction(given)  # the globals of a function may be unrelated
+    if is_of_engine and any(values_in(list(inputs) if holds_nothing else [given, *inputs])):
         engine = EngineForm(given, names_given(given, len(inputs)), inputs)
         check_moves(engine, engine.values)
         return engine, tuple(engine.values)

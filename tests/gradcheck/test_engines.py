@@ -69,6 +69,17 @@ def test_a_wrong_gradient_of_an_operation_is_told_there(tmp_path):
     assert (found.line, found.wanted) == (line, "a.value ** (self.exponent - 1)")
 
 
+UNRELATED = engines.Value(1.0)
+
+
+def loss_beside_a_value(x):
+    return UNRELATED.data * (x**2).sum(), UNRELATED.data * 2 * x
+
+
+def test_a_loss_that_names_a_value_is_no_engine():
+    assert list(check_gradients(loss_beside_a_value, n(3)).sizes) == ["x"]
+
+
 def test_what_is_no_value_is_refused():
     with pytest.raises(TypeError, match="wanted one value of the engine"):
         check_gradients(lambda a: [a, a], engines.Value(1.0))

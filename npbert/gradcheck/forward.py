@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.case import Case
-from npbert.gradcheck.exact.digits import outputs_with_digits
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import names_of
+from npbert.gradcheck.exact.witness import outputs_with_digits
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.inputs import as_tuple, is_float_array
 from npbert.gradcheck.report import GradientError

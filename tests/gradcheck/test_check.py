@@ -125,7 +125,7 @@ def test_nan_is_wrong_and_so_is_a_gradient_where_there_is_none():
 def test_directions_are_all_different_and_no_array_is_small_beside_another(monkeypatch):
     steps = []
 
-    def noted(function, variables, step):
+    def noted(function, step):
         steps.append(np.concatenate([step["s"], step["x"].ravel() / 1e6]))
         return 0.0
 

@@ -36,20 +36,20 @@ e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no deriv
 
 import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.core import Tape, TapeError, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_parting
+from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_of_floats
 from npbert.gradcheck.exact.case import Case, Floats
-from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import ExactRun
-from npbert.gradcheck.exact.witness import witnesses
+from npbert.gradcheck.exact.witness import decimals_at_point, in_floats, right_gradients, witnesses
 from npbert.gradcheck.inputs import copied, copy_of
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
@@ -124,26 +124,29 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
     proved = Proof(PROVED, part.size, rounding=rounding)
     if run.ties and is_right_on_both_sides(part, floats, seed):
         return proved
-    parting = run.parting(floats)
-    if not (parting or run.ties):
-        right = floats.gradients if holds else right_gradients(part, floats.dy)
-        parting = slope_parting(part, floats, run, right, seed)
+    is_proved = holds and not run.ties
+    at_point = None if is_proved else decimals_at_point(part, floats.dy_of_numbers)
+    right = in_floats(at_point.right, floats.factor) if at_point else floats.gradients
+    along = None if run.ties else slope_of_floats(part, floats, seed)
+    parting = run.parting(floats) or (along.parting(right) if along else "")
     if parting:
         return Proof(NOT_PROVED, part.size, reason=f"the code takes another path on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
     if parting:
-        return _another_way_back(part, floats, parting)
-    is_proved = holds and not run.ties
-    wrong = [] if is_proved else witnesses(part, floats.dy_of_numbers, seed)
-    if is_proved or (has_roots and not wrong and _holds_at_another_point(part, floats, seed)):
+        return _another_way_back(part, floats, right if at_point else right_gradients(part, floats.dy), parting)
+    if at_point is None:
+        return proved
+    is_clear = along is not None and along.contradicts(floats.gradients)
+    wrong = witnesses(part, floats.dy_of_numbers, seed, at_point, is_clear=is_clear)
+    if has_roots and not wrong and _holds_at_another_point(part, floats, seed):
         return proved
     return _not_proved(part, floats, run, wrong, seed)
 
 
-def _another_way_back(part: Case, floats: Floats, parting: str) -> Proof:
+def _another_way_back(part: Case, floats: Floats, right: Mapping[str, Array], parting: str) -> Proof:
     """Return the answer if backward behaves differently on exact numbers, or for another dy."""
-    arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
-    if wrong := [array for array in arrays if array.count]:
+    wrong = [array for array in compared(EXACT, floats.gradients, right, _ROUGHLY) if array.count]
+    if wrong:
         return Proof(REFUTED, part.size, wrong=tuple(wrong))
     reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
     return Proof(NOT_PROVED, part.size, reason=reason)
@@ -194,7 +197,7 @@ def parts_of(whole: Case) -> list[Case]:
         if name := names.get(id(layer)):
             found.setdefault(name, Case(layer, inputs, copy_of(whole.rng), name))
 
-    whole.layer.forward(*whole.inputs, tape=Tape(copy_of(whole.rng), watcher=watch))
+    whole.forward(Tape(copy_of(whole.rng), watcher=watch))
     return list(found.values())
 
 

@@ -68,7 +68,7 @@ _EXACT: dict[str, Any] = {
     "arcsin": _ARCSIN,
     "arctan": _ARCTAN,
     "arcsinh": Rule("arcsinh", lambda x, y: 1 / _SQRT(x * x + 1), {0: 0}, parity=-1),
-    "arccosh": Rule("arccosh", lambda x, y: 1 / _SQRT(x * x - 1), {1: 0}),
+    "arccosh": lambda x: _LOG(x + _SQRT(x * x - 1)),
     "arccos": lambda x: math.pi / 2 - _ARCSIN(x),
     "arctanh": lambda x: _LOG((1 + x) / (1 - x)) / 2,
     "arctan2": lambda y, x: _ARCTAN(y / x) + (0 if x.seen > 0 else math.copysign(math.pi, y.seen)),

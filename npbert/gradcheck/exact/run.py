@@ -14,7 +14,6 @@ from npbert.gradcheck.exact.arrays import ERROR, TANGENT, VALUE, part_of_numbers
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.number_modules import room_for_numbers
-from npbert.gradcheck.gradients_by_name import gradients_by_name
 from npbert.gradcheck.inputs import as_tuple, copy_of
 
 SLACK = 4.0  # times the first-order bound on rounding
@@ -77,11 +76,12 @@ def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: boo
     Raises: GradientError unless backward returns one gradient for each float input; the layer's errors on exact
     numbers.
     """
-    with inhabited(world), part.made(unknowns_like) as (given, variables):
-        tangents = {name: part_of_numbers(value, TANGENT) for name, value in variables.items()}
-        with room_for_numbers(part.swaps):
+    with inhabited(world):
+        values = part.made(unknowns_like)
+        tangents = {name: part_of_numbers(value, TANGENT) for name, value in values.items()}
+        with part.holding(values) as there, room_for_numbers(part.swaps):
             tape = Tape(copy_of(part.rng))
-            y = part.layer.forward(*given, tape=tape)
+            y = there.forward(tape)
             ys = as_tuple(y)
             seen_y = {name: _seen(name, each) for name, each in zip(names_of(ys), ys, strict=True)}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
@@ -89,11 +89,8 @@ def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: boo
                 _inner(part_of_numbers(d, VALUE), part_of_numbers(each, TANGENT))
                 for d, each in zip(dys, ys, strict=True)
             )
-            found: dict[str, Any] = {}
-            if backward:
-                Number.keeps_tangents = False
-                dx = part.layer.backward(dys if isinstance(y, tuple | list) else dys[0], tape)
-                found = gradients_by_name(part.parameters, list(part.float_inputs), dx, tape)
+            Number.keeps_tangents = False
+            found = there.backward(y, dys, tape) if backward else {}
         seens = {name: _seen(f"the gradient of {name}", each) for name, each in found.items()}
         gradients = {name: part_of_numbers(each, VALUE) for name, each in found.items()}
         return ExactRun(tangents, growth, gradients, seen_y, seens, Number.ties)

@@ -26,7 +26,7 @@ def jacobian(part, step, floor):
 
     def outputs(array, j, change):
         start, array[j] = array[j], array[j] + change
-        y = as_tuple(part.layer.forward(*given, tape=Tape()))
+        y = as_tuple(there.forward(Tape()))
         array[j] = start
         return np.concatenate(list(map(np.ravel, y)))
 
@@ -41,7 +41,8 @@ def jacobian(part, step, floor):
         rounding = 1e-14 * np.maximum(np.max(np.abs([f0, f2, b2]), axis=0), floor) / h
         return (low + high) / 2, (high - low) / 2 + rounding
 
-    with part.made(lambda array: array.astype(type(step))) as (given, arrays):
+    arrays = part.made(lambda array: array.astype(type(step)))
+    with part.holding(arrays) as there:
         found = {name: [slopes(array, j) for j in np.ndindex(array.shape)] for name, array in arrays.items()}
     return {name: tuple(map(np.array, zip(*each, strict=True))) for name, each in found.items()}
 

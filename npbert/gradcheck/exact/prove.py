@@ -36,7 +36,7 @@ e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no deriv
 
 import textwrap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -143,7 +143,7 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
     return _not_proved(part, floats, run, wrong, seed)
 
 
-def _another_way_back(part: Case, floats: Floats, right: Mapping[str, Array], parting: str) -> Proof:
+def _another_way_back(part: Case, floats: Floats, right: dict[str, Array], parting: str) -> Proof:
     """Return the answer if backward behaves differently on exact numbers, or for another dy."""
     wrong = [array for array in compared(EXACT, floats.gradients, right, _ROUGHLY) if array.count]
     if wrong:

@@ -14,7 +14,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.case import Case
-from npbert.gradcheck.exact.slope import CENTRAL, LEFT, RIGHT, inner, outputs_at, slope, spread, sure
+from npbert.gradcheck.exact.slope import CENTRAL, LEFT, RIGHT, difference, inner, outputs_at, slope, spread, sure
 from npbert.gradcheck.exact.witness import right_gradients
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import as_tuple, attributes_kept, copied
@@ -137,12 +137,17 @@ class ScalarFunction(Case):
                     yield COMPLEX_STEP, by_complex_step, {}
 
     def _of_each(self, method: str) -> tuple[Gradients, Gradients]:
-        """Return an estimate of ∂S/∂value for each number, and error bounds."""
+        """Return an estimate of ∂S/∂value for each number, and error bounds: differences at the best scale for each
+        array."""
         numeric, doubts = {}, {}
         for name, array in self.variables.items():
-            steps = [self._step(name, index) for index in np.ndindex(array.shape)]
-            found = self._along(method, steps) / spread(array)
-            numeric[name], doubts[name] = map(np.asarray, found.T.reshape(2, *array.shape))
+            doubt, size, estimate = 0.0, spread(array), self._complex_step
+            if method == FINITE_DIFFERENCES:
+                drawn = np.random.default_rng(0).standard_normal(array.shape)
+                _, doubt, scale = self._slope({name: np.asarray(size * drawn)})
+                estimate = functools.partial(difference, self, self.dy, scale=scale)
+            found = [estimate(step=self._step(name, index)) / size for index in np.ndindex(array.shape)]
+            numeric[name], doubts[name] = np.reshape(found, array.shape), np.full(array.shape, doubt / size)
         return numeric, doubts
 
     def _step(self, name: str, index: tuple[int, ...]) -> Gradients:
@@ -162,7 +167,7 @@ class ScalarFunction(Case):
         size = spread(self.variables[name])
         for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
             step = self._step(name, index)
-            tried = np.array([self._slope(step, stencil) for stencil in (CENTRAL, RIGHT, LEFT)]) / size
+            tried = np.array([self._slope(step, stencil)[:2] for stencil in (CENTRAL, RIGHT, LEFT)]) / size
             credible = tried[tried[:, 1] <= max(most, sure(self._epsilon) * np.abs(tried[:, 0]).max())]
             if len(credible):  # at a kink, a value between the slopes of both sides is a subgradient
                 slopes = credible[:, 0]
@@ -213,14 +218,14 @@ class ScalarFunction(Case):
         if method == COMPLEX_STEP:
             found = [(self._complex_step(step), 0.0) for step in steps]
         else:
-            found = [self._slope(step, CENTRAL) for step in steps]
+            found = [self._slope(step)[:2] for step in steps]
         return np.reshape(found, (-1, 2))
 
     @property
     def _epsilon(self) -> float:
         return _EPSILONS[self.differences]
 
-    def _slope(self, step: Gradients, stencil: Mapping[int, float]) -> tuple[float, float]:
+    def _slope(self, step: Gradients, stencil: Mapping[int, float] = CENTRAL) -> tuple[float, float, float]:
         return slope(self, self.dy, step, epsilon=self._epsilon, stencil=stencil)
 
     def _complex_step(self, step: Gradients) -> float:

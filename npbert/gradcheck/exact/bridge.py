@@ -45,7 +45,8 @@ class Along(NamedTuple):
 def slope_of_floats(part: Case, floats: Floats, seed: int) -> Along:
     """Return the slope of forward along a random step."""
     step = random_step(part, [seed, 3])
-    return Along(step, *slope(part, floats.dy, step, epsilon=floats.epsilon))
+    found, doubt, _ = slope(part, floats.dy, step, epsilon=floats.epsilon)
+    return Along(step, found, doubt)
 
 
 def another_backward(part: Case, floats: Floats, run: ExactRun) -> str:

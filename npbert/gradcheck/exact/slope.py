@@ -8,8 +8,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact.case import Case
 
-_SCALES = {True: 10.0 ** -np.arange(2, 14), False: 10.0 ** -np.arange(1, 13)}
-"""The sizes of the step, in float64 or not."""
+_SCALES = 10.0 ** -np.arange(2, 14)  # of the step
 _COARSE = 2  # the scales tried first
 _SLACK = 4.0
 CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
@@ -54,28 +53,29 @@ def slope(
     *,
     epsilon: float = 2.0**-52,
     stencil: Mapping[int, float] = CENTRAL,
-) -> tuple[float, float]:
-    """Return d/dt Σ dy · y at value + t · step, for the scale at which it changes least, and its error bound.
+) -> tuple[float, float, float]:
+    """Return d/dt Σ dy · y at value + t · step, its error bound, and the scale: that at which it changes least.
 
     epsilon: of the floats.
     """
-
-    def difference(scale: float) -> float:
-        """Return the slope by differences of the outputs before their sum, as some are large."""
-        change: Any = [np.zeros(np.shape(each)) for each in dy]
-        for multiple, weight in stencil.items():
-            for total, y in zip(change, outputs_at(case, step, multiple * scale), strict=True):
-                total += weight * y
-        return inner(dy, change) / scale
-
-    scales = _SCALES[epsilon == 2.0**-52]
-    rounding = _rounding(case, dy, step, epsilon) / scales
-    values = [difference(scale) for scale in scales[:_COARSE]]
-    value, doubt = _steadiest(np.array(values), rounding[:_COARSE])
+    rounding = _rounding(case, dy, step, epsilon) / _SCALES
+    values = [difference(case, dy, step, scale, stencil) for scale in _SCALES[:_COARSE]]
+    value, doubt, best = _steadiest(np.array(values), rounding[:_COARSE])
     if doubt > sure(epsilon) * abs(value):
-        values += [difference(scale) for scale in scales[_COARSE:]]
-        value, doubt = _steadiest(np.array(values), rounding)
-    return value, doubt
+        values += [difference(case, dy, step, scale, stencil) for scale in _SCALES[_COARSE:]]
+        value, doubt, best = _steadiest(np.array(values), rounding)
+    return value, doubt, _SCALES[best]
+
+
+def difference(
+    case: Case, dy: tuple[Any, ...], step: Mapping[str, Array], scale: float, stencil: Mapping[int, float] = CENTRAL
+) -> float:
+    """Return the slope by differences of the outputs before their sum, as some are large."""
+    change: Any = [np.zeros(np.shape(each)) for each in dy]
+    for multiple, weight in stencil.items():
+        for total, y in zip(change, outputs_at(case, step, multiple * scale), strict=True):
+            total += weight * y
+    return inner(dy, change) / scale
 
 
 def _rounding(case: Case, dy: tuple[Any, ...], step: Mapping[str, Array], epsilon: float) -> float:
@@ -87,13 +87,13 @@ def _rounding(case: Case, dy: tuple[Any, ...], step: Mapping[str, Array], epsilo
     return _SLACK * float(sum((np.abs(dy) * (epsilon * np.abs(y) + np.abs(other - y))).sum() for dy, y, other in both))
 
 
-def _steadiest(slopes: Array, rounding: Array) -> tuple[float, float]:
-    """Return the steadiest of slopes by decreasing steps, and its error bound: its change to the next slope, or the
-    largest contradiction of a later one. rounding: of each slope."""
+def _steadiest(slopes: Array, rounding: Array) -> tuple[float, float, int]:
+    """Return the steadiest of slopes by decreasing steps; its error bound: its change to the next slope, or the largest
+    contradiction of a later one; and its index. rounding: of each slope."""
     apart = np.abs(slopes[:, None] - slopes)
     doubts = np.triu(apart - rounding).max(axis=1, initial=0)[:-1] + apart.diagonal(1) + rounding[1:]
     best = int(np.argmin(doubts))
-    return float(slopes[best]), float(doubts[best])
+    return float(slopes[best]), float(doubts[best]), best
 
 
 def inner(dy: tuple[Any, ...], y: Any) -> float:

@@ -97,7 +97,7 @@ def _held_by(thing: Any) -> Iterable[Any]:
     if isinstance(thing, (*_CONTAINERS, *_TRANSPARENT)):  # the collector counts an object's __dict__ as its contents
         return _items(thing) if isinstance(thing, _CONTAINERS) else gc.get_referents(thing)
     if isinstance(thing, FunctionType | type):
-        return () if _is_ours(thing) else _named_by(thing)
+        return getattr(thing, "__closure__", None) or () if _is_ours(thing) else _named_by(thing)
     if hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):
         held = (each for each in gc.get_referents(thing) if not isinstance(each, type))
         return (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))

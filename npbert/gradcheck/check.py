@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
-from npbert.gradcheck.exact.case import Case
-from npbert.gradcheck.exact.prove import proof_of
+from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import copied
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.places import Grads
 from npbert.gradcheck.report import (
@@ -93,7 +91,7 @@ def check_gradients(
             check_reference(layer, inputs, theirs, forward)
         function = ScalarFunction(layer, inputs, rng, seed, things)
         analytic, broken = gradients_of(function)
-        proof = proof_of(Case(layer, map(copied, inputs), rng, things=things), seed)
+        proof = prove(layer, *inputs, rng=rng, seed=seed)  # after which the layer is as before
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)
     diagnose = report.diagnose
 

@@ -22,26 +22,6 @@ def batchnorm_backward(dout, cache):
     return dx, (dout * x_hat).sum(axis=0), dout.sum(axis=0)
 
 
-def rnn_forward(x, h0, wx, wh):
-    h, hs = h0, []
-    for t in range(len(x)):
-        h = np.tanh(x[t] @ wx + h @ wh)
-        hs.append(h)
-    return np.stack(hs), (x, h0, wx, wh, hs)
-
-
-def rnn_backward(dout, cache):
-    x, h0, wx, wh, hs = cache
-    dx, dwx, dwh, dh = np.zeros(x.shape), np.zeros(wx.shape), np.zeros(wh.shape), np.zeros(h0.shape)
-    for t in reversed(range(len(x))):
-        draw = (dout[t] + dh) * (1 - hs[t] ** 2)
-        dx[t] = draw @ wx.T
-        dwx += x[t].T @ draw
-        dwh += (hs[t - 1] if t else h0).T @ draw
-        dh = draw @ wh.T
-    return dx, dh, dwx, dwh
-
-
 def embedding_backward(dout, cache):
     ids, shape = cache
     dw = np.zeros(shape)
@@ -82,15 +62,8 @@ class MatMul:
         return grad @ b.swapaxes(-1, -2), a.swapaxes(-1, -2) @ grad
 
 
-def rms_vjp(dy, x, g):
-    r = np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-6)
-    d = dy * g
-    return d / r - x * (d * x).mean(axis=1, keepdims=True) / r**3, (dy * x / r).sum(axis=0)
-
-
 TARGET = np.array([1.0, 0.0, 1.0, 0.0])
 LABELS = np.array([0, 3, 1])
-GRAPH = np.array([[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0.5, 0.5]])
 
 
 def gaussian(mean, log_var):
@@ -106,22 +79,12 @@ STYLES = {
     **{name: (f, vjp, *inputs) for name, (f, vjp, inputs) in PAIRS.items()},
     "affine, ReLU": (courses.sandwich_forward, courses.sandwich_backward, n(2, 4), n(4, 3), n(3)),
     "dropout": (courses.dropout_forward, courses.dropout_backward, n(4, 5), {"p": 0.7, "seed": 3}),
-    "max pooling": (courses.max_pool_forward, courses.max_pool_backward, n(6, 2), 3),
-    "SVM loss": (courses.svm_loss, n(2, 4), n(3, 2), LABELS, 0.1),
     "LSTM": (courses.lstm_forward, courses.lstm_backward, n(3, 2), n(3, 4)),
     "batch norm": (batchnorm_forward, batchnorm_backward, n(4, 3), n(3), n(3), {}),
-    "RNN": (rnn_forward, rnn_backward, n(3, 2, 2), n(2, 3), n(2, 3), n(3, 3)),
     "embedding": (lambda ids, w: (w[ids], (ids, w.shape)), embedding_backward, LABELS, n(4, 2)),
     "causal attention": (causal_forward, causal_backward, n(3, 4), n(4, 12), 2),
     "matmul of stacks": (MatMul, n(2, 2, 3), n(2, 3, 2)),
-    "RMS norm": (lambda x, g: g * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + 1e-6), rms_vjp, n(3, 4), n(4)),
     "Gaussian NLL": (gaussian, n(4), n(4)),
-    "GCN": (
-        lambda x, w: np.maximum(GRAPH @ x @ w, 0),
-        lambda dy, x, w: (GRAPH.T @ (d := dy * (GRAPH @ x @ w > 0)) @ w.T, (GRAPH @ x).T @ d),
-        n(3, 2),
-        n(2, 4),
-    ),
 }
 
 

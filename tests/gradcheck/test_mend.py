@@ -5,10 +5,7 @@ import numpy as np
 import pytest
 
 from npbert.gradcheck.explain import Code, Mending, describe
-from npbert.gradcheck.explain.code import filled
-from npbert.gradcheck.explain.edits import edit_of
 from npbert.gradcheck.explain.finding import Finding, describe_edit, edited
-from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from tests.gradcheck.mending import JUDGES, LINEAR, NORM, PICKED, TABLE, TANH, WINDOWS, code
 from tests.tables import one_in
@@ -89,10 +86,10 @@ def test_each_output_is_mended_by_itself():
     assert (kinds, found.left) == ({2: "extra factor", 3: "axis", 4: "extra factor"}, set())
 
 
-def test_what_an_edit_made_has_the_line_of_the_old():
-    place = next(place for place in places_in(code(TANH, first=40)) if place.is_whole)
-    edit = edit_of(place, "sign", filled("(e + 1) * 2", e=place.expr))
-    assert {edit.new.lineno, edit.new.left.lineno, edit.new.left.right.lineno} == {41}
+def test_an_edit_inside_what_an_edit_made_has_the_line_of_the_old():
+    source = LINEAR.replace("x.T @ dy", "dy.T @ x.T").lstrip("\n")
+    found = Mending(code(source, first=40), JUDGES[LINEAR]()).run()
+    assert {step.finding.line for step in found.steps} == {41} and not found.left
 
 
 def told_of(right, wrong):

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.forms import Form, Function, own
-from npbert.gradcheck.inputs import asked
+from npbert.gradcheck.forms import Form, own
+from npbert.gradcheck.inputs import Function, asked
 from npbert.gradcheck.places import is_number, members
 from npbert.gradcheck.restoring import attributes_of, is_of_library, reset_class
 from npbert.gradcheck.stateful import is_stateful

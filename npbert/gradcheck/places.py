@@ -10,6 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import is_float_array
+from npbert.gradcheck.report import Gradients
 from npbert.gradcheck.restoring import attributes_of
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
@@ -96,7 +97,7 @@ def changed(places: list[Place], before: dict[str, tuple[Any, Any]]) -> list[Pla
     return [place for place in places if is_number(place.value) and not is_as_before(place)]
 
 
-def arrays_given(names: list[str], inputs: Sequence[Any]) -> dict[str, Array]:
+def arrays_given(names: list[str], inputs: Sequence[Any]) -> Gradients:
     """Return forward's input arrays by name: those of a list one by one, each array once."""
     found = dict[int, tuple[str, Array]]()
     for name, value in zip(names, inputs, strict=True):

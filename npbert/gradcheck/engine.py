@@ -49,7 +49,7 @@ def _held(path: str, thing: Any) -> list[tuple[str, Any]]:
     if isinstance(thing, FunctionType):
         variables = inspect.getclosurevars(thing)
         return [*variables.nonlocals.items(), *variables.globals.items()]
-    return [(inner, value) for inner, _, value in members(path, thing)]
+    return members(path, thing)
 
 
 class EngineForm(Form):

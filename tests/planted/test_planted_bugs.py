@@ -14,7 +14,7 @@ from npbert.gradcheck import COMPLEX_STEP, REFUTED, GradientError, check_directi
 from tests.planted import BETWEEN, BUGS, build, checks, remembering, right_of, twin
 from tests.tables import one_in
 
-LARGE = ("Encoder", "Checkpointed", "Bert")
+LARGE = ("Encoder", "Checkpointed", "Bert", "Electra")
 PLANTED = [(bug, block) for bug in BUGS for block in bug.blocks]
 WRONG = [(bug, block) for bug, block in PLANTED if not bug.message]
 LARGER = [case for case in WRONG if case[1].startswith(LARGE)]

@@ -41,8 +41,10 @@ _WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of fl
 class ScalarFunction(Case):
     """S = Σ dy · y as a function of the parameters and the float inputs of a layer."""
 
-    def __init__(self, layer: Any, inputs: Sequence[Any], rng: np.random.Generator | None, seed: int) -> None:
-        super().__init__(layer, map(copied, inputs), rng)
+    def __init__(
+        self, layer: Any, inputs: Sequence[Any], rng: np.random.Generator | None, seed: int, things: Any = None
+    ) -> None:
+        super().__init__(layer, map(copied, inputs), rng, things=things)
         self._check_variables()
         drawn = np.random.default_rng([seed, _STREAM])
         y = self.outputs()

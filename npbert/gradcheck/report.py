@@ -125,7 +125,7 @@ class Report:
 
     proof: the answer of exact arithmetic, or None. With a proof, the comparisons only test the values, for an overflow,
     along a few directions in which all numbers move at once.
-    unchecked: a sentence, or "".
+    unchecked: a sentence, or "". remark: returns another one, for the printed report.
 
     The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all if
     that is more. Where terms cancel to 0, as in the key bias of attention, the sum is only as exact as its terms.
@@ -137,6 +137,7 @@ class Report:
     diagnose: Callable[[], list[Finding]] = field(default=list, repr=False, compare=False)
     proof: Proof | None = field(default=None, compare=False)
     unchecked: str = field(default="", compare=False)
+    remark: Callable[[], str] = field(default=str, repr=False, compare=False)
 
     @classmethod
     def compare(
@@ -211,7 +212,8 @@ class Report:
             others += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
         if self.proof is not None and self.proof.verdict == NOT_PROVED:
             others.append(f"Not proved: {self.proof.reason}.")
-        lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, self.unchecked]
+        notes = " ".join(filter(None, [self.unchecked, self.remark()]))
+        lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, notes]
         return with_title("\n".join(filter(None, lines)))
 
     @property

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.forms import Form, Function, each, own
+from npbert.gradcheck.forms import Form, each, own
 from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
 from npbert.gradcheck.places import (
@@ -47,19 +47,12 @@ def is_stateful(given: Any) -> bool:
     """True for an object with a forward and a backward, or with a `loss` that also returns the gradients."""
     if isinstance(given, type | FunctionType | MethodType | ModuleType) or is_of_library(type(given)):
         return False
-    return _method(given, _FORWARDS) is not None and (
-        _method(given, _BACKWARDS) is not None or _method(given, ("loss",)) is not None
-    )
+    return bool(_method(given, _FORWARDS) and _method(given, (*_BACKWARDS, "loss")))
 
 
-def _method(given: Any, names: Sequence[str]) -> Any:
-    found = (getattr(given, name, None) for name in names)
-    return next(filter(callable, found), None)
-
-
-def _function(method: Any) -> Function:
-    """Return the function of a method."""
-    return method.__func__ if isinstance(method, MethodType) else lambda made, *given, **named: method(*given, **named)
+def _method(given: Any, names: Sequence[str]) -> str:
+    """Return the first of these names that the object has as a method, or ""."""
+    return next((name for name in names if callable(getattr(given, name, None))), "")
 
 
 class StatefulForm(Form):
@@ -72,15 +65,15 @@ class StatefulForm(Form):
     """
 
     def __init__(self, given: Any, inputs: Sequence[Any], grads: Grads, wrt: Sequence[str] | None) -> None:
-        forward, backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
-        self._names, self._inputs = names_given(forward, len(inputs)), list(inputs)
+        self._forward, self._backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
+        backward = getattr(given, self._backward or self._forward)
+        self._names, self._inputs = names_given(getattr(given, self._forward), len(inputs)), list(inputs)
         self._given = arrays_given(self._names, inputs)
         self._again = set(asked(backward)) & {*self._names, *_RATES}
         others = [name for name in asked(backward) if name not in self._again]
         self._asks = [name for name in asked(backward, required=True) if name in others] or others[:1]
         self._object, self.pairs = copy.deepcopy(given), list[Pair]()
-        self._forward, self._backward = _function(forward), None if backward is None else _function(backward)
-        super().__init__(self._forward, list(self._given), self._forwarded, self._gradients)
+        super().__init__(list(self._given), self._forwarded, self._gradients)
         constants = self._find(grads, wrt)
         self.input_names = [*self._given, *(pair.parameter.path for pair in self.pairs)]
         self.note = self._note(constants)
@@ -110,10 +103,10 @@ class StatefulForm(Form):
         before = list(map(np.copy, inputs[len(self._given) :]))
         named = dict(zip(self._names, given, strict=True)) | dict.fromkeys(_RATES, 1.0)
         again = {name: value for name, value in named.items() if name in self._again}
-        y = self._forward(made, *given)
+        y = getattr(made, self._forward)(*given)
         if y is None:
             y = next((vars(made)[name] for name in _OUTPUTS if name in getattr(made, "__dict__", {})), None)
-        if self._backward is None:
+        if not self._backward:
             y, *gradients = y
             return y, (made, gradients, before)
         if isinstance(y, tuple) and self._asks:
@@ -124,11 +117,11 @@ class StatefulForm(Form):
 
     def _undone(self, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
         """Return backward's result, and all places after it, including those in the result."""
-        if self._backward is None:
+        if not self._backward:
             returned = again[0] if len(again) == 1 else tuple(again)
         else:
             given = dict(zip(self._asks, as_tuple(dy), strict=False))
-            returned = self._backward(made, **given, **again)
+            returned = getattr(made, self._backward)(**given, **again)
         if _is_one_for_each(returned, list(self._given.values())):
             returned = list(returned)
         return returned, [*places_in(made), *places_in(returned, "returned")]
@@ -154,7 +147,8 @@ class StatefulForm(Form):
         inputs, drawn = list(self._given.values()), np.random.default_rng(0)
 
         def forwarded(made: Any) -> tuple[Any, Any]:
-            with self._as_written(0), told("forward"):
+            np.random.seed(0)
+            with told("forward"):
                 return self._forwarded(list(map(own, inputs)), made)
 
         check_written("forward", forwarded(self._object)[0])  # it may create the parameters
@@ -164,7 +158,8 @@ class StatefulForm(Form):
         y, (_, again, _) = forwarded(made)
         cached = {place.path for place in changed(places_in(made), start)}
         between = snapshot(made)
-        with self._as_written(1), told("backward"):
+        np.random.seed(1)
+        with told("backward"):
             dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
             returned, places = self._undone(dy, made, again)
         written = changed(places, between)

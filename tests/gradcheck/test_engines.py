@@ -12,10 +12,7 @@ from tests.gradcheck.objects import n
 NUMBERS = "lambda a, b: (a * b + a).tanh() * a.cube()"
 WRONG = [  # what is right, what makes it wrong, and the lines and arrays that the report names
     ("self.grad += other.data * out.grad", "self.grad = other.data * out.grad", "= or +="),
-    ("other.grad += self.data * out.grad", "other.grad += other.data * out.grad", "wrong name"),
     ("(1 - t**2) * out.grad", "(1 + t**2) * out.grad", "sign"),
-    ("3 * self.data**2 * out.grad", "3 * self.data**3 * out.grad", "constant"),
-    ("self.grad = 1\n", "self.grad = 2\n", "constant"),
 ]
 
 

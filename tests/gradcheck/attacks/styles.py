@@ -4,7 +4,6 @@ import numpy as np
 
 from npbert.gradcheck.inputs import is_float_array
 from tests.gradcheck import courses
-from tests.gradcheck.attacks.formulas import log_softmax, sigmoid
 from tests.gradcheck.test_prove import PAIRS
 
 
@@ -23,49 +22,11 @@ def batchnorm_backward(dout, cache):
     return dx, (dout * x_hat).sum(axis=0), dout.sum(axis=0)
 
 
-def rnn_forward(x, h0, wx, wh):
-    h, hs = h0, []
-    for t in range(len(x)):
-        h = np.tanh(x[t] @ wx + h @ wh)
-        hs.append(h)
-    return np.stack(hs), (x, h0, wx, wh, hs)
-
-
-def rnn_backward(dout, cache):
-    x, h0, wx, wh, hs = cache
-    dx, dwx, dwh, dh = np.zeros(x.shape), np.zeros(wx.shape), np.zeros(wh.shape), np.zeros(h0.shape)
-    for t in reversed(range(len(x))):
-        draw = (dout[t] + dh) * (1 - hs[t] ** 2)
-        dx[t] = draw @ wx.T
-        dwx += x[t].T @ draw
-        dwh += (hs[t - 1] if t else h0).T @ draw
-        dh = draw @ wh.T
-    return dx, dh, dwx, dwh
-
-
-def softmax_loss(x, y):
-    shifted = x - x.max(axis=1, keepdims=True)
-    log_p = shifted - np.log(np.sum(np.exp(shifted), axis=1, keepdims=True))
-    dx = np.exp(log_p)
-    dx[np.arange(len(x)), y] -= 1
-    return -log_p[np.arange(len(x)), y].mean(), dx / len(x)
-
-
 def embedding_backward(dout, cache):
     ids, shape = cache
     dw = np.zeros(shape)
     np.add.at(dw, ids, dout)
     return None, dw
-
-
-def gelu_forward(x):
-    tanh = np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))
-    return 0.5 * x * (1 + tanh), {"x": x, "tanh": tanh}
-
-
-def gelu_backward(dout, cache):
-    x, tanh = cache["x"], cache["tanh"]
-    return dout * (0.5 * (1 + tanh) + 0.5 * x * (1 - tanh**2) * np.sqrt(2 / np.pi) * (1 + 3 * 0.044715 * x**2))
 
 
 def causal_forward(x, wqkv, heads):
@@ -89,18 +50,6 @@ def causal_backward(dout, cache):
     return dqkv @ cache["w"].T, cache["x"].T @ dqkv
 
 
-class Silu:
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x, s := sigmoid(x))
-        return x * s
-
-    @staticmethod
-    def backward(ctx, d_output):
-        x, s = ctx.saved_tensors
-        return d_output * (s + x * s * (1 - s))
-
-
 class MatMul:
     @staticmethod
     def forward(ctx, a, b):
@@ -113,35 +62,8 @@ class MatMul:
         return grad @ b.swapaxes(-1, -2), a.swapaxes(-1, -2) @ grad
 
 
-class LogSoftmax:
-    @staticmethod
-    def forward(ctx, x):
-        ctx.y = log_softmax(x)
-        return ctx.y
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad - np.exp(ctx.y) * grad.sum(axis=1, keepdims=True)
-
-
-def rms_vjp(dy, x, g):
-    r = np.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-6)
-    d = dy * g
-    return d / r - x * (d * x).mean(axis=1, keepdims=True) / r**3, (dy * x / r).sum(axis=0)
-
-
 TARGET = np.array([1.0, 0.0, 1.0, 0.0])
 LABELS = np.array([0, 3, 1])
-GRAPH = np.array([[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0.5, 0.5]])
-
-
-def bce(x):
-    loss = (np.maximum(x, 0) - x * TARGET + np.log1p(np.exp(-np.abs(x)))).mean()
-    return loss, (sigmoid(x) - TARGET) / x.size
-
-
-def huber(x):
-    return np.where(np.abs(x) < 1, x * x / 2, np.abs(x) - 0.5).mean(), np.clip(x, -1, 1) / x.size
 
 
 def gaussian(mean, log_var):
@@ -155,33 +77,14 @@ def n(*shape):
 
 STYLES = {
     **{name: (f, vjp, *inputs) for name, (f, vjp, inputs) in PAIRS.items()},
-    "affine": (courses.affine_forward, courses.affine_backward, n(2, 2, 2), n(4, 3), n(3)),
     "affine, ReLU": (courses.sandwich_forward, courses.sandwich_backward, n(2, 4), n(4, 3), n(3)),
     "dropout": (courses.dropout_forward, courses.dropout_backward, n(4, 5), {"p": 0.7, "seed": 3}),
-    "max pooling": (courses.max_pool_forward, courses.max_pool_backward, n(6, 2), 3),
-    "SVM loss": (courses.svm_loss, n(2, 4), n(3, 2), LABELS, 0.1),
     "LSTM": (courses.lstm_forward, courses.lstm_backward, n(3, 2), n(3, 4)),
     "batch norm": (batchnorm_forward, batchnorm_backward, n(4, 3), n(3), n(3), {}),
-    "RNN": (rnn_forward, rnn_backward, n(3, 2, 2), n(2, 3), n(2, 3), n(3, 3)),
-    "softmax loss": (softmax_loss, n(3, 4), LABELS),
     "embedding": (lambda ids, w: (w[ids], (ids, w.shape)), embedding_backward, LABELS, n(4, 2)),
-    "GELU": (gelu_forward, gelu_backward, n(3, 4)),
     "causal attention": (causal_forward, causal_backward, n(3, 4), n(4, 12), 2),
-    "SiLU": (Silu, n(3, 4)),
     "matmul of stacks": (MatMul, n(2, 2, 3), n(2, 3, 2)),
-    "log softmax": (LogSoftmax, n(3, 4)),
-    "RMS norm": (lambda x, g: g * x / np.sqrt((x**2).mean(axis=-1, keepdims=True) + 1e-6), rms_vjp, n(3, 4), n(4)),
-    "BCE": (bce, n(4)),
-    "Huber": (huber, n(3, 4)),
     "Gaussian NLL": (gaussian, n(4), n(4)),
-    "hinge": (lambda x: np.maximum(0, 1 - x).sum(), lambda dy, x: -dy * np.where(x < 1, 1.0, 0.0), n(5)),
-    "Gram matrix": (lambda x: x @ x.T / x.size, lambda dy, x: (dy + dy.T) @ x / x.size, n(3, 4)),
-    "GCN": (
-        lambda x, w: np.maximum(GRAPH @ x @ w, 0),
-        lambda dy, x, w: (GRAPH.T @ (d := dy * (GRAPH @ x @ w > 0)) @ w.T, (GRAPH @ x).T @ d),
-        n(3, 2),
-        n(2, 4),
-    ),
 }
 
 

@@ -3,8 +3,7 @@
 A gradient says how fast the loss moves with one number. So move the number a little up and a little down, and see how
 far the loss moves: nothing else has to be known, or believed. In what is put together from layers, all numbers of an
 array move at once, each by an amount of its own. Hypothesis draws the sizes, the ids and the values. When a gradient is
-wrong, it looks for the smallest example, and prints the arrays. `tests/test_planted_signs.py` plants a wrong sign in
-every backward, and sees the test of the block fail.
+wrong, it looks for the smallest example, and prints the arrays.
 """
 
 import inspect

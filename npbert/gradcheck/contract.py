@@ -12,8 +12,7 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.gradients_by_name import gradients_by_name
-from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, different, is_float_array
+from npbert.gradcheck.inputs import Outputs, arrays_in, as_tuple, copied, copy_of, different, is_float_array
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
@@ -24,51 +23,66 @@ _TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
+class _Kept:
+    """Arrays by name, with copies."""
+
+    def __init__(self, arrays: list[tuple[str, Array]]) -> None:
+        self.arrays = arrays
+        self._copies = [np.copy(array) for _, array in arrays]
+
+    @property
+    def changed(self) -> list[str]:
+        """The names of the arrays that have changed."""
+        both = zip(self.arrays, self._copies, strict=True)
+        names = (name for (name, a), b in both if not np.array_equal(a, b, equal_nan=is_float_array(a)))
+        return list(dict.fromkeys(names))
+
+
 class Call:
     """A forward on a new tape, and its backward, with copies of all arguments.
 
     other: use other inputs, another dy and another dropout than the function. dy: instead of the function's.
     """
 
-    def __init__(self, function: ScalarFunction, *, other: bool = False, dy: tuple[Array, ...] | None = None) -> None:
+    def __init__(self, function: ScalarFunction, *, other: bool = False, dy: Outputs | None = None) -> None:
         change = different if other else copied
         self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
         inputs = [(name, copied(change(value))) for name, value in function.named_inputs()]
         rng = np.random.default_rng(0) if other and function.rng is not None else copy_of(function.rng)
         given = [each for name, value in inputs for each in arrays_in(name, value)]
-        self._given = [(name, array, array.copy()) for name, array in [*given, *(("dy", dy) for dy in self.dy)]]
+        self._given = _Kept([*given, *(("dy", dy) for dy in self.dy)])
         self.tape = Tape(rng)
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
-        if names := self.written():
+        if names := self.written:
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self._handed_out = [("y", np.asarray(part), np.copy(part)) for part in as_tuple(self.y)]
+        self._returned = [_Kept([("y", np.asarray(part)) for part in as_tuple(self.y)])]
 
-    def undone(self, dy: tuple[Array, ...]) -> Any:
-        """Return dx from the layer's backward."""
-        return self.function.layer.backward(dy if isinstance(self.y, tuple | list) else dy[0], self.tape)
+    def undone(self, dy: Outputs) -> Gradients:
+        """Return the gradients by name, from the layer's backward."""
+        return self.function.backward(self.y, dy, self.tape)
 
     def backward(self) -> Gradients:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
         tape is empty."""
         function = self.function
         with _refusals_named(function.parameters):
-            dx = self.undone(self.dy)
-        found = gradients_by_name(function.parameters, list(function.float_inputs), dx, self.tape)
+            found = self.undone(self.dy)
         function.leave_out(set(function.float_inputs) - set(found))
         self.dx = {name: found[name] for name in function.float_inputs}
-        self._handed_out += [("dx", part, np.copy(part)) for part in self.dx.values()]
+        self._returned.append(_Kept([("dx", part) for part in self.dx.values()]))
         for name, value in function.variables.items():
             if np.shape(found[name]) != value.shape or found[name].dtype != np.float64:
                 raise WrongShapeError(name, found[name], value.shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
+    @property
     def written(self) -> list[str]:
-        """Return the names of the changed arguments."""
-        return _changed(self._given)
+        """The names of the changed arguments."""
+        return self._given.changed
 
-    def check_handed_out(self) -> None:
+    def check_returned(self) -> None:
         """Raise GradientError if y or dx has changed since it was returned."""
-        for name in _changed(self._handed_out):
+        for name in [name for kept in self._returned for name in kept.changed]:
             raise GradientError(
                 f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a "
                 f"buffer, or writes into it in place"
@@ -80,7 +94,7 @@ class Call:
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
         others += [(f"the gradient of {name}", gradient) for name, gradient in self.dx.items()]
-        others += [(name, array) for name, array, _ in self._given] + [("y", np.asarray(y)) for y in as_tuple(self.y)]
+        others += [*self._given.arrays, *self._returned[0].arrays]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
                 says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
@@ -105,37 +119,40 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
     Raises: PromiseError for a promise without which the derivative may still be right; GradientError for any other.
     """
     with function.unchanged() as values:
-        alone = Call(function).backward()
+        alone = _gradients(function)
         if isinstance(function.layer, Form):
             if not all(map(same, function.outputs(), function.outputs())):
                 raise GradientError("forward returns another y in a second call: give it a seed")
-            _check_linear(function, alone)
-            return alone
-        _check_outputs(function)
-        function.zero_grad()
-        other_alone = Call(function, other=True).backward()
-        for name, value in values.items():
-            if not np.array_equal(function.parameters[name].value, value, equal_nan=True):
-                raise GradientError(f"backward changes the value of {name}: only an optimizer may")
-
-        function.zero_grad()
-        call, other = Call(function), Call(function, other=True)
-        _check_same(
-            call.backward(),
-            alone,
-            "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)",
-        )
-        call.check_memory()  # first: add_grad itself writes into what it was given to keep
-        if names := call.written():
-            text = f"backward writes into {names[0]}, {_OWN}"
-            raise PromiseError(text, *(f"the caller's {name}" for name in names))
-        _check_sum(other.backward(), alone, other_alone, function.parameters)
-        call.check_handed_out()
-
-        function.zero_grad()
-        _check_same(Call(function).backward(), alone, "differs after a second backward has added its own")
+        else:
+            _check_outputs(function)
+            _check_repeated(function, alone, values)
         _check_linear(function, alone)
         return alone
+
+
+def _gradients(function: ScalarFunction, **options: Any) -> Gradients:
+    function.zero_grad()
+    return Call(function, **options).backward()
+
+
+def _check_repeated(function: ScalarFunction, alone: Gradients, values: Gradients) -> None:
+    """Raise an error unless two calls in turn give what each gives alone. values: of the parameters, before all."""
+    other_alone = _gradients(function, other=True)
+    for name, value in values.items():
+        if not np.array_equal(function.parameters[name].value, value, equal_nan=True):
+            raise GradientError(f"backward changes the value of {name}: only an optimizer may")
+
+    function.zero_grad()
+    call, other = Call(function), Call(function, other=True)
+    between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
+    _check_same(call.backward(), alone, between)
+    call.check_memory()  # first: add_grad itself writes into what it was given to keep
+    if names := call.written:
+        text = f"backward writes into {names[0]}, {_OWN}"
+        raise PromiseError(text, *(f"the caller's {name}" for name in names))
+    _check_sum(other.backward(), alone, other_alone, function.parameters)
+    call.check_returned()
+    _check_same(_gradients(function), alone, "differs after a second backward has added its own")
 
 
 def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
@@ -144,9 +161,8 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
 
     def gradients(times: float, plus: float = 0.0) -> Gradients:
         """Return the gradients for times · dy + plus."""
-        function.zero_grad()
         try:
-            return Call(function, dy=tuple(times * dy + plus for dy in function.dy)).backward()
+            return _gradients(function, dy=tuple(times * dy + plus for dy in function.dy))
         except Exception as error:
             raise PromiseError(f"backward raises {type(error).__name__} for another dy: {error}") from error
 
@@ -164,9 +180,8 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
 
 
 def _check_outputs(function: ScalarFunction) -> None:
-    for rng in [None] if function.rng is None else [function.rng, None]:
-        tapes = Tape(copy_of(rng)), Tape(copy_of(rng), keeps=False)
-        both = (as_tuple(function.layer.forward(*function.inputs, tape=tape)) for tape in tapes)
+    for rng in (function.rng, None):
+        both = (as_tuple(function.forward(Tape(copy_of(rng), keeps=keeps))) for keeps in (True, False))
         for with_tape, without_tape in zip(*both, strict=True):
             if not same(with_tape, without_tape):
                 raise GradientError("forward returns another y without a tape than with one")
@@ -226,12 +241,6 @@ def _add_grad(name: str, parameter: Parameter, grad: Array, rows: Array | None =
         Parameter.add_grad(parameter, grad, rows)
     except (ValueError, TypeError) as error:
         raise WrongShapeError(name, grad, parameter.value.shape) from error
-
-
-def _changed(kept: list[tuple[str, Array, Array]]) -> list[str]:
-    """Return the names of the changed arrays. kept: (name, array, its copy)"""
-    names = (name for name, array, before in kept if not np.array_equal(array, before, equal_nan=is_float_array(array)))
-    return list(dict.fromkeys(names))
 
 
 def same(one: Array, other: Array) -> bool:

@@ -2,13 +2,17 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from npbert.core import Parameter, Sequences, named_parameters, named_parts
+from npbert.core import Sequences, named_parts
+
+Function = Callable[..., Any]
+Outputs = tuple[Any, ...]
+Rng = np.random.Generator | None
 
 
 @contextmanager
@@ -23,42 +27,12 @@ def attributes_kept(*things: Any) -> Iterator[None]:
             vars(part).update(state)
 
 
-def parameters_of(layer: Any, things: Iterable[Any]) -> dict[str, Parameter]:
-    """Return the parameters of a layer by name, and those that `named_parameters` does not find, in a slot, a set or an
-    object that is not a layer."""
-    found = dict(named_parameters(layer))
-    known = set(map(id, found.values()))
-    hidden = [each for each in things if isinstance(each, Parameter) and id(each) not in known]
-    return found | {f"hidden parameter {number}": each for number, each in enumerate(hidden, 1)}
-
-
-@contextmanager
-def replaced(
-    parameters: Mapping[str, Parameter],
-    inputs: Sequence[Any],
-    float_inputs: Mapping[str, int],
-    make: Callable[[np.ndarray], Any],
-) -> Iterator[tuple[list[Any], dict[str, Any]]]:
-    """Within it, the value of every parameter is make(value), and its gradient 0; afterwards they are restored.
-
-    Gives the inputs, with make(array) for the float arrays, and all new arrays by name, parameters first.
-    """
-    made, given = {}, list(inputs)
-    with attributes_kept(*parameters.values()):
-        for name, parameter in parameters.items():
-            made[name] = parameter.value = make(parameter.value)
-            parameter.zero_grad()
-        for name, position in float_inputs.items():
-            made[name] = given[position] = make(inputs[position])
-        yield given, made
-
-
-def as_tuple(value: Any) -> tuple[Any, ...]:
+def as_tuple(value: Any) -> Outputs:
     """Return the parts of a tuple or list that are not None (a model may lack an output), or the value as a tuple."""
     return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
 
 
-def copy_of(rng: np.random.Generator | None) -> np.random.Generator | None:
+def copy_of(rng: Rng) -> Rng:
     """Return a generator that draws the same numbers. (In a third of the time of copy.deepcopy.)"""
     if not isinstance(rng, np.random.Generator):
         return rng  # None, or a value that Tape refuses
@@ -113,11 +87,6 @@ def arrays_held_by(layer: Any) -> list[str]:
     return [name for name, value in named if is_float_array(value)]
 
 
-def names_of_inputs(layer: Any, count: int) -> list[str]:
-    """Return forward's names of its first inputs."""
-    return list(layer.input_names) if hasattr(layer, "input_names") else names_given(layer.forward, count)  # a Form
-
-
 def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:
     """Return a function's names of its first arguments."""
     names = asked(function)[skip:]
@@ -132,19 +101,6 @@ def asked(function: Any, *, required: bool = False) -> list[str]:
         return []
     named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     return [one.name for one in named if not required or one.default is one.empty]
-
-
-def float_inputs_of(layer: Any, inputs: Sequence[Any], parameters: Collection[str]) -> dict[str, int]:
-    """Return the positions of the float arrays among the inputs, by forward's names, with `input` before a name that a
-    parameter has. `constant_inputs` of the layer, such as the target of a loss, are left out. A Form has its own
-    positions."""
-    names, moved = names_of_inputs(layer, len(inputs)), getattr(layer, "moved", None)
-    constant = getattr(layer, "constant_inputs", ())
-    return {
-        f"input {names[position]}" if names[position] in parameters else names[position]: position
-        for position, value in enumerate(inputs)
-        if (is_float_array(value) and names[position] not in constant if moved is None else position in moved)
-    }
 
 
 def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:

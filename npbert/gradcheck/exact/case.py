@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +11,21 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Parameter, Tape, TapeError
+from npbert.core import Parameter, Tape, TapeError, named_parameters
 from npbert.gradcheck.exact.number_modules import Swap, swaps_for
-from npbert.gradcheck.gradients_by_name import gradients_by_name
-from npbert.gradcheck.inputs import as_tuple, copied, copy_of, float_inputs_of, is_float_array, parameters_of, replaced
-from npbert.gradcheck.report import GradientError
+from npbert.gradcheck.inputs import (
+    Outputs,
+    Rng,
+    as_tuple,
+    attributes_kept,
+    copied,
+    copy_of,
+    is_float_array,
+    names_given,
+)
+from npbert.gradcheck.report import GradientError, Gradients
 from npbert.gradcheck.restoring import reachable
+from npbert.io.messages import counted
 
 _DECADES, _LARGE = 3, 1e4
 
@@ -28,9 +37,9 @@ class Floats:
     y, dy: forward's output, and backward's input. gradients: by name. epsilon: of the coarsest dtype.
     """
 
-    y: tuple[Any, ...]
-    dy: tuple[Any, ...]
-    gradients: dict[str, Array]
+    y: Outputs
+    dy: Outputs
+    gradients: Gradients
     epsilon: float
 
     @property
@@ -42,7 +51,7 @@ class Floats:
         return float(-(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0])
 
     @property
-    def dy_of_numbers(self) -> tuple[Any, ...]:
+    def dy_of_numbers(self) -> Outputs:
         """The dy of exact numbers."""
         return tuple(each * self.factor for each in self.dy)
 
@@ -50,15 +59,14 @@ class Floats:
 class Case:
     """A layer with its inputs, and its dotted name if it is a part of another one.
 
-    rng: for dropout. things: all objects that the layer holds, if known. parameters: by name. float_inputs: the
-    positions of the inputs with a gradient, by name. swaps: see `room_for_numbers`.
+    rng: for dropout. things: all objects that the layer holds, if known.
     """
 
     def __init__(
         self,
         layer: Any,
         inputs: Iterable[Any],
-        rng: np.random.Generator | None,
+        rng: Rng,
         name: str = "",
         things: Iterable[Any] | None = None,
     ) -> None:
@@ -71,22 +79,37 @@ class Case:
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        """The layer's parameters by name, including hidden ones."""
-        return parameters_of(self.layer, self.things)
+        """The layer's parameters by name, and those that `named_parameters` does not find, in a slot, a set or an
+        object that is not a layer."""
+        found = dict(named_parameters(self.layer))
+        known = set(map(id, found.values()))
+        hidden = [each for each in self.things if isinstance(each, Parameter) and id(each) not in known]
+        return found | {f"hidden parameter {number}": each for number, each in enumerate(hidden, 1)}
+
+    def named_inputs(self) -> list[tuple[str, Any]]:
+        """Return all inputs by forward's names."""
+        names = getattr(self.layer, "input_names", None) or names_given(self.layer.forward, len(self.inputs))
+        return list(zip(names, self.inputs, strict=True))
 
     @cached_property
     def float_inputs(self) -> dict[str, int]:
-        """The positions of the inputs that have a gradient, by name."""
-        return float_inputs_of(self.layer, self.inputs, self.parameters)
+        """The positions of the inputs with a gradient by name, with `input` before a name that a parameter has: those
+        of a Form, or the float arrays that are not `constant_inputs` of the layer, such as the target of a loss."""
+        constant, moved = getattr(self.layer, "constant_inputs", ()), getattr(self.layer, "moved", None)
+        return {
+            f"input {name}" if name in self.parameters else name: position
+            for position, (name, value) in enumerate(self.named_inputs())
+            if (is_float_array(value) and name not in constant if moved is None else position in moved)
+        }
 
     @cached_property
     def swaps(self) -> list[Swap]:
-        """The names to exchange for exact numbers."""
+        """The names to exchange for exact numbers: see `room_for_numbers`."""
         return swaps_for(self.things)
 
     @property
-    def variables(self) -> dict[str, Array]:
-        """All variables: the parameters' values and the float inputs, by name."""
+    def variables(self) -> Gradients:
+        """All variables by name: the parameters' values and the float inputs."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
         return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
 
@@ -95,56 +118,83 @@ class Case:
         """The number of all variables' elements."""
         return sum(array.size for array in self.variables.values())
 
+    def made(self, make: Callable[[Array], Any]) -> dict[str, Any]:
+        """Return make(array) for each variable, by name."""
+        return {name: make(array) for name, array in self.variables.items()}
+
     def leave_out(self, names: set[str]) -> None:
         """Make these inputs constants, as backward returns None for them."""
         self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
 
-    def made(self, make: Callable[[Array], Any]) -> Any:
-        """A context: see `replaced`."""
-        return replaced(self.parameters, self.inputs, self.float_inputs, make)
-
     @contextmanager
-    def moved(self, make: Callable[[Array], Any]) -> "Iterator[Case]":
-        """Within it, the parameters are replaced. Gives the case with the inputs replaced, too."""
-        with self.made(make) as (given, _):
-            there = copy.copy(self)
-            there.inputs = list(map(copied, given))
+    def holding(self, values: Mapping[str, Any]) -> "Iterator[Case]":
+        """Within it, the variables have these values, and gradients are 0. Gives the case with these inputs."""
+        there = copy.copy(self)
+        there.inputs = list(self.inputs)
+        with attributes_kept(*self.parameters.values()):
+            for name, parameter in self.parameters.items():
+                parameter.value = values[name]
+                parameter.zero_grad()
+            for name, position in self.float_inputs.items():
+                there.inputs[position] = values[name]
             yield there
 
-    def outputs(self) -> tuple[Array, ...]:
-        """Return y, always with the same dropout."""
-        y = self.layer.forward(*self.inputs, tape=Tape(copy_of(self.rng)))
-        return tuple(map(np.copy, as_tuple(y)))  # y may be x itself, which changes again
+    def forward(self, tape: Tape) -> Any:
+        """Return y."""
+        return self.layer.forward(*self.inputs, tape=tape)
 
-    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> Floats:
+    def outputs(self) -> Outputs:
+        """Return a copy of y, always with the same dropout."""
+        return tuple(map(np.copy, as_tuple(self.forward(Tape(copy_of(self.rng))))))  # y may be x, which changes again
+
+    def backward(self, y: Any, dy: Outputs, tape: Tape) -> dict[str, Any]:
+        """Return the gradients of the parameters, and of the float inputs unless they are None.
+
+        y: forward's, with this tape. Raises: GradientError if a gradient is missing, or something is left on the tape.
+        """
+        dx, names = self.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape), list(self.float_inputs)
+        try:
+            tape.check_empty()
+        except TapeError as error:
+            raise GradientError(str(error)) from error
+        returned = dx if isinstance(dx, tuple | list) and len(dx) == len(names) else as_tuple(dx)
+        returned = () if dx is None else returned
+        if len(returned) != len(names):
+            hint = "return one for each NumPy array of floats, or None without a gradient"
+            hint = hint if returned else "add the missing `return`"
+            raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
+        found = {name: parameter.grad for name, parameter in self.parameters.items()}
+        return found | {name: each for name, each in zip(names, returned, strict=True) if each is not None}
+
+    def run_on_floats(self, dy: Outputs | np.random.Generator) -> Floats:
         """Run the layer on floats. Inputs for which backward returns None become constants. dy: an array, or its
         generator.
 
         Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
         input."""
-        with self.made(np.copy) as (given, variables):
+        values = self.made(np.copy)
+        with self.holding(values) as there:
+            there.inputs = list(map(copied, there.inputs))
             tape = Tape(copy_of(self.rng))
-            y = self.layer.forward(*map(copied, given), tape=tape)
+            y = there.forward(tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))
             if isinstance(dy, np.random.Generator):
                 dy = tuple(_drawn_like(part, dy) for part in ys)
             try:
-                dx = self.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape)
-            except TapeError:
+                found = there.backward(y, dy, tape)
+            except (GradientError, TapeError):
                 raise
             except Exception as error:
                 raise GradientError(f"backward raises {type(error).__name__}: {error}") from error
-            found = gradients_by_name(self.parameters, list(self.float_inputs), dx, tape)
             for name in found.keys() & self.float_inputs.keys():
-                if np.shape(found[name]) != variables[name].shape:
-                    shapes = f"has shape {np.shape(found[name])}, and {name} {variables[name].shape}"
+                if np.shape(found[name]) != values[name].shape:
+                    shapes = f"has shape {np.shape(found[name])}, and {name} {values[name].shape}"
                     raise GradientError(f"the gradient of {name} {shapes}")
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
-            values = (parameter.value for parameter in self.parameters.values())
-            dtypes = {array.dtype for array in (*ys, *gradients.values(), *values, *given) if is_float_array(array)}
-        epsilon = max((float(np.finfo(dtype).eps) for dtype in dtypes), default=2.0**-52)
+        arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
+        epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
         self.leave_out(self.float_inputs.keys() - gradients.keys())
-        return Floats(ys, dy, gradients, epsilon)
+        return Floats(ys, dy, gradients, max([2.0**-52, *epsilons]))
 
 
 def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:

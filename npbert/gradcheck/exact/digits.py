@@ -10,24 +10,14 @@ from __future__ import annotations
 import functools
 import heapq
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Context, Decimal, getcontext, localcontext
 from typing import Any
 
-import numpy as np
-
-from npbert.compute import Array
-from npbert.core import Tape
-from npbert.gradcheck.exact.arrays import VALUE, part_of_numbers, unknowns_like
-from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.exact.run import ExactRun, inhabited, run_on_numbers
-from npbert.gradcheck.inputs import as_tuple, copy_of
+from npbert.gradcheck.inputs import Rng
 
-DIGITS = 50
 _NEAR = 1e-3
 
 
@@ -39,7 +29,7 @@ class Digits:
 
     modulus = Decimal("Infinity")  # no modulus
 
-    def __init__(self, rng: np.random.Generator | None = None) -> None:
+    def __init__(self, rng: Rng = None) -> None:
         self._rng = rng
 
     def draw(self, seen: float) -> Decimal:
@@ -96,44 +86,7 @@ class Slope:
         return self
 
 
-def gradients_with_digits(
-    part: Case,
-    dy: tuple[Any, ...],
-    *,
-    near: np.random.Generator | None = None,
-    digits: int = DIGITS,
-    backward: bool = True,
-) -> tuple[ExactRun, dict[str, Array]]:
-    """Return the run with the gradients of backward, and the gradients of forward by name: arrays of Decimals.
-
-    near: draws a point near the given one, where nothing is 1 or 0 by chance; None: the point itself. backward: False
-    runs only forward.
-    """
-    with localcontext(Context(prec=digits)):
-        run = run_on_numbers(Digits(near), part, dy, backward=backward)
-        slopes = _slopes_of(run.growth) if run.growth else {}
-        of_slope = np.frompyfunc(lambda slope: slopes.get(slope, Decimal(0)), 1, 1)
-        right = {name: np.asarray(of_slope(tangents), object) for name, tangents in run.tangents.items()}
-        decimals = np.frompyfunc(Decimal, 1, 1)
-        said = {name: np.asarray(decimals(said), object) for name, said in run.gradients.items()}
-        return replace(run, gradients=said), right
-
-
-def right_gradients(part: Case, dy: tuple[Any, ...]) -> dict[str, Array]:
-    """Return the gradients of forward by name, right to the last digit of a float."""
-    _, right = gradients_with_digits(part, dy, backward=False)
-    return {name: decimals.astype(np.float64) for name, decimals in right.items()}
-
-
-def outputs_with_digits(part: Case) -> list[Array]:
-    """y with 50 digits, in floats. Raises: NoRuleError where exact numbers do not flow."""
-    with localcontext(Context(prec=DIGITS)), inhabited(Digits()), part.made(unknowns_like) as (given, _):
-        with room_for_numbers(part.swaps):
-            ys = as_tuple(part.layer.forward(*given, tape=Tape(copy_of(part.rng))))
-        return [np.asarray(part_of_numbers(y, VALUE)).astype(np.float64) for y in ys]
-
-
-def _slopes_of(total: Slope) -> dict[Slope, Decimal]:
+def slopes_of(total: Slope) -> dict[Slope, Decimal]:
     """Return the weight of each unknown's slope in the total, in the reverse order of computation."""
     weights: dict[Slope, Any] = {total: Decimal(1)}
     waiting = [(-total.number, total)]
@@ -196,5 +149,4 @@ _FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
     "arctan": _arctan,
     "arcsin": lambda x: _arctan(x / (1 - x * x).sqrt()),
     "arcsinh": lambda x: (x + (x * x + 1).sqrt()).ln(),
-    "arccosh": lambda x: (x + (x * x - 1).sqrt()).ln(),
 }

@@ -43,16 +43,25 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, TapeError, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_parting
+from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_of_floats
 from npbert.gradcheck.exact.case import Case, Floats
-from npbert.gradcheck.exact.digits import right_gradients
 from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import ExactRun
-from npbert.gradcheck.exact.witness import witnesses
-from npbert.gradcheck.inputs import copied, copy_of
+from npbert.gradcheck.exact.witness import decimals_at_point, in_floats, right_gradients, witnesses
+from npbert.gradcheck.inputs import Function, Outputs, Rng, copied, copy_of
 from npbert.gradcheck.layer_of import as_layer
-from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
+from npbert.gradcheck.report import (
+    EXACT,
+    NOT_PROVED,
+    PROVED,
+    REFUTED,
+    Comparison,
+    GradientError,
+    Gradients,
+    Proof,
+    compared,
+)
 from npbert.gradcheck.restoring import kept
 
 _POINTS, _ROUGHLY = 64, 1e-6
@@ -64,7 +73,7 @@ _NO_LAW = (
 _TIE = "the code compares two equal numbers, and to one side of this tie the gradients differ"
 
 
-def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed: int = 0) -> Proof:
+def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     """Prove that `layer.backward` is the derivative of `layer.forward`, or refute it.
 
     layer, inputs: as for check_gradients, in any float dtype. rng: for dropout. seed: for the random point.
@@ -79,18 +88,16 @@ def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed
 
     Everything is left unchanged. Raises: ValueError without parameters or float inputs; forward's errors.
     """
-    start = time.perf_counter()
     with kept(layer, *inputs) as things, np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        proof = proof_of(Case(layer, map(copied, inputs), rng, things=things), seed)
-        return replace(proof, seconds=time.perf_counter() - start)
+        return proof_of(Case(layer, map(copied, inputs), rng, things=things), seed)
 
 
 def prove_vjp(
-    f: Callable[..., Any],
-    vjp: Callable[..., Any],
+    f: Function,
+    vjp: Function,
     *inputs: Any,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
     seed: int = 0,
 ) -> Proof:
     """Prove that vjp(dy, *inputs) is the derivative of f(*inputs), for any two functions in NumPy.
@@ -107,6 +114,13 @@ def proof_of(part: Case, seed: int) -> Proof:
     """Return the proof for a layer that may be left changed."""
     if not part.size:
         raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
+    start = time.perf_counter()
+    with np.errstate(all="ignore"):
+        proof = _answer(part, seed)
+    return replace(proof, seconds=time.perf_counter() - start)
+
+
+def _answer(part: Case, seed: int) -> Proof:
     try:
         floats = part.run_on_floats(_drawn(seed))
     except (GradientError, TapeError) as error:
@@ -124,26 +138,29 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
     proved = Proof(PROVED, part.size, rounding=rounding)
     if run.ties and is_right_on_both_sides(part, floats, seed):
         return proved
-    parting = run.parting(floats)
-    if not (parting or run.ties):
-        right = floats.gradients if holds else right_gradients(part, floats.dy)
-        parting = slope_parting(part, floats, run, right, seed)
+    is_proved = holds and not run.ties
+    at_point = None if is_proved else decimals_at_point(part, floats.dy_of_numbers)
+    right = in_floats(at_point.right, floats.factor) if at_point else floats.gradients
+    along = None if run.ties else slope_of_floats(part, floats, seed)
+    parting = run.parting(floats) or (along.parting(right) if along else "")
     if parting:
         return Proof(NOT_PROVED, part.size, reason=f"the code takes another path on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
     if parting:
-        return _another_way_back(part, floats, parting)
-    is_proved = holds and not run.ties
-    wrong = [] if is_proved else witnesses(part, floats.dy_of_numbers, seed)
-    if is_proved or (has_roots and not wrong and _holds_at_another_point(part, floats, seed)):
+        return _another_way_back(part, floats, right if at_point else right_gradients(part, floats.dy), parting)
+    if at_point is None:
+        return proved
+    is_clear = along is not None and along.contradicts(floats.gradients)
+    wrong = witnesses(part, floats.dy_of_numbers, seed, at_point, is_clear=is_clear)
+    if has_roots and not wrong and _holds_at_another_point(part, floats, seed):
         return proved
     return _not_proved(part, floats, run, wrong, seed)
 
 
-def _another_way_back(part: Case, floats: Floats, parting: str) -> Proof:
+def _another_way_back(part: Case, floats: Floats, right: Gradients, parting: str) -> Proof:
     """Return the answer if backward behaves differently on exact numbers, or for another dy."""
-    arrays = compared(EXACT, floats.gradients, right_gradients(part, floats.dy), _ROUGHLY)
-    if wrong := [array for array in arrays if array.count]:
+    wrong = [array for array in compared(EXACT, floats.gradients, right, _ROUGHLY) if array.count]
+    if wrong:
         return Proof(REFUTED, part.size, wrong=tuple(wrong))
     reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
     return Proof(NOT_PROVED, part.size, reason=reason)
@@ -190,11 +207,11 @@ def parts_of(whole: Case) -> list[Case]:
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
     found: dict[str, Case] = {}
 
-    def watch(layer: Any, inputs: tuple[Any, ...], _: Any) -> None:
+    def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
             found.setdefault(name, Case(layer, inputs, copy_of(whole.rng), name))
 
-    whole.layer.forward(*whole.inputs, tape=Tape(copy_of(whole.rng), watcher=watch))
+    whole.forward(Tape(copy_of(whole.rng), watcher=watch))
     return list(found.values())
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.exact.number import Number, as_number, seen_of
+from npbert.gradcheck.inputs import Function
 
 HALF_EPSILON = 2.0**-53
 _ULPS = 8.0  # the error of NumPy's and the C library's functions, in halves of an epsilon
@@ -68,7 +69,7 @@ _EXACT: dict[str, Any] = {
     "arcsin": _ARCSIN,
     "arctan": _ARCTAN,
     "arcsinh": Rule("arcsinh", lambda x, y: 1 / _SQRT(x * x + 1), {0: 0}, parity=-1),
-    "arccosh": Rule("arccosh", lambda x, y: 1 / _SQRT(x * x - 1), {1: 0}),
+    "arccosh": lambda x: _LOG(x + _SQRT(x * x - 1)),
     "arccos": lambda x: math.pi / 2 - _ARCSIN(x),
     "arctanh": lambda x: _LOG((1 + x) / (1 - x)) / 2,
     "arctan2": lambda y, x: _ARCTAN(y / x) + (0 if x.seen > 0 else math.copysign(math.pi, y.seen)),
@@ -118,7 +119,7 @@ def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
     return y
 
 
-def _rule(name: str) -> Callable[..., Any]:
+def _rule(name: str) -> Function:
     return functools.partial(_applied, _EXACT[name], _OF_FLOATS.get(name) or getattr(np, name))
 
 

@@ -2,7 +2,6 @@
 
 import importlib.util
 import io
-import itertools
 import json
 import os
 import re
@@ -10,15 +9,12 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 import npbert
 from npbert.cli import main
 from npbert.cli import run as main_of
-from npbert.io.messages import print_any_letter
 
 DEMO = Path(__file__).parent.parent / "demo.py"
 
@@ -41,13 +37,10 @@ def demo(monkeypatch, capsys):
     return run
 
 
-def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo, monkeypatch):
+def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo):
     pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
     folder = tmp_path / "new" / "toy"
-    seconds = itertools.count(0, 500)  # by a clock that goes on by 500 s each time that it is read
-    monkeypatch.setattr(sys.modules["demo"], "time", SimpleNamespace(perf_counter=lambda: next(seconds)))
     out = demo("--dialogue", 6, "--epochs", 12, "--save", folder)
-    assert re.findall(r"(\d+) s, +(\d+) s left", out) == [("500", "100"), ("1000", "0")]
     losses = [float(loss) for loss in re.findall(r"MLM (\d\.\d+) ", out)]
     assert len(losses) == 2, "a line every 10 epochs, and one at the end"
     assert 0 < losses[1] < losses[0] < 3.367
@@ -55,12 +48,8 @@ def test_it_learns_and_what_it_saves_is_read_by_the_commands(tmp_path, demo, mon
     right, total = map(int, re.search(r"masked words   (\d+) of (\d+) right", out).groups())
     assert (total, right > 120) == (468, True), "twice as many as the commonest word"
     assert " of 36 right" in out and "npbert fill-mask" in out.splitlines()[-1]
-    fill_mask = npbert.FillMask.from_pretrained(folder)
-    words = [fill_mask(text, top_k=1)[0][0].token for text in ("Oh [MASK], Juliet!", "Thanks - you [MASK]?!")]
-    assert words == ["congratulations", "romeo"]
-    assert fill_mask.tokenizer.encode(["Oh -- zebra!"])[0].tokens == ["[CLS]", "oh", "[UNK]", "[SEP]"]
-    table = fill_mask.model.bert.embeddings.word_embeddings.weight.value
-    np.testing.assert_allclose(table[-1], table[:-1].mean(axis=0), rtol=1e-5)
+    words = npbert.FillMask.from_pretrained(folder)(["Oh [MASK], Juliet!", "Thanks - you [MASK]?!"], top_k=1)
+    assert [word.token for ((word,),) in words] == ["congratulations", "romeo"]
 
 
 def test_ctrl_c_ends_with_what_it_has_learned():
@@ -83,11 +72,7 @@ def test_ctrl_c_ends_with_what_it_has_learned():
     ("options", "status", "said"),
     [
         (["--dialogue", "7"], 2, "--dialogue is 7, wanted 6 or 9"),
-        (["--epochs", "0"], 2, "--epochs is 0, wanted at least 1"),
-        (["--seed", "many"], 2, "--seed is 'many', wanted a whole number"),
-        (["--optimizer", "sgd"], 2, "--optimizer is 'sgd', wanted one of adam, adamw, adadelta"),
         (["--page=page.html", "--size=small"], 2, "--size is 'small', wanted none with --page"),
-        (["--learning-rate", "inf"], 2, "--learning-rate is inf, wanted a positive number"),
         (["--learning-rate", "1e30", "--epochs", "2"], 1, "try a smaller --learning-rate"),
         (["--page", "none/page.html"], 1, "none/page.html: No such file or directory"),
     ],
@@ -95,56 +80,8 @@ def test_ctrl_c_ends_with_what_it_has_learned():
 def test_what_stops_it_is_said_at_once(options, status, said, demo, capsys):
     assert main_of(sys.modules["demo"].DemoCommand, "python demo.py", options) == status
     printed = capsys.readouterr()
-    assert f"python demo.py: error: {said}" in printed.err or said in printed.err
+    assert said in printed.err
     assert "epoch" not in printed.out
-
-
-def type_at(arguments, lines):
-    """What a terminal shows when a person types these lines at the demo."""
-    pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
-    child, terminal = pty.fork()
-    if child == 0:
-        os.execv(sys.executable, [sys.executable, str(DEMO), *arguments])
-    shown, waiting = b"", list(lines)
-    while True:
-        try:
-            data = os.read(terminal, 4096)
-        except OSError:  # so Linux says that the other side is gone
-            break
-        if not data:
-            break
-        shown += data
-        if shown.endswith(b"> ") and waiting:
-            os.write(terminal, waiting.pop(0).encode())
-    assert (os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), waiting) == (0, [])
-    return shown.decode().replace("\r", "").split("Your turn.")[1]
-
-
-@pytest.mark.thorough
-def test_on_a_terminal_one_can_type_lines_until_ctrl_d():
-    lines = [
-        "Thanks you, [MASK]\n",
-        "hello | thanks [mask] ROMEO\n",
-        "Oh Congratulations, Juliet\n",
-        "what is love | juliet\n",
-        "how " * 30 + "\n",
-        "\x04",
-    ]
-    shown = type_at(["--dialogue", "6", "--size", "page", "--epochs", "1"], lines)
-    shares = r"\w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\), \w+ \(\d+\.\d%\)"
-    word, second_word, follows, following, unknown, long = re.findall(r"\n  (.*)", shown)
-    assert re.fullmatch(rf"\[MASK\] is {shares}", word) and re.fullmatch(rf"\[MASK\] is {shares}", second_word)
-    assert re.fullmatch(r"the second line follows the first: \d+\.\d%", follows)
-    assert re.fullmatch(r"[A-Z].* \(\d+\.\d%\)", following)
-    assert unknown == "words has 'what', 'love', wanted only words of the vocabulary (Enter alone ends)"
-    assert "the sequences have" in long and "30" in long
-
-
-def test_an_empty_line_ends_it_too(demo, monkeypatch):
-    monkeypatch.setattr("builtins.input", lambda prompt: " ")
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(isatty=lambda: True))
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    sys.modules["demo"].talk(None, None)
 
 
 def test_lines_that_come_by_a_pipe_are_answered(demo, monkeypatch):
@@ -161,20 +98,14 @@ def test_without_numpy_it_says_what_it_needs(tmp_path):
     assert re.search("the demo needs NumPy: .*pip install.*uv run demo.py", result.stderr)
 
 
-def test_the_page_shows_a_model_of_its_own(tmp_path, demo, monkeypatch):
-    """Its name may have a letter that the terminal lacks."""
-    path, out = tmp_path / "séance.html", io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
-    with monkeypatch.context() as ascii_only:
-        ascii_only.setattr(sys, "stdout", out)
-        print_any_letter()
-        demo("--page", path, "--epochs", 1)
-    said = f"{path} is written: open it in a browser, and follow a number back\n".replace("é", r"\xe9")
-    assert out.buffer.getvalue().decode("ascii").endswith(said)
+def test_the_page_shows_a_model_of_its_own(tmp_path, demo):
+    path = tmp_path / "page.html"
+    said = f"{path} is written: open it in a browser, and follow a number back\n"
+    assert demo("--page", path, "--epochs", 1).endswith(said)
     data = json.loads(
         re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"))[1]
     )
-    assert data["config"]["hidden_size"] == 8
-    assert len(data["examples"]) == 9 and data["optimizer"]["lr"] == 0.003
+    assert data["config"]["hidden_size"] == 8 and data["optimizer"]["lr"] == 0.003
     hidden = [sum(label >= 0 for label in example["labels"]) for example in data["examples"]]
     assert hidden == [1] * 8 + [2], "one sentence of which the loss is a mean over several words"
     both, mask = data["examples"][-1], data["vocabulary"].index("[MASK]")

@@ -171,16 +171,3 @@ def test_decimal_numbers_in_the_text_are_printed_on_the_page(page):
     in_text = re.findall(r"(?<![\w.])\d[\d,]*\.\d+", BLOCK.sub("", read(page)))
     printed = set(re.findall(r"(?<![\w.])\d[\d,]*\.\d+", outputs))
     assert [number for number in in_text if number not in printed] == []
-
-
-@chapters
-def test_a_chapter_is_short_plain_text_and_leads_on(page):
-    text = read(page)
-    lines = [line for line in text.splitlines() if line.strip() != "…"]
-    most = 370 if page.stem == "09-prove-a-gradient" else 270  # it has the proof, from the ground up
-    assert len(lines) <= most
-    assert max(len(line) for line in lines if line[0:1] not in ("!", "|")) <= 120  # a picture, a table
-    assert "## Try it\n" in text
-    assert not re.search(r"\$|</?[a-z]+>|\\\w", BLOCK.sub("", text)), "LaTeX or HTML"
-    following = [*CHAPTERS, DOCS / "own_head.md"][CHAPTERS.index(page) + 1]
-    assert f"]({following.name})" in lines[-1]

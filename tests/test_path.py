@@ -1,6 +1,5 @@
 """The path through docs/: chapters, exercises, pictures, symbols and links belong together."""
 
-import ast
 import re
 import runpy
 import shutil
@@ -8,27 +7,15 @@ from urllib.parse import unquote_plus
 
 import pytest
 
-import npbert
 from npbert import BertConfig
 from npbert.learn.exercise import CHAPTERS as KNOWN_CHAPTERS
 from npbert.learn.exercises import EXERCISES
 from npbert.pages.number.network import network
-from tests.test_docs import BLOCK, CHAPTERS, DOCS, LINK, NEEDS, PACKAGE, PAGES, ROOT, chapters, read, there
+from tests.test_docs import CHAPTERS, DOCS, LINK, PACKAGE, PAGES, ROOT, chapters, read, there
 
 TOURS = PACKAGE / "pages" / "number" / "tours.html"
 PAGE = "dialogue.html"
 """The page of a small BERT, which `python demo.py --page docs/dialogue.html` writes."""
-
-
-def test_the_chapters_introduce_the_layers_in_the_order_of_the_code():
-    """Each begins with links to the files that it explains; in each room, they come as in `__all__`."""
-    linked = [file for page in CHAPTERS for _, file in LINK.findall(beside(page))]
-    files = list(dict.fromkeys(re.findall(r"npbert/(\w+)/(\w+)\.py", " ".join(linked))))
-    homes = [getattr(getattr(npbert, name), "__module__", "").split(".") for name in npbert.__all__]
-    order = list(dict.fromkeys((home[1], home[-1]) for home in homes if len(home) == 3))
-    for room in ("layers", "blocks"):
-        of_room = [file for file in files if file[0] == room]
-        assert of_room == [file for file in order if file in of_room]
 
 
 def beside(page):
@@ -107,38 +94,6 @@ def test_a_picture_is_what_its_script_draws(tmp_path):
     assert drawn == {path.name: read(path) for path in (DOCS / "pictures").glob("*.svg")}
     shown = " ".join(map(read, DOCS.glob("*.md")))
     assert [name for name in drawn if f"(pictures/{name})" not in shown] == []
-
-
-LETTER = re.compile(r"(?<![\w’'.^|])d?([A-Za-zΑ-ω∂ẋẏẆ](?:̂|̇)?)([₀-₉ᵢⱼₖₙₒ]*)(?![\w’'̂̇]|-\w)")
-WORDS = {"a", "A", "I"}
-WITH_INDEX = {"dₖ", "β₁", "β₂"}
-"""Symbols whose index belongs to their name."""
-
-
-def letters_of(page):
-    """The letters of a chapter's formulas and of its own code. A quotation of npbert keeps the names of npbert."""
-    text = read(page)
-    prose = re.sub(r"`[^`]*`|\]\([^)]*\)|\"[^\"]*\"|\bdo\b", " ", BLOCK.sub("", text))
-    found = {letter + index for letter, index in LETTER.findall(prose.replace("dₖ", " ddₖ").replace("∂", "∂ "))}
-    found = {each if each in WITH_INDEX else each.rstrip("₀₁₂₃₄₅₆₇₈₉ᵢⱼₖₙₒ") for each in found}
-    for kind, extra, content in BLOCK.findall(text):
-        if kind == "python" and extra in NEEDS:
-            nodes = [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.Name | ast.arg)]
-            names = [node.arg if isinstance(node, ast.arg) else node.id for node in nodes]
-            found |= {name for name in names if len(name) == 1}
-    return found - WORDS - {"_"}
-
-
-def test_each_letter_has_one_meaning_and_is_in_the_table():
-    """A letter that a chapter uses anew is not in its row: so its meaning is looked at."""
-    rows = re.findall(r"^\| (\S+) \| .* \| ([\d, ]+) \|$", read(DOCS / "symbols.md"), re.MULTILINE)
-    assert len(rows) == len(dict(rows)) > 40, "a letter has two rows"
-    used = {letter: [] for letter, _ in rows}
-    for number, page in enumerate(CHAPTERS):
-        for letter in letters_of(page):
-            assert letter in used, f"{page.name} uses {letter}, which is not in symbols.md"
-            used[letter].append(str(number))
-    assert {letter: ", ".join(numbers) for letter, numbers in used.items()} == dict(rows)
 
 
 TEXTS = [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("notebooks/*.ipynb")]

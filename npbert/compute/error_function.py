@@ -13,7 +13,7 @@ _erf_of_objects = np.frompyfunc(operator.methodcaller("erf"), 1, 1)
 _SATURATED = 6.0
 
 # 1 / (1·3·5…(2n+1)) by n, as many as needed up to ±6.
-_SERIES = (1 / np.cumprod(np.arange(1.0, 202.0, 2))).tolist()
+_SERIES = 1 / np.cumprod(np.arange(1.0, 202.0, 2))
 
 # P in erf(x) ≈ tanh(x P(x²)), highest power first: a weighted least-squares fit on [0, 4], refitted with more weight on
 # the largest errors until they were level, at 5.8e-8. Float32 rounding adds about as much again.
@@ -64,19 +64,10 @@ def _erf_by_series(x: Array) -> Array:
     z = np.where(inside, x, 0)
     square = z * z
     s = 2 * square
-    last = _terms_needed(float(np.abs(s).max(initial=0)))
+    terms = np.abs(s).max(initial=0) ** np.arange(len(_SERIES)) * _SERIES
+    last = np.flatnonzero(terms > 1e-18 * terms.sum())[-1] + 1  # beyond it, no term changes the sum of the largest s
     total = np.full_like(z, _SERIES[last])
     for coefficient in _SERIES[last - 1 :: -1]:
         total *= s
         total += coefficient
     return np.where(inside, 2 / math.sqrt(math.pi) * z * np.exp(-square) * total, np.sign(x.real))
-
-
-def _terms_needed(s: float) -> int:
-    """Return the number of terms of this series up to rounding, for the largest s."""
-    n, term, total = 0, 1.0, 1.0
-    while term > 1e-18 * total:
-        n += 1
-        term *= s / (2 * n + 1)
-        total += term
-    return n

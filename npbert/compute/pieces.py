@@ -41,15 +41,15 @@ class Piece(NamedTuple):
         return self._split(z[self.key_rows])
 
     @property
-    def is_long(self) -> bool:
-        """True for a band of a long sequence, whose scores are too many to be kept."""
-        return (self.key_rows.stop - self.key_rows.start) // self.n > LONG
-
-    @property
     def scores_shape(self) -> tuple[int, int, int, int]:
         """Return the shape of its scores, (n, heads, R, T)."""
         r, t = ((rows.stop - rows.start) // self.n for rows in (self.query_rows, self.key_rows))
         return self.n, self.heads.stop - self.heads.start, r, t
+
+    @property
+    def is_long(self) -> bool:
+        """True for a band of a long sequence, whose scores are too many to be kept."""
+        return self.scores_shape[-1] > LONG
 
     def distances(self, query_positions: Array, positions: Array) -> Array:
         """Return the distance of each key behind each query (n, R, T), from the positions of all queries and keys."""
@@ -81,59 +81,48 @@ def attention_pieces(
     """
     pieces, query, key = [], 0, 0  # the first rows without a piece
     for (r, t), equal in itertools.groupby(zip(query_lengths.tolist(), lengths.tolist(), strict=True)):
-        for _ in equal if t > (LONG if reach is None else reach + 1) else ():
-            if reach is None or query_positions is None:
-                pieces += _bands_with_all_keys(query, r, key, t, num_heads)
-            else:
-                pieces += _bands(query, query_positions[query : query + r], key, t, num_heads, reach)
-            query, key = query + r, key + t
-        sequences_at_once = max(1, BLOCK // max(1, r * t) // num_heads)
-        count = sum(1 for _ in equal)  # of those that are not cut
-        for first in range(0, count, sequences_at_once):
-            n = min(sequences_at_once, count - first)
-            rows = slice(query, query + n * r), slice(key, key + n * t)
-            pieces += [Piece(n, *rows, heads, num_heads) for heads in _heads_at_once(num_heads, r * t)]
-            query, key = query + n * r, key + n * t
+        is_cut = t > (LONG if reach is None else reach + 1)
+        sequences_at_once = 1 if is_cut else max(1, BLOCK // max(1, r * t) // num_heads)
+        left = len(list(equal))
+        while left:
+            n = min(sequences_at_once, left)
+            bands, scores = [(slice(query, query + n * r), slice(key, key + n * t))], r * t
+            if is_cut and reach is not None and query_positions is not None:
+                width = max(NARROWEST, reach)  # in positions: narrower bands waste fewer scores, wider run faster
+                bands, scores = _bands(query, query_positions[query : query + r], key, t, width, reach), 3 * width**2
+            elif is_cut:
+                bands, scores = _bands_with_all_keys(query, r, bands[0][1]), BAND * t
+            heads_at_once = max(1, BLOCK // max(1, scores))
+            for heads in slices(num_heads, math.ceil(num_heads / heads_at_once)):
+                pieces += [Piece(n, *rows, heads, num_heads) for rows in bands]
+            query, key, left = query + n * r, key + n * t, left - n
     return pieces
 
 
-def _heads_at_once(num_heads: int, scores: int) -> list[slice]:
-    """Return the heads of each piece, for this number of scores in one head."""
-    return slices(num_heads, math.ceil(num_heads / max(1, BLOCK // max(1, scores))))
+def _bands_with_all_keys(query: int, r: int, keys: slice) -> list[tuple[slice, slice]]:
+    """Return the rows of the queries and of the keys of each band. query: its first row   r: their number."""
+    return [(slice(query + band.start, query + band.stop), keys) for band in slices(r, math.ceil(r / BAND))]
 
 
-def _bands_with_all_keys(query: int, r: int, key: int, t: int, num_heads: int) -> list[Piece]:
-    """Return the bands of one long sequence, head by head. query, key: its first rows   r, t: their numbers."""
-    bands, heads = slices(r, math.ceil(r / BAND)), slices(num_heads, num_heads)
-    rows = [(slice(query + band.start, query + band.stop), slice(key, key + t)) for band in bands]
-    return [Piece(1, *band, head, num_heads) for head in heads for band in rows]
-
-
-def _bands(query: int, positions: Array, key: int, t: int, num_heads: int, reach: int) -> list[Piece]:
-    """Yield the bands of one sequence, head by head. query, key: its first rows. positions (r,): of its queries."""
-    width = max(NARROWEST, reach)  # in positions: narrower bands waste fewer scores, wider bands run faster
+def _bands(query: int, positions: Array, key: int, t: int, width: int, reach: int) -> list[tuple[slice, slice]]:
+    """Return the same, with the keys in reach. query, key: its first rows. positions (r,): of its queries."""
     edges = np.searchsorted(positions, np.arange(0, t + width, width)).tolist()
-    rows = []
-    for band, (first, last) in enumerate(itertools.pairwise(edges)):
+    bands = []
+    for start, (first, last) in zip(range(0, t, width), itertools.pairwise(edges), strict=True):
         if first < last:
-            keys = slice(key + max(0, band * width - reach), key + min(t, (band + 1) * width + reach))
-            rows.append((slice(query + first, query + last), keys))
-    return [
-        Piece(1, *band, heads, num_heads) for heads in _heads_at_once(num_heads, width * 3 * width) for band in rows
-    ]
+            keys = slice(key + max(0, start - reach), key + min(t, start + width + reach))
+            bands.append((slice(query + first, query + last), keys))
+    return bands
 
 
 def strands(pieces: list[Piece]) -> list[list[int]]:
     """Return the indices of the pieces, grouped by overlapping keys: a group runs on one thread, in order."""
     found: list[list[int]] = []
+    heads, keys_end = None, 0  # of the piece before
     for number, piece in enumerate(pieces):
-        before = pieces[number - 1] if number else piece
-        if (
-            number
-            and piece.heads == before.heads
-            and before.key_rows.start <= piece.key_rows.start < before.key_rows.stop
-        ):
+        if piece.heads == heads and piece.key_rows.start < keys_end:
             found[-1].append(number)
         else:
             found.append([number])
+        heads, keys_end = piece.heads, piece.key_rows.stop
     return found

@@ -11,11 +11,12 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import itertools
+import operator
 import os
 import threading
 import warnings
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from npbert.compute.blas import blas_threads
@@ -61,9 +62,7 @@ def set_num_threads(count: int) -> None:
 
     Raises: TypeError or ValueError unless it is a whole number of at least 1.
     """
-    if isinstance(count, bool) or not isinstance(count, int):
-        raise TypeError(f"count is {count!r}, wanted a whole number of threads")
-    if count < 1:
+    if operator.index(count) < 1:
         raise ValueError(f"count is {count}, wanted at least 1 thread")
     with _state.lock:
         _state.count = count
@@ -84,48 +83,41 @@ def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None
     `run` raises an error of `work`, or a KeyboardInterrupt, after all threads have stopped and BLAS has its threads
     again. The remaining items are not started.
     """
-    waiting, user, before = deque(items), object(), _here.ways
-    helpers, within = min(num_threads(), len(waiting)) - 1, max(1, before // max(1, of or len(waiting)))
-
-    def piece(item: Item) -> None:
-        _here.ways = within
-        work(item)
-
+    items, user = list(items), object()
+    left, threads = iter(items), num_threads()
+    within = max(1, _here.ways // max(1, of or len(items)))
     try:
-        if _here.count != 1 and _hold_blas(user) and helpers > 0:
-            _run_on_several(piece, waiting, helpers)
+        doers = min(threads, len(items)) if _here.count != 1 and _hold_blas(user) else 1
+        if doers > 1:
+            _on_several(partial(_drain, work, left, threads // doers, within), left, doers - 1)
         else:
-            for item in waiting:
-                piece(item)
+            _drain(work, left, threads, within)
     finally:
-        _here.ways = before
         try:
             _release_blas(user)
         finally:
             _release_blas(user)  # again, as a KeyboardInterrupt may interrupt the first call
 
 
-def _run_on_several(work: Callable[[Item], object], waiting: deque[Item], helpers: int) -> None:
-    futures: list[Future[None]] = []
-    count = num_threads() // (helpers + 1)
+def _drain(work: Callable[[Item], object], left: Iterator[Item], threads: int, ways: int) -> None:
+    """Do the items that are left, with these numbers within them. After an error, none is left."""
+    before = _here.count, _here.ways
+    _here.count, _here.ways = threads, ways
+    try:
+        for item in left:  # the threads share this iterator
+            work(item)
+    except BaseException:
+        list(left)
+        raise
+    finally:
+        _here.count, _here.ways = before
 
-    def drain() -> None:
-        before, _here.count = _here.count, count
-        try:
-            while True:
-                try:
-                    item = waiting.popleft()
-                except IndexError:
-                    return
-                work(item)
-        except BaseException:
-            waiting.clear()
-            raise
-        finally:
-            _here.count = before
+
+def _on_several(drain: Callable[[], None], left: Iterator[Item], helpers: int) -> None:
+    futures: list[Future[None]] = []
 
     def end() -> list[BaseException]:
-        waiting.clear()
+        list(left)  # no other item is started
         return [*filter(None, [future.exception() for future in futures if not future.cancel()])]
 
     try:

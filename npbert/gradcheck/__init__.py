@@ -16,8 +16,7 @@ The estimates are taken at the current point of the layer and inputs. `randomize
 Finite differences reach 0.003 to either side, and are wrong at a nearer kink.
 """
 
-from npbert.gradcheck.assertion import assert_proved
-from npbert.gradcheck.check import LossOf, check_directions, check_gradients, randomize
+from npbert.gradcheck.check import LossOf, assert_proved, check_directions, check_gradients, randomize
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.exact import prove, prove_vjp
 from npbert.gradcheck.explain import Finding

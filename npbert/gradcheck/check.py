@@ -1,7 +1,7 @@
-"""check_gradients: checks every derivative, by proof where possible. check_directions: estimates along random
-directions."""
+"""check_gradients: checks every derivative, by proof where possible. assert_proved: the same for a test.
+check_directions: estimates along random directions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import Function, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.places import Grads
 from npbert.gradcheck.report import (
@@ -22,6 +23,7 @@ from npbert.gradcheck.report import (
     ROUGHLY,
     ROUNDING,
     TOLERANCES,
+    GradientError,
     Gradients,
     Proof,
     Report,
@@ -49,12 +51,12 @@ class LossOf(Layer):
 def check_gradients(
     layer: Any,
     *inputs: Any,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,
     wrt: Sequence[str] | None = None,
     grads: Grads | None = None,
-    forward: Callable[..., Any] | None = None,
+    forward: Function | None = None,
 ) -> Report:
     """Check every derivative that `layer.backward` computes.
 
@@ -83,30 +85,60 @@ def check_gradients(
     """
     _check_methods(tolerances)
     given = layer, *inputs
-    with kept(*given):
+    with kept(*given) as things:
         theirs = [value for value in inputs if not callable(value)]
         layer, inputs = as_layer(layer, inputs, wrt, grads)
         if forward is not None:
             check_reference(layer, inputs, theirs, forward)
-        function = ScalarFunction(layer, inputs, rng, seed)
+        function = ScalarFunction(layer, inputs, rng, seed, things)
         analytic, broken = gradients_of(function)
-        proof = prove(layer, *inputs, rng=rng, seed=seed)
+        proof = prove(layer, *inputs, rng=rng, seed=seed)  # after which the layer is as before
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)
-        if isinstance(layer, Form):
-            report = replace(report, unchecked=f"{report.unchecked} {unsteady(layer, inputs)}".strip())
-    if hidden := len(set(function.parameters) - set(dict(named_parameters(layer)))):
-        says = (
-            f"{counted(hidden, 'parameter')} checked that `parameters()` does not find, so no optimizer would change it"
-        )
-        hold = "keep it as an attribute, or in a list, tuple or dict"
-        report = replace(report, unchecked=f"{report.unchecked} {says}: {hold}.".strip())
     diagnose = report.diagnose
 
     def diagnosed() -> list[Finding]:
         with kept(*given):
             return diagnose()
 
-    return replace(report, diagnose=diagnosed)
+    def remark() -> str:
+        with kept(*given):
+            return unsteady(layer, inputs) if isinstance(layer, Form) else _hidden(function)
+
+    return replace(report, diagnose=diagnosed, remark=remark)
+
+
+def assert_proved(
+    given: Any,
+    *inputs: Any,
+    wrt: Sequence[str] | None = None,
+    grads: Grads | None = None,
+    forward: Function | None = None,
+    rng: Rng = None,
+    seed: int = 0,
+) -> Report:
+    """Raise GradientError, an AssertionError that shows the wrong line, unless every derivative is right.
+
+    Arguments: as `check_gradients`.
+
+    Returns: the report. `report.proof` tells whether the derivatives are proved. Without a proof, as with PyTorch's own
+    code or casts to float32, they are right by the estimates in `str(report)`.
+
+    Raises: TypeError and ValueError as `check_gradients`.
+    """
+    __tracebackhide__ = True  # for pytest
+    try:
+        report = check_gradients(given, *inputs, wrt=wrt, grads=grads, forward=forward, rng=rng, seed=seed)
+        report.raise_if_wrong()
+    except GradientError as error:
+        raise GradientError(str(error)) from None
+    return report
+
+
+def _hidden(function: ScalarFunction) -> str:
+    """Return a sentence on parameters that no optimizer would find, or ""."""
+    hidden = len(set(function.parameters) - set(dict(named_parameters(function.layer))))
+    says = f"{counted(hidden, 'parameter')} checked that `parameters()` does not find, so no optimizer would change it"
+    return f"{says}: keep it as an attribute, or in a list, tuple or dict." if hidden else ""
 
 
 def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, tolerances: dict[str, float]) -> Report:
@@ -138,7 +170,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
 def check_directions(
     layer: Any,
     *inputs: Any,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
     directions: int = 8,
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,

@@ -4,53 +4,49 @@ Then the check, the proof and the explanation work for it, too: see `function_fo
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
 import numpy as np
-from numpy.random.mtrand import get_bit_generator, set_bit_generator
 
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
-from npbert.gradcheck.inputs import is_float_array
-
-Function = Callable[..., Any]
+from npbert.gradcheck.inputs import Function, is_float_array
 
 
 class Form(Layer):
     """Another author's code as a layer.
 
-    theirs: the author's forward.
-    run(inputs): y, and the values for backward.   back(dy, kept): the author's backward.
     input_names: of forward's inputs.
-    moved: the positions of the inputs with a gradient; None: all arrays of floats.
+    run(inputs): y, and the values for backward.   back(dy, kept): the author's backward.
+    moved: the positions of the inputs with a gradient.
     pick: the indices of their gradients in backward's result; None: all.
     note: for the report.   given: the number of inputs of the author's forward.
     """
 
-    def __init__(self, forward: Function, names: Sequence[str], run: Function, back: Function) -> None:
-        self.theirs, self.input_names, self._run, self._back = {"forward": forward}, list(names), run, back
-        self.moved: list[int] | None = None
+    note = ""
+
+    def __init__(self, names: Sequence[str], run: Function, back: Function) -> None:
+        self.input_names, self._run, self._back = list(names), run, back
+        self.moved, self.given = list[int](), len(names)
         self.pick: list[Any] | None = None
-        self.note, self.given = "", len(names)
-        self._draws, self._bits = 0, np.random.MT19937(0)
+        self._draws = 0
 
     def __deepcopy__(self, memo: Any) -> Any:
         return copy.copy(self)
 
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
         """Run the author's forward on copies."""
-        y, kept = self._ran([own(value, position in (self.moved or ())) for position, value in enumerate(inputs)])
+        y, kept = self.ran([own(value, position in self.moved) for position, value in enumerate(inputs)])
         tape.keep(self, kept=kept)
         return each(plain, y)
 
     def backward(self, dy: Any, tape: Tape) -> Any:
         """Run the author's backward on copies. Returns the gradients of the inputs that have one."""
-        found = each(plain, self._returned(each(own, dy), tape.take(self)))
+        found = each(plain, self.returned(each(own, dy), tape.take(self)))
         found = found if isinstance(found, tuple | dict) else (found,)
         return found if self.pick is None else tuple(found[key] for key in self.pick)
 
@@ -58,30 +54,16 @@ class Form(Layer):
         """True for the code of a function, a method of the owner, that only calls what is checked."""
         return False
 
-    def once(self, inputs: Sequence[Any]) -> tuple[Any, Callable[[], Any]]:
-        """Return the output of the author's forward, and a function for backward's result with a dy of ones."""
-        y, kept = self._ran(list(map(own, inputs)))
-        return y, lambda: self._returned(each(lambda part: np.ones(np.shape(plain(part))), y), kept)
+    def ran(self, inputs: list[Any]) -> tuple[Any, Any]:
+        """Return y, and the values for backward. NumPy's global generator draws the same numbers in each forward."""
+        np.random.seed(0)
+        return self._run(inputs)
 
-    def _ran(self, inputs: list[Any]) -> tuple[Any, Any]:
-        with self._as_written(0):
-            return self._run(inputs)
-
-    def _returned(self, dy: Any, kept: Any) -> Any:
-        self._draws += 1  # so that each backward draws other numbers
-        with self._as_written(self._draws):
-            return self._back(dy, kept)
-
-    @contextmanager
-    def _as_written(self, seed: int) -> Iterator[None]:
-        """Within it, NumPy's global generator draws the same in each forward, and other numbers in backward."""
-        theirs = get_bit_generator()
-        set_bit_generator(self._bits)  # in a hundredth of the time of get_state and set_state
-        np.random.seed(seed)
-        try:
-            yield
-        finally:
-            set_bit_generator(theirs)
+    def returned(self, dy: Any, kept: Any) -> Any:
+        """Return the result of the author's backward, each of which draws other numbers."""
+        self._draws += 1
+        np.random.seed(self._draws)
+        return self._back(dy, kept)
 
 
 def each(change: Function, value: Any) -> Any:
@@ -112,3 +94,9 @@ def plain(value: Any) -> Any:
     if array.dtype == object:
         return as_numbers(array)
     return array.astype(complex if array.dtype.kind == "c" else float)
+
+
+def is_tensor(value: Any) -> bool:
+    """True for a tensor of any library except NumPy."""
+    is_numpy = isinstance(value, np.ndarray | np.generic)
+    return not is_numpy and (hasattr(value, "__array__") or isinstance(getattr(value, "data", None), np.ndarray))

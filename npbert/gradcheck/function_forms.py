@@ -10,8 +10,8 @@ import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.exact.number_modules import Variables
-from npbert.gradcheck.forms import Form, Function, each
-from npbert.gradcheck.inputs import asked
+from npbert.gradcheck.forms import Form, each
+from npbert.gradcheck.inputs import Function, Outputs, asked
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:
@@ -21,7 +21,7 @@ def vjp(f: Function, backward: Function, names: list[str]) -> Form:
         is_each = isinstance(dy, tuple) and len(asked(backward)) == len(dy) + len(inputs)
         return backward(*(dy if is_each else [dy]), *inputs)
 
-    return Form(f, names, lambda inputs: (f(*inputs), inputs), back)
+    return Form(names, lambda inputs: (f(*inputs), inputs), back)
 
 
 def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form:
@@ -34,7 +34,7 @@ def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form
         again = {name: value for name, value in zip(names, inputs, strict=True) if name in more}
         return (y[0] if outs == 1 else tuple(y[:outs])), (cache, again)
 
-    return Form(f, names, run, lambda dy, kept: backward(*_tuple(dy), kept[0], **kept[1]))
+    return Form(names, run, lambda dy, kept: backward(*_tuple(dy), kept[0], **kept[1]))
 
 
 def loss(f: Function, names: list[str]) -> Form:
@@ -44,7 +44,7 @@ def loss(f: Function, names: list[str]) -> Form:
         loss, *found = f(*inputs)
         return loss, found[0] if len(found) == 1 else tuple(found)
 
-    return Form(f, names, run, lambda dy, kept: each(lambda gradient: dy * gradient, kept))
+    return Form(names, run, lambda dy, kept: each(lambda gradient: dy * gradient, kept))
 
 
 def with_context(owner: Any, names: list[str]) -> Form:
@@ -64,7 +64,7 @@ def with_context(owner: Any, names: list[str]) -> Form:
             setup(ctx, given, y)
         return y, ctx
 
-    return Form(owner.forward, names, run, lambda dy, ctx: owner.backward(ctx, *_tuple(each(tensor, dy))))
+    return Form(names, run, lambda dy, ctx: owner.backward(ctx, *_tuple(each(tensor, dy))))
 
 
 class _Context(SimpleNamespace):
@@ -102,7 +102,7 @@ def applied(f: Function, owner: Any, names: list[str], given: Any) -> Form:
     def back(dy: Any, kept: Any) -> Any:
         return owner.apply(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
 
-    return Form(f, names, run, back)
+    return Form(names, run, back)
 
 
 def residuals(owner: Any, names: list[str]) -> Form:
@@ -133,8 +133,8 @@ def residuals(owner: Any, names: list[str]) -> Form:
         with of_arrays():
             return owner.bwd(*kept, dy)
 
-    return Form(owner.fwd, names, run, back)
+    return Form(names, run, back)
 
 
-def _tuple(value: Any) -> tuple[Any, ...]:
+def _tuple(value: Any) -> Outputs:
     return tuple(value) if isinstance(value, tuple | list) else (value,)

@@ -8,10 +8,10 @@ import numpy as np
 
 from npbert.core import Layer
 from npbert.gradcheck.engine import EngineForm, values_in
-from npbert.gradcheck.forms import Form, Function, plain
+from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves, check_written, told
 from npbert.gradcheck.function_forms import applied, cached, loss, residuals, vjp, with_context
-from npbert.gradcheck.inputs import asked, is_float_array, names_given
+from npbert.gradcheck.inputs import Function, Outputs, asked, is_float_array, names_given
 from npbert.gradcheck.places import Grads, as_list, is_number, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io.messages import counted
@@ -21,11 +21,12 @@ _HOW = (
     "forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); a jax.custom_vjp; a function of an "
     "autograd engine's values; or a function that returns (loss, gradients)"
 )
+_NUMBERS = np.ndarray, np.generic, float, int, complex, type(None)
 
 
 def as_layer(
     given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None, grads: Grads | None = None
-) -> tuple[Any, tuple[Any, ...]]:
+) -> tuple[Any, Outputs]:
     """Return a layer for the given code, and its inputs as float64 arrays. An npbert layer stays unchanged.
 
     given: see `check_gradients`; two functions may also be two arguments.
@@ -35,31 +36,53 @@ def as_layer(
 
     Raises: TypeError for an unknown form; ValueError if the inputs of the gradients are ambiguous.
     """
-    check_is_made(given)
     if _has_tape(given):
         return given, tuple(inputs)
-    is_of_engine = callable(given) and not isinstance(given, type) and not any(map(callable, inputs))
-    holds_nothing = is_stateful(given) or inspect.isfunction(given)  # the globals of a function may be unrelated
-    if is_of_engine and any(values_in(list(inputs) if holds_nothing else [given, *inputs])):
-        engine = EngineForm(given, names_given(given, len(inputs)), inputs)
-        check_moves(engine, engine.values)
-        return engine, tuple(engine.values)
-    if is_stateful(given):
-        stateful = StatefulForm(given, list(map(_as_array, inputs)), grads or {}, wrt)
-        check_moves(stateful, stateful.values)
-        return stateful, tuple(stateful.values)
-    parts = list(given) if isinstance(given, tuple | list) else [given]
-    rest = list(inputs)
-    while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
-        parts.append(rest.pop(0))
-    tensor = next((type(value) for value in rest if _is_tensor(value)), None)
-    values = list(map(_as_array, rest))
-    form = _form_of(parts, values, tensor)
-    _find_moved(form, values, wrt)
-    for position in form.moved or ():
-        values[position] = np.array(values[position], dtype=float)
+    form: Any
+    if _is_of_engine(given, inputs):
+        form = EngineForm(given, names_given(given, len(inputs)), inputs)
+        values = form.values
+    elif is_stateful(given):
+        form = StatefulForm(given, list(map(_as_array, inputs)), grads or {}, wrt)
+        values = form.values
+    else:
+        parts, rest = list(given) if isinstance(given, tuple | list) else [given], list(inputs)
+        while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
+            parts.append(rest.pop(0))
+        values = list(map(_as_array, rest))
+        form = _form_of(parts, values, next((type(value) for value in rest if is_tensor(value)), None))
+        _find_moved(form, values, wrt)
+        for position in form.moved:
+            values[position] = np.array(values[position], dtype=float)
     check_moves(form, values)
     return form, tuple(values)
+
+
+def _has_tape(given: Any) -> bool:
+    """True for a layer of npbert's kind. Raises: TypeError for its class, or for a forward without the tape of its
+    backward."""
+    name, is_class = getattr(given, "__name__", type(given).__name__), isinstance(given, type)
+    forward, backward = (getattr(given, method, None) for method in ("forward", "backward"))
+    is_layer = _takes_tape(forward) or isinstance(given, Layer)
+    if is_class and (is_layer or _takes_tape(backward)):
+        raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
+    is_alone = inspect.isroutine(forward) and not (is_layer or is_class)
+    if is_alone and (_takes_tape(backward) or not is_stateful(given)):
+        raise TypeError(f"{name}.forward takes no tape, wanted forward(x, tape=NO_TAPE) and backward(dy, tape)")
+    return is_layer or _takes_tape(backward)
+
+
+def _takes_tape(function: Any) -> bool:
+    return inspect.isroutine(function) and "tape" in inspect.signature(function).parameters
+
+
+def _is_of_engine(given: Any, inputs: Sequence[Any]) -> bool:
+    """True for a function of an engine's values, or a model that holds some. (A function's globals may be
+    unrelated.)"""
+    if not callable(given) or isinstance(given, type) or any(map(callable, inputs)):
+        return False
+    holds_nothing = is_stateful(given) or inspect.isfunction(given)
+    return any(values_in(list(inputs) if holds_nothing else [given, *inputs]))
 
 
 def _as_array(value: Any) -> Any:
@@ -69,30 +92,7 @@ def _as_array(value: Any) -> Any:
     if type(value) in (list, tuple):
         return type(value)(map(_as_array, value))
     is_other_float = is_float_array(value) and value.dtype != np.float64
-    return plain(value) if is_other_float or _is_tensor(value) else value
-
-
-def check_is_made(given: Any) -> None:
-    """Raise TypeError for the class of a layer instead of a layer, and for a forward without the tape of its
-    backward."""
-    name = getattr(given, "__name__", type(given).__name__)
-    if isinstance(given, type):
-        if _has_tape(given):
-            raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
-        return
-    forward, backward = (getattr(given, name, None) for name in ("forward", "backward"))
-    is_layer = _takes_tape(backward) or not is_stateful(given)
-    if inspect.isroutine(forward) and not _takes_tape(forward) and is_layer and not isinstance(given, Layer):
-        raise TypeError(f"{name}.forward takes no tape, wanted forward(x, tape=NO_TAPE) and backward(dy, tape)")
-
-
-def _has_tape(given: Any) -> bool:
-    """True for a layer of npbert's kind."""
-    return any(_takes_tape(getattr(given, name, None)) for name in ("forward", "backward")) or isinstance(given, Layer)
-
-
-def _takes_tape(function: Any) -> bool:
-    return inspect.isroutine(function) and "tape" in inspect.signature(function).parameters
+    return plain(value) if is_other_float or is_tensor(value) else value
 
 
 def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
@@ -109,35 +109,34 @@ def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
         called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
         raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
     names = names_given(first, len(inputs))
+    form = vjp(first, last, names)
     with told("forward"):
-        y = vjp(first, last, names).once(inputs)[0]
-    return _form_of_loss(first, names, y) if len(parts) == 1 else _form_of_two(first, last, names, y)
-
-
-def _form_of_loss(f: Function, names: list[str], y: Any) -> Form:
+        y, _ = form.ran(list(map(own, inputs)))
+    if len(parts) == 2:
+        return _form_of_two(first, last, names, y) or form
     if not isinstance(y, tuple) or len(y) < 2 or np.size(plain(y[0])) != 1:
-        raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {_HOW}")
-    return loss(f, names)
+        raise TypeError(f"{getattr(first, '__name__', first)} alone gives no gradients: {_HOW}")
+    return loss(first, names)
 
 
-def _form_of_two(f: Function, backward: Function, names: list[str], y: Any) -> Form:
-    """Return the Form of two functions: backward takes dy and the inputs; or, if f returns a tuple, a dy for each
-    output, the cache, and inputs by name."""
+def _form_of_two(f: Function, backward: Function, names: list[str], y: Any) -> Form | None:
+    """Return the Form of two functions if f also returns a cache: backward takes a dy for each output, the cache, and
+    inputs by name. None: it takes dy and the inputs."""
     wanted = asked(backward)
     if isinstance(y, tuple) and len(y) > 1:
-        if len(wanted) == len(y):
-            return cached(f, backward, names, len(y) - 1)
         outs = sum(name not in names for name in asked(backward, required=True)[1:])
-        if wanted[-len(names) :] != names and 0 < outs < len(y):
+        if len(wanted) == len(y):
+            outs = len(y) - 1
+        if len(wanted) == len(y) or (wanted[-len(names) :] != names and 0 < outs < len(y)):
             return cached(f, backward, names, outs)
-    outputs = y if isinstance(y, tuple | list) else (y,)
-    if not all(map(_is_numbers, outputs)):
+    outputs = as_list(y)
+    if not all(isinstance(part, _NUMBERS) or is_tensor(part) for part in outputs):
         kinds = ", ".join(type(each).__name__ for each in outputs)
         raise TypeError(
             f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
             "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
         )
-    return vjp(f, backward, names)
+    return None
 
 
 def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> None:
@@ -149,9 +148,9 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
         form.moved = [form.input_names.index(name) for name in wrt]
     try:
         with told("forward"):
-            y, then = form.once(inputs)
+            y, kept = form.ran(list(map(own, inputs)))
         with told("backward"):
-            found = then()
+            found = form.returned(each(lambda part: np.ones(np.shape(plain(part))), y), kept)
     except Exception as error:  # the author's error, which the check reports
         if isinstance(error.__cause__, NotImplementedError):
             raise
@@ -170,22 +169,11 @@ def _of_these_shapes(returned: list[Any], inputs: list[Any]) -> list[int]:
     moved: list[int] = []
     for gradient in returned:
         after = range(moved[-1] + 1 if moved else 0, len(inputs))
-        alike = (p for p in after if is_number(inputs[p]) and np.shape(inputs[p]) == np.shape(gradient))
-        position = next(alike, None)
-        if position is None:
+        alike = [p for p in after if is_number(inputs[p]) and np.shape(inputs[p]) == np.shape(gradient)]
+        if not alike:
             raise ValueError(
                 f"backward returns {counted(len(returned), 'gradient')}, one of shape {np.shape(gradient)}, which no "
                 f"remaining input has; name their inputs, as in wrt=('x',)"
             )
-        moved.append(position)
+        moved.append(alike[0])
     return moved
-
-
-def _is_numbers(value: Any) -> bool:
-    return value is None or isinstance(value, np.ndarray | np.generic | float | int | complex) or _is_tensor(value)
-
-
-def _is_tensor(value: Any) -> bool:
-    """True for a tensor of any library except NumPy."""
-    is_numpy = isinstance(value, np.ndarray | np.generic)
-    return not is_numpy and (hasattr(value, "__array__") or isinstance(getattr(value, "data", None), np.ndarray))

@@ -14,6 +14,7 @@ import numpy as np
 
 from npbert.gradcheck.exact.arrays import Numbers
 from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.inputs import Outputs
 
 _ABSENT = object()
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
@@ -97,7 +98,7 @@ def _held_by(thing: Any) -> Iterable[Any]:
     if isinstance(thing, (*_CONTAINERS, *_TRANSPARENT)):  # the collector counts an object's __dict__ as its contents
         return _items(thing) if isinstance(thing, _CONTAINERS) else gc.get_referents(thing)
     if isinstance(thing, FunctionType | type):
-        return () if _is_ours(thing) else _named_by(thing)
+        return getattr(thing, "__closure__", None) or () if _is_ours(thing) else _named_by(thing)
     if hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):
         held = (each for each in gc.get_referents(thing) if not isinstance(each, type))
         return (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))
@@ -141,12 +142,11 @@ def _is_ours(thing: Any) -> bool:
     return is_of_library(thing) or str(getattr(thing, "__module__", None)).startswith("npbert.")
 
 
-def _names_in(code: CodeType) -> Iterator[str]:
+@functools.cache
+def _names_in(code: CodeType) -> set[str]:
     """Return the names of globals that are read or set; `co_names` also has attributes."""
-    yield from (each.argval for each in dis.get_instructions(code) if each.opname.endswith(("_GLOBAL", "_NAME")))
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_in(constant)
+    names = {each.argval for each in dis.get_instructions(code) if each.opname.endswith(("_GLOBAL", "_NAME"))}
+    return names.union(*(_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType)))
 
 
 def is_empty(cell: CellType) -> bool:
@@ -163,7 +163,7 @@ def _is_exact(thing: Any) -> bool:
     return isinstance(thing, Number | Numbers)
 
 
-def _to_undo(thing: Any) -> Iterator[tuple[Any, ...]]:
+def _to_undo(thing: Any) -> Iterator[Outputs]:
     """Return functions, each before its arguments, that restore the current state of an object."""
     steps = [step for kinds, step in _STEPS if isinstance(thing, kinds)]
     if _is_fixed(thing):
@@ -224,10 +224,10 @@ def _items(thing: Any) -> list[Any]:
 
 
 def _globals_of(function: FunctionType) -> dict[str, Any]:
-    return {name: function.__globals__.get(name, _ABSENT) for name in set(_names_in(function.__code__))}
+    return {name: function.__globals__.get(name, _ABSENT) for name in _names_in(function.__code__)}
 
 
-_STEPS: list[tuple[Any, Callable[[Any], tuple[Any, ...]]]] = [
+_STEPS: list[tuple[Any, Callable[[Any], Outputs]]] = [
     (np.ndarray, lambda array: (np.copyto, array, array.copy())),
     ((dict, set, list, collections.deque), lambda held: (_refill, held, _items(held))),
     (CellType, lambda cell: (setattr, cell, "cell_contents", cell.cell_contents)),

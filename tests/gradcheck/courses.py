@@ -49,36 +49,6 @@ def dropout_backward(dout, cache):
     return dout * mask
 
 
-def max_pool_forward(x, size):
-    out = np.zeros((len(x) // size, x.shape[1]))
-    for i in range(len(out)):
-        out[i] = np.max(x[i * size : (i + 1) * size], axis=0)
-    return out, (x, size)
-
-
-def max_pool_backward(dout, cache):
-    x, size = cache
-    dx = np.zeros_like(x)
-    for i in range(len(dout)):
-        window = x[i * size : (i + 1) * size]
-        dx[i * size : (i + 1) * size] = (window == np.max(window, axis=0)) * dout[i]
-    return dx
-
-
-def svm_loss(w, x, y, reg):
-    scores = x.dot(w)
-    rows = np.arange(len(x))
-    margins = np.maximum(0, scores - scores[rows, y][:, np.newaxis] + 1)
-    margins[rows, y] = 0
-    loss = np.sum(margins) / len(x) + reg * np.sum(w * w)
-    slopes = np.zeros(scores.shape)
-    slopes[margins > 0] = 1
-    slopes[rows, y] -= np.sum(margins > 0, axis=1)
-    dw = x.T.dot(slopes) / len(x)
-    dw += 2 * reg * w
-    return loss, {"dw": dw}
-
-
 def lstm_forward(c, a, training=True):
     i, g = 1 / (1 + np.exp(-a[:, :2])), np.tanh(a[:, 2:])
     next_c = c + i * g

@@ -3,8 +3,6 @@
 (Those that published code broke are planted: tests/planted.)
 """
 
-from dataclasses import dataclass, field
-
 import numpy as np
 import pytest
 
@@ -77,31 +75,14 @@ def test_what_a_wrong_layer_changed_is_mended():
     np.testing.assert_array_equal(layer.s.grad, 0)
 
 
-def test_whole_numbers_move_but_for_those_in_order():
-    np.testing.assert_array_equal(different(np.array([[1, 0], [2, 3]])), [[2, 3], [1, 0]])
-    np.testing.assert_array_equal(different(np.array([3, 0, 0])), [0, 3, 0])
-    np.testing.assert_array_equal(different(np.array([0, 3, 3])), [0, 3, 3])
-    sequences = different(Sequences(np.array([4, 2, 1])).only(np.array([0, 0, 6])))
-    np.testing.assert_array_equal(sequences.lengths, [1, 2, 4])
-    np.testing.assert_array_equal(sequences.query_lengths, [1, 0, 2])
-
-
-@dataclass
-class Counted:
-    x: np.ndarray
-    count: int = field(init=False)
-
-    def __post_init__(self):
-        self.count = len(self.x)
-
-
-def test_the_rows_of_a_batch_move_and_a_field_that_is_not_given_is_made_again():
-    batch = Batch([[1, 2], [3, 0]], attention_mask=[[1, 1], [1, 0]], labels=[0.5, 2.0])
-    other = different(batch)
+def test_another_call_has_other_rows_and_floats_and_whole_numbers_in_order_stay():
+    other = different(Batch([[1, 2], [3, 0]], attention_mask=[[1, 1], [1, 0]], labels=[0.5, 2.0]))
     np.testing.assert_array_equal(other.input_ids, [[3, 0], [1, 2]])
     np.testing.assert_array_equal(other.attention_mask, [[1, 0], [1, 1]])
-    assert (other.labels != batch.labels).all()
-    assert (different("relu"), different(Counted(np.arange(3.0))).count) == ("relu", 3)
+    assert (other.labels != [0.5, 2.0]).all()
+    np.testing.assert_array_equal(different(np.array([0, 3, 3])), [0, 3, 3])
+    sequences = different(Sequences(np.array([4, 2, 1])).only(np.array([0, 0, 6])))
+    np.testing.assert_array_equal(sequences.query_lengths, [1, 0, 2])
 
 
 def test_randomize_leaves_no_blind_spot():

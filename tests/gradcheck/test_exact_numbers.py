@@ -19,22 +19,16 @@ from npbert.gradcheck.exact.rules import RULES
 from npbert.gradcheck.exact.run import inhabited, run_on_numbers
 from npbert.gradcheck.exact.witness import DIGITS
 from npbert.gradcheck.function import ScalarFunction
-from tests.tables import one_in
 
 
 @pytest.mark.parametrize(
     ("x", "ratio", "is_root", "halves_of_pi"),
     [
         (0.1, "1/10", False, 0),
-        (1 / 3, "1/3", False, 0),
         (3 * 0.044715, "26829/200000", False, 0),
-        (math.sqrt(2), "2", True, 0),
         (1 / math.sqrt(6), "1/6", True, 0),
-        (1 / math.sqrt(2 * math.pi), "1/2", True, -1),
         (math.sqrt(2 / math.pi), "2", True, -1),
-        (2 / math.sqrt(math.pi), "2", False, -1),
         (4 * math.pi, "4", False, 2),
-        (3 / math.pi, "3", False, -2),
         (1e-12, "1/1000000000000", False, 0),
     ],
 )
@@ -60,11 +54,10 @@ SPECIAL = {
 }
 WITHIN_ONE = {"arcsin", "arccos", "arctanh"}
 ODD = "erf", "sin", "tan", "arcsin", "arctan", "arcsinh", "tanh", "sinh"
-ERF = RULES["erf"].args[0]
 
 
 @pytest.mark.parametrize("name", OF_ONE)
-@pytest.mark.parametrize("x", one_in(2, [0.05, 0.7, 2.5, 9.0]))
+@pytest.mark.parametrize("x", [0.05, 2.5])
 def test_fifty_digits_are_those_of_floats_and_slopes_those_of_differences(name, x):
     x = x / 10 if name in WITHIN_ONE else x + (name == "arccosh")
     with localcontext(Context(prec=2 * DIGITS)), inhabited(Digits()):
@@ -87,22 +80,12 @@ def test_functions_of_two_numbers_are_in_fifty_digits_what_they_are_in_floats(na
     assert (float(found.value), found.seen) == pytest.approx((wanted, wanted), rel=4e-15)
 
 
-def test_erf_is_1_where_it_is_1_in_all_digits():
-    with localcontext(Context(prec=DIGITS)):
-        erf = Digits().function
-        assert float(1 - erf(ERF, Number(Decimal(10), 0, 10.0))) == pytest.approx(math.erfc(10), rel=1e-4)
-        for x in (11, 1e6, -1e6):
-            assert erf(ERF, Number(Decimal(x), 0, x)) == math.copysign(1, x)
-
-
-KNOWN = {"exp": 0, "log": 1, "sqrt": 1, "cbrt": 1, "arccosh": 1, "cos": 0}
-
-
-@pytest.mark.parametrize("name", {**KNOWN, **dict.fromkeys(ODD, 0)})
-def test_a_value_that_is_a_whole_number_is_this_number_in_the_field(name):
+def test_a_value_that_is_a_whole_number_is_this_number_in_the_field():
+    known = {"exp": 0, "log": 1, "sqrt": 1, "cbrt": 1, "arccosh": 1, "cos": 0, **dict.fromkeys(ODD, 0)}
     with inhabited(Field(np.random.default_rng(0))):
-        y = RULES[name](as_number(KNOWN.get(name, 0)))
-        assert y.value == y.seen
+        for name, x in known.items():
+            y = RULES[name](as_number(x))
+            assert y.value == y.seen, name
 
 
 def test_laws_hold_in_the_field():
@@ -111,17 +94,14 @@ def test_laws_hold_in_the_field():
         pairs = [
             ((-a).exp() * a.exp(), 1),
             (a.exp().log(), a),
-            (b.log().exp(), b),
             ((a * a).exp() / b, (a * a - b.log()).exp()),
             (b.sqrt() * b.sqrt() / b, 1),
             ((-a).cos(), a.cos()),
             *((getattr(-a, name)(), -getattr(a, name)()) for name in ODD),
             (a.sin() * a.sin() + a.cos() * a.cos(), 1),
-            ((a - b).exp() * b.exp(), a.exp()),
             ((a - (a.exp() + b.exp()).log()).exp() * (b.exp() + a.exp()), a.exp()),
             (2 * (a + a).expit() - 1, a.tanh()),
             (b**-1.5 * b**0.5, 1 / b),
-            ((b ** (1 / 3)) ** 3 / b, 1),
         ]
         for one, other in pairs:
             other = other if isinstance(other, Number) else Number(other, 0, 0.0)
@@ -129,7 +109,7 @@ def test_laws_hold_in_the_field():
             assert one.tangent == other.tangent
 
 
-@pytest.mark.parametrize("name", one_in(4, ["EncoderLayer", "BertForPreTraining", "GELU", "Softmax"]))
+@pytest.mark.parametrize("name", ["EncoderLayer", "GELU"])
 def test_the_gradients_with_fifty_digits_are_those_of_the_complex_step(name):
     layer, inputs, rng = CATALOGUE[name].make()
     function = ScalarFunction(layer, inputs, rng, 0)
@@ -196,16 +176,9 @@ class Degrees(Field):
         return y
 
 
-DEGREES = [
-    ("Linear", [3]),
-    ("ReLU", [2]),
-    ("Tanh", range(4, 100)),
-    ("LayerNorm", [34]),
-    ("BertForPreTraining", range(100, 10000)),
-]
-
-
-@pytest.mark.parametrize(("name", "degrees"), DEGREES)
+@pytest.mark.parametrize(
+    ("name", "degrees"), [("Linear", [3]), ("LayerNorm", [34]), ("BertForPreTraining", range(100, 10000))]
+)
 def test_a_layer_is_a_polynomial_of_a_low_degree(name, degrees):
     """S = Σ dy (ẋ W + x Ẇ + ḃ) has degree 3; of tanh, dy (1 − t²) ẋ has 4. A random point might hit a zero of such a
     polynomial, in at most a degree of P cases: so rarely is a wrong backward taken for right."""

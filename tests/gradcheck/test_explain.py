@@ -9,7 +9,6 @@ import pytest
 from npbert import Linear
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import COMPLEX_STEP, GradientError, check_directions, check_gradients, explain
-from npbert.gradcheck.explain import Finding, describe_place
 from tests.gradcheck.small import Function, written
 from tests.tables import one_in
 
@@ -86,11 +85,10 @@ class Halved(Linear):
         return Linear.backward(self, dy, tape) / 2
 
 
-@pytest.mark.parametrize("check", [check_gradients, check_directions])
-def test_a_part_is_named_before_its_edit(check):
+def test_a_part_is_named_before_its_edit():
     layer, inputs, _ = CATALOGUE["FeedForward, gelu"].make()
     layer.output.__class__ = Halved
-    first, last = check(layer, *inputs).diagnosis
+    first, last = check_directions(layer, *inputs).diagnosis
     assert (first.line, first.kind) == (Halved.backward.__code__.co_firstlineno + 1, "extra factor")
     assert first.subject == "in output (Halved), dx"
     assert last.cause == "right by themselves: intermediate, activation"
@@ -143,14 +141,8 @@ def test_a_factor_that_is_a_size_is_told_by_its_name_and_right_parts_are_listed(
     assert says in finding.cause
 
 
-@pytest.mark.parametrize(("found", "marks"), [("dy * 2", " " * 14 + "^" * 6), ("dx = dy * 2", ""), ("absent", "")])
-def test_the_marks_stand_below_what_is_concerned(found, marks):
-    said = describe_place(Finding("unknown", "dx", place="dx = dy * 2", found=found, line=42, column=5))
-    assert said.splitlines()[1:] == ["    42:  dx = dy * 2", *filter(None, [marks])]
-
-
 N, D = 11, 6
-SEEDS = range(10)
+SEEDS = range(4)
 SIZES, NUMBERS = {"N": N, "D": D, "the number of targets": 5}, {"p": 0.3}
 
 
@@ -169,23 +161,13 @@ MISTAKES = {
     "sum for mean": (lambda r: r * D, "factor", "6.000 times too large, everywhere: 6 is D"),
     "mean for sum": (lambda r: r / N, "factor", "11.000 times too small, everywhere: 11 is N"),
     "sign": (lambda r: -r, "factor", "dx has the wrong sign, everywhere"),
-    "twice": (lambda r: r * 2, "factor", "dx is 2.000 times too large, everywhere"),
-    "root": (lambda r: r * np.sqrt(D), "factor", "that is √6, and 6 is D"),
-    "root below": (lambda r: r / np.sqrt(D), "factor", "2.449 times too small, everywhere: that is √6, and 6 is D"),
     "keeping": (lambda r: r * 0.7, "factor", "0.7 is 1 − p"),
-    "nameless": (lambda r: r * 1.2344, "factor", "dx is 1.234 times too large, everywhere"),
-    "huge": (lambda r: r * 1e12, "factor", "dx is 1e+12 times too large, everywhere"),
     "one row": (lambda r: with_rows(r, 4, 2.0), "place", "right but for row 4 (counted from 0)"),
     "places": (lambda r: r * (1 + np.eye(N, D)), "place", "but for 6 of its 66 numbers, at [0, 0], [1, 1], [2, 2]"),
-    "last row": (lambda r: with_rows(r, -1, 0.0), "place", "row 10 (counted from 0): it is 0 there"),
-    "but for rounding": (lambda r: 1e-17 * r, "zero", "dx is 0 everywhere, but y depends on x"),
-    "nothing": (lambda r: 0 * r, "zero", "dx is 0 everywhere, but y depends on x"),
     "infinite": (lambda r: np.where(np.arange(D) == 3, np.inf, r), "not finite", "has 11 of 66 numbers that are not"),
     "other dtype": (lambda r: r.astype(np.float32), "dtype", "dx is float32, and x is float64"),
     "flat": (lambda r: r.sum(axis=0), "shape", "it is right, but summed over axis 0"),
     "shape": (lambda r: r.T, "shape", "dx has shape (6, 11), and x has shape (11, 6): transposed, it is right"),
-    "stacked": (lambda r: np.stack([r / 2, r / 2]), "shape", "summed over axis 0, it is right"),
-    "reshaped": (lambda r: r.reshape(D, N), "shape", "its numbers are right, and only need a reshape"),
 }
 WITHOUT_NOISE = ("zero", "not finite", "dtype", "shape")
 
@@ -208,20 +190,13 @@ def test_nothing_is_said_that_is_only_nearly_true(name):
         assert explain(wrong, right, name="x", sizes=SIZES, numbers=NUMBERS) == []
 
 
-@pytest.mark.parametrize("shape", [(), (1,), (2,), (5,), (1, 1), (2, 2), (1, 7), (7, 1), (3, 5), (2, 3, 5)])
+@pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 2), (7, 1), (2, 3, 5)])
 def test_nothing_is_said_of_noise_in_any_shape_and_of_what_is_right(shape):
     rng = np.random.default_rng(0)
-    for _ in range(50):
+    for _ in range(20):
         wrong, right = rng.standard_normal((2, *shape))
         assert explain(right, right, name="x") == []
         assert explain(wrong, right, name="x", sizes=SIZES, numbers=NUMBERS) == []
-
-
-def test_an_array_that_is_known_is_named():
-    for seed in SEEDS:
-        right, dy = drawn(seed)
-        (finding,) = explain(dy, right, name="x", known={"dy": dy})
-        assert (finding.kind, finding.cause) == ("another", "dx equals dy")
 
 
 MEAN_OF_TARGETS = """

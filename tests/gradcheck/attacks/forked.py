@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from npbert import NO_TAPE
-from tests.gradcheck.attacks.formulas import INF, MINUS, ONES, TWO, UP
+from tests.gradcheck.attacks.formulas import INF, MINUS, TWO, UP
 
 THIRTY, HALF = np.full(20, 0.3), np.full(3, 0.5)
 
@@ -66,9 +66,7 @@ def warned(x):
 
 TRUTHS = {
     "true is 1": (lambda t: (np.logical_or(t, 0) == 1).all(), HALF),
-    "a count": (lambda t: np.logical_or(t, 0).sum() == 3, HALF),
     "an index": (lambda t: np.eye(4)[t.astype(bool).astype(int)][0, 1] == 1, HALF),
-    "select": (lambda t: np.select([np.logical_and(t, 1)], [t.size], 0)[0] == 3, ONES),
 }
 """A truth value is 0 or 1."""
 
@@ -77,12 +75,9 @@ KINDS = {
     for name, is_so in {
         "dtype": lambda z: z.dtype == np.float64,
         "type of the array": lambda z: type(z) is np.ndarray,
-        "type of a number": lambda z: isinstance(z[0], float),
         "Real": lambda z: isinstance(z[0], numbers.Real),
-        "tolist": lambda z: type(z.tolist()[0]) is float,
         "attribute": lambda z: not hasattr(z[0], "tangent"),
-        "of numpy": lambda z: type(np) is type(math),
-        "of math": lambda z: type(math.exp) is type(len),
+        "of a module": lambda z: type(np) is type(math),
     }.items()
 }
 """Code may ask what kind its numbers and its modules are."""
@@ -91,16 +86,10 @@ CASTS = {
     name: (works(do), TWO)
     for name, do in {
         "float": lambda z: float(z[0]),
-        "int": lambda z: int(z[0]),
         "float32": lambda z: z.astype(np.float32),
-        "asarray": lambda z: np.asarray(z, float),
-        "floor": lambda z: math.floor(z[0]),
         "format": lambda z: f"{z[0]:.3f}",
         "hash": lambda z: hash(z[0]),
-        "fft": lambda z: np.fft.fft(z),
         "no rule": lambda z: np.i0(z),
-        "a power of another": lambda z: 2.0**z,
-        "an inverse": lambda z: np.linalg.inv(np.diag(z)),
     }.items()
 }
 """Where exact numbers raise, code may fall back to something else."""
@@ -108,19 +97,14 @@ CASTS = {
 SHOWN = {
     "bytes": (lambda z: np.frombuffer(z.tobytes())[0] > 1, TWO),
     "repr": (lambda z: "Number" not in repr(z), TWO),
-    "str": (works(lambda z: float(str(z[0]))), TWO),
-    "unique": (lambda t: np.unique(t).dtype == float, THIRTY),
     "argmax": (lambda t: np.log(t)[::-1].argmax() == 1, MINUS),
     "digitize": (works(lambda t: np.digitize(t, [0.0, 1.0, 2.0])), UP),
-    "isclose": (works(lambda t: np.isclose(t, 0.3)), THIRTY),
 }
 """A float can be read in other ways than by arithmetic: by its bytes, its name, its place in an order."""
 
 SEEN = {
     "pairwise sum": (lambda t: t.sum() == float(THIRTY.sum()), THIRTY),
-    "exp": (lambda t: (np.exp(t) == np.exp(np.linspace(-9.0, 9.0, 97))).all(), np.linspace(-9.0, 9.0, 97)),
     "expm1": (lambda t: (np.expm1(1e-17 * t) > 0).all(), UP),
-    "cbrt of a negative number": (lambda t: np.cbrt(t)[0] < 0, MINUS),
     "log10": (lambda t: np.log10(t)[0] == 3.0, np.array([1000.0])),
     "tanh of ∞": (lambda t: (np.tanh(t * INF) == 1).all(), TWO),
     "NaN": (lambda t: np.isnan(np.sqrt(t)).any(), MINUS),
@@ -129,7 +113,6 @@ SEEN = {
 
 ERRORS = {
     "ValueError": (fails(lambda t: math.log(t[0])), MINUS),
-    "OverflowError": (fails(lambda t: math.exp(400 * t[0])), TWO),
     "a warning": (fails(warned), MINUS),
     "no error": (works(lambda t: 1 / t), np.zeros(2)),
 }
@@ -137,9 +120,7 @@ ERRORS = {
 
 LAYERS = {
     "what is writable": lambda z, tape: z.flags.writeable,
-    "floats": lambda z, tape: z.dtype == float,
-    "the tape": lambda z, tape: tape.keeps,
-    "the length of the tape": lambda z, tape: len(tape) == 1,
+    "the tape": lambda z, tape: len(tape) == 1,
 }
 """A layer may look at its caller by the tape."""
 

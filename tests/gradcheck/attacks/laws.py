@@ -1,7 +1,5 @@
 """Right backwards that agree with forward by a law, or as far as floats can."""
 
-import math
-
 import numpy as np
 
 from tests.gradcheck.attacks.formulas import (
@@ -25,8 +23,7 @@ from tests.gradcheck.attacks.formulas import (
     softmax_vjp,
 )
 
-ALPHA = 1.6732632423543772
-SCALES = (1e-6, 1e-5, 1e-3, 1e3, 1e6)
+SCALES = (1e-6, 1e-3, 1e6)
 
 
 def at_scales(forms):
@@ -36,20 +33,16 @@ def at_scales(forms):
 
 FLOATS = {
     "LayerNorm over 2": (normed, normed_vjp, X[:, :2]),
-    "LayerNorm at a mean of 1e6": (normed, normed_vjp, X + 1e6),
     "tanh at 18": (np.tanh, of_x(lambda x: 1 - np.tanh(x) ** 2), np.array([18.0, -17.0])),
     "dy/cosh² at 70": (np.tanh, of_x(lambda x: 1 / np.cosh(x) ** 2), np.array([0.5, 70.0])),
     "sigmoid at 40": (sigmoid, of_x(lambda x: sigmoid(x) * (1 - sigmoid(x))), np.array([40.0, -40.0])),
-    "softmax at ±1000": (softmax, softmax_vjp, 1000 * X),
     "log softmax at 700": (log_softmax, lambda dy, x: dy - np.exp(log_softmax(x)) * dy.sum(1, keepdims=True), 700 * X),
-    "e^(−x²) at 20": (lambda x: np.exp(-x * x), of_x(lambda x: -2 * x * np.exp(-x * x)), np.array([1.0, 20.0])),
     "nearly parallel": (cosine, cosine_vjp, X, X * (1 + 1e-5 * Z)),
     "tan near π/2": (np.tan, of_x(lambda x: 1 + np.tan(x) ** 2), np.array([1.5707, 0.3])),
     **at_scales(
         {
             "LayerNorm": (lambda x: normed(x, 0), lambda dy, x: normed_vjp(dy, x, 0), X),
             "a root": (lambda x: np.sqrt(1 + x * x), of_x(lambda x: x / np.sqrt(1 + x * x)), X),
-            "arcsinh": (np.arcsinh, of_x(lambda x: 1 / np.sqrt(1 + x * x)), X),
             "a direction": (
                 lambda x: x / length(x),
                 lambda dy, x: (dy - x * (dy * x).sum(1, keepdims=True) / length(x) ** 2) / length(x),
@@ -63,10 +56,8 @@ FLOATS = {
 
 LAWS = {
     "a mask of −∞": (attention, attention_vjp, W, np.array([[0, -INF, 0]])),
-    "a mask of −1e9": (attention, attention_vjp, W, np.array([[0, -1e9, 0]])),
     **of_each(
         {
-            "√a √a": (lambda x: np.sqrt(x) * x, lambda x: 1.5 * x / np.sqrt(x)),
             "1/x by logs": (lambda x: np.log(x) * 3, lambda x: 3 * np.exp(-np.log(x))),
         },
         UP,
@@ -80,8 +71,6 @@ LAWS = {
             ),
             "1 + tan² = 1/cos²": (np.tan, lambda x: 1 / np.cos(x) ** 2),
             "1 − σ(x) = σ(−x)": (sigmoid, lambda x: sigmoid(x) * sigmoid(-x)),
-            "log(1 + eˣ)": (lambda x: np.log1p(np.exp(x)), lambda x: 1 - np.exp(-np.log1p(np.exp(x)))),
-            "tanh by sigmoid": (lambda x: 2 * sigmoid(2 * x) - 1, lambda x: 1 - (2 * sigmoid(2 * x) - 1) ** 2),
         },
         X,
     ),
@@ -99,13 +88,8 @@ BEYOND = {
     **of_each(
         {
             "e^a e^b": (lambda x: np.exp(x) * np.exp(x), lambda x: 2 * np.exp(2 * x)),
-            "sin 2x": (lambda x: np.sin(x) ** 2, lambda x: np.sin(2 * x)),
             "σ by tanh": (sigmoid, lambda x: (1 - np.tanh(x / 2) ** 2) / 4),
             "a rounded constant": (lambda x: x / 0.123456789123, lambda x: 1 / 0.123456789123 + 0 * x),
-            "SELU by y + λα": (
-                lambda x: 1.05 * np.where(x > 0, x, ALPHA * (np.exp(x) - 1)),
-                lambda x: np.where(x > 0, 1.05, 1.05 * ALPHA * (np.exp(x) - 1) + 1.05 * ALPHA),
-            ),
             "0/0 made 0": (
                 lambda x: np.maximum(x, 0) ** 2,
                 lambda x: np.nan_to_num(2 * (r := np.maximum(x, 0)) ** 2 / r),
@@ -113,7 +97,6 @@ BEYOND = {
         },
         X,
     ),
-    "log(ab)": (lambda x: np.log(3 * x) * x, of_x(lambda x: np.log(x) + math.log(3) + 1), UP),
     "a loss of Python's": (lambda x: float((x * x).sum()), lambda dy, x: 2 * dy * x, X),
     **at_scales(
         {

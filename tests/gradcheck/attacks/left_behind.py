@@ -98,10 +98,7 @@ def computed():
 
 
 class Slotted:
-    __slots__ = ("last", "rows")
-
-    def __init__(self):
-        self.rows = []
+    __slots__ = ("last",)
 
 
 def mean_in_place(self, x):
@@ -160,14 +157,6 @@ def in_default():
     return pair(remember)
 
 
-def in_attribute():
-    def remember(x):
-        remember.rows.append(x)
-
-    remember.rows = []
-    return pair(remember)
-
-
 def in_module(x):
     COUNT[0] += 1
     TABLE.setdefault(x.shape, np.zeros(x.shape))
@@ -177,45 +166,23 @@ def in_thread(x):
     LOCAL.last = x
 
 
-class Exp:
-    """It keeps y on the class."""
-
-    y = None
-
-    @staticmethod
-    def forward(ctx, x):
-        meanwhile()
-        Exp.y = np.exp(x)
-        return Exp.y
-
-    @staticmethod
-    def backward(ctx, dy):
-        return dy * Exp.y
-
-
 LEFT = {
     "functools.cache": layer(lambda self, x: mask(len(x))),
-    "functools.lru_cache": layer(lambda self, x: table(np.dtype(float))),
     "functools.lru_cache by the dtype": layer(lambda self, x: table(x.dtype)),
     "a dict on self": layer(lambda self, x: self.masks.setdefault(len(x), np.zeros((2, 2))), masks={}),
-    "a counter on self": layer(lambda self, x: setattr(self, "calls", self.calls + 1), calls=0),
     "a mean in place": layer(mean_in_place, mean=np.zeros(3)),
     "the last x": layer(lambda self, x: setattr(self, "last", x)),
     "a slot of what is held": layer(lambda self, x: setattr(self.slotted, "last", x.sum()), slotted=Slotted()),
-    "a list in a slot": layer(lambda self, x: self.slotted.rows.append(x), slotted=Slotted()),
     "a plain holder": layer(lambda self, x: setattr(self.held, "last", x), held=types.SimpleNamespace(last=np.ones(2))),
     "a deque": layer(lambda self, x: self.last.append(x), last=collections.deque([0.5], maxlen=2)),
-    "a set": layer(lambda self, x: self.shapes.add(x.shape), shapes=set()),
     "a generator": layer(lambda self, x: self.rng.random(), rng=np.random.default_rng(3)),
     "a counter of the class": layer(in_class),
     "what is busy when a cast fails": layer(used, is_busy=False),
     "a gradient and an optimizer": learned,
     "a closure": in_closure,
     "a default argument": in_default,
-    "an attribute of a function": in_attribute,
     "the module": lambda: pair(in_module),
     "a thread's own": lambda: pair(in_thread),
     "NumPy's generator": lambda: pair(lambda x: np.random.random()),
-    "the class of a ctx": lambda: (Exp, X),
 }
 """What a layer keeps is kept byte for byte, and caches hold floats."""

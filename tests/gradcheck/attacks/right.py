@@ -1,18 +1,18 @@
 """Right backwards, by the principle that makes them look wrong. None may be refuted, and none told as wrong.
 
 The cases of PROVABLE follow by algebra, from the derivatives of known functions and from small laws; those of UNPROVED
-do not. `truth.py` shows of each case that it is right.
+do not.
 """
 
 import numpy as np
 
+from tests.gradcheck import courses
 from tests.gradcheck.attacks import laws, rules
 from tests.gradcheck.attacks.formulas import (
     AT_0,
     SOME,
     W,
     X,
-    Z,
     cosine,
     cosine_vjp,
     normed,
@@ -22,15 +22,8 @@ from tests.gradcheck.attacks.formulas import (
     softmax,
     softmax_vjp,
 )
-
-COUNTS = np.array([2.0, 0.0, 1.0])
-
-
-def divergence_vjp(dy, x, z):
-    p, q = softmax(x), softmax(z)
-    log = np.log(p) - np.log(q)
-    return dy * p * (log - (p * log).sum(axis=1, keepdims=True)), dy * (q - p)
-
+from tests.gradcheck.test_others import n
+from tests.gradcheck.test_prove import PAIRS
 
 ZERO = {
     "a bias before BatchNorm": (
@@ -39,12 +32,6 @@ ZERO = {
         W,
         X[0],
     ),
-    "KL(p‖p)": (
-        lambda x, z: (softmax(x) * (np.log(softmax(x)) - np.log(softmax(z)))).sum(),
-        divergence_vjp,
-        X,
-        X.copy(),
-    ),
     "the sum of softmax": (lambda x: softmax(x).sum(axis=1), lambda dy, x: softmax_vjp(dy[:, None] + 0 * x, x), X),
     "the bias of the keys": (
         lambda x, b: softmax(x @ (x + b).T),
@@ -52,25 +39,17 @@ ZERO = {
         W,
         X[0],
     ),
-    "a softmax of one": (softmax, softmax_vjp, X[:, :1]),
-    "a loss at its minimum": (lambda x: ((x - X) ** 2).sum(), lambda dy, x: dy * 2 * (x - X), X.copy()),
     "the cosine of one direction": (cosine, cosine_vjp, X, 3.3 * X),
     "sin² + cos²": (
         lambda x: np.sin(x) ** 2 + np.cos(x) ** 2,
         of_x(lambda x: 2 * np.sin(x) * np.cos(x) - 2 * np.cos(x) * np.sin(x)),
         X,
     ),
-    "dead": (lambda x: np.maximum(x - 9, 0), of_x(lambda x: x > 9), X),
 }
 """The true gradient is 0, and what is left of rounding is nothing in proportion to what was summed."""
 
 
 DIVIDED = {
-    "means of nothing": (
-        lambda x: np.where(COUNTS > 0, x / COUNTS, 0),
-        lambda dy, x: np.where(COUNTS > 0, dy / COUNTS, 0),
-        X,
-    ),
     "a factor of 0": (
         lambda x: np.prod(np.where(SOME, x, 1.0)),
         lambda dy, x: np.where(SOME, dy * np.prod(np.where(SOME, x, 1.0)) / x, 0),
@@ -81,7 +60,6 @@ DIVIDED = {
         of_x(lambda x: np.where(x > 0, 1 / x, 0)),
         X,
     ),
-    "x / ∞": (lambda x, z: x + z / np.inf, lambda dy, x, z: (dy, dy / np.inf), X, Z),
     **of_each(
         {
             "sinc": (
@@ -106,15 +84,10 @@ TIES = {
     **of_each(
         {
             "ReLU, from the left": (lambda x: np.maximum(x, 0), lambda x: x > 0),
-            "ReLU, between": (lambda x: np.maximum(x, 0), lambda x: np.heaviside(x, 0.5)),
             "ReLU by a product": (lambda x: x * (x > 0), lambda x: np.where(x >= 0, 1.0, 0.0)),
             "ReLU by |x|": (lambda x: (x + np.abs(x)) / 2, lambda x: (1 + np.sign(x)) / 2),
-            "leaky ReLU": (lambda x: np.where(x > 0, x, 0.1 * x), lambda x: np.where(x >= 0, 1, 0.1)),
-            "|x|": (np.abs, np.sign),
-            "clip": (lambda x: np.clip(x, -1, 1), lambda x: (x > -1) & (x < 1)),
             "clip, with its bounds": (lambda x: np.clip(x, -1, 1), lambda x: (x >= -1) & (x <= 1)),
             "ELU": (lambda x: np.where(x > 0, x, np.exp(x) - 1), lambda x: np.where(x >= 0, 1, np.exp(x))),
-            "hinge": (lambda x: np.maximum(0, 1 - x).sum(), lambda x: -1.0 * (x <= 1)),
         },
         AT_0,
     ),
@@ -123,7 +96,6 @@ TIES = {
         lambda dy, x: np.array([d if v >= 0 else 0 * d for d, v in zip(dy, x, strict=True)]),
         AT_0[0],
     ),
-    "an L1 loss": (lambda x: np.abs(x - AT_0).mean(), lambda dy, x: dy * np.sign(x - AT_0) / x.size, AT_0.copy()),
     "the maxima, evenly": (lambda x: x.max(axis=1), lambda dy, x: dy[:, None] * evenly(x), TIED),
     "np.maximum": (np.maximum, lambda dy, x, z: (dy * (x >= z), dy * (x < z)), AT_0, np.zeros((2, 3))),
     "the median": (
@@ -133,6 +105,38 @@ TIES = {
     ),
 }
 """At a tie each one-sided derivative is right, and what lies between."""
+
+
+def causal_forward(x, wqkv, heads):
+    t, d = x.shape
+    q, k, v = ((x @ w).reshape(t, heads, -1).swapaxes(0, 1) for w in np.split(wqkv, 3, axis=1))
+    scores = q @ k.swapaxes(1, 2) / np.sqrt(d // heads)
+    scores = np.where(np.tril(np.ones((t, t))) == 1, scores, -np.inf)
+    p = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    p = p / p.sum(axis=-1, keepdims=True)
+    return (p @ v).swapaxes(0, 1).reshape(t, d), {"x": x, "w": wqkv, "q": q, "k": k, "v": v, "p": p}
+
+
+def causal_backward(dout, cache):
+    q, k, v, p = (cache[key] for key in "qkvp")
+    t, d = dout.shape
+    do = dout.reshape(t, len(q), -1).swapaxes(0, 1)
+    dp = do @ v.swapaxes(1, 2)
+    ds = p * (dp - (dp * p).sum(axis=-1, keepdims=True)) / np.sqrt(d // len(q))
+    found = ds @ k, ds.swapaxes(1, 2) @ q, p.swapaxes(1, 2) @ do
+    dqkv = np.concatenate([each.swapaxes(0, 1).reshape(t, d) for each in found], axis=1)
+    return dqkv @ cache["w"].T, cache["x"].T @ dqkv
+
+
+STYLES = {
+    **{name: (f, vjp, *inputs) for name, (f, vjp, inputs) in PAIRS.items()},
+    "affine, ReLU": (courses.sandwich_forward, courses.sandwich_backward, n(2, 4), n(4, 3), n(3)),
+    "dropout": (courses.dropout_forward, courses.dropout_backward, n(4, 5), {"p": 0.7, "seed": 3}),
+    "LSTM": (courses.lstm_forward, courses.lstm_backward, n(3, 2), n(3, 4)),
+    "causal attention": (causal_forward, causal_backward, n(3, 4), n(4, 12), 2),
+    "LayerNorm": (normed, normed_vjp, n(3, 4)),
+}
+"""Layers as courses and libraries have them: proved at any scale of the first array."""
 
 
 def named(**groups):

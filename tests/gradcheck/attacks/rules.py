@@ -3,17 +3,7 @@
 import numpy as np
 
 from npbert import NO_TAPE
-from tests.gradcheck.attacks.formulas import INF, SOME, UP, W, X, Z, of_x, sigmoid
-
-SPD = W @ W.T + np.eye(3)
-
-
-def cholesky_vjp(dy, a):
-    chol = np.linalg.cholesky(a)
-    inside, inverse = np.tril(chol.T @ dy), np.linalg.inv(chol)
-    inside[np.diag_indices(3)] *= 0.5
-    grad = inverse.T @ inside @ inverse
-    return np.tril(grad + grad.T) - np.diag(np.diag(grad))
+from tests.gradcheck.attacks.formulas import UP, W, X, Z, of_x, sigmoid
 
 
 def solve_vjp(dy, a, b):
@@ -22,30 +12,19 @@ def solve_vjp(dy, a, b):
 
 
 RULES = {
-    "inv": (np.linalg.inv, lambda dy, a: -(i := np.linalg.inv(a)).T @ dy @ i.T, W),
     "solve": (np.linalg.solve, solve_vjp, W, Z.T),
     "det": (np.linalg.det, lambda dy, a: dy * np.linalg.det(a) * np.linalg.inv(a).T, W),
     "slogdet": (lambda a: np.linalg.slogdet(a)[1], lambda dy, a: dy * np.linalg.inv(a).T, W),
-    "cholesky": (lambda a: np.linalg.cholesky(np.tril(a) + np.tril(a, -1).T), cholesky_vjp, SPD),
-    "matrix_power": (lambda a: np.linalg.matrix_power(a, 2), lambda dy, a: dy @ a.T + a.T @ dy, W),
-    "hypot": (np.hypot, lambda dy, x, z: (dy * x / np.hypot(x, z), dy * z / np.hypot(x, z)), X, Z),
     "logaddexp": (np.logaddexp, lambda dy, x, z: (dy * sigmoid(x - z), dy * sigmoid(z - x)), X, Z),
     "sum where": (lambda x: x.sum(axis=1, where=x > 0), lambda dy, x: dy[:, None] * (x > 0), X),
-    "max where": (lambda x: np.max(x, where=SOME, initial=-INF), lambda dy, x: dy * (np.arange(4) == 3), UP),
     "log where": (
         lambda x: np.log(x, where=x > 1, out=np.zeros_like(x)),
         of_x(lambda x: np.where(x > 1, 1 / x, 0)),
         UP[[0, 2, 3]],
     ),
     "cumprod": (np.cumprod, lambda dy, x: np.cumsum((dy * np.cumprod(x))[::-1])[::-1] / x, UP),
-    "cross": (np.cross, lambda dy, x, z: (np.cross(z, dy), np.cross(dy, x)), X, Z),
     "a quantile": (lambda x: np.quantile(x, 0.25), lambda dy, x: dy * np.array([0.25, 0.75, 0, 0]), UP),
     "arctan2": (np.arctan2, lambda dy, x, z: (dy * z / (x * x + z * z), -dy * x / (x * x + z * z)), X, Z),
-    "a table": (
-        lambda x: np.interp(x, [-2.0, 0.1, 3.0], [1.0, 0.0, 2.0]),
-        of_x(lambda x: np.where(x < 0.1, -1 / 2.1, 2 / 2.9)),
-        X,
-    ),
     "sort": (np.sort, lambda dy, x: dy[np.argsort(np.argsort(x))], UP[[2, 0, 3, 1]]),
 }
 """Functions that people differentiate."""
@@ -56,10 +35,7 @@ def times(x, w):
 
 
 FORMS = {
-    "an input called target": (lambda x, target: x * target, lambda dy, x, target: (dy * target, dy * x), X, Z),
     "None for the last": (times, lambda dy, x, w: (dy * w, None), X, Z),
-    "None for the first": (times, lambda dy, x, w: [None, dy * x], X, Z),
-    "a dict": (times, lambda dy, x, w: {"x": dy * w, "w": dy * x}, X, Z),
     "a dict of dx and dw": (times, lambda dy, x, w: {"dw": dy * x, "dx": dy * w}, X, Z),
     "a cache": (lambda x, w: (x * w, (x, w)), lambda dy, cache: [dy * cache[1], dy * cache[0]], X, Z),
     "a loss and a list": (lambda x, w: ((x * w).sum(), [w, x]), X, Z),
@@ -97,7 +73,7 @@ class Careful:
 
 RAISED = {
     f"{error.__name__} in {where}": (Careful(error("a kind"), where), X)
-    for error in (AssertionError, OSError, StopIteration, NotImplementedError, RecursionError, Warning)
+    for error in (AssertionError, StopIteration, Warning)
     for where in ("forward", "backward")
 }
 """Whatever code raises on exact numbers, it is not proved, and no more than that."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.training.plot import PlottedText
-
 
 class Goal(NamedTuple):
     """The metric of the evaluation that chooses the best model.
@@ -41,7 +39,6 @@ class Evaluation:
     evaluate: returns the metrics on a held-out set by name; `goal` names the decisive one; without it the last model is
     the best.
     show: called after `evaluate`; returns predictions for a few examples, as a row for shown.jsonl.
-    example: a text; TensorBoard shows its attention, if the model has a `bert`.
     cost: its time, in steps; a longer evaluation runs less often.
     kinds: a name for each loss of the model, such as ("mlm", "nsp").
     reads: the inputs of the run by name, a path or a text. A resumed run, and each of several processes, must have the
@@ -51,7 +48,6 @@ class Evaluation:
     evaluate: Callable[[], dict[str, float]] | None = None
     goal: Goal | None = None
     show: Callable[[], dict[str, object]] | None = None
-    example: PlottedText | None = None
     cost: float = 0.0
     kinds: tuple[str, ...] = ("",)
     reads: Mapping[str, Path | str] = field(default_factory=dict)

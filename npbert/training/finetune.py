@@ -21,7 +21,6 @@ from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
-from npbert.training.plot import example_of
 from npbert.training.reads import vocabulary
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, labels_of, task_class
@@ -134,7 +133,6 @@ class Finetuning(ShownRun):
                 self.evaluate if self.held_out else None,
                 Goal(metric),
                 show=self.show if self.held_out else None,
-                example=example_of([example.encoding for example in self.held_out], self.tokenizer),
                 cost=self._num_held_out / settings.batch_size / STEP_IN_FORWARDS,
                 reads=self._reads(),
             ),

@@ -1,68 +1,100 @@
-"""The progress of a run in words: its step, the best so far, and the metrics."""
+"""What a person sees of a run: a bar on a terminal, a few lines in a file, or a text in a notebook."""
+
+from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from textwrap import fill
 from typing import Any
 
 from npbert.display import Text, titled
-from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE, MOST_ROWS, read_json_lines
-from npbert.io.messages import is_quiet
-from npbert.training.log import Bar
+from npbert.io.extras import import_extra
+from npbert.io.messages import LOGGER, is_quiet
+from npbert.training.progress import Step, Watcher
 from npbert.training.state import Run
 
+_LINES = 20
 _EVERY = 0.5  # seconds
 
 
-def progress_in_words(trainer: Run, news: str = "") -> Text:
-    """Return the progress of a Trainer up to its step. news: lines before it."""
-    rows, told, best = [], [], []
-    with suppress(FileError, OSError):
-        rows = read_json_lines(trainer.folder / METRICS_FILE, at_most=MOST_ROWS)
-    goal = trainer.evaluation.goal
-    for name in dict.fromkeys(["loss", "eval_loss", f"eval_{goal.name}" if goal else "loss"]):
-        points = [(row["step"], row[name]) for row in rows if row.get(name) is not None and row["step"] <= trainer.step]
-        ends = dict.fromkeys([*points[:1], *points[-1:]])
-        said = ", ".join(f"{number:.3g} at step {step}" for step, number in ends)
-        told += [f"{name.replace('eval_', 'held-out ')}: {said}"] if said else []
-    for name, value in trainer.progress.best_evaluation.items():
-        best.append(f"{name.replace('_', ' ')} {value:.3g}")
-    judged = f"best: step {trainer.progress.best_step}: {', '.join(best)}" if best else ""
-    where = f"step {trainer.step} of {trainer.settings.steps}"
-    title = f"{type(trainer).__name__} of {type(trainer.model).__name__}: {where}"
-    return titled(title, news, judged, *told)
+class Bar(Watcher):
+    """The progress of a run of `total` steps: a bar on a terminal; otherwise, as in a file, about 20 lines in all; and
+    nothing if npbert is quiet.
+
+    done: the number of earlier steps. is_closed: True if standard output is closed, as after `head` or a lost
+    terminal. (Extra: train.)
+    """
+
+    def __init__(self, total: int, *, done: int) -> None:
+        tqdm = import_extra("tqdm", extra="train").tqdm
+        form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
+        self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
+        self._total, self._done, self._lines = total, done, -1
+        self._start, self.is_closed = time.perf_counter(), False
+
+    def after(self, step: Step) -> None:
+        self._bar.update(1)
+        if step.row:
+            line = training_line(step)
+            self._bar.set_postfix_str(line)
+            lines = _LINES * step.number // self._total
+            if self._bar.disable and lines > self._lines:
+                self._lines = lines
+                left = self._bar.format_interval(seconds_left(step.number, self._total, self._done, self._start))
+                self.say(f"step {step.number} of {self._total}: {line}, {left} left")
+        if step.evaluation:
+            self.say(held_out_line(step))
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        if is_quiet() or self.is_closed:
+            return
+        try:
+            self._bar.write(line)
+            sys.stdout.flush()
+        except OSError as error:
+            self.is_closed = True
+            LOGGER.warning("standard output is closed (%s): the run stops", error.strerror)
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
 
 
-class Live(Bar):
-    """The progress of a run in a notebook: a text that updates, instead of a bar."""
+class Live(Watcher):
+    """The progress of a run in a notebook: a text that updates, instead of a bar. news: lines before it."""
+
+    is_closed = False
 
     def __init__(self, trainer: Run, display: Callable[..., Any], news: str = "") -> None:
-        self._trainer, self._news, self._said, self.is_closed = trainer, f"{news}\n" if news else "", "", False
-        self._first, self._start = trainer.step, time.perf_counter()
+        self._trainer, self._news, self._said = trainer, news, ""
+        self._done, self._start = trainer.step, time.perf_counter()
         self._shown = self._start
         self._handle = display(progress_in_words(trainer, news), display_id=True)
 
-    def update(self) -> None:
-        trainer, now = self._trainer, time.perf_counter()
-        if now - self._shown >= _EVERY:  # a fast run does not wait for the display
-            left = (now - self._start) / max(1, trainer.step - self._first) * (trainer.settings.steps - trainer.step)
-            self._handle.update(progress_in_words(trainer, f"{self._news}{self._said}\nabout {left:.0f} s left"))
-            self._shown = now
+    def after(self, step: Step) -> None:
+        if step.row:
+            self._said = training_line(step)
+        if step.evaluation:
+            self._said = held_out_line(step)
+        if time.perf_counter() - self._shown >= _EVERY:  # a fast run does not wait for the display
+            left = seconds_left(step.number, self._trainer.settings.steps, self._done, self._start)
+            text = progress_in_words(self._trainer, self._news, self._said, f"about {left:.0f} s left")
+            self._handle.update(text)
+            self._shown = time.perf_counter()
 
-    def show(self, numbers: dict[str, float], tokens_per_second: float) -> None:
-        self._said = f"loss {numbers['loss']:.3f}, {tokens_per_second:,.0f} tok/s"
+    def __enter__(self) -> Live:
+        return self
 
-    def say(self, line: str) -> None:
-        self._said = line
-
-    def __exit__(self, *error: object) -> None:
-        end = next((str(each) for each in error if isinstance(each, KeyboardInterrupt)), "")
-        self._handle.update(progress_in_words(self._trainer, f"{self._news}{end}".strip()))
+    def __exit__(self, kind: object, error: object, _: object) -> None:
+        end = str(error) if isinstance(error, KeyboardInterrupt) else ""
+        self._handle.update(progress_in_words(self._trainer, self._news, end))
 
 
-def progress_of(trainer: Run, news: str) -> Bar:
+def progress_of(trainer: Run, news: str) -> Bar | Live:
     """Return a text that updates in a notebook, otherwise a bar. news: the start of a resumed run."""
     ipython = sys.modules.get("IPython")
     if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():
@@ -71,3 +103,37 @@ def progress_of(trainer: Run, news: str) -> Bar:
     if news:
         bar.say(news)
     return bar
+
+
+def progress_in_words(trainer: Run, *lines: str) -> Text:
+    """Return the step of a Trainer and the evaluation of its best model, with lines between them."""
+    title = (
+        f"{type(trainer).__name__} of {type(trainer.model).__name__}: step {trainer.step} of {trainer.settings.steps}"
+    )
+    best = trainer.progress.best_evaluation
+    judged = f"best: step {trainer.progress.best_step}: {in_words(best)}" if best else ""
+    return titled(title, *lines, judged)
+
+
+def training_line(step: Step) -> str:
+    """Return the loss, the accuracies and the speed of the last steps."""
+    parts = [f"loss {step.row['loss']:.3f}"]
+    for name, value in step.row.items():
+        if "accuracy" in name:
+            parts.append(f"{name.removesuffix('_accuracy')} {value:.0%}")
+    return ", ".join([*parts, f"{step.tokens_per_second:,.0f} tok/s"])
+
+
+def held_out_line(step: Step) -> str:
+    """Return the numbers of an evaluation in a line, or in several of at most 79 characters."""
+    return fill(f"step {step.number}: held out: {in_words(step.evaluation)}", 79, subsequent_indent=" " * 4)
+
+
+def in_words(numbers: dict[str, float]) -> str:
+    """Return numbers with their names."""
+    return ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in numbers.items())
+
+
+def seconds_left(step: int, total: int, done: int, start: float) -> float:
+    """Return the time of the remaining steps, by that of the steps since `start`."""
+    return (time.perf_counter() - start) / (step - done) * (total - step)

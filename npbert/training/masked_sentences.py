@@ -13,7 +13,6 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.layers import Softmax
 from npbert.models import TaskModel
 from npbert.training.log import short
-from npbert.training.plot import PlottedText
 
 SENTENCES, GUESSES = 8, 5
 _SHORTEST, _LONGEST, _TOKENS_A_MASK = 8, 24, 8
@@ -38,12 +37,6 @@ class MaskedSentences:
             [tokenizer.mask_id if label != IGNORED else index for index, label in zip(ids, labels, strict=True)]
             for ids, labels in zip(rows, self.labels, strict=True)
         ]
-
-    @property
-    def example(self) -> PlottedText | None:
-        """Return the shortest of the sentences, for a picture of attention."""
-        ids = min(self.input_ids, key=len, default=None)
-        return None if ids is None else PlottedText(Batch(np.array([ids])), self.tokenizer.decode(ids))
 
     def show(self, model: TaskModel) -> dict[str, object]:
         """Return the model's predictions: for each sentence its tokens, and for each masked one its place, the true

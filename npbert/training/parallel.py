@@ -1,4 +1,4 @@
-"""Processes that train one model together: their launcher, their messages, and their shares of the work."""
+"""Processes that train one model together: their launcher, their messages, and what they agree on."""
 
 import logging
 import os
@@ -7,11 +7,13 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from npbert.compute import Array, set_num_threads
+from npbert.data.batch import Batch
 from npbert.io.extras import MissingExtraError, import_extra
 from npbert.io.launcher import launched, launched_rank
 from npbert.io.messages import LOGGER, in_words
@@ -126,27 +128,19 @@ def world() -> Communicator:
     if count == 1:
         return ALONE
     try:
-        mpi = _mpi_of(count)
+        mpi = import_extra("mpi4py.MPI", extra="mpi")
+        size = mpi.COMM_WORLD.size
+        if count and size != count:  # 0: the launcher does not tell
+            library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
+            raise LauncherError(
+                f"the launcher has started {count} processes, but mpi4py sees {size}, as its MPI library ({library}) "
+                "is not the launcher's"
+            )
     except (MissingExtraError, LauncherError):
         if launched_rank():
             LOGGER.setLevel("CRITICAL")  # only the first process prints errors
         raise
-    return MPICommunicator(mpi.COMM_WORLD.Dup(), mpi) if mpi.COMM_WORLD.size > 1 else ALONE
-
-
-def _mpi_of(count: int) -> Any:
-    """Return the module mpi4py.MPI, after a check of its number of processes, unless the launcher's is 0 (unknown)."""
-    try:
-        mpi = import_extra("mpi4py.MPI", extra="mpi")
-    except RuntimeError as error:  # mpi4py finds no MPI library
-        raise LauncherError(f"mpi4py finds no MPI: {error}; to install one: pip install mpich") from error
-    if count and mpi.COMM_WORLD.size != count:
-        library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
-        raise LauncherError(
-            f"the launcher has started {count} processes, but mpi4py sees {mpi.COMM_WORLD.size}, as its MPI library "
-            f"({library}) is not the launcher's"
-        )
-    return mpi
+    return MPICommunicator(mpi.COMM_WORLD.Dup(), mpi) if size > 1 else ALONE
 
 
 def launch_command(count: int, environment: Mapping[str, str] = os.environ) -> list[str]:
@@ -171,10 +165,41 @@ def share_cores(communicator: Communicator) -> None:
     if not any(name in os.environ for name in CHOSEN_BY):
         set_num_threads(max(1, int(room[communicator.rank] + 1e-9)))
     if communicator.is_first and min(room) < 1 - 1e-9:
-        theirs = owners[room.index(min(room))]
-        count = sum(not set(theirs).isdisjoint(each) for each in owners)
-        warnings.warn(
-            f"{count} processes share {len(theirs)} core{'s' * (len(theirs) > 1)} of {theirs[0][0]}, and wait "
-            f"for each other; start fewer, or bind them differently (mpiexec --bind-to none)",
-            stacklevel=3,
-        )
+        fix = "start fewer, or bind them differently (mpiexec --bind-to none)"
+        warnings.warn(f"processes share cores, and wait for each other; {fix}", stacklevel=3)
+
+
+def check_same(communicator: Communicator, values: Mapping[str, object], *, shown: bool = True) -> None:
+    """Raise ValueError on all processes unless each has the same values by name. shown: include them in the error."""
+    first, *_ = everyone = communicator.gather(values)
+    for rank, theirs in enumerate(everyone):
+        for name in {**theirs, **first}:
+            ours, other = first.get(name), theirs.get(name)
+            if ours != other:
+                how = f": {other} and not {ours}" if shown else ""
+                raise ValueError(f"process {rank} has another {name} than process 0{how}")
+
+
+def check_same_batch(communicator: Communicator, batch: Batch) -> None:
+    """Raise ValueError on all processes unless each has read the same batch."""
+    if communicator.size > 1:
+        checksum = 0
+        for _, array in sorted(vars(batch).items()):
+            checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
+        check_same(communicator, {"batch, so other files,": checksum}, shown=False)
+
+
+def done_by_the_first(communicator: Communicator, work: Callable[[], object]) -> None:
+    """Run work() only on process 0.
+
+    Raises: on all processes an OSError, ValueError or ImportError of `work`.
+    """
+    error: Exception | None = None
+    if communicator.is_first:
+        try:
+            work()
+        except (OSError, ValueError, ImportError) as failed:
+            error = failed
+    of_the_first = communicator.gather(error)[0]
+    if of_the_first:
+        raise error or of_the_first

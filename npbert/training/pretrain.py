@@ -136,7 +136,6 @@ class Pretraining(ShownRun):
                 self.evaluate if self.held_out else None,
                 None if settings.objective == "rtd" else Goal("loss"),  # the better the generator, the harder it gets
                 show=self.show,
-                example=self.sentences.example,
                 cost=len(self.held_out) / STEP_IN_FORWARDS,
                 kinds=self.kinds,
                 reads={**reads, "vocabulary": vocabulary(self.tokenizer)},

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.task_data import START, Position
-from npbert.io.errors import count_from
 from npbert.training.accumulate import StepLosses
 
 
@@ -26,8 +25,8 @@ class Data(Protocol):
 class Step:
     """A step: its number, from 1 on, the batch, the losses, and the norm of the gradient.
 
-    seed: of the batch's dropout, as in `gradients_of`. row: the means since the last row, and more, in a logged step.
-    evaluation, shown: the results of an evaluation, after a step that `is_judged`.
+    seed: of the batch's dropout, as in `gradients_of`. is_logged, is_judged, is_saved: what follows the step.
+    row: the means since the last row, and more. evaluation, shown: the results of an evaluation.
     """
 
     number: int
@@ -36,9 +35,11 @@ class Step:
     losses: StepLosses
     gradient_norm: float
     learning_rate: float
+    is_logged: bool
+    is_judged: bool
+    is_saved: bool = False
     seconds: float = 0.0
     row: dict[str, float] = field(default_factory=dict)
-    is_judged: bool = False
     evaluation: dict[str, float] = field(default_factory=dict)
     shown: dict[str, object] = field(default_factory=dict)
 
@@ -60,40 +61,29 @@ class Watcher:
         """Called when the gradients are complete, before the parameters change."""
 
     def after(self, step: Step) -> None:
-        """Called after the step and its evaluation."""
-
-    def before_save(self) -> None:
-        """Called before the state is saved, to write all that is pending."""
+        """Called after the step and its evaluation, before the state is saved."""
 
 
-@dataclass
-class Averages:
-    """Sums over steps, by name: of losses, right predictions and targets."""
-
-    sums: dict[str, float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
+class Averages(dict[str, list[float]]):
+    """Sums over steps, and their numbers of targets, by name: of losses, and of right predictions."""
 
     def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
         """Add the losses of a step, with these names of their kinds."""
         for index, kind in enumerate(kinds):
-            prefix, count = f"{kind}_" if kind else "", step.counts[index]
-            self._add(f"{prefix}loss", step.losses[index] * count, count)
+            count, found = step.counts[index], {"loss": step.losses[index] * step.counts[index]}
             if step.right is not None:
-                self._add(f"{prefix}accuracy", step.right[index], count)
+                found["accuracy"] = step.right[index]
+            for what, value in found.items():
+                name = f"{kind}_{what}" if kind else what
+                total, targets = self.get(name, (0.0, 0))
+                self[name] = [total + value, targets + count]
 
     def means(self) -> dict[str, float]:
         """Return the means over the targets by name; `loss` is the sum of the means of several kinds."""
-        means = {name: value / self.counts[name] for name, value in self.sums.items()}
+        means = {name: value / count for name, (value, count) in self.items()}
         if not means or "loss" in means:
             return means
         return {"loss": sum(value for name, value in means.items() if name.endswith("_loss")), **means}
-
-    def _add(self, name: str, value: float, count: int) -> None:
-        self.sums[name] = self.sums.get(name, 0.0) + value
-        self.counts[name] = self.counts.get(name, 0) + count
-
-
-COUNT = count_from(0)
 
 
 @dataclass
@@ -105,13 +95,16 @@ class Progress:
     epoch: int
     epoch_seed: int
     place: Position = START
-    best: float | None = None
     best_step: int = 0
     best_evaluation: dict[str, float] = field(default_factory=dict)
     evaluations_since_best: int = 0
     evaluation: dict[str, float] = field(default_factory=dict)
     averages: Averages = field(default_factory=Averages)
     total_steps: int = 0
+
+    def __post_init__(self) -> None:
+        """Make a place and averages of the lists and dicts of JSON."""
+        self.place, self.averages = Position(*self.place), Averages(self.averages)
 
     def batches(self, data: Data, rng: np.random.Generator) -> Iterator[Batch]:
         """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data
@@ -127,20 +120,3 @@ class Progress:
                 raise ValueError("the training data has no batches")
             self.epoch, self.place = self.epoch + 1, START
             self.epoch_seed = int(rng.integers(2**63))
-
-    def stored(self) -> dict[str, object]:
-        """Return the progress as numbers, strings, lists and dicts."""
-        return asdict(self)
-
-    @classmethod
-    def from_stored(cls, stored: dict[str, Any]) -> Progress:
-        """The progress that `stored` gave. Raises: TypeError, ValueError, LookupError or ArithmeticError for what is
-        missing, unknown, or not of its kind."""
-        place, averages = Position(*stored["place"]), Averages(**stored["averages"])
-        progress = cls(**{**stored, "place": place, "averages": averages})
-        counts = ("epoch", "epoch_seed", "best_step", "evaluations_since_best", "total_steps")
-        for name, count in [*((name, getattr(progress, name)) for name in counts), *place._asdict().items()]:
-            COUNT.check(name, count)
-        for numbers in (progress.best_evaluation, progress.evaluation, averages.means()):
-            np.array([*numbers.values(), progress.best or 0.0], np.float64)
-        return progress

@@ -22,7 +22,7 @@ def digests(reads: Mapping[str, Path | str]) -> dict[str, str]:
         if isinstance(each, Path):
             found[name] = _file(each)
         else:
-            found[name] = each if len(each) <= _SHOWN else _sum(each)
+            found[name] = each if len(each) <= _SHOWN else _sum(each.encode())
     return found
 
 
@@ -47,11 +47,10 @@ def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list
 def _code() -> str:
     root = Path(npbert.__file__).parent
     files = sorted([*root.rglob("*.py"), *root.rglob("*.json")])
-    return _sum("".join(f"{file.relative_to(root)} {_file(file)}\n" for file in files))
+    return _sum("".join(f"{file.relative_to(root)} {_file(file)}\n" for file in files).encode())
 
 
-def _sum(text: str) -> str:
-    data = text.encode()
+def _sum(data: bytes) -> str:
     return f"{len(data):,} bytes, SHA-256 {sha256(data).hexdigest()}"
 
 

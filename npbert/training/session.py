@@ -9,15 +9,16 @@ from hashlib import sha256
 
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io.files import FileError
-from npbert.training.agreement import check_same, check_same_folder, done_by_the_first
+from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.layer_statistics import LayerStatistics
-from npbert.training.live import progress_of
+from npbert.training.live import Bar, Live, progress_of
 from npbert.training.log import Log
-from npbert.training.plot import Pictures, draw_curves
+from npbert.training.parallel import check_same, done_by_the_first
+from npbert.training.plot import draw_curves
 from npbert.training.progress import Watcher
-from npbert.training.settings import save_settings, when_judged
+from npbert.training.settings import save_settings
 from npbert.training.state import Run
-from npbert.training.state_file import has_tensors
+from npbert.training.state_file import drop_tensors, has_tensors
 
 
 @contextmanager
@@ -35,23 +36,20 @@ def session(
         trainer.look_at_data()
         check_alike(trainer)
         done_by_the_first(communicator, lambda: stack.enter_context(trainer.locked()))
-        check_same_folder(communicator, folder)
         if overwrite:
             done_by_the_first(communicator, trainer.forget)
-        news = _take_up(trainer, changed_data) if trainer.state_file.is_file() else ""
+        news = _take_up(trainer, changed_data)
         done_by_the_first(communicator, lambda: save_settings(trainer.recorded, folder))
-        with stop_when_asked() as is_asked, ExitStack() as files:
-            if communicator.is_first:  # only this process writes and prints
-                log = files.enter_context(Log(folder, after_step=trainer.step, every=trainer.settings.log_every))
-                bar = files.enter_context(progress_of(trainer, news))
-                statistics = LayerStatistics(trainer.model, trainer.settings, log)
-                pictures = Pictures(folder, log.events, trainer.model, trainer.evaluation.example)
-                yield [log, statistics, bar, pictures], lambda: is_asked() or bar.is_closed
-            else:
-                yield [], is_asked
-        trainer.finish()
-        if communicator.is_first:
+        is_asked = stack.enter_context(stop_when_asked())
+        if communicator.is_first:  # only this process writes and prints
+            log = stack.enter_context(Log(folder, after_step=trainer.step))
+            bar: Bar | Live = stack.enter_context(progress_of(trainer, news))
+            yield [LayerStatistics(trainer.model, log), log, bar], lambda: is_asked() or bar.is_closed
+            if not trainer.settings.keep_state:
+                drop_tensors(trainer.state_file)
             draw_curves(folder)
+        else:
+            yield [], is_asked
 
 
 def check_alike(trainer: Run) -> None:
@@ -65,29 +63,29 @@ def check_alike(trainer: Run) -> None:
 
 
 def _take_up(trainer: Run, changed_data: bool) -> str:
-    """Resume from the state. Returns a line with the step, and the effect of another length.
+    """Resume from the state, if there is one. Returns a line with the step, and the effect of another length.
 
-    Raises: as Run.restore; FileError if the run is already further, or cannot be continued.
+    Raises: as Run.restore; ValueError for processes that do not share the folder; FileError if the run is already
+    further, or cannot be continued.
     """
+    file, folder = trainer.state_file, trainer.folder
+    head = TensorFile(file).metadata if file.is_file() else None
+    check_same(trainer.communicator, {f"state in {folder}, wanted one folder for all,": head}, shown=False)
+    if head is None:
+        return ""
     changes = trainer.restore(changed_data=changed_data)
-    folder, step, total, progress = trainer.folder, trainer.step, trainer.settings.steps, trainer.progress
-    before = progress.total_steps or total
-    if total != before and total <= step:
-        raise FileError(f"the run in {folder} is already at step {step}; give more than {total} steps")
-    if trainer.is_finished and changes:
-        raise FileError(f"the run in {folder} ended at step {step}; to continue with other data, give more steps")
+    step, total, before = trainer.step, trainer.settings.steps, trainer.progress.total_steps
+    trainer.progress.total_steps = total
+    if trainer.is_finished and (changes or total < before):
+        raise FileError(f"the run in {folder} is already at step {step}; to continue it, give more steps")
     if trainer.is_finished:
         return f"the run in {folder} ended at step {step}; to continue, give more steps or more patience"
-    if not has_tensors(trainer.state_file):
+    if not has_tensors(file):
         raise FileError(f"the run in {folder} has ended, and cannot be continued, as its state was not kept")
     news = f"continuing from step {step}"
     if total != before:
         old, new = trainer.learning_rate(before), trainer.learning_rate(total)
-        news += f", up to step {total} instead of {before}: the next learning rate is {new:.3g} instead of {old:.3g}, "
-        news += "and falls to 0 at the new end"
-        if trainer.evaluation.evaluate is not None:
-            news += f"; evaluations: {when_judged(trainer.settings, 0)}"
-    progress.total_steps = total
+        news += f", up to step {total} instead of {before}: the next learning rate is {new:.3g} instead of {old:.3g}"
     return f"{news}; {changes}" if changes else news
 
 

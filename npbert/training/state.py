@@ -1,19 +1,14 @@
 """Run: the state of a run and its folder, from which the run continues as if it had never stopped."""
 
-import errno
-import os
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from npbert.blocks import Encoder
-from npbert.compute import Array
 from npbert.core import Layer, named_parts
 from npbert.io.errors import Setting, at_least
 from npbert.io.extras import import_extra
@@ -25,13 +20,14 @@ from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.evaluation import Evaluation
+from npbert.training.finite import check_parameters
 from npbert.training.log import EVENTS_FOLDER
 from npbert.training.parallel import ALONE, Communicator
-from npbert.training.progress import COUNT, Data, Progress
+from npbert.training.progress import Data, Progress
 from npbert.training.reads import differences, digests
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings
 from npbert.training.shares import Shares
-from npbert.training.state_file import drop_tensors, has_tensors, read_state, write_state
+from npbert.training.state_file import read_state, write_state
 
 STATE_FILE, MODEL_FOLDER, LOCK_FILE = "state.safetensors", "model", ".lock"
 FREE = ("keep_state",)
@@ -71,7 +67,7 @@ class Run:
         self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
-        self._save_model = save_model or partial(model.save_pretrained, overwrite=True)
+        self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
         self.reads: dict[str, str] = {}
         self.state_file, self.model_folder = self.folder / STATE_FILE, self.folder / MODEL_FOLDER
 
@@ -91,14 +87,6 @@ class Run:
         peak, warmup = self.settings.learning_rate, int(self.settings.warmup * total_steps)
         return linear_warmup_decay(self.step, lr=peak, warmup_steps=warmup, total_steps=total_steps)
 
-    def _settings(self) -> Any:
-        """Return the settings that must stay when a run continues, as read from the state."""
-        known = asdict(self.recorded)
-        return {name: _as_stored(value) for name, value in known.items() if name not in FREE + LENGTH}
-
-    def _values(self) -> dict[str, Array]:
-        return {name: parameter.value for name, parameter in self.model.named_parameters()}
-
     def look_at_data(self) -> None:
         """Note the sources of this run in `reads` before it begins. Raises: OSError for a missing file."""
         config = {"configuration of the model": repr(self.model.config)} if hasattr(self.model, "config") else {}
@@ -115,7 +103,7 @@ class Run:
         train.)
 
         Raises: FileError if another process has the folder, or if a model of no run would be overwritten in model/;
-        OSError, also for a file system without locks.
+        OSError; NotImplementedError for a file system without locks.
         """
         folder = self.folder
         if self.model_folder.is_dir() and any(self.model_folder.iterdir()) and not (folder / SETTINGS_FILE).exists():
@@ -133,8 +121,6 @@ class Run:
             raise FileError(
                 f"another process is training in {folder}; wait for it, or choose another folder"
             ) from error
-        except NotImplementedError as error:
-            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(folder / LOCK_FILE)) from error
         with lock:
             for place in (folder, self.model_folder):
                 remove_leftovers(place)
@@ -142,13 +128,19 @@ class Run:
 
     def save(self) -> None:
         """Write the state: the parameters, the optimizer's arrays, and the progress. A crash leaves the old file
-        whole."""
+        whole. Raises: NotFiniteError for a parameter that is not finite."""
+        check_parameters(self.model, self.step)
         moments = self.shares.moments(self.optimizer)
         if not self.communicator.is_first:
             return
-        known = {"rng": self.rng.bit_generator.state, "settings": self._settings()}
-        head = {"steps": self.step, "progress": {**self.progress.stored(), **known}, "reads": self.reads}
-        values = {f"{_VALUE}.{name}": value for name, value in self._values().items()}
+        values = {f"{_VALUE}.{name}": parameter.value for name, parameter in self.model.named_parameters()}
+        head = {
+            "steps": self.step,
+            "rng": self.rng.bit_generator.state,
+            "progress": vars(self.progress),
+            "settings": self._settings(),
+            "reads": self.reads,
+        }
         write_state(self.state_file, head, {**values, **moments})
 
     def restore(self, *, changed_data: bool = False) -> str:
@@ -162,21 +154,16 @@ class Run:
         """
         file, head = read_state(self.state_file)
         try:
-            steps, reads, stored = head["steps"], dict(head.get("reads", self.reads)), dict(head["progress"])
-            rng, settings = stored.pop("rng"), dict(stored.pop("settings", self._settings()))
-            COUNT.check("steps", steps)
-            progress = Progress.from_stored(stored)
-            self.rng.bit_generator.state = rng
-        except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
-            raise FileError(f"{self.state_file} is damaged, or of another version of npbert: {error}") from error
-        ours = self._settings()
-        usual = {entry.name: _as_stored(entry.default) for entry in fields(self.recorded)}  # of earlier versions
-        if others := differences({name: settings.get(name, usual[name]) for name in ours}, ours):
+            steps, rng, settings, reads = (head[name] for name in ("steps", "rng", "settings", "reads"))
+            progress = Progress(**head["progress"])
+        except (LookupError, TypeError) as error:
+            raise FileError(f"{self.state_file} is of another version of npbert: {error}") from error
+        if others := differences(settings, self._settings()):
             says = f"{self.folder} has a run with other settings, {others[0]}"
             raise FileError(says, hint="to continue it, give its settings; for a new run, choose another folder")
-        changes = differences(reads, self.reads)
+        changes = "; ".join(differences(reads, self.reads)[:_SHOWN])
         if changes and not changed_data:
-            says = f"{self.folder} has a run with other data: {'; '.join(changes[:_SHOWN])}"
+            says = f"{self.folder} has a run with other data: {changes}"
             raise FileError(says, hint=("to continue with the new data, give ", Setting("changed_data")))
         if file.shapes:
             self._fill(file)
@@ -185,48 +172,27 @@ class Run:
         if changes:
             total = progress.total_steps
             progress = Progress(progress.epoch, progress.epoch_seed, progress.place, total_steps=total)
-        self.optimizer.steps, self.progress = steps, progress
-        return f"changed since the start of the run: {'; '.join(changes[:_SHOWN])}" if changes else ""
+        self.optimizer.steps, self.progress, self.rng.bit_generator.state = steps, progress, rng
+        return f"changed since the start of the run: {changes}" if changes else ""
+
+    def _settings(self) -> dict[str, object]:
+        """Return the settings that must stay when a run continues, as JSON has them."""
+        known = {name: each for name, each in asdict(self.recorded).items() if name not in FREE + LENGTH}
+        return {name: list(each) if isinstance(each, tuple) else each for name, each in known.items()}
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
-        values = self._values()
+        values = {name: parameter.value for name, parameter in self.model.named_parameters()}
         places = {f"{_VALUE}.{name}": (value, slice(None), value) for name, value in values.items()}
         for kind, arrays in self.optimizer.moments().items():
             for (name, value), stretch, array in zip(values.items(), self.shares.own, arrays, strict=True):
                 places[f"{kind}.{name}"] = value, stretch, array
         wanted = {name: f"F{8 * value.itemsize} {value.shape}" for name, (value, _, _) in places.items()}
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
-        for name in {**wanted, **found}:
-            there, here = found.get(name, "missing"), wanted.get(name, "none")
-            if there != here:
-                says = f"is the state of another model or optimizer: {name} is {there}, wanted {here}"
-                raise FileError(f"{file.path} {says}")
+        if others := differences(found, wanted):
+            raise FileError(f"{file.path} is the state of another model or optimizer: {others[0]}")
         for name, (_, stretch, array) in places.items():
             array[...] = file.read(name).reshape(-1)[stretch].reshape(array.shape)
-
-    def save_best(self) -> None:
-        """Write the model, the best so far."""
-        if self.communicator.is_first:
-            self._save_model(self.model_folder)
-
-    def finish(self) -> None:
-        """Make sure that model/ has a model, as a user may have moved it, and drop the state if keep_state is off."""
-        best_step = self.progress.best_step
-        if not self.communicator.is_first:
-            return
-        if best_step == self.step and not self.model_folder.is_dir():
-            self.save_best()
-        elif best_step and not self.model_folder.is_dir():
-            held = f"it had the best model, of step {best_step}, which the state does not have"
-            warnings.warn(f"{self.model_folder} is missing: {held}", stacklevel=4)
-        if not self.settings.keep_state and has_tensors(self.state_file):
-            drop_tensors(self.state_file)
-
-
-def _as_stored(setting: object) -> object:
-    """The value of a setting as it comes back from JSON."""
-    return list(setting) if isinstance(setting, tuple) else setting
 
 
 def _checkpoint_layers(model: Layer) -> None:

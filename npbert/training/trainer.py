@@ -1,7 +1,7 @@
 """Trainer: the training loop, which can stop and continue at any step."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,9 @@ from npbert.display import titled
 from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
-from npbert.training.agreement import check_same_batch
 from npbert.training.finite import check_parameters, check_step
 from npbert.training.live import progress_in_words
+from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import Run
@@ -24,7 +24,7 @@ class Trainer(Run):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors all that is needed to continue     model/        the best model so far, for Hugging Face
-        metrics.jsonl       numbers by step                 tensorboard/  the same and more     curves.png  at the end
+        metrics.jsonl       numbers by step                 tensorboard/  the same     curves.png  at the end
         layers.jsonl        of each layer, its gradient     settings.toml how it was set up
         shown.jsonl predictions for a few examples
 
@@ -64,9 +64,15 @@ class Trainer(Run):
             while not self.is_finished:
                 step = self._update(next(batches), watchers)
                 self._judge(step)
+                stops = any(self.communicator.gather(is_asked()))
+                step.is_saved = self.is_finished or stops or step.number % self.settings.save_every == 0
                 for watcher in watchers:
                     watcher.after(step)
-                self._keep(step, watchers, is_asked)
+                if step.is_saved:
+                    self.save()
+                if stops and not self.is_finished:  # all processes, as the others would wait for one
+                    where, kept = f"step {step.number} of {self.settings.steps}", f"saved in {self.folder}"
+                    raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue")
         return self.progress.best_evaluation
 
     def _update(self, batch: Batch, watchers: Sequence[Watcher]) -> Step:
@@ -77,61 +83,47 @@ class Trainer(Run):
         with np.errstate(all="ignore"):  # the results of an overflow are errors
             self.shares.zero_grad()
             losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
-            norm = self.shares.add_up(sums)
-            step = Step(number, batch, seed, losses, norm, self.learning_rate(settings.steps))
-            if settings.is_logged(number) or settings.is_judged(number):
+            norm, rate = self.shares.add_up(sums), self.learning_rate(settings.steps)
+            looks = settings.is_logged(number), settings.is_judged(number)
+            step = Step(number, batch, seed, losses, norm, rate, *looks)
+            if any(looks):
                 self.shares.spread_gradients()
             for watcher in watchers:
                 watcher.before_update(step)
-            check_step(self, step)
-            self.optimizer.lr = step.learning_rate
+            check_step(step, self.model, self.shares, settings.parts)
+            self.optimizer.lr = rate
             self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
             self.shares.spread_values()
         step.seconds = time.perf_counter() - start
-        check_parameters(self.model, number)
         return step
 
     def _judge(self, step: Step) -> None:
-        """Log the step, if it has a row; evaluate, and save the model if it is the best so far.
+        """Average the losses, and evaluate the model; save it if it is the best so far.
 
         Several processes evaluate together, and use the numbers of process 0. Raises: ValueError if the evaluation
         lacks the goal's number.
         """
         progress, evaluation = self.progress, self.evaluation
         progress.averages.add(evaluation.kinds, step.losses)
-        if self.settings.is_logged(step.number):
+        if step.is_logged:
             of_step = {"learning_rate": step.learning_rate, "gradient_norm": step.gradient_norm}
             step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
             progress.averages = Averages()
-        step.is_judged = self.settings.is_judged(step.number)
         if not step.is_judged:
             return
+        check_parameters(self.model, step.number)
         if evaluation.evaluate is not None:
             numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
             step.evaluation = progress.evaluation = self.communicator.gather(numbers)[0]
         progress.evaluations_since_best += 1
         if evaluation.is_better(progress.evaluation, progress.best_evaluation):
             progress.best_step, progress.best_evaluation = step.number, progress.evaluation
-            progress.best = progress.evaluation.get(evaluation.goal.name) if evaluation.goal else None
             progress.evaluations_since_best = 0
-            self.save_best()
-        with np.errstate(all="ignore"):  # a broken model is reported at the next step
-            shown = evaluation.show() if evaluation.show and self.communicator.is_first else {}
-        step.shown = {**shown, "best_step": progress.best_step} if shown else {}
-
-    def _keep(self, step: Step, watchers: Sequence[Watcher], is_asked: Callable[[], bool]) -> None:
-        """Save the state every `save_every` steps, at the end, and if any process was asked to stop.
-
-        Raises: KeyboardInterrupt on all processes if one was asked to stop: the others would wait for it.
-        """
-        stops = any(self.communicator.gather(is_asked()))
-        if self.is_finished or stops or step.number % self.settings.save_every == 0:
-            for watcher in watchers:
-                watcher.before_save()
-            self.save()
-        if stops and not self.is_finished:
-            where, kept = f"step {step.number} of {self.settings.steps}", f"saved in {self.folder}"
-            raise KeyboardInterrupt(f"stopped at {where}: {kept}; start the same run again to continue from here")
+            if self.communicator.is_first:
+                self.save_model(self.model_folder)
+        if evaluation.show and self.communicator.is_first:
+            shown = evaluation.show()
+            step.shown = {**shown, "best_step": progress.best_step} if shown else {}
 
 
 class ShownRun:

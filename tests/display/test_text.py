@@ -1,7 +1,6 @@
 """What objects say of themselves, for print and in a notebook."""
 
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +18,7 @@ from npbert import (
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
 from npbert.data.dialogue import word_tokenizer
 from npbert.plots.drawing import rows_of
-from npbert.training import Evaluation, live
+from npbert.training import live
 from tests.test_package import THINGS
 
 pytest.importorskip("tensorboard", reason="tensorboard is not installed: pip install -e '.[train]'")
@@ -92,16 +91,14 @@ def test_everything_that_a_user_holds_says_what_it_is():
 def test_a_run_in_a_notebook_says_how_it_goes_on(monkeypatch):
     shown, of = [], SimpleNamespace
     monkeypatch.setattr(live, "_EVERY", 0)
-    monkeypatch.setattr(live, "read_json_lines", lambda *_, **__: [{"step": 1, "loss": 2.5}, {"step": 2, "loss": 9.0}])
     settings, progress = of(steps=2), of(best_evaluation={"f1": 0.5}, best_step=1)
-    trainer = of(folder=Path(), evaluation=Evaluation(), step=0, model=MODEL, settings=settings, progress=progress)
+    trainer = of(step=0, model=MODEL, settings=settings, progress=progress)
     with live.Live(trainer, lambda text, display_id: shown.append(text) or of(update=shown.append)) as bar:
         trainer.step = 1
-        bar.show({"loss": 2.5}, 100.0)
-        bar.update()
+        bar.after(of(number=1, row={"loss": 2.5}, evaluation={}, tokens_per_second=100.0))
     first, during, last = map(repr, shown)
     assert "BertForPreTraining: step 0 of 2" in first and "loss 2.500, 100 tok/s\n  about" in during
-    assert last.endswith("BertForPreTraining: step 1 of 2\n  best: step 1: f1 0.5\n  loss: 2.5 at step 1")
+    assert last.endswith("BertForPreTraining: step 1 of 2\n  best: step 1: f1 0.5")
     with (
         pytest.raises(KeyboardInterrupt),
         live.Live(trainer, lambda *_, **__: of(update=shown.append), "continuing from step 1"),

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from npbert.training.state import STATE_FILE
-from npbert.training.state_file import read_state, write_state
 from tests.fuzz.base import LABELLED, TEXTS, Base
 from tests.fuzz.mutate import NASTY, Rng, json_bytes, pick, spoil, spoil_bytes, spoil_json, spoil_lines
 from tests.fuzz.outcome import Outcome, command
@@ -123,20 +121,6 @@ def runs(rng: Rng, base: Base, folder: Path) -> Call:
     arguments = pick(rng, [("pretrain", copy, "--resume"), ("evaluate", copy, base.corpus), ("report", copy)])
 
     return lambda: command(*arguments, is_json=False)
-
-
-@kind(3)
-def states(rng: Rng, base: Base, folder: Path) -> Call:
-    """A state whose head says something else, with a checksum that is right."""
-    copy = base.copy(base.run, folder)
-    path = copy / STATE_FILE
-    file, head = read_state(path)
-    head = spoil_json(rng, head)
-    if not isinstance(head, dict):
-        head = {"steps": head}
-    write_state(path, head, {name: file.read(name) for name in file.shapes})
-    options = pick(rng, [[], ["--steps", "6"], ["--steps", "6", "--changed-data"]])
-    return lambda: command("pretrain", copy, "--resume", *options, is_json=False)
 
 
 @kind(1)

@@ -104,7 +104,7 @@ def test_killed_or_asked_to_stop_again_and_again(tmp_path, run):
         said, status = process.stderr.read().splitlines(), process.wait(timeout=300)
     assert status == 130, said
     closed = "npbert: standard output is closed (Broken pipe): the run stops"
-    assert said[-3:] == [closed, "", stopped_at(folder, 8)], "the step in progress is finished, and saved"
+    assert said[-3:] == [closed, "", stopped_at(folder, 9)], "the step in progress is finished, and saved"
     assert main(["pretrain", str(folder), "--resume"]) == 0
     assert results(folder) == wanted
     assert leftovers(folder) == []

@@ -1,11 +1,9 @@
 """A folder holds one run, of which it says how it was set up, and one process works on it."""
 
-import errno
 import os
 import shutil
 import signal
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
 
@@ -19,7 +17,6 @@ from npbert.training.state_file import has_tensors
 from tests.training.tiny import assert_same, make_trainer, task_data, values
 
 
-@pytest.mark.filterwarnings("ignore:.*metrics.jsonl:UserWarning")
 def test_other_settings_are_another_run(tmp_path):
     make_trainer(tmp_path, steps=3).train()
     before = {file: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
@@ -74,15 +71,6 @@ def test_one_at_a_time(tmp_path):
     trainer.train()
 
 
-@pytest.mark.parametrize("error", [OSError(errno.ENOLCK, "No locks available"), NotImplementedError("no flock")])
-def test_a_file_system_without_locks(tmp_path, monkeypatch, error):
-    trainer = make_trainer(tmp_path, steps=1)
-    monkeypatch.setattr("filelock.FileLock.acquire", Mock(side_effect=error))
-    with pytest.raises(OSError, match="No locks available") as raised:
-        trainer.train()
-    assert raised.value.filename == str(tmp_path / ".lock")
-
-
 def test_an_error_lets_it_go_and_what_a_kill_left_half_written_is_removed(tmp_path):
     trainer = make_trainer(tmp_path, steps=1)
     with pytest.raises(RuntimeError), trainer.locked():
@@ -109,7 +97,6 @@ def test_a_model_that_is_of_no_run_is_never_overwritten(tmp_path):
     assert [path.name for path in (tmp_path / "pm").iterdir()] == ["model"]
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_nothing_is_written_through_a_link(tmp_path, monkeypatch):
     """Whatever a run, or its report, writes: with links to outside in its place, what is outside stays as it is."""
     pytest.importorskip("jinja2")
@@ -140,35 +127,6 @@ def test_nothing_is_written_through_a_link(tmp_path, monkeypatch):
                 refused |= {(str(place), "is a link" in str(error)) for place in links}
             assert {file: file.read_bytes() for file in outside.rglob("*") if file.is_file()} == before, links
     assert refused == {("model", True), ("tensorboard", True), (".lock", True), ("settings.toml", False)}
-
-
-def test_a_log_without_its_state_and_a_state_without_its_log_are_said(tmp_path):
-    make_trainer(tmp_path, steps=4).train()
-    log, state = tmp_path / "metrics.jsonl", tmp_path / "state.safetensors"
-    rows = log.read_text()
-    log.write_text(rows.splitlines(keepends=True)[0])
-    with pytest.warns(UserWarning, match=r"metrics.jsonl ends at step 1, but the state is of step 4"):
-        make_trainer(tmp_path, steps=4).train()
-    log.write_text(rows)
-    state.unlink()
-    with pytest.warns(UserWarning, match=r"metrics.jsonl has steps up to 4, but no state was saved: it starts again"):
-        make_trainer(tmp_path, steps=4).train()
-    assert log.read_text() == rows
-
-
-def test_a_model_that_is_gone_is_written_again_or_said_to_be_gone(tmp_path):
-    make_trainer(tmp_path / "last", steps=4).train()
-    wanted = (tmp_path / "last" / "model" / "model.safetensors").read_bytes()
-    shutil.rmtree(tmp_path / "last" / "model")
-    make_trainer(tmp_path / "last", steps=4).train()
-    assert (tmp_path / "last" / "model" / "model.safetensors").read_bytes() == wanted
-
-    losses = iter([1.0, 2.0])
-    options = {"steps": 4, "evaluate_every": 2, "evaluate": lambda: {"loss": next(losses)}, "goal": Goal("loss")}
-    make_trainer(tmp_path / "best", **options).train()
-    shutil.rmtree(tmp_path / "best" / "model")
-    with pytest.warns(UserWarning, match=r"best/model is missing: it had the best model, of step 2, which"):
-        make_trainer(tmp_path / "best", **options).train()
 
 
 def test_the_log_is_on_the_disk_before_the_state(tmp_path, monkeypatch):

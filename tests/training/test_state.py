@@ -1,7 +1,6 @@
 """The state of a run on disk: back bit for bit, or refused with nothing loaded. How far the run is, and its means."""
 
 import itertools
-import json
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from npbert.training.state import STATE_FILE
 from npbert.training.state_file import read_state, write_state
 from tests.training.tiny import classifier, make_trainer
 
-PROGRESS = Progress(3, 2**62, Position(0, 7), None, 4, {"ä": 0.1}, 1, {}, Averages({"loss": 0.1}, {"loss": 3}))
+PROGRESS = Progress(3, 2**62, Position(0, 7), 4, {"ä": 0.1}, 1, {}, Averages({"loss": [0.1, 3]}))
 
 
 def arrays(run):
@@ -59,39 +58,28 @@ def finished(tmp_path_factory):
     return folder
 
 
-NO_STATE, DAMAGED = "is not a training state of npbert", "is damaged, or of another version"
-HUGE = 10**400
-WRONG = {  # what cannot be in the head of a state
-    "steps": [HUGE, -1, "1", 1.5],
-    "reads": [[1], 1, "x"],
-    "progress": [[], 1, {}],
-    **dict.fromkeys(("progress epoch", "progress epoch_seed", "progress best_step"), (HUGE, "x")),
-    "progress place": [[HUGE, 0], [0, -1], "x"],
-    **dict.fromkeys(("progress rng", "progress settings"), ("x", [1])),
-    **dict.fromkeys(("progress evaluation", "progress best_evaluation"), ([1], {"a": "b"})),
-    "progress averages": [{"sums": {"a": 1}, "counts": {"a": 0}}, {"sums": {"a": HUGE}, "counts": {"a": 1}}],
-}
-HEADS = [(keys, value, DAMAGED) for keys, values in WRONG.items() for value in values] + [
-    ("progress mood", 1, f"{DAMAGED}.*: .* 'mood'"),
+NO_STATE, ANOTHER = "is not a training state of npbert", "is of another version of npbert: .*"
+HEADS = [
+    ("progress mood", 1, f"{ANOTHER}'mood'"),
+    ("progress", 1, ANOTHER),
     ("reads", {"vocabulary": "x"}, "vocabulary was x and is missing"),
-    ("reads", {"vocabulary": 1}, "vocabulary was 1 and is missing"),
-    ("progress settings", {"seed": 0, "learning_rate": 1}, "other settings, learning_rate was 1 and is 0.01"),
+    ("settings", {"seed": 0, "learning_rate": 1}, "other settings, seed was 0 and is missing"),
 ]
 TENSORS = {  # what is done to the tensors, how another model differs, and why it is refused
-    "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* is missing, wanted F32 \(8, 2\)"),
-    "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: value.*is F32 \(8, 12\), wanted F"),
-    "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ is F32 \(.*\), wanted none"),
-    "in other numbers": (None, {"dtype": np.float64}, r".*value.*is F32 \(.*\), wanted F64 "),
+    "lost": (lambda tensors: tensors.pop("value.classifier.weight"), {}, r".* was missing and is F32 \(8, 2\)"),
+    "wider": (None, {"intermediate_size": 16}, r"another model or optimizer: .*was F32 \(12,\) and is F32"),
+    "shallower": (None, {"num_hidden_layers": 1}, r".*layers.1.\S+ was F32 \(.*\) and is missing"),
+    "in other numbers": (None, {"dtype": np.float64}, r".*was F32 \(.*\) and is F64 "),
 }
 
 
-def check_refused(path, message, **changes):
+def check_refused(path, message, *, changed_data=False, **changes):
     """Nothing of the state at `path` is used."""
     trainer = make_trainer(path.parent, model=classifier(**changes), steps=4)
     trainer.look_at_data()
     before = everything(trainer)
     with pytest.raises(FileError, match=message):
-        trainer.restore()
+        trainer.restore(changed_data=changed_data)
     assert everything(trainer) == before
 
 
@@ -111,9 +99,8 @@ def test_tensors_that_cannot_be(finished, tmp_path, change, changes, message):
     tensors = {name: file.read(name) for name in file.shapes}
     if change:
         change(tensors)
-    del head["reads"]
     write_state(tmp_path / STATE_FILE, head, tensors)
-    check_refused(tmp_path / STATE_FILE, f"{STATE_FILE} is .*{message}", **changes)
+    check_refused(tmp_path / STATE_FILE, f"{STATE_FILE} is .*{message}", changed_data=True, **changes)
 
 
 def test_a_bit_that_has_changed_or_a_byte_that_is_gone(finished, tmp_path):
@@ -122,23 +109,12 @@ def test_a_bit_that_has_changed_or_a_byte_that_is_gone(finished, tmp_path):
         flipped = bytearray(whole)
         flipped[place] ^= 1
         path.write_bytes(flipped)
-        check_refused(path, f"{STATE_FILE} is damaged: its checksum is wrong")
+        check_refused(path, f"{STATE_FILE} is (damaged: its checksum is wrong|not a training state)")
     path.write_bytes(whole[:-1])
     check_refused(path, "is damaged, truncated, or not")
     for metadata in ({}, {"npbert": "{"}):
         write_tensors(path, {"value": np.ones(2)}, metadata)
         check_refused(path, NO_STATE)
-
-
-def test_a_state_of_an_earlier_version(finished, tmp_path):
-    """It has no checksum, does not say what was read, nor how many steps there will be."""
-    file, head = read_state(finished / STATE_FILE)
-    del head["reads"], head["progress"]["total_steps"], head["progress"]["settings"]
-    tensors = {name: file.read(name) for name in file.shapes}
-    write_tensors(tmp_path / STATE_FILE, tensors, {"npbert": json.dumps(head)})
-    trainer = make_trainer(tmp_path, steps=4)
-    trainer.restore()
-    assert trainer.step == 4
 
 
 BOTH = {"loss": 1.75 + 0.75, "mlm_loss": 1.75, "mlm_accuracy": 30 / 40, "nsp_loss": 0.75, "nsp_accuracy": 3 / 4}

@@ -230,14 +230,18 @@ WHOLES = {
 }
 
 
+FEW = max(2, settings.default.max_examples // 3)  # each compares every derivative
+
+
 @pytest.mark.parametrize("name", PARTS)
+@settings(max_examples=FEW)
 @given(data=st.data())
 def test_a_part(name, data):
     check(*PARTS[name](d := Drawn(name, data)), rng=d.rng)
 
 
 @pytest.mark.parametrize("name", WHOLES)
-@settings(max_examples=4)
+@settings(max_examples=FEW)
 @given(data=st.data())
 def test_a_whole(name, data):
     layer, *inputs = WHOLES[name](d := Drawn(name, data))

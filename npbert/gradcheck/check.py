@@ -1,7 +1,7 @@
 """check_gradients: checks every derivative, by proof where possible. assert_proved: the same for a test.
 check_directions: estimates along random directions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import Function, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.places import Grads
 from npbert.gradcheck.report import (
@@ -50,12 +51,12 @@ class LossOf(Layer):
 def check_gradients(
     layer: Any,
     *inputs: Any,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,
     wrt: Sequence[str] | None = None,
     grads: Grads | None = None,
-    forward: Callable[..., Any] | None = None,
+    forward: Function | None = None,
 ) -> Report:
     """Check every derivative that `layer.backward` computes.
 
@@ -111,8 +112,8 @@ def assert_proved(
     *inputs: Any,
     wrt: Sequence[str] | None = None,
     grads: Grads | None = None,
-    forward: Callable[..., Any] | None = None,
-    rng: np.random.Generator | None = None,
+    forward: Function | None = None,
+    rng: Rng = None,
     seed: int = 0,
 ) -> Report:
     """Raise GradientError, an AssertionError that shows the wrong line, unless every derivative is right.
@@ -169,7 +170,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
 def check_directions(
     layer: Any,
     *inputs: Any,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
     directions: int = 8,
     seed: int = 0,
     tolerances: dict[str, float] = TOLERANCES,

@@ -12,7 +12,7 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import arrays_in, as_tuple, copied, copy_of, different, is_float_array
+from npbert.gradcheck.inputs import Outputs, arrays_in, as_tuple, copied, copy_of, different, is_float_array
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
@@ -44,7 +44,7 @@ class Call:
     other: use other inputs, another dy and another dropout than the function. dy: instead of the function's.
     """
 
-    def __init__(self, function: ScalarFunction, *, other: bool = False, dy: tuple[Array, ...] | None = None) -> None:
+    def __init__(self, function: ScalarFunction, *, other: bool = False, dy: Outputs | None = None) -> None:
         change = different if other else copied
         self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
         inputs = [(name, copied(change(value))) for name, value in function.named_inputs()]
@@ -57,7 +57,7 @@ class Call:
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
         self._returned = [_Kept([("y", np.asarray(part)) for part in as_tuple(self.y)])]
 
-    def undone(self, dy: tuple[Array, ...]) -> Gradients:
+    def undone(self, dy: Outputs) -> Gradients:
         """Return the gradients by name, from the layer's backward."""
         return self.function.backward(self.y, dy, self.tape)
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.forms import Form, Function, own
-from npbert.gradcheck.inputs import asked
+from npbert.gradcheck.forms import Form, own
+from npbert.gradcheck.inputs import Function, asked
 from npbert.gradcheck.places import is_number, members
 from npbert.gradcheck.restoring import attributes_of, is_of_library, reset_class
 from npbert.gradcheck.stateful import is_stateful
@@ -49,7 +49,7 @@ def _held(path: str, thing: Any) -> list[tuple[str, Any]]:
     if isinstance(thing, FunctionType):
         variables = inspect.getclosurevars(thing)
         return [*variables.nonlocals.items(), *variables.globals.items()]
-    return [(inner, value) for inner, _, value in members(path, thing)]
+    return members(path, thing)
 
 
 class EngineForm(Form):

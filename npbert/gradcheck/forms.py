@@ -4,7 +4,7 @@ Then the check, the proof and the explanation work for it, too: see `function_fo
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
@@ -14,9 +14,7 @@ from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.number_modules import is_exact
-from npbert.gradcheck.inputs import is_float_array
-
-Function = Callable[..., Any]
+from npbert.gradcheck.inputs import Function, is_float_array
 
 
 class Form(Layer):

@@ -1,7 +1,8 @@
 """Checks of a forward: it is written, agrees with a reference, and does not overflow."""
 
+import contextlib
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,10 +11,10 @@ import numpy as np
 from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import names_of
-from npbert.gradcheck.exact.witness import outputs_with_digits
+from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
-from npbert.gradcheck.inputs import as_tuple, is_float_array
-from npbert.gradcheck.report import GradientError
+from npbert.gradcheck.inputs import Function, as_tuple, is_float_array
+from npbert.gradcheck.report import GradientError, placed
 
 _SAME = 1e-9  # relative to the largest number of y
 _SIZES, _BEYOND = (8.0, 80.0, 800.0), 1e6  # e^800 overflows, and e^80 does not
@@ -53,7 +54,7 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
     raise GradientError("forward returns 0 for every input: it is not written yet")
 
 
-def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Callable[..., Any]) -> None:
+def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Function) -> None:
     """Raise GradientError if y differs from the reference for the same inputs."""
     theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))
     for name, y, right in zip(names_of(theirs), theirs, wanted, strict=False):
@@ -62,8 +63,9 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
         off = np.abs(y - right)
         if not (off <= _SAME * max(1.0, np.abs(right).max(initial=0))).all():
             at = tuple(map(int, np.unravel_index(np.argmax(np.nan_to_num(off, nan=np.inf)), off.shape)))
-            place = f"{name}[{', '.join(map(str, at))}]" if at else name
-            raise GradientError(f"forward is wrong: {place} is {y[at]:.9g}, but the reference has {right[at]:.9g}")
+            raise GradientError(
+                f"forward is wrong: {placed(name, at)} is {y[at]:.9g}, but the reference has {right[at]:.9g}"
+            )
 
 
 def unsteady(form: Form, inputs: Sequence[Any]) -> str:
@@ -83,23 +85,19 @@ def unsteady(form: Form, inputs: Sequence[Any]) -> str:
 
 def _loses_digits(form: Form, inputs: list[Any]) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
-    try:
-        with np.errstate(all="ignore"):
-            right, y = outputs_with_digits(Case(form, inputs, None)), as_tuple(form.forward(*inputs))
-    except Exception:  # the author's own, for such numbers
-        return False
-    off = [np.abs(part - exact).max(initial=0) for part, exact in zip(y, right, strict=True)]
-    largest = [np.abs(exact).max(initial=0) for exact in right]
-    return any(each > _LOST * most for each, most in zip(off, largest, strict=True))
+    case = Case(form, inputs, None)
+    with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
+        ys = case.outputs()
+        rights = decimals(case, tuple(map(np.ones_like, ys)), backward=False).y
+        pairs = [(y, right.astype(float)) for y, right in zip(ys, rights, strict=True)]
+        return any(np.abs(y - right).max(initial=0) > _LOST * np.abs(right).max(initial=0) for y, right in pairs)
+    return False
 
 
 def _largest(form: Form, inputs: Sequence[Any], position: int, size: float) -> float:
     """Return the largest number of y for this input at this size; 0 if forward raises."""
     moved = list(inputs)
     moved[position] = inputs[position] * (size / np.abs(inputs[position]).max())
-    try:
-        with np.errstate(all="ignore"):
-            ys = as_tuple(form.forward(*moved))
-    except Exception:  # the author's code may fail for such numbers
-        return 0.0
-    return float(np.max([np.abs(y).max(initial=0) for y in ys]))
+    with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's code may fail for such numbers
+        return float(np.max([np.abs(y).max(initial=0) for y in Case(form, moved, None).outputs()]))
+    return 0.0

@@ -17,7 +17,7 @@ from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.slope import CENTRAL, LEFT, RIGHT, difference, inner, outputs_at, slope, spread, sure
 from npbert.gradcheck.exact.witness import right_gradients
 from npbert.gradcheck.forms import Form
-from npbert.gradcheck.inputs import as_tuple, attributes_kept, copied
+from npbert.gradcheck.inputs import Rng, as_tuple, attributes_kept, copied
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
@@ -41,9 +41,7 @@ _WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of fl
 class ScalarFunction(Case):
     """S = Σ dy · y as a function of the parameters and the float inputs of a layer."""
 
-    def __init__(
-        self, layer: Any, inputs: Sequence[Any], rng: np.random.Generator | None, seed: int, things: Any = None
-    ) -> None:
+    def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int, things: Any = None) -> None:
         super().__init__(layer, map(copied, inputs), rng, things=things)
         self._check_variables()
         drawn = np.random.default_rng([seed, _STREAM])
@@ -187,7 +185,7 @@ class ScalarFunction(Case):
         seed: int,
         *,
         must_flow: bool = True,
-        rounding: Mapping[str, Array] | None = None,
+        rounding: Gradients | None = None,
     ) -> Report:
         """Compare the gradients with estimates along random directions, in which all numbers move at once, each array
         in proportion to its spread.

@@ -10,8 +10,8 @@ import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.exact.number_modules import Variables
-from npbert.gradcheck.forms import Form, Function, each
-from npbert.gradcheck.inputs import asked
+from npbert.gradcheck.forms import Form, each
+from npbert.gradcheck.inputs import Function, Outputs, asked
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:
@@ -136,5 +136,5 @@ def residuals(owner: Any, names: list[str]) -> Form:
     return Form(names, run, back)
 
 
-def _tuple(value: Any) -> tuple[Any, ...]:
+def _tuple(value: Any) -> Outputs:
     return tuple(value) if isinstance(value, tuple | list) else (value,)

@@ -10,6 +10,10 @@ import numpy as np
 
 from npbert.core import Sequences, named_parts
 
+Function = Callable[..., Any]
+Outputs = tuple[Any, ...]
+Rng = np.random.Generator | None
+
 
 @contextmanager
 def attributes_kept(*things: Any) -> Iterator[None]:
@@ -23,12 +27,12 @@ def attributes_kept(*things: Any) -> Iterator[None]:
             vars(part).update(state)
 
 
-def as_tuple(value: Any) -> tuple[Any, ...]:
+def as_tuple(value: Any) -> Outputs:
     """Return the parts of a tuple or list that are not None (a model may lack an output), or the value as a tuple."""
     return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
 
 
-def copy_of(rng: np.random.Generator | None) -> np.random.Generator | None:
+def copy_of(rng: Rng) -> Rng:
     """Return a generator that draws the same numbers. (In a third of the time of copy.deepcopy.)"""
     if not isinstance(rng, np.random.Generator):
         return rng  # None, or a value that Tape refuses

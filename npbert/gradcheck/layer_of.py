@@ -8,10 +8,10 @@ import numpy as np
 
 from npbert.core import Layer
 from npbert.gradcheck.engine import EngineForm, values_in
-from npbert.gradcheck.forms import Form, Function, each, is_tensor, own, plain
+from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves, check_written, told
 from npbert.gradcheck.function_forms import applied, cached, loss, residuals, vjp, with_context
-from npbert.gradcheck.inputs import asked, is_float_array, names_given
+from npbert.gradcheck.inputs import Function, Outputs, asked, is_float_array, names_given
 from npbert.gradcheck.places import Grads, as_list, is_number, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io.messages import counted
@@ -26,7 +26,7 @@ _NUMBERS = np.ndarray, np.generic, float, int, complex, type(None)
 
 def as_layer(
     given: Any, inputs: Sequence[Any], wrt: Sequence[str] | None = None, grads: Grads | None = None
-) -> tuple[Any, tuple[Any, ...]]:
+) -> tuple[Any, Outputs]:
     """Return a layer for the given code, and its inputs as float64 arrays. An npbert layer stays unchanged.
 
     given: see `check_gradients`; two functions may also be two arguments.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.display import with_title
 from npbert.gradcheck.explain.finding import Finding, describe
+from npbert.gradcheck.inputs import Outputs
 
 EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"
@@ -42,10 +44,20 @@ class PromiseError(GradientError):
 class WrongShapeError(GradientError):
     """A gradient has another shape or dtype than its parameter or input."""
 
-    def __init__(self, name: str, gradient: Array, wanted: tuple[int, ...]) -> None:
+    def __init__(self, name: str, gradient: Array, wanted: Outputs) -> None:
         given = f"backward returns a gradient of shape {np.shape(gradient)} and {np.asarray(gradient).dtype} for {name}"
         super().__init__(f"{given}, wanted shape {wanted} and float64")
         self.name, self.gradient = name, gradient
+
+
+def largest_at(errors: Array) -> Outputs:
+    """Return the index of the largest number; a NaN is larger than all."""
+    return tuple(map(int, np.unravel_index(np.argmax(np.nan_to_num(errors, nan=np.inf)), errors.shape)))
+
+
+def placed(name: str, index: Outputs) -> str:
+    """Return the place of a number in an array, such as x[0, 1]."""
+    return f"{name}[{', '.join(map(str, index))}]" if index else name
 
 
 @dataclass(frozen=True)
@@ -61,7 +73,7 @@ class Comparison:
     name: str
     size: int
     count: int
-    index: tuple[int, ...]
+    index: Outputs
     analytic: float
     numeric: float
     relative_error: float
@@ -70,7 +82,7 @@ class Comparison:
     @property
     def place(self) -> str:
         """Its place, such as x[0, 1]."""
-        return f"{self.name}[{', '.join(map(str, self.index))}]" if self.index else self.name
+        return placed(self.name, self.index)
 
     def __str__(self) -> str:
         values = f"backward {self.analytic:.15g}, {self.method} {self.numeric:.15g}"
@@ -95,7 +107,7 @@ class Proof:
     wrong: tuple[Comparison, ...] = ()
     parts: tuple[str, ...] = ()
     dropped: tuple[float, ...] = ()
-    rounding: Mapping[str, Array] = field(default_factory=dict, compare=False)
+    rounding: Gradients = field(default_factory=dict, compare=False)
 
     def __bool__(self) -> bool:
         return self.verdict == PROVED
@@ -246,8 +258,7 @@ def compared(
         with np.errstate(divide="ignore", invalid="ignore"):
             errors = np.where(difference == 0, 0.0, difference / scale).astype(float)
         if errors.size:
-            index = np.unravel_index(np.argmax(np.nan_to_num(errors, nan=np.inf)), errors.shape)
-            at = tuple(map(int, index))
+            at: Any = largest_at(errors)
             count = int((~(errors <= tolerance)).sum())  # a NaN is wrong
             said, right = float(analytic[name][at]), float(derivatives[at])
             found.append(Comparison(method, name, errors.size, count, at, said, right, float(errors[at])))

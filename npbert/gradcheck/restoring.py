@@ -14,6 +14,7 @@ import numpy as np
 
 from npbert.gradcheck.exact.arrays import Numbers
 from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.inputs import Outputs
 
 _ABSENT = object()
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
@@ -162,7 +163,7 @@ def _is_exact(thing: Any) -> bool:
     return isinstance(thing, Number | Numbers)
 
 
-def _to_undo(thing: Any) -> Iterator[tuple[Any, ...]]:
+def _to_undo(thing: Any) -> Iterator[Outputs]:
     """Return functions, each before its arguments, that restore the current state of an object."""
     steps = [step for kinds, step in _STEPS if isinstance(thing, kinds)]
     if _is_fixed(thing):
@@ -226,7 +227,7 @@ def _globals_of(function: FunctionType) -> dict[str, Any]:
     return {name: function.__globals__.get(name, _ABSENT) for name in _names_in(function.__code__)}
 
 
-_STEPS: list[tuple[Any, Callable[[Any], tuple[Any, ...]]]] = [
+_STEPS: list[tuple[Any, Callable[[Any], Outputs]]] = [
     (np.ndarray, lambda array: (np.copyto, array, array.copy())),
     ((dict, set, list, collections.deque), lambda held: (_refill, held, _items(held))),
     (CellType, lambda cell: (setattr, cell, "cell_contents", cell.cell_contents)),

@@ -23,13 +23,14 @@ from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
 from npbert.gradcheck.places import (
     Grads,
     Pair,
-    Place,
+    Values,
     arrays_given,
     as_list,
     changed,
+    is_named_for,
     pairs_of,
-    places_in,
     snapshot,
+    values_at,
     whose,
 )
 from npbert.gradcheck.report import GradientError
@@ -75,28 +76,28 @@ class StatefulForm(Form):
         self._object, self.pairs = copy.deepcopy(given), list[Pair]()
         super().__init__(list(self._given), self._forwarded, self._gradients)
         constants = self._find(grads, wrt)
-        self.input_names = [*self._given, *(pair.parameter.path for pair in self.pairs)]
+        self.input_names = [*self._given, *(pair.parameter for pair in self.pairs)]
         self.note = self._note(constants)
 
     @property
     def values(self) -> list[Any]:
         """Return the inputs, and the values of the parameters."""
-        return [*self._given.values(), *(np.array(pair.parameter.value, dtype=float) for pair in self.pairs)]
+        return [*self._given.values(), *(np.array(self._held[pair.parameter], dtype=float) for pair in self.pairs)]
 
     def _copied(self, others: dict[int, Any]) -> Any:
         """Return a copy of the object with these arrays replaced, by id, and gradients of 0."""
         gradients = {path for pair in self.pairs for path in pair.gradients}
         memo = dict[int, Any]()
-        for place in self._places:
-            if isinstance(place.value, ModuleType):
-                memo[id(place.value)] = place.value
-            elif is_float_array(place.value) and id(place.value) not in others:
-                memo[id(place.value)] = own(place.value.astype(float) * (place.path not in gradients))
+        for path, value in self._held.items():
+            if isinstance(value, ModuleType):
+                memo[id(value)] = value
+            elif is_float_array(value):
+                memo[id(value)] = own(value.astype(float) * (path not in gradients))
         return copy.deepcopy(self._object, memo | others)
 
     def _forwarded(self, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
         """Return y, and the values for backward: the object, its repeated arguments, and the parameters' values."""
-        arrays = [*self._given.values(), *(pair.parameter.value for pair in self.pairs)]
+        arrays = [*self._given.values(), *(self._held[pair.parameter] for pair in self.pairs)]
         others = dict(zip(map(id, arrays), inputs, strict=True))
         made = self._copied(others) if made is None else made
         given = copy.deepcopy(self._inputs, others)
@@ -115,8 +116,8 @@ class StatefulForm(Form):
             y = next((part for part in y if np.ndim(part) == 0), y)
         return y, (made, again, before)
 
-    def _undone(self, dy: Any, made: Any, again: Any) -> tuple[Any, list[Place]]:
-        """Return backward's result, and all places after it, including those in the result."""
+    def _undone(self, dy: Any, made: Any, again: Any) -> tuple[Any, Values]:
+        """Return backward's result, and all values after it, including those in the result."""
         if not self._backward:
             returned = again[0] if len(again) == 1 else tuple(again)
         else:
@@ -124,19 +125,18 @@ class StatefulForm(Form):
             returned = getattr(made, self._backward)(**given, **again)
         if _is_one_for_each(returned, list(self._given.values())):
             returned = list(returned)
-        return returned, [*places_in(made), *places_in(returned, "returned")]
+        return returned, values_at(made) | values_at(returned, "returned")
 
     def _gradients(self, dy: Any, kept: Any) -> Any:
         """Return the gradients of the inputs that have one, and of the parameters."""
         made, again, before = kept
-        _, places = self._undone(dy, made, again)
-        there = {place.path: place.value for place in places}
+        _, there = self._undone(dy, made, again)
         found = [there.get(path) for path in self._paths]
-        for pair, value in zip(self.pairs, before, strict=True):
-            if pair.gradients == (pair.parameter.path,):
-                found.append(value - there[pair.parameter.path])
+        for (path, gradients), value in zip(self.pairs, before, strict=True):
+            if gradients == (path,):
+                found.append(value - there[path])
             else:
-                found.append(_sum([there.get(path) for path in pair.gradients], value))
+                found.append(_sum([there.get(each) for each in gradients], value))
         if not self._asks:  # a loss returns the gradients for dy = 1
             found = [None if gradient is None else dy * gradient for gradient in found]
         return tuple(found)
@@ -152,53 +152,52 @@ class StatefulForm(Form):
                 return self._forwarded(list(map(own, inputs)), made)
 
         check_written("forward", forwarded(self._object)[0])  # it may create the parameters
-        self._places = places_in(self._object)
+        self._held = values_at(self._object)
         made = self._copied({})
         start = snapshot(made)
         y, (_, again, _) = forwarded(made)
-        cached = {place.path for place in changed(places_in(made), start)}
+        cached = changed(values_at(made), start)
         between = snapshot(made)
         np.random.seed(1)
         with told("backward"):
             dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
-            returned, places = self._undone(dy, made, again)
-        written = changed(places, between)
+            returned, values = self._undone(dy, made, again)
+        written = changed(values, between)
         self._paths, self.moved = _of_inputs(returned, written, list(self._given), inputs, wrt)
-        of_inputs = {id(place.value) for place in written if place.path in self._paths}
-        written = [place for place in written if id(place.value) not in of_inputs]
+        of_inputs = {id(values[path]) for path in written if path in self._paths}
+        written = [path for path in written if id(values[path]) not in of_inputs]
         if not written and not of_inputs:
             check_written("backward", returned)
 
-        def moves(some: list[Place]) -> bool:
-            now, _ = forwarded(self._copied({id(place.value): _moved(place.value) for place in some}))
+        def moves(some: Values) -> bool:
+            now, _ = forwarded(self._copied({id(value): _moved(value) for value in some.values()}))
             return not all(map(np.array_equal, as_tuple(now), as_tuple(y)))
 
-        steady = [place for place in self._places if is_float_array(place.value) and place.path not in cached]
-        by_backward = {place.path for place in written}
-        kept = [place for place in steady if place.path not in by_backward]
-        taken = [place for place in steady if place.path in by_backward]
-        taken = [place for place in taken if moves([place])] if moves(taken) else []
+        steady = {path: value for path, value in self._held.items() if is_float_array(value) and path not in cached}
+        kept = {path: value for path, value in steady.items() if path not in written}
+        taken = {path: value for path, value in steady.items() if path in written}
+        taken = {path: value for path, value in taken.items() if moves({path: value})} if moves(taken) else {}
         if taken and not self._again & _RATES:
-            raise GradientError(f"backward changes the value of {taken[0].path}: only an optimizer may")
-        pairs, constants = pairs_of(kept, places, written, grads, moves)
-        self.pairs = [*(Pair(place, (place.path,)) for place in taken), *pairs]
+            raise GradientError(f"backward changes the value of {next(iter(taken))}: only an optimizer may")
+        pairs, constants = pairs_of(kept, values, written, grads, moves)
+        self.pairs = [*(Pair(path, (path,)) for path in taken), *pairs]
         forgotten = [name for p, name in enumerate(self._given) if is_float_array(inputs[p]) and p not in self.moved]
         self.moved += range(len(inputs), len(inputs) + len(self.pairs))
-        return [*forgotten, *(place.path for place in constants)]
+        return [*forgotten, *constants]
 
     def _note(self, constants: list[str]) -> str:
         """Return sentences on the pairs found."""
         says = []
         if self.pairs:
-            names = [pair.parameter.path for pair in self.pairs]
-            gradients = [" + ".join(pair.gradients) or "none" for pair in self.pairs]
-            gradients = [f"{name} -=" if name == said else said for name, said in zip(names, gradients, strict=True)]
-            says.append(f"Parameters {_some(names)}; their gradients {_some(gradients)}.")
+            gradients = [
+                f"{path} -=" if found == (path,) else " + ".join(found) or "none" for path, found in self.pairs
+            ]
+            names = _some([path for path, _ in self.pairs])
+            says.append(f"Parameters {names}; their gradients {_some(gradients)}.")
         says += [
-            f"Backward writes no gradient for {pair.parameter.path}; if it is a constant, give "
-            f"grads={{{pair.parameter.path!r}: None}}."
-            for pair in self.pairs
-            if not pair.gradients
+            f"Backward writes no gradient for {path}; if it is a constant, give grads={{{path!r}: None}}."
+            for path, found in self.pairs
+            if not found
         ]
         if constants:
             says.append(f"Taken for constants: {_some(constants)}.")
@@ -206,7 +205,7 @@ class StatefulForm(Form):
 
 
 def _of_inputs(
-    returned: Any, written: list[Place], names: list[str], inputs: list[Any], wrt: Sequence[str] | None
+    returned: Any, written: list[str], names: list[str], inputs: list[Any], wrt: Sequence[str] | None
 ) -> tuple[list[str], list[int]]:
     """Return the paths of the inputs' gradients, and these inputs: backward's results in their order; or, if it returns
     a dict or nothing, the arrays named for them."""
@@ -214,8 +213,9 @@ def _of_inputs(
     parts = as_list(returned)
     if isinstance(returned, dict) or all(part is None for part in parts):
         aliases = _INPUTS if len(moved) == 1 else ()
-        called = {p: [Place("", "", name, None) for name in (names[p], *aliases)] for p in moved}
-        named = {p: [each.path for one in called[p] for each in written if each.is_named_for(one)] for p in moved}
+        named = {
+            p: [path for name in (names[p], *aliases) for path in written if is_named_for(path, name)] for p in moved
+        }
         return [paths[0] for paths in named.values() if paths], [p for p in moved if named[p]]
     keys = whose(returned, names, inputs, wrt)
     if keys is None:  # with the parameters' gradients after them

@@ -1,13 +1,11 @@
 """Autograd engines, as they are: proved by what y.backward() leaves, with the values that a model holds; and wrong."""
 
-import importlib.util
-import inspect
-
 import pytest
 
 from npbert.gradcheck import check_gradients
 from tests.gradcheck import engines
 from tests.gradcheck.objects import n
+from tests.gradcheck.small import changed
 
 NUMBERS = "lambda a, b: (a * b + a).tanh() * a.cube()"
 WRONG = [  # what is right, what makes it wrong, and the lines and arrays that the report names
@@ -39,28 +37,16 @@ def test_an_engine_whose_gradients_are_its_values(f, count):
     assert report.proof and report.count == 6 * count
 
 
-def changed(before, after, folder):
-    """The module of engines with another line, from a file of its own."""
-    source = inspect.getsource(engines)
-    assert source.count(before) == 1
-    file = folder / "engine.py"
-    file.write_text(source.replace(before, after), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location("engine", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module, source.partition(before)[0].count("\n") + 1
-
-
 @pytest.mark.parametrize(("before", "after", "kind"), WRONG)
 def test_a_wrong_operation_is_told_at_its_own_line(before, after, kind, tmp_path):
-    module, line = changed(before, after, tmp_path)
+    module, line = changed(engines, before, after, tmp_path)
     report = check_gradients(eval(NUMBERS), module.Value(0.3), module.Value(-1.2))
     assert not report.ok
-    assert [(each.line, each.kind, each.file) for each in report.diagnosis if each.line] == [(line, kind, "engine.py")]
+    assert [(each.line, each.kind, each.file) for each in report.diagnosis if each.line] == [(line, kind, "mine.py")]
 
 
 def test_a_wrong_gradient_of_an_operation_is_told_there(tmp_path):
-    module, line = changed("(self.exponent - 1)", "self.exponent", tmp_path)
+    module, line = changed(engines, "(self.exponent - 1)", "self.exponent", tmp_path)
     report = check_gradients(module.Power(3), module.Tensor(n(3, 2)))
     found = report.diagnosis[0]
     assert (found.line, found.wanted) == (line, "a.value ** (self.exponent - 1)")

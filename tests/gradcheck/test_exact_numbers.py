@@ -19,7 +19,6 @@ from npbert.gradcheck.exact.rules import RULES
 from npbert.gradcheck.exact.run import inhabited, run_on_numbers
 from npbert.gradcheck.exact.witness import DIGITS
 from npbert.gradcheck.function import ScalarFunction
-from tests.tables import one_in
 
 
 @pytest.mark.parametrize(
@@ -58,7 +57,7 @@ ODD = "erf", "sin", "tan", "arcsin", "arctan", "arcsinh", "tanh", "sinh"
 
 
 @pytest.mark.parametrize("name", OF_ONE)
-@pytest.mark.parametrize("x", one_in(2, [0.05, 0.7, 2.5, 9.0]))
+@pytest.mark.parametrize("x", [0.05, 2.5])
 def test_fifty_digits_are_those_of_floats_and_slopes_those_of_differences(name, x):
     x = x / 10 if name in WITHIN_ONE else x + (name == "arccosh")
     with localcontext(Context(prec=2 * DIGITS)), inhabited(Digits()):
@@ -81,14 +80,12 @@ def test_functions_of_two_numbers_are_in_fifty_digits_what_they_are_in_floats(na
     assert (float(found.value), found.seen) == pytest.approx((wanted, wanted), rel=4e-15)
 
 
-KNOWN = {"exp": 0, "log": 1, "sqrt": 1, "cbrt": 1, "arccosh": 1, "cos": 0}
-
-
-@pytest.mark.parametrize("name", {**KNOWN, **dict.fromkeys(ODD, 0)})
-def test_a_value_that_is_a_whole_number_is_this_number_in_the_field(name):
+def test_a_value_that_is_a_whole_number_is_this_number_in_the_field():
+    known = {"exp": 0, "log": 1, "sqrt": 1, "cbrt": 1, "arccosh": 1, "cos": 0, **dict.fromkeys(ODD, 0)}
     with inhabited(Field(np.random.default_rng(0))):
-        y = RULES[name](as_number(KNOWN.get(name, 0)))
-        assert y.value == y.seen
+        for name, x in known.items():
+            y = RULES[name](as_number(x))
+            assert y.value == y.seen, name
 
 
 def test_laws_hold_in_the_field():
@@ -179,16 +176,9 @@ class Degrees(Field):
         return y
 
 
-DEGREES = [
-    ("Linear", [3]),
-    ("ReLU", [2]),
-    ("Tanh", range(4, 100)),
-    ("LayerNorm", [34]),
-    ("BertForPreTraining", range(100, 10000)),
-]
-
-
-@pytest.mark.parametrize(("name", "degrees"), DEGREES)
+@pytest.mark.parametrize(
+    ("name", "degrees"), [("Linear", [3]), ("LayerNorm", [34]), ("BertForPreTraining", range(100, 10000))]
+)
 def test_a_layer_is_a_polynomial_of_a_low_degree(name, degrees):
     """S = Σ dy (ẋ W + x Ẇ + ḃ) has degree 3; of tanh, dy (1 − t²) ẋ has 4. A random point might hit a zero of such a
     polynomial, in at most a degree of P cases: so rarely is a wrong backward taken for right."""

@@ -161,16 +161,13 @@ MISTAKES = {
     "sum for mean": (lambda r: r * D, "factor", "6.000 times too large, everywhere: 6 is D"),
     "mean for sum": (lambda r: r / N, "factor", "11.000 times too small, everywhere: 11 is N"),
     "sign": (lambda r: -r, "factor", "dx has the wrong sign, everywhere"),
-    "root": (lambda r: r * np.sqrt(D), "factor", "that is √6, and 6 is D"),
     "keeping": (lambda r: r * 0.7, "factor", "0.7 is 1 − p"),
     "one row": (lambda r: with_rows(r, 4, 2.0), "place", "right but for row 4 (counted from 0)"),
     "places": (lambda r: r * (1 + np.eye(N, D)), "place", "but for 6 of its 66 numbers, at [0, 0], [1, 1], [2, 2]"),
-    "but for rounding": (lambda r: 1e-17 * r, "zero", "dx is 0 everywhere, but y depends on x"),
     "infinite": (lambda r: np.where(np.arange(D) == 3, np.inf, r), "not finite", "has 11 of 66 numbers that are not"),
     "other dtype": (lambda r: r.astype(np.float32), "dtype", "dx is float32, and x is float64"),
     "flat": (lambda r: r.sum(axis=0), "shape", "it is right, but summed over axis 0"),
     "shape": (lambda r: r.T, "shape", "dx has shape (6, 11), and x has shape (11, 6): transposed, it is right"),
-    "reshaped": (lambda r: r.reshape(D, N), "shape", "its numbers are right, and only need a reshape"),
 }
 WITHOUT_NOISE = ("zero", "not finite", "dtype", "shape")
 

@@ -12,9 +12,8 @@ import pytest
 
 from npbert.gradcheck import GradientError, assert_proved, check_gradients
 from tests.gradcheck import courses
+from tests.gradcheck.small import changed
 from tests.tables import one_in
-
-SOURCE = Path(courses.__file__).read_text(encoding="utf-8")
 
 
 def n(*shape):
@@ -48,12 +47,9 @@ def test_what_is_right_is_proved(name):
 
 @pytest.mark.parametrize(("name", "old", "new"), one_in(4, WRONG))
 def test_of_what_is_wrong_the_line_is_named(name, old, new, tmp_path):
-    file, things = tmp_path / "mine.py", {"__name__": "mine"}
-    assert SOURCE.count(old) == 1
-    file.write_text(SOURCE.replace(old, new), encoding="utf-8")
-    exec(compile(file.read_text(encoding="utf-8"), str(file), "exec"), things)
-    with pytest.raises(GradientError, match=f"line {SOURCE[: SOURCE.index(old)].count(chr(10)) + 1} of mine.py"):
-        assert_proved(*arguments(name, SimpleNamespace(**things)))
+    things, line = changed(courses, old, new, tmp_path)
+    with pytest.raises(GradientError, match=f"line {line} of mine.py"):
+        assert_proved(*arguments(name, things))
 
 
 def test_what_casts_to_float32_is_right_by_differences_and_the_report_says_so():

@@ -16,7 +16,7 @@ from tests.gradcheck.attacks.formulas import of_x
 from tests.gradcheck.small import broken
 
 rng = np.random.default_rng(7)
-X, W = rng.standard_normal((5, 4)), rng.standard_normal((4, 3))
+X = rng.standard_normal((5, 4))
 
 
 def convolution(x, w):
@@ -44,11 +44,6 @@ PAIRS = {
         (X,),
     ),
     "convolution in loops": (convolution, convolution_vjp, (X, rng.standard_normal((2, 4, 3)))),
-    "bilinear": (
-        lambda x, w, z: np.einsum("ni,ij,nj->n", x, w, z),
-        lambda dy, x, w, z: (dy[:, None] * (z @ w.T), (x * dy[:, None]).T @ z, dy[:, None] * (x @ w)),
-        (X, W, rng.standard_normal((5, 3))),
-    ),
     "a power of 0.3": (lambda x: np.abs(x) ** 0.3, of_x(lambda x: 0.3 * np.abs(x) ** -0.7 * np.sign(x)), (X,)),
     "cumulative sum": (lambda x: np.cumsum(x, axis=0), lambda dy, x: np.cumsum(dy[::-1], axis=0)[::-1], (X,)),
 }
@@ -118,12 +113,7 @@ def test_a_blind_point_hides_nothing():
     assert report.wrong["x"] == X.size
 
 
-def test_comparisons_are_the_users_own():
-    """A kink is passed on the user's side; float32 is no matter."""
-    proof = prove_vjp(lambda x: np.maximum(x, 0), lambda dy, x: np.where(x > 0, dy, 0), np.array([1e-300, -1e-300]))
-    assert proof
-    small = prove_vjp(lambda x: 1e-6 * np.maximum(x, 0), of_x(lambda x: 1e-6 * ((x > 0) + 2 * (x == 0))), np.eye(2))
-    assert small.verdict != PROVED, "at a tie, what is beyond both sides is wrong, however small"
+def test_float32_is_proved_and_refuted_too():
     x = X.astype(np.float32)
     assert prove_vjp(np.tanh, of_x(lambda x: 1 - np.tanh(x) ** 2), x)
     assert prove_vjp(np.tanh, of_x(lambda x: 1 - np.tanh(x)), x).verdict == REFUTED

@@ -123,8 +123,7 @@ SAID = {
         ["held out step 10 (the best) step 20 baseline loss 3.25 2.75 3.125", "model/ is that of step 10."],
     ),
     "a text from right to left in order": (
-        {"shown": [{**SHOWN["answers"][0], "worst": [
-            {**_ANSWER, "excerpt": "אחת שתיים שלוש", "true": [0, 3], "predicted": [4, 9]}]}]},
+        {"shown": [{**SHOWN["answers"][0], "worst": [{**_ANSWER, "excerpt": ["", "אחת", " שתיים שלוש"]}]}]},
         ["<bdi>… <mark>אחת</mark> שתיים שלוש …</bdi>"],
     ),
     "a long label cut": (

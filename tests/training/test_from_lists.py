@@ -50,13 +50,12 @@ TEXTS = [f"a dog {number}" for number in range(12)]
 YES = ["no", "yes"] * 6
 LABEL = "sonnet 18, line 10; --label says which column"  # which looks like a part of an error
 SAID = [
-    (TEXTS[:2], ["no", ""], {}, "the training list, row 1: the label is empty"),
+    (TEXTS[:2], ["no", ""], {}, "the training list, row 1: the label is '', wanted a label"),
     (TEXTS[:2], ["no", "no"], {}, "the training list: all labels are 'no', wanted at least two different ones"),
     (TEXTS[:2], ["no"], {}, "the training list: 2 texts and 1 labels, wanted one for each, and at least one"),
     ([], [], {}, "the training list: 0 texts and 0 texts, wanted one for each, and at least one"),
     (TEXTS, YES, {"held_out": (TEXTS, [])}, "the held-out list: 12 texts and 0 labels, wanted one for each, and *"),
     (TEXTS, [f"{n}.5" for n in range(12)], {}, "the training list: the 12 labels are numbers; task='regression' *"),
-    (["a dog"] * 100, ["no", "yes"] * 50, {}, "the training list: only 1 of 100 texts differ; the first is 'a dog'"),
     (
         TEXTS,
         YES,
@@ -64,12 +63,6 @@ SAID = [
         f"the held-out list, row 1: the label is '{LABEL[:29]}…', *",
     ),
     (TEXTS, YES, {"held_out": (TEXTS[:1], ["no"])}, "the training list has 1 of 1 row of the held-out list in it: *"),
-    (
-        TEXTS,
-        ["n o", "n  o"] * 6,
-        {},
-        "the training list: the labels 'n  o', 'n o' differ only in white space, *",
-    ),
     ([f"{n}" for n in range(202)], [f"a {n}" for n in range(202)], {}, "the training list: 202 * (202 in all)"),
     (["a", ("b", "c")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c'), wanted a text, as the first is"),
     ([("b", "c"), ("b", "c", "d")], ["no", "yes"], {}, "the training list, row 1: ('b', 'c', 'd'), wanted a pair of *"),
@@ -131,11 +124,8 @@ WRONG_WEIGHTS = [
     ({"class_weight": "even"}, "class_weight is 'even', wanted balanced, or label=weight"),
     ({"class_weight": {"x": 1}}, "class_weight is 'x=1', wanted"),
     ({"class_weight": {"no": 0}}, "class_weight is 'no=0', wanted"),
-    (
-        {"sample_weight": [1.0]},
-        "the training list: 12 texts and 1 sample_weights, wanted one for each, and at least one",
-    ),
-    ({"sample_weight": [1, -1] * 6}, "the training list, row 1: sample_weight is '-1', wanted a number from 0 on"),
+    ({"sample_weight": [1.0]}, "the training list: 12 texts and 1 sample_weights, wanted one for each, and at least"),
+    ({"sample_weight": [1, -1] * 6}, "the training list, row 1: the sample weight is '-1', wanted a number from 0 on"),
     ({"sample_weight": [1, 1, float("nan"), 1] * 3}, "the training list, row 2: the sample_weight is nan, wanted"),
     ({"sample_weight": OWN, "task": "regression"}, "sample_weight is 'sample_weight', wanted none, as only class"),
     ({"validation_split": 0.2}, "unknown setting validation_split; did you mean held_out?"),
@@ -162,7 +152,7 @@ def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):
         npbert.finetune(pairs, folder=tmp_path / "none", **options)
     with pytest.raises(InputError, match=r"the training list, row 1: .*, wanted a pair of texts, as the first is"):
         npbert.finetune([pairs[0], (*pairs[1], "c")], folder=tmp_path / "odd", **of_vectors)
-    with pytest.raises(InputError, match="the training list, row 0: text_pair is empty, wanted a text"):
+    with pytest.raises(InputError, match="the training list, row 0: the text pair is ' ', wanted a text"):
         npbert.finetune([("a", " "), *pairs], folder=tmp_path / "empty", **of_vectors)
     with pytest.raises(InputError, match="texts is 'a', wanted pairs: a query, and its matching text"):
         npbert.finetune(["a", "b"], folder=tmp_path / "texts", **of_vectors)

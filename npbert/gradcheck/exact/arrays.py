@@ -12,6 +12,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.linear_algebra import ARRAY_FUNCTIONS
 from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES
+from npbert.gradcheck.inputs import Outputs
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
 _DECIDES, _STEPS = object(), object()
@@ -117,7 +118,7 @@ def _parts_of_result(result: Any) -> Any:
     return result if isinstance(result, tuple | list) else (result,)
 
 
-def _check_room(out: tuple[Any, ...], ufunc: Any) -> None:
+def _check_room(out: Outputs, ufunc: Any) -> None:
     if any(array.dtype.kind == "f" for array in out):
         raise NoRuleError(
             f"np.{ufunc.__name__} writes exact numbers into an array of floats: create the array in "

@@ -4,7 +4,6 @@
 forward on floats is compared with the gradients, and a second backward with the first.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 from npbert.gradcheck.exact.slope import moved, random_step, slope
+from npbert.gradcheck.report import Gradients
 
 _SLOPE = 1e-5  # the relative error of a finite difference, besides rounding
 _CLEARLY = 1e3
@@ -24,11 +24,11 @@ _ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change o
 class Along(NamedTuple):
     """The slope of Σ dy · y on floats along a random step, with its error bound."""
 
-    step: dict[str, Array]
+    step: Gradients
     slope: float
     doubt: float
 
-    def parting(self, gradients: Mapping[str, Array], times: float = 1.0) -> str:
+    def parting(self, gradients: Gradients, times: float = 1.0) -> str:
         """Return a sentence if these gradients give another slope, by more than `times` the error bound; or ""."""
         terms = [gradient * self.step[name] for name, gradient in gradients.items()]
         expected = sum(float(term.sum()) for term in terms)
@@ -37,7 +37,7 @@ class Along(NamedTuple):
             return ""
         return f"y moves by {self.slope:.6g} on your floats, and by {expected:.6g} on exact numbers"
 
-    def contradicts(self, gradients: Mapping[str, Array]) -> bool:
+    def contradicts(self, gradients: Gradients) -> bool:
         """True if these gradients are clearly wrong."""
         return bool(self.parting(gradients, _CLEARLY))
 

@@ -13,8 +13,17 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError, named_parameters
 from npbert.gradcheck.exact.number_modules import Swap, swaps_for
-from npbert.gradcheck.inputs import as_tuple, attributes_kept, copied, copy_of, is_float_array, names_given
-from npbert.gradcheck.report import GradientError
+from npbert.gradcheck.inputs import (
+    Outputs,
+    Rng,
+    as_tuple,
+    attributes_kept,
+    copied,
+    copy_of,
+    is_float_array,
+    names_given,
+)
+from npbert.gradcheck.report import GradientError, Gradients
 from npbert.gradcheck.restoring import reachable
 from npbert.io.messages import counted
 
@@ -28,9 +37,9 @@ class Floats:
     y, dy: forward's output, and backward's input. gradients: by name. epsilon: of the coarsest dtype.
     """
 
-    y: tuple[Any, ...]
-    dy: tuple[Any, ...]
-    gradients: dict[str, Array]
+    y: Outputs
+    dy: Outputs
+    gradients: Gradients
     epsilon: float
 
     @property
@@ -42,7 +51,7 @@ class Floats:
         return float(-(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0])
 
     @property
-    def dy_of_numbers(self) -> tuple[Any, ...]:
+    def dy_of_numbers(self) -> Outputs:
         """The dy of exact numbers."""
         return tuple(each * self.factor for each in self.dy)
 
@@ -57,7 +66,7 @@ class Case:
         self,
         layer: Any,
         inputs: Iterable[Any],
-        rng: np.random.Generator | None,
+        rng: Rng,
         name: str = "",
         things: Iterable[Any] | None = None,
     ) -> None:
@@ -99,7 +108,7 @@ class Case:
         return swaps_for(self.things)
 
     @property
-    def variables(self) -> dict[str, Array]:
+    def variables(self) -> Gradients:
         """All variables by name: the parameters' values and the float inputs."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
         return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
@@ -134,11 +143,11 @@ class Case:
         """Return y."""
         return self.layer.forward(*self.inputs, tape=tape)
 
-    def outputs(self) -> tuple[Array, ...]:
+    def outputs(self) -> Outputs:
         """Return a copy of y, always with the same dropout."""
         return tuple(map(np.copy, as_tuple(self.forward(Tape(copy_of(self.rng))))))  # y may be x, which changes again
 
-    def backward(self, y: Any, dy: tuple[Any, ...], tape: Tape) -> dict[str, Any]:
+    def backward(self, y: Any, dy: Outputs, tape: Tape) -> dict[str, Any]:
         """Return the gradients of the parameters, and of the float inputs unless they are None.
 
         y: forward's, with this tape. Raises: GradientError if a gradient is missing, or something is left on the tape.
@@ -157,7 +166,7 @@ class Case:
         found = {name: parameter.grad for name, parameter in self.parameters.items()}
         return found | {name: each for name, each in zip(names, returned, strict=True) if each is not None}
 
-    def run_on_floats(self, dy: tuple[Any, ...] | np.random.Generator) -> Floats:
+    def run_on_floats(self, dy: Outputs | np.random.Generator) -> Floats:
         """Run the layer on floats. Inputs for which backward returns None become constants. dy: an array, or its
         generator.
 

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from decimal import Context, Decimal, getcontext, localcontext
 from typing import Any
 
-import numpy as np
-
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.exact.rules import Rule
+from npbert.gradcheck.inputs import Rng
 
 _NEAR = 1e-3
 
@@ -30,7 +29,7 @@ class Digits:
 
     modulus = Decimal("Infinity")  # no modulus
 
-    def __init__(self, rng: np.random.Generator | None = None) -> None:
+    def __init__(self, rng: Rng = None) -> None:
         self._rng = rng
 
     def draw(self, seen: float) -> Decimal:

@@ -1,11 +1,11 @@
 """Linear algebra in exact numbers. It uses sums, products and quotients, which carry the derivatives."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.inputs import Function
 
 
 def _eliminated(a: Array, b: Array) -> tuple[Any, Array]:
@@ -26,7 +26,7 @@ def _eliminated(a: Array, b: Array) -> tuple[Any, Array]:
     return determinant, b
 
 
-def _of_each(function: Callable[..., Any]) -> Callable[..., Any]:
+def _of_each(function: Function) -> Function:
     """Return a function of matrices for stacks of them."""
 
     def of_stack(a: Any, *more: Any) -> Any:
@@ -47,7 +47,7 @@ def _log_determinant(a: Array) -> tuple[float, Any]:
 _solved = _of_each(lambda a, b: _eliminated(a, b)[1])
 _determinant = _of_each(lambda a: _eliminated(a, np.zeros((len(a), 0)))[0])
 
-ARRAY_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+ARRAY_FUNCTIONS: dict[Any, Function] = {
     np.linalg.inv: lambda a: _solved(a, np.broadcast_to(np.eye(np.shape(a)[-1]), np.shape(a))),
     np.linalg.solve: _solved,
     np.linalg.det: _determinant,

@@ -19,6 +19,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from npbert.gradcheck.inputs import Function, Outputs
+
 _LARGEST_ROOT = 100
 SMALL = 1e-6
 
@@ -61,10 +63,10 @@ class Number:
     """Collects tiny constant summands that only guard against a 0, and makes them 0. None: keeps them."""
     constants: ClassVar[dict[Any, Number]] = {}
     """The floats in this world so far."""
-    rules: ClassVar[Mapping[str, Callable[..., Any]]] = {}
+    rules: ClassVar[Mapping[str, Function]] = {}
     """The known functions by name: see `rules.py`."""
 
-    def __init__(self, value: Any, tangent: Any, seen: float, error: float = 0.0, terms: tuple[Any, ...] = ()) -> None:
+    def __init__(self, value: Any, tangent: Any, seen: float, error: float = 0.0, terms: Outputs = ()) -> None:
         self.value, self.tangent, self.seen, self.error, self.terms = value, tangent, seen, error, terms
 
     def __add__(self, other: Any) -> Any:

@@ -5,7 +5,7 @@ import functools
 import math
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ import numpy as np
 from npbert.gradcheck.exact.arrays import Numbers, as_numbers, is_double
 from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.rules import MATH
+from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.restoring import is_empty
 
 _makes_room = contextvars.ContextVar("makes_room", default=False)
@@ -100,7 +101,7 @@ def place_of(error: BaseException) -> str:
     return place
 
 
-def _with_room(make: Callable[..., Any]) -> Callable[..., Any]:
+def _with_room(make: Function) -> Function:
     """Return np.zeros, or another creator, that makes arrays of objects instead of floats, for Numbers."""
 
     def made(*args: Any, **options: Any) -> Any:
@@ -110,7 +111,7 @@ def _with_room(make: Callable[..., Any]) -> Callable[..., Any]:
     return made
 
 
-def _with_numbers(make: Callable[..., Any]) -> Callable[..., Any]:
+def _with_numbers(make: Function) -> Function:
     """Return np.array, or another creator, that accepts Numbers as float64."""
 
     def made(given: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
@@ -126,7 +127,7 @@ def _holds_numbers(dtype: Any) -> bool:
     return _makes_room.get() and str(dtype) == "object"
 
 
-def _or_of_number(function: Callable[..., Any], rule: Callable[..., Any]) -> Callable[..., Any]:
+def _or_of_number(function: Function, rule: Function) -> Function:
     """Return the function with a rule for exact numbers."""
 
     def either(x: Any, *more: Any, **options: Any) -> Any:

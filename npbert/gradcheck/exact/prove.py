@@ -42,7 +42,6 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import Tape, TapeError, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_of_floats
 from npbert.gradcheck.exact.case import Case, Floats
@@ -50,9 +49,19 @@ from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import ExactRun
 from npbert.gradcheck.exact.witness import decimals_at_point, in_floats, right_gradients, witnesses
-from npbert.gradcheck.inputs import copied, copy_of
+from npbert.gradcheck.inputs import Function, Outputs, Rng, copied, copy_of
 from npbert.gradcheck.layer_of import as_layer
-from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
+from npbert.gradcheck.report import (
+    EXACT,
+    NOT_PROVED,
+    PROVED,
+    REFUTED,
+    Comparison,
+    GradientError,
+    Gradients,
+    Proof,
+    compared,
+)
 from npbert.gradcheck.restoring import kept
 
 _POINTS, _ROUGHLY = 64, 1e-6
@@ -64,7 +73,7 @@ _NO_LAW = (
 _TIE = "the code compares two equal numbers, and to one side of this tie the gradients differ"
 
 
-def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed: int = 0) -> Proof:
+def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     """Prove that `layer.backward` is the derivative of `layer.forward`, or refute it.
 
     layer, inputs: as for check_gradients, in any float dtype. rng: for dropout. seed: for the random point.
@@ -85,10 +94,10 @@ def prove(layer: Any, *inputs: Any, rng: np.random.Generator | None = None, seed
 
 
 def prove_vjp(
-    f: Callable[..., Any],
-    vjp: Callable[..., Any],
+    f: Function,
+    vjp: Function,
     *inputs: Any,
-    rng: np.random.Generator | None = None,
+    rng: Rng = None,
     seed: int = 0,
 ) -> Proof:
     """Prove that vjp(dy, *inputs) is the derivative of f(*inputs), for any two functions in NumPy.
@@ -148,7 +157,7 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
     return _not_proved(part, floats, run, wrong, seed)
 
 
-def _another_way_back(part: Case, floats: Floats, right: dict[str, Array], parting: str) -> Proof:
+def _another_way_back(part: Case, floats: Floats, right: Gradients, parting: str) -> Proof:
     """Return the answer if backward behaves differently on exact numbers, or for another dy."""
     wrong = [array for array in compared(EXACT, floats.gradients, right, _ROUGHLY) if array.count]
     if wrong:
@@ -198,7 +207,7 @@ def parts_of(whole: Case) -> list[Case]:
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
     found: dict[str, Case] = {}
 
-    def watch(layer: Any, inputs: tuple[Any, ...], _: Any) -> None:
+    def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
             found.setdefault(name, Case(layer, inputs, copy_of(whole.rng), name))
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.exact.number import Number, as_number, seen_of
+from npbert.gradcheck.inputs import Function
 
 HALF_EPSILON = 2.0**-53
 _ULPS = 8.0  # the error of NumPy's and the C library's functions, in halves of an epsilon
@@ -118,7 +119,7 @@ def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
     return y
 
 
-def _rule(name: str) -> Callable[..., Any]:
+def _rule(name: str) -> Function:
     return functools.partial(_applied, _EXACT[name], _OF_FLOATS.get(name) or getattr(np, name))
 
 

@@ -14,7 +14,8 @@ from npbert.gradcheck.exact.arrays import ERROR, TANGENT, VALUE, part_of_numbers
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.number_modules import room_for_numbers
-from npbert.gradcheck.inputs import as_tuple, copy_of
+from npbert.gradcheck.inputs import Outputs, as_tuple, copy_of
+from npbert.gradcheck.report import Gradients, placed
 
 SLACK = 4.0  # times the first-order bound on rounding
 
@@ -34,14 +35,15 @@ class Seen(NamedTuple):
 class ExactRun:
     """A forward and a backward on Numbers.
 
-    tangents: of the parameters and float inputs by name, arrays of the world's objects. growth: ⟨dy, ẏ⟩. gradients:
-    backward's values by name. seen_y, seen: the floats of outputs and gradients by name. ties: the comparisons of
-    different numbers with equal floats.
+    y: values of the outputs. tangents: of the parameters and float inputs by name, arrays of the world's objects.
+    growth: ⟨dy, ẏ⟩. gradients: backward's values by name. seen_y, seen: the floats of outputs and gradients by name.
+    ties: the comparisons of different numbers with equal floats.
     """
 
-    tangents: dict[str, Array]
+    y: list[Array]
+    tangents: Gradients
     growth: Any
-    gradients: dict[str, Array]
+    gradients: Gradients
     seen_y: dict[str, Seen]
     seen: dict[str, Seen]
     ties: int
@@ -66,11 +68,11 @@ def _first_apart(seen: dict[str, Seen], own: dict[str, Any], floats: Floats, fac
         apart = ~(np.abs(array - exact) <= room + np.finfo(array.dtype).tiny)
         if np.any(apart):
             at = tuple(map(int, np.argwhere(apart)[0]))
-            return f"{_at(name, at)} is {array[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
+            return f"{placed(name, at)} is {array[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
     return ""
 
 
-def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: bool = True) -> ExactRun:
+def run_on_numbers(world: Any, part: Case, dy: Outputs, *, backward: bool = True) -> ExactRun:
     """Run a layer once in this world. backward: False runs only forward.
 
     Raises: GradientError unless backward returns one gradient for each float input; the layer's errors on exact
@@ -93,7 +95,8 @@ def run_on_numbers(world: Any, part: Case, dy: tuple[Any, ...], *, backward: boo
             found = there.backward(y, dys, tape) if backward else {}
         seens = {name: _seen(f"the gradient of {name}", each) for name, each in found.items()}
         gradients = {name: part_of_numbers(each, VALUE) for name, each in found.items()}
-        return ExactRun(tangents, growth, gradients, seen_y, seens, Number.ties)
+        values_y = [part_of_numbers(each, VALUE) for each in ys]
+        return ExactRun(values_y, tangents, growth, gradients, seen_y, seens, Number.ties)
 
 
 def names_of(ys: Sequence[Any]) -> list[str]:
@@ -106,12 +109,8 @@ def _seen(name: str, array: Any) -> Seen:
     floats = np.asarray(seen(array))
     if not np.isfinite(floats).all():
         at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
-        raise NoRuleError(f"{_at(name, at)} is {floats[at]}, which has no derivative")
+        raise NoRuleError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
     return Seen(floats, np.nan_to_num(np.asarray(part_of_numbers(array, ERROR), float), nan=0.0, posinf=0.0))
-
-
-def _at(name: str, at: tuple[int, ...]) -> str:
-    return f"{name}[{', '.join(map(str, at))}]" if at else name
 
 
 def _inner(a: Array, b: Array) -> Any:

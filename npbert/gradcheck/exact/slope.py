@@ -7,6 +7,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.case import Case
+from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.report import Gradients
 
 _SCALES = 10.0 ** -np.arange(2, 14)  # of the step
 _COARSE = 2  # the scales tried first
@@ -26,13 +28,13 @@ def spread(array: Array) -> float:
     return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
-def random_step(case: Case, seed: Any) -> dict[str, Array]:
+def random_step(case: Case, seed: Any) -> Gradients:
     """Return a random step for each variable, relative to its spread."""
     drawn = np.random.default_rng(seed)
     return case.made(lambda array: spread(array) * np.asarray(drawn.standard_normal(array.shape)))
 
 
-def moved(case: Case, step: Mapping[str, Array], t: complex) -> dict[str, Array]:
+def moved(case: Case, step: Gradients, t: complex) -> Gradients:
     """Return the variables with t · step added, for the arrays named in `step`; all complex for a complex t."""
     values = case.made(lambda array: np.array(array, dtype=np.result_type(array, t)))  # with the same memory order
     for name, by in step.items():
@@ -40,7 +42,7 @@ def moved(case: Case, step: Mapping[str, Array], t: complex) -> dict[str, Array]
     return values
 
 
-def outputs_at(case: Case, step: Mapping[str, Array], t: complex) -> tuple[Array, ...]:
+def outputs_at(case: Case, step: Gradients, t: complex) -> Outputs:
     """Return y with t · step added to the variables."""
     with case.holding(moved(case, step, t)) as there:
         return there.outputs()
@@ -48,8 +50,8 @@ def outputs_at(case: Case, step: Mapping[str, Array], t: complex) -> tuple[Array
 
 def slope(
     case: Case,
-    dy: tuple[Any, ...],
-    step: Mapping[str, Array],
+    dy: Outputs,
+    step: Gradients,
     *,
     epsilon: float = 2.0**-52,
     stencil: Mapping[int, float] = CENTRAL,
@@ -67,9 +69,7 @@ def slope(
     return value, doubt, _SCALES[best]
 
 
-def difference(
-    case: Case, dy: tuple[Any, ...], step: Mapping[str, Array], scale: float, stencil: Mapping[int, float] = CENTRAL
-) -> float:
+def difference(case: Case, dy: Outputs, step: Gradients, scale: float, stencil: Mapping[int, float] = CENTRAL) -> float:
     """Return the slope by differences of the outputs before their sum, as some are large."""
     change: Any = [np.zeros(np.shape(each)) for each in dy]
     for multiple, weight in stencil.items():
@@ -78,7 +78,7 @@ def difference(
     return inner(dy, change) / scale
 
 
-def _rounding(case: Case, dy: tuple[Any, ...], step: Mapping[str, Array], epsilon: float) -> float:
+def _rounding(case: Case, dy: Outputs, step: Gradients, epsilon: float) -> float:
     """Return the rounding error of Σ dy · y, from y and from the variables, measured as its change for another
     rounding."""
     signs, variables = np.random.default_rng(0), case.variables
@@ -96,6 +96,6 @@ def _steadiest(slopes: Array, rounding: Array) -> tuple[float, float, int]:
     return float(slopes[best]), float(doubts[best]), best
 
 
-def inner(dy: tuple[Any, ...], y: Any) -> float:
+def inner(dy: Outputs, y: Any) -> float:
     """Return Σ dy · y."""
     return float(sum((each * part).sum() for each, part in zip(dy, y, strict=True)))

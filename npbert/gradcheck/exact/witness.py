@@ -8,16 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Tape
-from npbert.gradcheck.exact.arrays import VALUE, part_of_numbers, unknowns_like
 from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.constants import simplest
 from npbert.gradcheck.exact.digits import Digits, slopes_of
-from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.exact.rules import HALF_EPSILON
-from npbert.gradcheck.exact.run import inhabited, run_on_numbers
-from npbert.gradcheck.inputs import as_tuple, copy_of
-from npbert.gradcheck.report import EXACT, Comparison
+from npbert.gradcheck.exact.run import run_on_numbers
+from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.report import EXACT, Comparison, Gradients
 
 DIGITS = 50
 _MOST_DIGITS = 800
@@ -25,17 +22,18 @@ _SPARE = 8  # digits lost by rounding
 
 
 class Decimals(NamedTuple):
-    """The gradients of backward, and the right ones by forward, by name: arrays of Decimals.
+    """y, and the gradients of backward, and the right ones by forward, by name: arrays of Decimals.
 
     errors: bounds on rounding in backward, in halves of an epsilon.
     """
 
     digits: int
-    said: dict[str, Array]
-    right: dict[str, Array]
-    errors: dict[str, Array]
+    y: list[Array]
+    said: Gradients
+    right: Gradients
+    errors: Gradients
 
-    def off(self) -> dict[str, Array]:
+    def off(self) -> Gradients:
         """Return the error of each gradient; 0 if rounded constants, or too few digits, may explain it."""
         least = Decimal(10) ** (_SPARE - self.digits)
 
@@ -51,9 +49,7 @@ class Decimals(NamedTuple):
         }
 
 
-def decimals(
-    part: Case, dy: tuple[Any, ...], *, near: Any = None, digits: int = DIGITS, backward: bool = True
-) -> Decimals:
+def decimals(part: Case, dy: Outputs, *, near: Any = None, digits: int = DIGITS, backward: bool = True) -> Decimals:
     """Run the layer in decimals. near: the seed of a point near the given one, where nothing is 1 or 0 by chance; None:
     the point itself. backward: False runs only forward."""
     drawn = None if near is None else np.random.default_rng(near)
@@ -64,10 +60,10 @@ def decimals(
         right = {name: np.asarray(of_slope(tangents), object) for name, tangents in run.tangents.items()}
         in_decimals = np.frompyfunc(Decimal, 1, 1)
         said = {name: np.asarray(in_decimals(said), object) for name, said in run.gradients.items()}
-        return Decimals(digits, said, right, {name: seen.error for name, seen in run.seen.items()})
+        return Decimals(digits, run.y, said, right, {name: seen.error for name, seen in run.seen.items()})
 
 
-def decimals_at_point(part: Case, dy: tuple[Any, ...]) -> Decimals:
+def decimals_at_point(part: Case, dy: Outputs) -> Decimals:
     """Return the gradients at the point itself; those of forward alone if backward is not defined there."""
     try:
         return decimals(part, dy)
@@ -75,25 +71,17 @@ def decimals_at_point(part: Case, dy: tuple[Any, ...]) -> Decimals:
         return decimals(part, dy, backward=False)
 
 
-def right_gradients(part: Case, dy: tuple[Any, ...]) -> dict[str, Array]:
+def right_gradients(part: Case, dy: Outputs) -> Gradients:
     """Return the gradients of forward by name, right to the last digit of a float."""
     return in_floats(decimals(part, dy, backward=False).right)
 
 
-def in_floats(gradients: dict[str, Array], factor: float = 1.0) -> dict[str, Array]:
+def in_floats(gradients: Gradients, factor: float = 1.0) -> Gradients:
     """Return Decimals, divided by the factor, as floats."""
     return {name: each.astype(np.float64) / factor for name, each in gradients.items()}
 
 
-def outputs_with_digits(part: Case) -> list[Array]:
-    """y with 50 digits, in floats. Raises: NoRuleError where exact numbers do not flow."""
-    with localcontext(Context(prec=DIGITS)), inhabited(Digits()), part.holding(part.made(unknowns_like)) as there:
-        with room_for_numbers(part.swaps):
-            ys = as_tuple(there.forward(Tape(copy_of(part.rng))))
-        return [np.asarray(part_of_numbers(y, VALUE)).astype(np.float64) for y in ys]
-
-
-def witnesses(part: Case, dy: tuple[Any, ...], seed: int, at_point: Decimals, *, is_clear: bool) -> list[Comparison]:
+def witnesses(part: Case, dy: Outputs, seed: int, at_point: Decimals, *, is_clear: bool) -> list[Comparison]:
     """Return the arrays with a wrong gradient at the point, or else near it (γ may be 1 by chance).
 
     A wrong gradient is off by more than rounded constants explain; and by as much with twice the digits, unless
@@ -108,8 +96,8 @@ def witnesses(part: Case, dy: tuple[Any, ...], seed: int, at_point: Decimals, *,
         return []
 
 
-def _confirmed(part: Case, dy: tuple[Any, ...], near: Any, found: Decimals, *, is_clear: bool) -> list[Comparison]:
-    before: dict[str, Array] = {}
+def _confirmed(part: Case, dy: Outputs, near: Any, found: Decimals, *, is_clear: bool) -> list[Comparison]:
+    before: Gradients = {}
     while found.digits <= _MOST_DIGITS:
         with localcontext(Context(prec=found.digits, traps=[])):
             off = found.off()
@@ -125,7 +113,7 @@ def _is_stable(now: Array, before: Array) -> bool:
     return bool(np.all(np.abs(now - before) <= np.abs(now) * Decimal("1e-6")))
 
 
-def _compared(found: Decimals, off: dict[str, Array]) -> Iterator[Comparison]:
+def _compared(found: Decimals, off: Gradients) -> Iterator[Comparison]:
     for name, wrong in off.items():
         size, said, right = np.asarray(np.abs(wrong), object), found.said[name], found.right[name]
         if size.any():

@@ -141,8 +141,8 @@ def _text(row: dict[str, Any]) -> str:
         shortest = min((one["tokens"] for one in row["sentences"]), key=len)
         return " ".join(shortest[1:-1]).replace(" ##", "")[:_CHARACTERS]
     for one in row.get("worst", [])[:1]:
-        texts = one.get("texts") or [one.get("text") or one.get("question") or " ".join(one["words"])]
-        return str(texts[0])[:_CHARACTERS].encode("utf-8", "replace").decode()
+        texts = one.get("texts") or " ".join(one["words"])
+        return (texts if isinstance(texts, str) else texts[0])[:_CHARACTERS].encode("utf-8", "replace").decode()
     return ""
 
 

@@ -7,7 +7,7 @@ X = np.array([[0.5, -1.0, 2.0], [1.5, 0.25, -0.75]])
 UP = np.array([0.5, 1.0, 2.0, 3.0])
 W, Z = rng.standard_normal((3, 3)) + 2 * np.eye(3), rng.standard_normal((2, 3))
 AT_0 = np.array([[0.0, -1.0, 2.0], [1.0, 0.0, -0.75]])
-TWO, MINUS, ONES = np.full(3, 2.0), np.array([-2.0, 1.0]), np.ones(3)
+TWO, MINUS = np.full(3, 2.0), np.array([-2.0, 1.0])
 SOME = np.array([True, False, True, True])  # where UP is not 1
 INF = np.inf
 

@@ -1,11 +1,12 @@
 """Right backwards, by the principle that makes them look wrong. None may be refuted, and none told as wrong.
 
 The cases of PROVABLE follow by algebra, from the derivatives of known functions and from small laws; those of UNPROVED
-do not. `truth.py` shows of each case that it is right.
+do not.
 """
 
 import numpy as np
 
+from tests.gradcheck import courses
 from tests.gradcheck.attacks import laws, rules
 from tests.gradcheck.attacks.formulas import (
     AT_0,
@@ -21,6 +22,8 @@ from tests.gradcheck.attacks.formulas import (
     softmax,
     softmax_vjp,
 )
+from tests.gradcheck.test_others import n
+from tests.gradcheck.test_prove import PAIRS
 
 ZERO = {
     "a bias before BatchNorm": (
@@ -102,6 +105,38 @@ TIES = {
     ),
 }
 """At a tie each one-sided derivative is right, and what lies between."""
+
+
+def causal_forward(x, wqkv, heads):
+    t, d = x.shape
+    q, k, v = ((x @ w).reshape(t, heads, -1).swapaxes(0, 1) for w in np.split(wqkv, 3, axis=1))
+    scores = q @ k.swapaxes(1, 2) / np.sqrt(d // heads)
+    scores = np.where(np.tril(np.ones((t, t))) == 1, scores, -np.inf)
+    p = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    p = p / p.sum(axis=-1, keepdims=True)
+    return (p @ v).swapaxes(0, 1).reshape(t, d), {"x": x, "w": wqkv, "q": q, "k": k, "v": v, "p": p}
+
+
+def causal_backward(dout, cache):
+    q, k, v, p = (cache[key] for key in "qkvp")
+    t, d = dout.shape
+    do = dout.reshape(t, len(q), -1).swapaxes(0, 1)
+    dp = do @ v.swapaxes(1, 2)
+    ds = p * (dp - (dp * p).sum(axis=-1, keepdims=True)) / np.sqrt(d // len(q))
+    found = ds @ k, ds.swapaxes(1, 2) @ q, p.swapaxes(1, 2) @ do
+    dqkv = np.concatenate([each.swapaxes(0, 1).reshape(t, d) for each in found], axis=1)
+    return dqkv @ cache["w"].T, cache["x"].T @ dqkv
+
+
+STYLES = {
+    **{name: (f, vjp, *inputs) for name, (f, vjp, inputs) in PAIRS.items()},
+    "affine, ReLU": (courses.sandwich_forward, courses.sandwich_backward, n(2, 4), n(4, 3), n(3)),
+    "dropout": (courses.dropout_forward, courses.dropout_backward, n(4, 5), {"p": 0.7, "seed": 3}),
+    "LSTM": (courses.lstm_forward, courses.lstm_backward, n(3, 2), n(3, 4)),
+    "causal attention": (causal_forward, causal_backward, n(3, 4), n(4, 12), 2),
+    "LayerNorm": (normed, normed_vjp, n(3, 4)),
+}
+"""Layers as courses and libraries have them: proved at any scale of the first array."""
 
 
 def named(**groups):

@@ -1,7 +1,6 @@
 """Wrong backwards, by the principle that lets them through. None may be called proved, and none right.
 
-A case is what `check_gradients` is given, or a function that makes it anew where it has a memory; `truth.py` shows of
-each that it is wrong.
+A case is what `check_gradients` is given, or a function that makes it anew where it has a memory.
 """
 
 import numpy as np

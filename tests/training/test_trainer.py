@@ -2,8 +2,6 @@
 
 import itertools
 import math
-import re
-import sys
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
 from npbert.compute.threads import lend_to_blas
 from npbert.data.task_data import TaskData
-from npbert.io.extras import how_to_install
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.training.evaluation import Goal
 from npbert.training.plot import PLOT_FILE, draw_curves
@@ -178,16 +175,6 @@ def test_what_cannot_be(tmp_path):
     model.pooler = Pooler(TINY.hidden_size, Init(None))
     with pytest.raises(ValueError, match=r"bert\.pooler\.dense\.weight and pooler\.dense\.weight would both be"):
         make_trainer(tmp_path, model=model, data=task_data())
-
-
-@pytest.mark.parametrize("module", ["tomlkit", "filelock", "tqdm", "tensorboard.summary.writer.record_writer"])
-def test_without_the_extra(tmp_path, monkeypatch, module):
-    trainer = make_trainer(tmp_path, steps=1)
-    monkeypatch.setitem(sys.modules, module, None)
-    package = module.partition(".")[0]
-    wanted = f"the package {package} is missing; to install it: {how_to_install('train')}"
-    with pytest.raises(ImportError, match=re.escape(wanted)):
-        trainer.train()
 
 
 def test_every_encoder_is_checkpointed_and_a_model_without_one_cannot_be(tmp_path):

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 def group_of(name):
-    """The principle that lets a wrong backward through, or makes a right one look wrong."""
+    """The principle that makes a right one look wrong."""
     return name.partition(":")[0]
 
 
@@ -41,7 +41,7 @@ def is_told_right(case):
         return False
 
 
-@pytest.mark.parametrize("name", one_of_each(group_of, WRONG | SLIGHT))
+@pytest.mark.parametrize("name", WRONG | SLIGHT)
 def test_no_wrong_backward_is_proved_or_right(name):
     case = (WRONG | SLIGHT)[name]
     assert not prove(*made(case))

@@ -148,7 +148,7 @@ class HintCommand(ExerciseCommand):
             exercise, _, verdict = self.judged()
             print(printing.edits(exercise, verdict))
             return 0
-        if exercise.hints_of_parts and (folder / exercise.file_name).is_file():
+        if exercise.has_hints_of_parts and (folder / exercise.file_name).is_file():
             part = self.judged()[-1].part
         print(printing.hint(exercise, self.number, part, option))
         return 0

@@ -1,9 +1,14 @@
 """Exercise: a task as data. Part: a class or function of it, with its numbers."""
 
+from __future__ import annotations
+
 import inspect
+import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +16,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import VARIATIONS
-from npbert.learn.source import blanked, exercise_file, with_helpers
+from npbert.learn.exception_help import IN_NUMPY
+from npbert.learn.source import blanked, definitions, exercise_file, with_helpers
 from npbert.learn.verdict import Verdict
 
 Numbers = dict[str, Array]
@@ -75,7 +81,7 @@ class Part:
     """
 
     right: Any
-    asked: str
+    asked: str = ""
     method: str = ""
     given: int | None = 0
     without: tuple[str, ...] = ()
@@ -115,37 +121,105 @@ class Part:
         asked = blanked(source, self.method or self.name, self.asked, self.given, self.without)
         return with_helpers(asked, inspect.getmodule(self.right))
 
+    def shown(self, text: str, place: object) -> list[str]:
+        """Return the learner's answer, from the text of a file in this place, and below it the library's, with the
+        helpers of its file."""
+        node, module = definitions(text).get(self.written), inspect.getmodule(self.right)
+        own = "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno]) if node else "(elsewhere)"
+        where = module.__name__.replace(".", "/") if module else self.name
+        library = "\n\n".join(with_helpers(inspect.getsource(self.right), module))
+        called = [plain for name, plain in IN_NUMPY.items() if re.search(rf"\b{name}\(", library)]
+        both = (
+            _titled(f"{self.written}, yours ({place})", own),
+            _titled(f"{self.name}, the library's ({where}.py)", library),
+        )
+        return [*both, *([f"In plain NumPy: {'; '.join(called)}."] if called else [])]
+
+
+def _titled(title: str, source: str) -> str:
+    return f"{title}\n{'─' * len(title)}\n{textwrap.dedent(source).strip()}"
+
+
+_ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)
+
+
+def sections_of(slug: str) -> dict[str, str]:
+    """Return the parts of an exercise's text by the name above each, "" for the first.
+
+    The first has a line with the title and the chapter's number, then the task."""
+    text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
+    first, *others = re.split(r"^== ", text, flags=re.MULTILINE)
+    named = (each.partition("\n") for each in others)
+    return {"": first.strip()} | {name: body.strip("\n") for name, _, body in named}
+
 
 @dataclass(frozen=True)
 class Exercise:
     """A file for a learner to complete.
 
-    title: in a few words. chapter: its explanation. text: the task. hints: three paragraphs, from a nudge to almost the
-    answer. parts: checked in order. uses: further names that an answer may need.
-    hints_of_parts: hints of a part by its name, instead of the exercise's.
-    shown(): the text after a right answer, if not the library's source of the blanks.
-    number, slug: its place among the exercises, and its module's name: its file is `07_layer_norm.py`.
+    slug, number: the name of its text, and its place among the exercises: its file is `07_layer_norm.py`. parts:
+    checked in order.
+
+    Its text has the task, the `hints`, three paragraphs from a nudge to almost the answer, further names that an
+    answer may need (`uses`), and for each part, by its name if there are several, what is `asked`, and the data of a
+    Part: `plain`, `reasons` and `advice`, the latter two as "key → text". A variant has the hints of its exercise.
     """
 
-    title: str
-    chapter: Chapter
-    text: str
-    hints: str
+    slug: str
+    number: int
     parts: tuple[Part, ...]
-    uses: tuple[str, ...] = ()
-    shown: Callable[[], str] | None = None
-    hints_of_parts: Mapping[str, str] = field(default_factory=dict)
-    number: int = 0
-    slug: str = ""
+
+    @classmethod
+    def of(cls, slug: str, number: int, *parts: Part) -> Exercise:
+        """Return the exercise with its text in the parts."""
+        read = cls(slug, number, parts)._section
+        with_text = (
+            replace(
+                part,
+                asked=read("asked", part.name),
+                plain=read("plain", part.name),
+                reasons=_entries(read("reasons", part.name)),
+                advice=_entries(read("advice", part.name)),
+            )
+            for part in parts
+        )
+        return cls(slug, number, tuple(with_text))
+
+    @cached_property
+    def _sections(self) -> dict[str, str]:
+        return {**sections_of(self.slug.removesuffix("_again")), **sections_of(self.slug)}
+
+    @property
+    def title(self) -> str:
+        """Its title, in a few words."""
+        return self._sections[""].partition(", chapter ")[0]
+
+    @property
+    def chapter(self) -> Chapter:
+        """The chapter that explains it."""
+        return CHAPTERS[int(self._sections[""].partition("\n")[0].rpartition(" ")[2])]
+
+    @property
+    def text(self) -> str:
+        """The task."""
+        return self._sections[""].partition("\n\n")[2]
+
+    def _section(self, name: str, part: str = "") -> str:
+        return self._sections.get(f"{name} {part}", self._sections.get(name, ""))
 
     @property
     def blanks(self) -> tuple[str, ...]:
         """The functions for the learner to write, such as `Linear.backward`."""
         return tuple(part.written for part in self.parts)
 
+    @property
+    def has_hints_of_parts(self) -> bool:
+        """True if a part has hints of its own."""
+        return any(f"hints {part.name}" in self._sections for part in self.parts)
+
     def hints_for(self, part: str = "") -> list[str]:
         """Return the three hints, for the part of this name."""
-        return self.hints_of_parts.get(part, self.hints).strip().split("\n\n")
+        return self._section("hints", part).split("\n\n")
 
     def source(self) -> str:
         """Return the text of the file for the learner."""
@@ -154,7 +228,8 @@ class Exercise:
     @cached_property
     def _source(self) -> str:
         things = dict.fromkeys(thing for part in self.parts for thing in part.sources())
-        return exercise_file(self.number, self.title, str(self.chapter), self.text, things, self.uses)
+        uses = self._section("uses").split()
+        return exercise_file(self.number, self.title, str(self.chapter), self.text, things, uses)
 
     @property
     def code(self) -> str:
@@ -165,3 +240,7 @@ class Exercise:
     def file_name(self) -> str:
         """`07_layer_norm.py`"""
         return f"{self.code}_{self.slug}.py"
+
+
+def _entries(text: str) -> dict[str, str]:
+    return {key: " ".join(value.split()) for key, value in _ENTRY.findall(text)}

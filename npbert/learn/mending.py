@@ -27,7 +27,7 @@ def findings_of(answer: Answer) -> list[Finding]:
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     own, wanted = Mending(code, answer, forward=forward, right=plain), answer.comparable()
-    other = Mending(plain, Answer(part, thing, wanted)) if plain and wanted else None
+    other = Mending(plain, Answer(part, thing, wanted), right=code) if plain and wanted else None
     told = [each for each in _edits(code, own, other) if each.subject not in answer.empty()]
     left = own.left - {name for each in told for name in _names(each)}
     found = [*(step.finding for step in own.steps), *told]

@@ -1,6 +1,5 @@
 """The texts that `npbert learn` prints: verdicts, hints, what to read, and both answers."""
 
-import inspect
 import itertools
 import re
 import shutil
@@ -9,9 +8,7 @@ from pathlib import Path
 
 from npbert.gradcheck.explain import describe, describe_edit
 from npbert.io.files import read_text
-from npbert.learn.exception_help import IN_NUMPY
 from npbert.learn.exercise import Exercise
-from npbert.learn.source import definitions, with_helpers
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 
 WIDEST = 100
@@ -99,7 +96,7 @@ def hint(exercise: Exercise, number: int, part: str = "", option: str = "", *, p
     more = f"For the next hint: {program} hint {exercise.code} {number + 1}{option}" if number < len(hints) else ""
     change = f"For the change that makes your answer right: {program} hint {exercise.code} 4{option}"
     last = f"This is the last hint. To read: {exercise.chapter}. {change}"
-    of_part = f", {part}" if exercise.hints_of_parts and part else ""
+    of_part = f", {part}" if exercise.has_hints_of_parts and part else ""
     head = f"{exercise.code} {exercise.title}{of_part}, hint {number} of {len(hints)}"
     return f"{head}\n\n{text}\n\n{indented(more or last)}"
 
@@ -122,23 +119,8 @@ def _filled(paragraph: str, width: int) -> str:
 
 
 def show(exercise: Exercise, path: Path, place: str = "") -> str:
-    """Return the learner's answer, and below it the library's, with the helpers of its file.
+    """Return the learner's answers, each with the library's below it.
 
     place: a name for the learner's file, instead of its path"""
-    if exercise.shown is not None:
-        return exercise.shown()
-    text, shown = read_text(path), []
-    for part in exercise.parts:
-        node, module = definitions(text).get(part.written), inspect.getmodule(part.right)
-        own = "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno]) if node else "(elsewhere)"
-        shown.append(_titled(f"{part.written}, yours ({place or path})", own))
-        where = module.__name__.replace(".", "/") if module else part.name
-        library = "\n\n".join(with_helpers(inspect.getsource(part.right), module))
-        shown.append(_titled(f"{part.name}, the library's ({where}.py)", library))
-        called = [plain for name, plain in IN_NUMPY.items() if re.search(rf"\b{name}\(", library)]
-        shown += [f"In plain NumPy: {'; '.join(called)}."] if called else []
-    return "\n\n".join(shown)
-
-
-def _titled(title: str, source: str) -> str:
-    return f"{title}\n{'─' * len(title)}\n{textwrap.dedent(source).strip()}"
+    text = read_text(path)
+    return "\n\n".join(block for part in exercise.parts for block in part.shown(text, place or path))

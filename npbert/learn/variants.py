@@ -4,12 +4,9 @@ Repeated tests help to remember. (Roediger & Karpicke 2006, "Test-Enhanced Learn
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from npbert.catalogue import Setting
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers import Gather, MeanSquaredError, SiLU
@@ -74,78 +71,23 @@ class RMSNorm(Layer):
         return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=-1, keepdims=True)) / r
 
 
-OF_SQUARES = """
-A number moves only its own square. How fast does a square grow, and what is its share in the mean?
-
-The slope of (prediction − target)² is 2 (prediction − target), and the mean divides by how many numbers there are.
-
-dprediction = dloss · 2 · difference / difference.size. The target has no gradient.
-"""
-
-
-def _variant(number: int, title: str, text: str, *settings: Setting, hints: str = "", **data: Any) -> Exercise:
-    """Return the variant of an exercise with this layer, with new hints or those of the exercise."""
-    exercise, part = EXERCISES[number], layer_part(*settings, asked="For the task, see the class above.", **data)
-    asked = replace(exercise, title=title, text=text, hints=hints or exercise.hints, parts=(part,))
-    return replace(asked, number=100 + number, slug=f"{exercise.slug}_again")
-
-
 def drawn(*shape: int, read: Sequence[int] = ()) -> Inputs:
     """Return a function for an array of random numbers, and the rows to read; or for two arrays."""
     return lambda rng: (rng.standard_normal(shape), np.array(read) if read else rng.standard_normal(shape))
 
 
-_ALL = (
-    _variant(
-        2,
-        "Linear, as PyTorch stores it",
-        "The same sums as in exercise 2, with the weight transposed. Which index does each sum run over?",
-        sample(LinearOfColumns, normal(7, 5), 5, 3),
-        sample(LinearOfColumns, normal(4, 11), 11, 3),
+_PARTS = {
+    2: layer_part(sample(LinearOfColumns, normal(7, 5), 5, 3), sample(LinearOfColumns, normal(4, 11), 11, 3)),
+    3: layer_part(sample(SiLU, normal(7, 5)), sample(SiLU, normal(4, 11)), method="value_and_slope", given=1),
+    4: layer_part(sample(SoftmaxOfColumns, normal(7, 5)), sample(SoftmaxOfColumns, normal(4, 11))),
+    5: layer_part(sample(MeanSquaredError, drawn(7, 5)), sample(MeanSquaredError, drawn(4, 11))),
+    6: layer_part(
+        sample(Gather, drawn(7, 3, read=(5, 0, 5, 2, 6))), sample(Gather, drawn(11, 4, read=(3, 10, 3, 3, 0, 8, 1)))
     ),
-    _variant(
-        3,
-        "SiLU",
-        "Like GELU, with a sigmoid instead of Φ. x appears twice, and σ′ = σ (1 − σ).",
-        sample(SiLU, normal(7, 5)),
-        sample(SiLU, normal(4, 11)),
-        method="value_and_slope",
-        given=1,
-    ),
-    _variant(
-        4,
-        "softmax of columns",
-        "Softmax down the columns. Which p does an x move, and which axis does the sum run over?",
-        sample(SoftmaxOfColumns, normal(7, 5)),
-        sample(SoftmaxOfColumns, normal(4, 11)),
-    ),
-    _variant(
-        5,
-        "a mean of squares",
-        "Another loss that is a mean, now over all numbers. What is the gradient of each, and where does dloss enter?",
-        sample(MeanSquaredError, drawn(7, 5)),
-        sample(MeanSquaredError, drawn(4, 11)),
-        hints=OF_SQUARES,
-    ),
-    _variant(
-        6,
-        "some rows of x",
-        "Rows of x are read by their index, some of them twice. What is the gradient of a row that is read, "
-        "and of the others?",
-        sample(Gather, drawn(7, 3, read=(5, 0, 5, 2, 6))),
-        sample(Gather, drawn(11, 4, read=(3, 10, 3, 3, 0, 8, 1))),
-    ),
-    _variant(
-        7,
-        "RMSNorm",
-        "LayerNorm without the mean: how many paths lead from an x to the y of its row, and what is the "
-        "gradient of each?",
-        sample(RMSNorm, normal(7, 5), 5, eps=1e-2),
-        sample(RMSNorm, normal(4, 11), 11, eps=1e-2),
-    ),
-)
+    7: layer_part(sample(RMSNorm, normal(7, 5), 5, eps=1e-2), sample(RMSNorm, normal(4, 11), 11, eps=1e-2)),
+}
 
-VARIANTS = {variant.number: variant for variant in _ALL}
+VARIANTS = {100 + n: Exercise.of(f"{EXERCISES[n].slug}_again", 100 + n, part) for n, part in _PARTS.items()}
 """The variants by number: 100 more than the exercise's."""
 
 ALL = {**EXERCISES, **VARIANTS}

@@ -33,13 +33,11 @@ def wrong(kind, worst, **rest):
 
 
 ANSWER = {
-    "question": "who?",
-    "answers": ["Ann Lee", "Ann"],
-    "said": "Lee sings",
+    "texts": "who?",
+    "true": ["Ann Lee", "Ann"],
+    "predicted": "Lee sings",
     "probability": 0.5,
-    "excerpt": "then Ann Lee sings again",
-    "true": [5, 12],
-    "predicted": [9, 18],
+    "excerpt": ["then ", "Ann Lee", " sings again"],
 }
 SHOWN = {
     "masked": [masked(10, "dog"), masked(20, "the")],
@@ -52,9 +50,7 @@ SHOWN = {
         )
     ],
     "numbers": [wrong("numbers", [{"texts": ["far off"], "true": 5.0, "predicted": 1.2345}], pairs=[[5, 1], [2, 2]])],
-    "choices": [
-        wrong("choices", [{"text": "ctx", "choices": ["r", "w"], "true": 0, "predicted": 1, "probability": 0.5}])
-    ],
+    "choices": [wrong("choices", [{"texts": "ctx", "true": "r", "predicted": "w", "probability": 0.5}])],
     "tags": [
         wrong(
             "tags",

@@ -28,7 +28,8 @@ def filled(template: str, **parts: ast.AST) -> Any:
         if not isinstance(node, ast.AST) or isinstance(node, ast.expr_context):
             return node
         if not isinstance(node, ast.Name) or node.id not in parts:
-            return type(node)(**{name: made(value) for name, value in ast.iter_fields(node)})
+            fields = {name: made(value) for name, value in ast.iter_fields(node)}
+            return ast.copy_location(type(node)(**fields), node)
         part: Any = parts[node.id]
         if type(getattr(part, "ctx", node.ctx)) is not type(node.ctx):  # a Store here, a Load there
             part = copy.copy(part)

@@ -1,8 +1,8 @@
 """The grammar of small edits, as data. One visitor (`edits.py`) applies it.
 
 A line of RULES is a kind of edit, and its patterns with their replacements. In a pattern a to e are any expressions, f
-is any function, and ± is + in both places or − in both. A pattern of one letter tests the kind of the expression
-(`CodePlace.sorts`). A capital letter on the right is drawn from the existing names (`vocabulary.py`).
+is any function or method, and ± is + in both places or − in both. A pattern of one letter tests the kind of the
+expression (`CodePlace.sorts`). A capital letter on the right is drawn from the existing names (`vocabulary.py`).
 
 To add an edit, put it in the line of its kind. A new kind needs a line in `reasons.py`.
 """
@@ -10,7 +10,7 @@ To add an edit, put it in the line of its kind. A new kind needs a line in `reas
 import ast
 import itertools
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from npbert.gradcheck.explain.code import filled, parsed
@@ -21,13 +21,23 @@ _COMPARISONS = "; ".join(
 )
 RULES = f"""
 extra factor: a * b → a, b; a / b → a; a // b → a; a @ b → a, b
-extra step: a ** b → a
+extra step: a ** b → a; f(a) → a; f(a, b) → a, b; f(a, axis=b) → a; f(a, axis=b, keepdims=c) → a
+extra step: a.f() → a; a.f(b) → a; a.f(b, c) → a; a.f(axis=b) → a; a.f(axis=b, keepdims=c) → a
 extra term: a + b → a, b; a - b → a, -b
 other share: a / b → a / (1 - b); a * b → a * (1 - b), (1 - a) * b; 1 - a → a
 sign: a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** -b; -a / b → a / b; -a * b → a * b; c → -c
 sign of the whole: s → -s
+axis: f(axis=b) → f(); f(a, axis=b) → f(a); f(axis=b, keepdims=c) → f(); f(a, axis=b, keepdims=c) → f(a)
+axis: a.sum() → a.sum(axis=A); a.mean() → a.mean(axis=A); np.sum(a) → np.sum(a, axis=A); np.mean(a) → np.mean(a, axis=A)
+argument: a.sum() → a.sum(axis=A, keepdims=True); a.mean() → a.mean(axis=A, keepdims=True)
+argument: np.sum(a) → np.sum(a, axis=A, keepdims=True); np.mean(a) → np.mean(a, axis=A, keepdims=True)
+argument: f(axis=b) → f(axis=A, keepdims=True); f(a, axis=b) → f(a, axis=A, keepdims=True)
+keepdims: f(axis=b) → f(axis=b, keepdims=True); f(a, axis=b) → f(a, axis=b, keepdims=True)
+keepdims: f(axis=b, keepdims=c) → f(axis=b); f(a, axis=b, keepdims=c) → f(a, axis=b)
+keepdims: a.sum(b) → a.sum(b, keepdims=True); a.mean(b) → a.mean(b, keepdims=True); a.sum(b, keepdims=c) → a.sum(b)
 operator: a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / b; a @ b → a * b; a ± b → a * b
 order: a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a); (a, b, c) → (b, a, c), (a, c, b), (c, b, a)
+transpose: a.swapaxes(b, c) → a
 transpose: a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T; m → m.T; t → t.swapaxes(-1, -2)
 function: a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real
 argument: f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)
@@ -56,7 +66,6 @@ wrong name: v → V
 missing factor: x → x * U, x / U, x * (1 - U), x ** 2, x / K, x * K, x / N, x * N, x / np.sqrt(N), x * np.sqrt(N)
 missing factor: x → x / W, x * W, x * (1 - W)
 missing term: x → x + U, x - U, x + W, x - W; r → r + G, r - G
-missing step: x → B
 missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
 missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
 missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)
@@ -76,19 +85,21 @@ index: a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b
 """
 """kind: pattern → replacement, …; pattern → … A pattern that is a statement has one replacement."""
 
-_PAIRS = {
-    "sum or mean": "sum mean",
-    "function": "max sum; max mean; max min; prod sum; std var; argmax argmin; cumsum sum; maximum minimum;"
-    "zeros_like ones_like; zeros ones; empty_like zeros_like; empty zeros; repeat tile; sin cos; exp log; sqrt square;"
-    "dot outer; triu tril; floor ceil; real imag; tanh cosh; add subtract",
-}
+MIXED_UP = """
+sum or mean: sum mean
+function: max sum; max mean; max min; prod sum; std var; argmax argmin; cumsum sum; maximum minimum
+function: zeros_like ones_like; zeros ones; empty_like zeros_like; empty zeros; repeat tile; sin cos; exp log
+function: sqrt square; dot outer; triu tril; floor ceil; real imag; tanh cosh; add subtract
+"""
 """Functions that are often mixed up, by the kind of mistake."""
-MIXED_UP: dict[str, list[tuple[str, str]]] = {}
-for _kind, _text in _PAIRS.items():
-    for _a, _b in map(str.split, _text.split(";")):
-        MIXED_UP.setdefault(_a, []).append((_kind, _b))
-        MIXED_UP.setdefault(_b, []).append((_kind, _a))
-REDUCTIONS = {"sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argmin", "any", "all", "norm", "cumsum"}
+
+
+def mixed_up_with(name: str) -> Iterator[tuple[str, str]]:
+    """Yield (kind of mistake, other name) for the name of a function."""
+    for line in MIXED_UP.strip().splitlines():
+        kind, _, pairs = line.partition(": ")
+        for pair in map(str.split, pairs.split(";")):
+            yield from ((kind, other) for other in pair if name in pair and other != name)
 
 
 class Rule(NamedTuple):
@@ -99,28 +110,23 @@ class Rule(NamedTuple):
     new: str
     drawn: str
 
-    def found_in(self, node: ast.AST) -> dict[str, ast.AST] | None:
-        """Return the parts of the node by letter, or None if it does not match."""
-        found: dict[str, ast.AST] = {}
-        return found if _fits(self.pattern, node, found) else None
-
-    def made(self, found: dict[str, ast.AST], *drawn: ast.AST) -> Any:
-        """Return the replacement."""
-        return filled(self.new, **found, **dict(zip(self.drawn, drawn, strict=True)))
+    def made(self, found: Mapping[str, ast.AST], drawn: ast.AST | None = None) -> Any:
+        """Return the replacement. found: the parts by letter. drawn: the expression for the capital letter."""
+        return filled(self.new, **found, **({self.drawn: drawn} if drawn else {}))
 
 
 def rules_for(node: ast.AST, sorts: Collection[str] = ()) -> Iterator[tuple[Rule, dict[str, ast.AST]]]:
     """Return the matching rules, with the parts for their letters. sorts: the letters of the node's kind"""
     for head in (_head(node), *sorts):
         for rule in _RULES.get(head, ()):
-            found = rule.found_in(node)
-            if found is not None:
+            found: dict[str, ast.AST] = {}
+            if _fits(rule.pattern, node, found):
                 yield rule, found
 
 
 def same(a: ast.AST, b: ast.AST) -> bool:
     """True if their source is the same."""
-    return ast.dump(a) == ast.dump(b)
+    return a is b or (type(a) is type(b) and ast.dump(a) == ast.dump(b))
 
 
 def _fits(pattern: Any, node: Any, found: dict[str, ast.AST]) -> bool:
@@ -129,8 +135,10 @@ def _fits(pattern: Any, node: Any, found: dict[str, ast.AST]) -> bool:
         return is_value and same(found.setdefault(pattern.id, node), node)
     if isinstance(pattern, list):
         return len(pattern) == len(node) and all(_fits(p, n, found) for p, n in zip(pattern, node, strict=True))
-    if not isinstance(pattern, ast.AST) or isinstance(pattern, ast.expr_context):
-        return isinstance(pattern, ast.expr_context) or bool(pattern == node)
+    if not isinstance(pattern, ast.AST):
+        return bool(pattern == node) or (pattern == "f" and isinstance(node, str))
+    if isinstance(pattern, ast.expr_context):
+        return True
     fields = ((getattr(pattern, name, None), getattr(node, name, None)) for name in pattern._fields)
     return type(pattern) is type(node) and all(_fits(p, n, found) for p, n in fields)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from npbert.core import Tape
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.explain.authors import Called, by_suspicion, calls_in, functions_of, in_place_of
+from npbert.gradcheck.explain.authors import Called, calls_in, functions_of, in_place_of
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
@@ -86,8 +86,8 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
         samples = samples_of(function) if function.size <= MOST_NUMBERS else []
         if not samples:
             return []
-        groups, forward, calls = _functions_of(samples[0].function)
-        searches = _searches(samples, groups, forward, min(tries, _CALLS // max(calls, 1)))
+        theirs, forward, calls = _functions_of(samples[0].function)
+        searches = _searches(samples, theirs, forward, min(tries, _CALLS // max(calls, 1)))
     found = [each for each in searches if searches[each].steps]
     if not found:
         return []
@@ -101,25 +101,20 @@ def _rank(search: Mending) -> tuple[int, float]:
 
 
 def _searches(
-    samples: list[Sample], groups: list[list[FunctionType]], forward: list[FunctionType], tries: int
+    samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: int
 ) -> dict[FunctionType, Mending]:
-    """Yield the search of each function, until one succeeds. Within a group, changes of existing code come before
-    additions."""
+    """Return the search of each function, until one succeeds. Changes of existing code come before additions."""
     searches: dict[FunctionType, Mending] = {}
-    for theirs, most in itertools.product(groups, (CHEAP, np.inf)):
-        for count, each in enumerate(theirs):
-            if each not in searches:
-                oracle = LayerOracle(samples, each, is_of_forward=each in forward)
-                searches[each] = Mending(
-                    replace(Code.of(each), leaves_functions=each in forward),
-                    oracle,
-                    forward=_of_same_owner(each, forward),
-                )
-            search, share = searches[each], tries // min(2, len(theirs) - count)
-            search.run(share, most)
-            tries -= share - search.trial.left
-            if tries <= 0 or not search.left:
-                return searches
+    for most, (count, each) in itertools.product((CHEAP, np.inf), enumerate(theirs)):
+        if each not in searches:
+            oracle = LayerOracle(samples, each, is_of_forward=each in forward)
+            code = replace(Code.of(each), leaves_functions=each in forward)
+            searches[each] = Mending(code, oracle, forward=_of_same_owner(each, forward))
+        search, share = searches[each], tries // min(2, len(theirs) - count)
+        search.run(share, most)
+        tries -= share - search.trial.left
+        if tries <= 0 or not search.left:
+            break
     return searches
 
 
@@ -130,16 +125,16 @@ def _briefly(step: EditStep) -> Finding:
     return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
 
 
-def _functions_of(function: ScalarFunction) -> tuple[list[list[FunctionType]], list[FunctionType], int]:
-    """Return groups of the functions of backward, the more suspicious first (or of forward, if backward has none); the
-    functions of forward; and the number of calls. If no function is an author's, npbert itself is being changed."""
+def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[FunctionType], int]:
+    """Return the functions of backward (or of forward, if backward has none), the functions of forward, and the number
+    of calls. If no function is an author's, npbert itself is being changed."""
     own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
     for home in ("", own):
         forwards, backwards = _calls_of(function, home)
-        forward, groups = functions_of(forwards), by_suspicion(forwards, backwards)
-        if forward or any(groups):  # without the __new__ of a namedtuple, which has no source
+        forward, theirs = functions_of(forwards), functions_of(backwards)
+        if forward or theirs:  # without the __new__ of a namedtuple, which has no source
             break
-    return groups if any(groups) else [forward], forward, len(forwards) + len(backwards)
+    return theirs or forward, forward, len(forwards) + len(backwards)
 
 
 def _calls_of(function: ScalarFunction, home: str) -> tuple[list[Called], list[Called]]:

@@ -14,7 +14,7 @@ from npbert.gradcheck.explain.code import STEP, Code, filled, text_of
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue)
 _ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
-WRITTEN, RAISED = "written", "raised"
+WRITTEN = "written"
 
 
 @dataclass(eq=False)
@@ -92,48 +92,22 @@ class CodePlace:
 
     @property
     def is_handed_on(self) -> bool:
-        """True if it is a name that its statement returns or assigns to another name."""
-        return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
+        """True if its statement only returns or assigns it, and it was computed elsewhere: it is a name, or the result
+        of a function outside NumPy and Python."""
+        is_computed = not isinstance(self.expr, ast.Name | ast.Attribute) and not self._is_of_function
+        return (self.is_whole or self.is_one_of_several) and not is_computed
 
     @property
-    def is_others(self) -> bool:
-        """True if it is the result of a function outside NumPy and Python, or a part of it: its error is in that
-        function."""
-        return (self.is_whole or self.is_one_of_several) and self._is_given(self.expr, set())
-
-    def _is_given(self, e: ast.expr, seen: set[str]) -> bool:
-        while isinstance(e, ast.Subscript | ast.Attribute):
-            e = e.value
-        if isinstance(e, ast.Call):
-            return _is_python(self._known(e.func))
-        if not isinstance(e, ast.Name) or e.id in seen:
-            return False
-        statements = (each for each in ast.walk(self.code.entry) if isinstance(each, ast.Assign))
-        made = [each.value for each in statements if any(_stores(target, e.id) for target in each.targets)]
-        return bool(made) and all(self._is_given(value, seen | {e.id}) for value in made)
-
-    def _known(self, e: ast.expr) -> Any:
+    def _is_of_function(self) -> bool:
+        called = self.expr
+        while isinstance(called, ast.Subscript):
+            called = called.value
         with contextlib.suppress(Exception):  # of the author's code
-            return eval(compiled_expression(e), {**self.code.scope, **self.env})
-        return None
-
-    def valued(self, expression: Any) -> Any:
-        """Return the fingerprint of an expression's value when the place was first reached; RAISED if it fails."""
-        try:
-            return fingerprint(eval(expression, {**self.code.scope, **self.env}))
-        except Exception:  # of the author's code, edited
-            return RAISED
-
-
-def _is_python(function: Any) -> bool:
-    """True if it is written in Python, and not part of NumPy."""
-    function = getattr(function, "__func__", function)
-    is_written = isinstance(function, types.FunctionType | type)
-    return is_written and not str(function.__module__).startswith(("numpy", "builtins"))
-
-
-def _stores(target: ast.expr, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(target))
+            func = eval(compiled_expression(called.func), {**self.code.scope, **self.env})  # type: ignore[attr-defined]
+            func = getattr(func, "__func__", func)
+            is_python = isinstance(func, types.FunctionType | type)
+            return is_python and not str(func.__module__).startswith(("numpy", "builtins"))
+        return False
 
 
 def places_in(code: Code) -> list[CodePlace]:
@@ -204,7 +178,7 @@ def is_idle(node: ast.AST) -> bool:
 def compiled_expression(node: Any) -> Any:
     """Return the code of an expression, or code that fails."""
     with contextlib.suppress(SyntaxError, ValueError, TypeError):
-        return compile(ast.fix_missing_locations(ast.Expression(node)), "<candidate>", "eval")
+        return compile(ast.Expression(node), "<candidate>", "eval")
     return compile("[][0]", "<candidate>", "eval")
 
 
@@ -221,12 +195,3 @@ def broadcasts(value: Any, to: Any) -> bool:
         return False
     a, b = np.shape(value), np.shape(to)
     return len(a) <= len(b) and all(x in (1, y) for x, y in zip(a[::-1], b[::-1], strict=False))
-
-
-def fingerprint(value: Any) -> Any:
-    """Return a value that is equal for equal arguments."""
-    if isinstance(value, np.ndarray):
-        return (value.shape, value.dtype.str, value.tobytes() if value.dtype != object else id(value))
-    if isinstance(value, tuple | list):
-        return type(value), tuple(map(fingerprint, value))
-    return (type(value), repr(value)) if isinstance(value, bool | int | float | str | np.generic) else id(value)

@@ -111,7 +111,7 @@ class Mending:
             k = next((k for k, look in enumerate(self._states[0]) if look.wrong), 0) % (len(self._states[0]) - 1)
             for step in self.steps:
                 looks = trial.look(trial.compiled(step.before), k).arrays
-                outputs, calls = [looks[name][::-1] for name in step.outputs if name in looks], trial.calls
+                outputs, calls = [looks[name][1] for name in step.outputs if name in looks], trial.calls
                 codes = wrong, step.before, step.after
                 events, *runs = (watched(trial, places_in(code), k, calls) for code in codes)
                 before, after = map(Trace, runs)

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import HOOK, Code, filled
-from npbert.gradcheck.explain.edits import Edit, PlaceEdits, statement_edits
-from npbert.gradcheck.explain.places import RAISED, WRITTEN, CodePlace, compiled_expression, fingerprint, places_in
+from npbert.gradcheck.explain.code import HOOK, Code, Replacement, filled
+from npbert.gradcheck.explain.edits import Edit, edits_of, group_of, statement_edits
+from npbert.gradcheck.explain.grammar import rules_for
+from npbert.gradcheck.explain.places import WRITTEN, CodePlace, compiled_expression, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Trace, is_result, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_worse, wrong_in
@@ -21,12 +22,10 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary
 _RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
 _AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
 _UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
+_OFF_ROAD = 3.0  # the extra cost of a new expression whose numbers are not in the right code
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
 _TO_RUN = 1.0  # and than the first with which the code runs
 _SPOILED = 1000.0  # times the error: it was nearly right before. (One of two mistakes may hide the other)
-_OF_ONES_OWN = ("missing factor", "missing step", "expression", "sign of the whole")
-"""Never reported for another function's result: passing it on is no mistake."""
-
 Runs = Callable[[int], Trace]
 Made = tuple[Edit, Code, list[Outlook]]
 """A chosen edit, the code with it, and its wrong outputs."""
@@ -46,7 +45,6 @@ class Search:
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in self.everything if place.role != WRITTEN]
         self._blamed: list[CodePlace] = []
-        self._known: dict[CodePlace, set[Any]] = {}
         self._open: dict[CodePlace, Callable[..., Any]] = {}
         self._expression: Any = None
         self._waiting: list[tuple[Any, int, Edit | str, CodePlace | None]] = []
@@ -78,57 +76,53 @@ class Search:
             if self.trial.is_over or not self._is_blamed(place):
                 continue
             self._blamed.append(place)
-            not_here = _OF_ONES_OWN if place.is_others else ()
-            edits = PlaceEdits(place, self.vocabulary)
             more = _RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
-            for edit in edits.near():
-                if edit.kind not in not_here:
-                    edit = replace(edit, more=edit.more + more)
-                    self._push(edit.rank, edit, place)
+            for edit in edits_of(place, self.vocabulary):
+                edit = replace(edit, more=edit.more + more)
+                self._push(edit.rank, edit, place)
             if self._unknown and place.statement is self._unknown[0].statement:
                 more -= _UNKNOWN
-            for kind in edits.kinds:
-                if kind not in not_here:
+            for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):
+                if kind:
                     self._push((KINDS[kind].cost + more - _AGAIN * (kind in self.made),), kind, place)
 
     def _push(self, rank: tuple[float, ...], thing: Edit | str, place: CodePlace | None) -> None:
         heapq.heappush(self._waiting, (rank, next(self._number), thing, place))
 
     def _anew(self, cost: float, kind: str, place: CodePlace | None) -> Iterator[Edit]:
-        """Yield the edits of a kind that write something new in a place."""
+        """Yield the edits of a kind that write something new in a place, if it then has a number of the right code.
+        Queue the others for later."""
         assert place
-        for edit in PlaceEdits(place, self.vocabulary).anew(kind):
-            yield replace(edit, more=edit.more + cost - KINDS[kind].cost)
+        for edit in edits_of(place, self.vocabulary, kind):
+            edit = replace(edit, more=edit.more + cost - KINDS[kind].cost)
+            if self._leads_on(place, edit):
+                yield edit
+            else:
+                self._push((cost + _OFF_ROAD,), edit, place)
+
+    def _leads_on(self, place: CodePlace, edit: Edit) -> bool:
+        """True if the numbers with the edit occur in the right code, as far as known."""
+        if self.right is None or place.hidden or not place.seen:
+            return True
+        try:
+            value = eval(compiled_expression(edit.new), {**self.code.scope, **place.env})
+        except Exception:  # of the author's code, edited
+            return False
+        return all(map(self.right.has, telling(value)))
 
     def _made(self, edit: Edit, place: CodePlace | None) -> Made | None:
-        """Return the code with the edit, if it helps. An edit whose value is known not to help, or fails, is not
-        tried."""
-        value, expression = None, compiled_expression(edit.new) if place else None
-        if place and place.value is not None and not (place.hidden or place.looped):
-            value = place.valued(expression)
-            if value in self._values_of(place):
-                return None
+        """Return the code with the edit, if it helps."""
         if place and not place.hidden:
-            function = self._with(place, expression)
+            function = self._with(place, compiled_expression(edit.new))
         else:
             function = self.trial.compiled(self.code.edited(edit.changes))
         now, then = self.now[self.first], self.trial.look(function, self.first)
         if RAISES not in then.wrong and (then.right if RAISES in now.wrong else then.wrong < now.wrong):
-            code = self.code.edited(copy.deepcopy(edit.changes))
+            code = self.code.edited(_placed(copy.deepcopy(edit.changes), edit.old))
             after = self.trial.looks(code)
             if self._is_progress(after):
                 return edit, code, after
-        elif place and value not in (None, RAISED):
-            self._known[place].add(value)
         return None
-
-    def _values_of(self, place: CodePlace) -> set[Any]:
-        """Return the values that are known not to help, with RAISED if the place can be computed again."""
-        if place not in self._known:
-            value = fingerprint(place.value)
-            can_repeat = place.valued(compiled_expression(place.expr)) == value
-            self._known[place] = {value, RAISED} if can_repeat else {value}
-        return self._known[place]
 
     def _with(self, place: CodePlace, expression: Any) -> Callable[..., Any]:
         """Return the code with another expression in a place. The rest is compiled only once for each place."""
@@ -193,6 +187,16 @@ class Search:
             RAISES in now.wrong or (then.wrong <= now.wrong and not is_worse(now, then, _SPOILED))
             for now, then in pairs
         )
+
+
+def _placed(changes: Mapping[int, Replacement], old: ast.AST) -> Mapping[int, Replacement]:
+    """Return the changes with the line of the old code in each expression of a template, as the next edit may be inside
+    it."""
+    for new in changes.values():
+        for node in ast.walk(new) if isinstance(new, ast.AST) else ():
+            if getattr(node, "lineno", 1) == 1:
+                ast.copy_location(node, old)
+    return changes
 
 
 def _is_zero(value: Any, shapes: Collection[tuple[int, ...]]) -> bool:

@@ -8,7 +8,7 @@ where the right code takes a mean; the message allows for it.
 from __future__ import annotations
 
 import ast
-import itertools
+import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -29,7 +29,6 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
     """Run the code on sample k; return the values at its places, in at most `calls` calls, in the order of the run."""
     events: list[Event] = []
     reached: set[int] = set()
-    order = _order_of_names(places[0].code.entry)
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
@@ -37,8 +36,7 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
         reached.add(number)
         if not place.seen:
             place.seen, place.value = True, copied(value)
-            there = {name: copied(each) for name, each in _in_reach(env) if not name.startswith("__")}
-            place.env = dict(sorted(there.items(), key=lambda item: order.get(item[0], len(order))))
+            place.env = _in_reach(env, place.code.entry)
         if len(events) < _MOST_EVENTS and trial.calls <= calls:
             events.append((place, copied(value)))
         return value
@@ -55,21 +53,19 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
     return events
 
 
-def _order_of_names(function: ast.FunctionDef) -> dict[str, int]:
-    """Return the arguments, and then the assigned names, in the order of the code: the order of locals() depends on the
-    version of Python."""
-    names = [node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)]
-    stored = [n for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-    names += [n.id for n in stored]
-    return {name: number for number, name in reversed(list(enumerate(names)))}
+def _in_reach(env: Mapping[str, Any], function: ast.FunctionDef) -> dict[str, Any]:
+    """Return copies of the variables, in the order of the code, and of the attributes of self. (The order of locals()
+    depends on the version of Python.)"""
+    found = {name: env[name] for name in _names_in(function) if name in env and not name.startswith("__")}
+    of_self = getattr(env.get("self"), "__dict__", {}).items()
+    found |= {f"self.{name}": value for name, value in of_self if isinstance(value, np.ndarray | int | float)}
+    return {name: copied(value) for name, value in found.items()}
 
 
-def _in_reach(env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Return the variables, and the attributes of self."""
-    yield from env.items()
-    for name, value in getattr(env.get("self"), "__dict__", {}).items():
-        if isinstance(value, np.ndarray | int | float):
-            yield f"self.{name}", value
+@functools.lru_cache(8)
+def _names_in(function: ast.FunctionDef) -> list[str]:
+    nodes = [node for node in ast.walk(function) if isinstance(node, ast.arg | ast.Name)]
+    return list(dict.fromkeys(node.arg if isinstance(node, ast.arg) else node.id for node in nodes))
 
 
 class Trace:
@@ -80,12 +76,10 @@ class Trace:
         self._marks = {mark for _, array in found for mark in _marks(array)}
         self._names = {_name_of(place) for place, _ in found} - {""}
         self._named = {(_name_of(place), _size(array)) for place, array in found}
-        self._last = list(telling(events[-1][1])) if events else []
 
     def has(self, array: Array, *, exactly: bool = False) -> bool:
         """True if the array occurred: exactly, or in any shape, order of axes and sign."""
-        exact, turned = itertools.islice(_marks(array), 2)
-        return (exact if exactly else turned) in self._marks
+        return (_exact(array) if exactly else _size(array)) in self._marks
 
     def lacks(self, place: CodePlace, array: Array) -> bool:
         """True if the array never occurred, or if its name in this place has other values."""
@@ -109,26 +103,21 @@ class Trace:
                 fine.add(statement)
         return fine, unknown
 
-    def first_of(self, events: list[Event], broken: Trace, outputs: list[tuple[Array, Array]]) -> CodePlace:
-        """Return the first place whose numbers only a broken run has, or only under that name. Otherwise the last place
-        that passes on a wrong output, or has a right one that is not passed on, or the value that only the broken run
-        returns; otherwise the last place of the code.
-
-        outputs: the results of the code, and the right ones.
-        """
-        unfinished = {"", *(ast.unparse(place.expr) for place, _ in events if place.role == WRITTEN)}
+    def first_of(self, events: list[Event], broken: Trace, outputs: list[Array]) -> CodePlace:
+        """Return the first place whose numbers only a broken run has, or only under that name; otherwise the last place
+        that passes on a wrong output; otherwise the last place of the code."""
+        unfinished = {ast.unparse(place.expr) for place, _ in events if place.role == WRITTEN}
         for place, value in events:
             for array in telling(value):
-                named = _name_of(place), _size(array)
-                is_broken = named[0] not in unfinished and named in broken._named and named not in self._named
-                if is_broken or any(broken.has(array, exactly=e) > self.has(array, exactly=e) for e in (True, False)):
+                is_named = _name_of(place) not in unfinished
+                if is_named and self.lacks(place, array) and not broken.lacks(place, array):
+                    return place
+                if broken.has(array, exactly=True) > self.has(array, exactly=True):
                     return place
         results = [event for event in events if is_result(event[0])]
-        returned = [each for each in broken._last if not any(is_equal(each, right) for right in self._last)]
-        for numbers in [*zip(*outputs, strict=True), returned]:
-            for place, value in [*reversed(results), *reversed(events)]:
-                if any(is_equal(array, each) for array in telling(value) for each in numbers):
-                    return place
+        for place, value in [*reversed(results), *reversed(events)]:
+            if any(is_equal(array, each) for array in telling(value) for each in outputs):
+                return place
         return events[-1][0]
 
 
@@ -152,14 +141,18 @@ def telling(value: Any) -> Iterator[Array]:
 
 
 def _marks(array: Array) -> Iterator[Any]:
-    """Return marks that equal arrays share: first exact; then for any shape, order and sign, and before broadcasting;
-    then for their rows and columns."""
-    length = np.linalg.norm(array)
-    weights = np.random.default_rng(0).standard_normal(array.size)
-    yield array.shape, f"{length:.8e}", round(float((weights @ array.ravel()).real / length), 8)
+    """Return marks that equal arrays share: exact; for any shape, order and sign, and before broadcasting; and those of
+    their rows and columns."""
+    yield _exact(array)
     yield _size(array)
     for axis in range(array.ndim if array.ndim > 1 else 0):
         yield from map(_size, np.moveaxis(array, axis, 0))
+
+
+def _exact(array: Array) -> Any:
+    length = np.linalg.norm(array)
+    weights = np.random.default_rng(0).standard_normal(array.size)
+    return array.shape, f"{length:.8e}", round(float((weights @ array.ravel()).real / length), 8)
 
 
 def _size(array: Array) -> str:

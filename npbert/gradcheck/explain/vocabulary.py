@@ -10,8 +10,9 @@ import numpy as np
 
 from npbert.gradcheck.explain.code import Code, filled, parsed, replaced
 from npbert.gradcheck.explain.grammar import same
-from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression, fingerprint
+from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression
 
+_AXES = ("0", "1", "-1", "-2", "(0, 1)")
 _NUMBERS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _PARTS = (ast.Name, ast.BinOp, ast.Call)
 _PRODUCTS = ("a * b", "a @ b", "a @ b.T")
@@ -34,7 +35,8 @@ class Vocabulary:
         bound = {n.id for n in names if not isinstance(n.ctx, ast.Load)} | {a.arg for a in code.entry.args.args}
         self._unused = sorted(bound - {n.id for n in read if isinstance(n, ast.Name)})
         self._drawn = {
-            "B": self._parts_left_out,
+            "": lambda place: (None,),
+            "A": lambda place: map(parsed, _AXES),
             "C": self._near,
             "G": self._products,
             "K": lambda place: map(parsed, _NUMBERS),
@@ -46,10 +48,9 @@ class Vocabulary:
             "W": self._words,
         }
 
-    def drawn(self, letter: str, place: CodePlace) -> Iterator[ast.expr]:
-        """Return all expressions for this letter in the place; without a letter, only the edit itself."""
-        kind = type(place.expr)
-        return (each for each in self._drawn[letter](place) if type(each) is not kind or not same(each, place.expr))
+    def drawn(self, letter: str, place: CodePlace) -> Iterator[ast.expr | None]:
+        """Return all expressions for this letter in the place; for "", None."""
+        return (each for each in self._drawn[letter](place) if not each or not same(each, place.expr))
 
     def _near(self, place: CodePlace) -> Iterator[ast.expr]:
         """C: numbers near a constant, and common replacements."""
@@ -62,22 +63,15 @@ class Vocabulary:
         """V: other names and attributes, possibly of the same kind."""
         e = place.expr
         for name, value in place.env.items():
-            if not place.seen or _could_be(value, place.value):
-                yield _name(name)
+            if not place.seen or _sort_of(value) == _sort_of(place.value):
+                yield parsed(name)
         if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
             others = {n.attr for n in self._attributes} | {"value", "grad"}
-            yield from (ast.Attribute(e.value, other, ast.Load()) for other in sorted(others))
-
-    def _parts_left_out(self, place: CodePlace) -> Iterator[ast.expr]:
-        """B: the place after the backward of a part that the code does not call."""
-        called = set(map(ast.unparse, self._attributes))
-        for name, part in getattr(place.env.get("self"), "__dict__", {}).items():
-            if hasattr(part, "backward") and f"self.{name}.backward" not in called:
-                yield filled(f"self.{name}.backward(e)", e=place.expr)
+            yield from (ast.copy_location(ast.Attribute(e.value, other, ast.Load()), e) for other in sorted(others))
 
     def _forgotten(self, place: CodePlace) -> Iterator[ast.expr]:
         """U: values that are computed or given, but never read."""
-        return (_name(name) for name in self._unused if broadcasts(place.env.get(name), place.value))
+        return (parsed(name) for name in self._unused if broadcasts(place.env.get(name), place.value))
 
     def _words(self, place: CodePlace) -> Iterator[ast.expr]:
         """W: expressions that broadcast with the place."""
@@ -94,26 +88,22 @@ class Vocabulary:
 
     def _steps(self, place: CodePlace) -> Iterator[ast.expr]:
         """S: the place after a call from the code or from forward."""
-        return (ast.Call(call.func, [place.expr, *call.args[1:]], call.keywords) for call in self._calls)
+        for call in self._calls:
+            yield ast.copy_location(ast.Call(call.func, [place.expr, *call.args[1:]], call.keywords), call)
 
     def _valued(self, env: Mapping[str, Any]) -> list[tuple[ast.expr, Any]]:
         """Return names, then expressions of the code and of forward, that are floats, booleans or arrays of them; with
         their values, each value once."""
         scope, found = {**self.code.scope, **env}, dict[Any, tuple[ast.expr, Any]]()
-        for e, code in [*((_name(name), name) for name in env), *self._compiled]:
+        for e, code in [*((parsed(name), name) for name in env), *self._compiled]:
             try:
                 value = eval(code, scope)
             except Exception:  # of the author's code: an undefined name, shapes that do not fit
                 continue
-            is_number = isinstance(value, np.ndarray | float | np.floating) and np.size(value) <= _MOST_NUMBERS
-            if is_number and np.asarray(value).dtype.kind in "fb":
-                found.setdefault(fingerprint(value), (e, value))
+            array = np.asarray(value if isinstance(value, np.ndarray | float) else 0)
+            if array.dtype.kind in "fb" and array.size <= _MOST_NUMBERS:
+                found.setdefault((array.shape, array.tobytes()), (e, value))
         return list(found.values())
-
-
-def _name(name: str) -> ast.expr:
-    """Return the name of a variable, or of an attribute of self."""
-    return filled(name)
 
 
 def sizes(env: Mapping[str, Any]) -> Iterator[ast.expr]:
@@ -127,14 +117,14 @@ def sizes(env: Mapping[str, Any]) -> Iterator[ast.expr]:
             texts = ["n"]
         elif isinstance(value, list | tuple):
             texts = ["len(n)"]
-        yield from (filled(text, n=_name(name)) for text in texts)
+        yield from (filled(text, n=parsed(name)) for text in texts)
 
 
-def _could_be(other: Any, value: Any) -> bool:
+def _sort_of(value: Any) -> Any:
+    """Return a value that is equal for values that may replace each other: arrays with axes, numbers, others."""
     if isinstance(value, np.ndarray):
-        return isinstance(other, np.ndarray) and other.dtype.kind == value.dtype.kind and other.ndim > 0
-    is_number = isinstance(value, int | float | np.number)
-    return isinstance(other, int | float | np.number) if is_number else type(other) is type(value)
+        return value.dtype.kind if value.ndim else None
+    return float if isinstance(value, int | float | np.number) else type(value)
 
 
 def _read_in(tree: ast.AST) -> list[ast.expr]:

@@ -1,6 +1,5 @@
 """Exercise 13: a batch in parts, and gradients that are clipped."""
 
-import inspect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -10,88 +9,13 @@ from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
 from npbert.gradcheck.explain import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
-from npbert.learn.exercise import CHAPTERS, Exercise, Numbers, Part, returned
+from npbert.learn.exercise import Numbers, Part, returned
 from npbert.optim import clip_by_global_norm
 
-TEXT = """
-A batch that does not fit into memory is cut into pieces. Each piece runs forward and backward separately, and the
-gradients add up. At the end they must be the gradients of the whole batch. Its loss is the mean over all of its
-targets; the loss of a piece is the mean over its own. The pieces have different numbers of targets, and labels of −100
-(IGNORED) are not targets.
-
-Then the gradients may be too large for a good step. Take all of them as one long vector. If it is longer than max_norm,
-make it shorter and keep its direction.
-"""
-ASKED_TO_ACCUMULATE = """
-Add the gradient of the mean loss over all targets of all pieces to the layer's; return that mean.
-
-pieces: each has an x (n, I), and labels (n,) with at least one target. For one piece:
-
-    tape = Tape()
-    its_mean = loss(layer(x, tape), labels, tape)
-    layer.backward(loss.backward(1.0, tape), tape)
-
-where 1.0 is dloss, the weight of this piece's loss in the whole. Run one piece at a time: together they do not fit
-into memory.
-"""
-ASKED_TO_CLIP = """
-Scale all gradients by one factor, so that their joint norm is at most max_norm; return the norm before.
-
-The joint norm is the length of all gradients in one row: √(Σ grad²), summed over all numbers of all parameters.
-Change each parameter.grad in place, as in parameter.grad[...] *= factor. If the norm is not above max_norm, change
-nothing. parameters is a list; a parameter that is in it twice counts once.
-"""
-HINTS = """
-The mean of the pieces' means is not the mean of all targets, unless all pieces have the same number of targets. A piece
-with n of N targets has the weight n/N. The norm of several gradients is the length of one vector with all their
-numbers.
-
-Count the targets first: n = (labels != IGNORED).sum() for each piece, N for all. Then dloss = n / N for that piece.
-Return the sum of n / N · its_mean.
-
-For clipping: parameters = list(dict.fromkeys(parameters)); norm = √(Σ (p.grad**2).sum()); if norm > max_norm:
-p.grad[...] *= max_norm / norm, for each p; return norm.
-"""
-CLIP_PLAIN = """
-def clip_by_global_norm(parameters, max_norm):
-    parameters = list(dict.fromkeys(parameters))
-    squares = 0.0
-    for p in parameters:
-        squares += (p.grad**2).sum()
-    norm = math.sqrt(squares)
-    if norm > max_norm:
-        factor = max_norm / norm
-        for p in parameters:
-            p.grad[...] *= factor
-    return norm
-"""
 WEIGHT, BIAS, MEAN = "the gradient of weight", "the gradient of bias", "the returned mean"
 ROWS, KEPT = "the most rows at once", "the values of the layer"
-SHARE = """
-The loss of the batch is the mean over all of its targets, and the loss of a piece the mean over its own. So a piece has
-the weight n/N, its share of the targets. Labels that are IGNORED are not targets.
-""".strip().replace("\n", " ")
-REASONS = {
-    f"{BIAS}, {WEIGHT}": f"{SHARE} dloss is the weight of a piece. The gradients of the pieces add to the "
-    "existing gradient.",
-    MEAN: f"{SHARE} This also holds for the returned mean.",
-    ROWS: "The whole batch does not fit into memory. Run each piece forward and backward "
-    "separately; its weight is n / N.",
-    KEPT: "Only the gradients of the layer change: no step is taken here.",
-    f"{BIAS}, {WEIGHT}, {MEAN}": f"{SHARE} This holds for the gradients, which add up, and for the returned mean.",
-}
 CLIPPED, VALUES, RETURNED = "the gradients afterwards", "the values afterwards", "the result"
 SHORT = "short gradients afterwards"
-IF = "With `if norm > max_norm:` before the factor, short gradients are not divided or changed. All of them may be 0."
-CLIP_REASONS = {
-    SHORT: IF,
-    CLIPPED: "All gradients are one long vector, which keeps its direction. All their numbers, of each "
-    "parameter once, get one factor, so that its length is max_norm. If it is not above max_norm, nothing changes.",
-    RETURNED: "The joint norm is the length of all gradients in one vector, before scaling, each parameter once.",
-    f"{CLIPPED}, {RETURNED}": "The joint norm is the length of all gradients in one vector, each parameter once. All "
-    "else depends on it.",
-}
-CLIP_ADVICE = {"ZeroDivisionError": IF}
 
 
 def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[tuple[Array, Array]]) -> float:
@@ -182,21 +106,5 @@ def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     yield {SHORT: np.concatenate([clip(LONG[0], 0, 0, 0)[1], clip(nearly, 1.0, 1.0, 1.0)[1]])}
 
 
-ACCUMULATE = Part(
-    right=accumulate,
-    asked=ASKED_TO_ACCUMULATE,
-    run=accumulated,
-    plain=inspect.getsource(accumulate),
-    reasons=REASONS,
-)
-CLIP = Part(
-    right=clip_by_global_norm,
-    asked=ASKED_TO_CLIP,
-    run=clipped,
-    plain=CLIP_PLAIN,
-    reasons=CLIP_REASONS,
-    advice=CLIP_ADVICE,
-    tolerance=1e-5,
-)
-TITLE, USES = "accumulating and clipping gradients", ("IGNORED", "Tape", "math")
-EXERCISE = Exercise(TITLE, CHAPTERS[8], TEXT, HINTS, (ACCUMULATE, CLIP), uses=USES)
+ACCUMULATE = Part(right=accumulate, run=accumulated)
+CLIP = Part(right=clip_by_global_norm, run=clipped, tolerance=1e-5)

@@ -10,35 +10,8 @@ from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue
 from npbert.data.masking import mask_words
 from npbert.gradcheck import GradientError
-from npbert.learn.exercise import CHAPTERS, Exercise, Numbers, Part, returned
+from npbert.learn.exercise import Numbers, Part, returned
 
-TEXT = """
-BERT learns from text alone: some words are masked, and it has to predict them. This exercise is not a backward, but
-much of BERT's ability comes from this step.
-
-Of the chosen words, 80 % become [MASK], 10 % become a random word, and 10 % stay unchanged. The model has to predict
-all of them. It cannot know which words are chosen, so it keeps a good vector for every word. The label of a chosen word
-is its true id. All other labels are −100 (IGNORED), which the loss leaves out.
-"""
-ASKED = """
-Return (masked, labels), two lists or arrays as long as input_ids, which stays unchanged.
-
-candidates: the places of ordinary words, to choose from (never [CLS], [SEP] or [PAD]).
-count: the number of words to choose
-
-For the random word: vocabulary.word_ids, an array of all ordinary words. For [MASK]: vocabulary.mask_id. Draw only
-from rng. Ignore whole_words: it is False here.
-"""
-HINTS = """
-rng.choice(candidates, size=count, replace=False) gives `count` different places. Copy the ids first: masked =
-list(input_ids).
-
-For each chosen place, draw one number with rng.random(). Below 0.8 the word becomes [MASK], below 0.9 a random word,
-and otherwise it stays.
-
-labels = [IGNORED] * len(input_ids); for place in chosen: labels[place] = input_ids[place]; draw = rng.random();
-masked[place] = mask_id if draw < 0.8, int(rng.choice(vocabulary.word_ids)) if draw < 0.9.
-"""
 CALLS, SIGMAS = (1000, 400), 6
 """The number of calls, and the allowed deviation of a share by chance."""
 
@@ -51,18 +24,6 @@ CANDIDATES, PAIRS = "how often each candidate is chosen", "how often two candida
 SHARES = "the share of [MASK]", "the share of another word", "the share of the word itself"
 RANDOM, SAME = "how often each word is the random one", "how often two random words of a call are the same"
 PLACES, SPREAD = "how often each place becomes [MASK]", "the variance of the number of [MASK] in a call"
-CHOICE = "rng.choice(candidates, size=count, replace=False) gives `count` different places, all with the same chance."
-LABELS = "The label of a word that is chosen is its true id, input_ids[place]; all others are IGNORED, −100."
-DRAW = "Draw one number for each chosen word: below 0.8 it is [MASK], below 0.9 a random word, otherwise it stays."
-WORDS = "Draw an ordinary word for each place, all equally likely: rng.choice(vocabulary.word_ids)."
-REASONS = {
-    COUNT: f"It is `count`. {CHOICE} Each of them has a label, even if its word stays. {LABELS}",
-    **dict.fromkeys((UNTRUE, UNLABELLED), LABELS),
-    **dict.fromkeys((SPECIAL, CANDIDATES, PAIRS), CHOICE),
-    **dict.fromkeys((NO_WORD, RANDOM, SAME), WORDS),
-    **dict.fromkeys((PLACES, SPREAD), DRAW),
-    **dict.fromkeys(SHARES, f"{DRAW} A random word is sometimes the true one."),
-}
 
 
 def given_of(seed: int) -> tuple[Vocabulary, list[int]]:
@@ -134,5 +95,4 @@ def by_chance(found: Array, wanted: Any, count: Any) -> Array:
     return np.where(np.abs(found - wanted) <= far, wanted, found)
 
 
-PART = Part(right=mask_words, asked=ASKED, given=5, run=run, seeds=(0, 1), reasons=REASONS, is_mended=False)
-EXERCISE = Exercise("masking, 80/10/10", CHAPTERS[0], TEXT, HINTS, (PART,), uses=("IGNORED",))
+PART = Part(right=mask_words, given=5, run=run, seeds=(0, 1), is_mended=False)

@@ -2,11 +2,11 @@
 
 from npbert.io.errors import one_of
 from npbert.training.tasks.choice import MultipleChoice
-from npbert.training.tasks.classes import class_weights
 from npbert.training.tasks.question import QuestionAnswering
+from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
-from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, TaskSettings, labels_of
-from npbert.training.tasks.text import TextClassification, TextRegression, TextTask
+from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, labels_of
+from npbert.training.tasks.text import TextClassification, TextRegression, TextTask, class_weights
 from npbert.training.tasks.vectors import SentenceVectors
 
 TASKS: dict[str, type[FinetuneTask]] = {

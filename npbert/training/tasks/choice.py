@@ -1,17 +1,47 @@
-"""Multiple choice: selects the text that fits another text."""
+"""Tasks with several sequences for each example, and one of them: multiple choice."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
+import numpy as np
+
+from npbert.compute import Array
+from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text
-from npbert.io.errors import InputError, Setting
-from npbert.io.files import FileError
+from npbert.data.tokenizer_files import Encoding
+from npbert.io.errors import InputError, Setting, Wanted
 from npbert.models import BertForMultipleChoice
-from npbert.training.tasks.classes import OneOfMany
-from npbert.training.tasks.grouped import GroupedTask
-from npbert.training.tasks.report_rows import cut
-from npbert.training.tasks.table import Table
-from npbert.training.tasks.task import Labelled, TaskSettings
+from npbert.training.tasks.predictions import OneOfMany
+from npbert.training.tasks.settings import TaskSettings
+from npbert.training.tasks.table import Column, read_rows
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Read
+
+
+class GroupedTask(FinetuneTask):
+    """Base class: the model reads C sequences of an example, each by itself, and its logits have C rows."""
+
+    def sequences_of(self, given: Any) -> Sequence[Text]:
+        """Return the sequences of an example, each a text or a pair."""
+        raise NotImplementedError
+
+    def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Any]:
+        """Return a list of encodings for each example."""
+        groups = list(map(self.sequences_of, texts))
+        encodings = iter(super().tokenize([text for group in groups for text in group], path))
+        return [list(islice(encodings, len(group))) for group in groups]
+
+    def batch(self, encodings: Sequence[list[Encoding]]) -> Batch:
+        return self.tokenizer.batch([encoding for group in encodings for encoding in group]).grouped(len(encodings[0]))
+
+    def shared_logits(self, encodings: Sequence[list[Encoding]]) -> list[Array]:
+        """Return the logits of each example's sequences (C, …)."""
+        rows = iter(super().shared_logits([encoding for group in encodings for encoding in group]))
+        return [np.concatenate(list(islice(rows, len(group)))) for group in encodings]
+
+    def logits(self, encodings: Sequence[Encoding]) -> list[Array]:
+        """Return the logits of each sequence, as a group of its own (1, …)."""
+        return self.run(encodings, lambda batch, _: self.model(batch.grouped(1)))
 
 
 class MultipleChoice(GroupedTask, OneOfMany):
@@ -31,23 +61,20 @@ class MultipleChoice(GroupedTask, OneOfMany):
             raise InputError((Setting("choices"), f" has {len(settings.choices)} columns"), wanted="at least 2")
 
     @classmethod
-    def read(
-        cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
-    ) -> tuple[list[Labelled], None]:
-        count, found = len(settings.choices), []
-        table = Table(path, settings, *[("choices", choice) for choice in settings.choices])
-        for row in table.rows:
-            label, text, *choices = row.values
-            if not label.isdecimal() or int(label) >= count:
-                says, wanted = f"the label is {label!r}", f"the number of a choice, 0 to {count - 1}"
-                raise FileError(says, wanted=wanted, where=row.place, hint=table.hint(row))
-            found.append(Labelled((text, choices), int(label)))
-        return found, None
+    def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
+        last = len(settings.choices) - 1
+        number = Wanted(f"the number of a choice, 0 to {last}", lambda text: text.isdecimal() and int(text) <= last)
+        choices = [Column("choices", name) for name in settings.choices]
+        label, text = Column("label", settings.label or "1", number), Column("text", settings.text)
+        rows = read_rows(path, settings, label, text, *choices)
+        return [Labelled(given, int(right)) for right, *given in rows], None
 
     def sequences_of(self, given: Any) -> list[Text]:
-        text, choices = given
+        text, *choices = given
         return [(text, choice) for choice in choices]
 
-    def describe(self, given: Any, true: int, predicted: int) -> dict[str, object]:
-        text, choices = given
-        return {"text": cut(text), "choices": list(map(cut, choices)), "true": true, "predicted": predicted}
+    def shown(self, given: Any) -> Any:
+        return given[0]
+
+    def named(self, examples: Examples, numbers: Array) -> list[str]:
+        return [example.given[1 + number] for example, number in zip(examples, numbers, strict=True)]

@@ -5,45 +5,55 @@ mistakes with the highest confidence, at most `MOST`. The run adds `baselines`, 
 the step of the model in model/.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
+from npbert.training.log import short
 
-MOST, _LONGEST, _LABELS = 30, 400, 25
+MOST, _LONGEST, _LONGEST_LABEL, _LABELS = 30, 400, 60, 25
 
 
-def cut(text: str, longest: int = _LONGEST) -> str:
-    """Return the text, or its beginning and end if it has more than `longest` characters."""
+def row_of(kind: str, wrong: Array, sureness: Array, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row about N answers: each of the worst has its value of every column, in brief.
+
+    wrong, sureness (N,)   columns: by name, N texts, numbers, or lists of them
+    """
+    numbers = np.flatnonzero(wrong)
+    surest = numbers[np.argsort(-sureness[numbers], kind="stable")][:MOST]
+    worst = [{name: in_brief(column[number]) for name, column in columns.items()} for number in surest]
+    return {"kind": kind, "examples": len(wrong), "wrong": len(numbers), "worst": worst}
+
+
+def in_brief(value: Any) -> Any:
+    """Return long texts without their middle, and numbers with four digits."""
+    if isinstance(value, str):
+        return _cut(value, _LONGEST)
+    return list(map(in_brief, value)) if isinstance(value, list | tuple) else short(value)
+
+
+def _cut(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     return f"{text[: longest * 2 // 3].rstrip()} … {text[-(longest // 3) :].lstrip()}"
 
 
-def row_of(kind: str, wrong: Array, sureness: Array, describe: Callable[[int], dict[str, object]]) -> dict[str, object]:
-    """Return a row about answers, some of them `wrong`; `describe` shows the answer with an index. (Both are (N,).)"""
-    numbers = np.flatnonzero(wrong)
-    surest = numbers[np.argsort(-sureness[numbers], kind="stable")][:MOST].tolist()
-    return {"kind": kind, "examples": len(wrong), "wrong": len(numbers), "worst": list(map(describe, surest))}
-
-
-def confusion(true: Array, predicted: Array, labels: Sequence[str]) -> dict[str, object]:
+def confusion(true: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:
     """Return `labels`, and `counts`: the examples with the label of the row that were predicted as the label of the
     column.
 
-    Unused labels are left out. Of more than 25, the rarest become "(others)".
+    Unused labels are left out. The commonest 25 are kept, and all others become "(others)".
 
-    true, predicted (N,): indices of labels
+    true, predicted (N,): some of the labels
     """
-    often = np.bincount(np.concatenate([true, predicted]), minlength=len(labels))
-    kept = np.flatnonzero(often).tolist()
-    more = len(kept) > _LABELS
-    if more:
-        kept = sorted(np.argsort(-often, kind="stable")[: _LABELS - 1].tolist())
-    names = [cut(labels[number], 60) for number in kept] + ["(others)"] * more
-    places = np.full(len(labels), len(names) - 1)
-    places[kept] = range(len(kept))
+    often = Counter([*true, *predicted])
+    kept = sorted(dict(often.most_common(_LABELS)), key=labels.index)
+    names = [_cut(label, _LONGEST_LABEL) for label in kept] + ["(others)"] * (len(often) > len(kept))
+    places = {label: place for place, label in enumerate(kept)}
     counts = np.zeros((len(names), len(names)), int)
-    np.add.at(counts, (places[true], places[predicted]), 1)
+    for row, column in zip(true, predicted, strict=True):
+        counts[places.get(row, -1), places.get(column, -1)] += 1  # the others are last
     return {"labels": names, "counts": counts.tolist()}

@@ -4,94 +4,19 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.data.batch import Batch
-from npbert.data.tables import DELIMITER
 from npbert.data.tokenizer import Tokenizer
 from npbert.inference import Task, batches_by_length
-from npbert.io.errors import InputError, at_least, one_of
+from npbert.io.errors import InputError
 from npbert.models import BertConfig
-from npbert.models.sentence_vectors import LOSSES, POOLINGS
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
-from npbert.training.settings import Settings, setting
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskSettings(Settings):
-    """The form of a file of labelled examples, and its tokens.
-
-    Raises: InputError for an impossible value.
-    """
-
-    task: str = setting(
-        "classification",
-        "classification, regression, multiple-choice, tagging, pos, squad or vectors; other names such as "
-        "ner, sts or qa also work",
-        value="TASK",
-    )
-    text: str = setting(
-        "0",
-        "the column of the text: its number, counted from 0, or its name; if files differ, several names with "
-        "commas, such as sentence,content",
-        value="COLUMN",
-    )
-    text_pair: str = setting("", "the column of the second text of a pair (for vectors by default 1)", value="COLUMN")
-    negatives: tuple[str, ...] = setting(
-        (), "for vectors: the columns of texts that do not match the first", value="COLUMN"
-    )
-    prompts: tuple[str, ...] = setting(
-        (), "for vectors: the prompts before the first text and before the others, such as 'query: ' 'passage: '"
-    )
-    pooling: str = setting(
-        "",
-        "for vectors: how to pool the token vectors (default: the folder's, or mean)",
-        value="HOW",
-        wanted=one_of(("", *POOLINGS)),
-    )
-    loss: str = setting(
-        "",
-        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (also from each text to the "
-        "first) or triplet; with scores as labels, cosent or cosine",
-        value="LOSS",
-        wanted=one_of(("", *LOSSES)),
-    )
-    choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
-    label: str = setting(
-        "", "the column of the label (default: 1), or for tagging of the tag (default: the last)", value="COLUMN"
-    )
-    delimiter: str = setting(
-        "",
-        "the separator of columns: tab (quotes are then part of the text), comma or semicolon (default: comma for "
-        ".csv, else tab)",
-        wanted=DELIMITER,
-    )
-    first_row: str = setting(
-        "",
-        "the first row, if columns are given as numbers: header or example (default: detect it, or stop)",
-        value="WHAT",
-        wanted=one_of(("", "header", "example")),
-    )
-    sample_weight: str = setting(
-        "",
-        "for classification: the column of the examples' weights in the loss (default: 1 each)",
-        value="COLUMN",
-    )
-    positive: str = setting(
-        "", "for classification: the label of the f1 score (default: the second of two)", value="LABEL"
-    )
-    max_length: int = setting(
-        128,
-        "read at most this many tokens of an example; 384 is usual for squad",
-        value="TOKENS",
-        wanted=at_least(8),
-    )
-    batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))
+from npbert.training.tasks.settings import TaskSettings
 
 
 class Labelled(NamedTuple):
@@ -112,6 +37,24 @@ class JudgedExample(NamedTuple):
     weight: float = 1.0
 
 
+Examples = Sequence[JudgedExample]
+Logits = Sequence[Array]
+Scores = dict[str, float]
+"""The metrics of a model, by name."""
+Row = dict[str, Any]
+"""A row of shown.jsonl: see report_rows.py."""
+Labels = Sequence[str] | None
+"""The names of the labels, for a task that has them."""
+Read = tuple[list[Any], Labels]
+"""The rows of a file, and its labels."""
+
+_OWN_SETTINGS = {
+    "classification": ("positive", "sample_weight", "class_weight"),
+    "the task vectors": ("negatives", "prompts", "pooling", "loss"),
+}
+"""The settings that only some tasks have, by the owner in an error."""
+
+
 class FinetuneTask(Task):
     """A Task that also reads labelled files, makes batches, and measures the answers.
 
@@ -128,10 +71,8 @@ class FinetuneTask(Task):
     """The metric that chooses the better model, unless another is set. A lower loss is better."""
     before: ClassVar[str] = "always the same answer"
     """The name of the answers whose metrics `known_before` returns."""
-    has_vectors: ClassVar[bool] = False
-    """True for a task that learns vectors of texts."""
-    has_positive: ClassVar[bool] = False
-    """True if one of the labels may be the positive one."""
+    owns: ClassVar[str] = ""
+    """The name of its settings that most other tasks lack."""
 
     def __init__(
         self,
@@ -152,26 +93,20 @@ class FinetuneTask(Task):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         """Raise InputError for settings of other tasks, before any file is read."""
-        lacks = (
-            {} if cls.has_vectors else dict.fromkeys(("negatives", "prompts", "pooling", "loss"), "the task vectors")
-        )
-        if not cls.has_positive:
-            lacks |= dict.fromkeys(("positive", "sample_weight", "class_weight"), "classification")
-        for name, other in lacks.items():
-            given = getattr(settings, name, "")  # an evaluation has no class_weight
-            if given:
-                raise InputError(what=name, got=given, wanted=f"none, as only {other} has it")
+        for owner, names in _OWN_SETTINGS.items():
+            for name in names if owner != cls.owns else ():
+                given = getattr(settings, name, "")  # an evaluation has no class_weight
+                if given:
+                    raise InputError(what=name, got=given, wanted=f"none, as only {owner} has it")
 
     @classmethod
-    def read(
-        cls, path: str, settings: TaskSettings, labels: Sequence[str] | None = None
-    ) -> tuple[list[Any], tuple[str, ...] | None]:
+    def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
         """Return the rows of a file, and the names of the labels, or None. labels: known labels, as those of an earlier
         file. Raises: FileError with file and line; OSError."""
-        raise NotImplementedError(f"{cls.__name__} has no read(path, settings, labels)")
+        raise NotImplementedError
 
     @classmethod
-    def config(cls, labels: Sequence[str] | None) -> dict[str, Any]:
+    def config(cls, labels: Labels) -> dict[str, Any]:
         """Return the entries that the configuration of a model for this task must have."""
         return {} if labels is None else {"num_labels": len(labels), "id2label": tuple(labels)}
 
@@ -185,53 +120,58 @@ class FinetuneTask(Task):
         encodings = self.tokenize([row.given for row in rows], path)
         return [JudgedExample(encoding, *row) for encoding, row in zip(encodings, rows, strict=True)]
 
-    def collate(self, examples: Sequence[JudgedExample]) -> Batch:
+    def collate(self, examples: Examples) -> Batch:
         """Return a batch of the examples, with their targets."""
         batch = self.batch([example.encoding for example in examples])
-        batch.labels = targets_of(examples)
+        batch.labels = self.targets(examples)
         return batch
 
     def batch(self, encodings: Sequence[Any]) -> Batch:
         """Return the batch of the encodings that the model reads."""
         return self.tokenizer.batch(encodings)
 
-    def predict(self, examples: Sequence[JudgedExample]) -> Any:
+    def targets(self, examples: Examples) -> Array:
+        """Return the targets of the examples, as labels of a batch."""
+        return np.array([example.target for example in examples])
+
+    def predict(self, examples: Examples) -> Any:
         """Return the logits of each example, for `judge` and `report_row`."""
-        encodings, communicator = [example.encoding for example in examples], self.communicator
-        if communicator.size == 1:
+        return self.shared_logits([example.encoding for example in examples])
+
+    def shared_logits(self, encodings: Sequence[Any]) -> list[Array]:
+        """Return the logits of each encoding. Each process computes some of the batches of `logits`, unchanged, as
+        another batch may change the last bits."""
+        rank, size = self.communicator.rank, self.communicator.size
+        if size == 1:
             return self.logits(encodings)
         found: dict[int, Array] = {}
-        for group in self.groups(encodings)[communicator.rank :: communicator.size]:
-            found.update(zip(group, self.logits([encodings[number] for number in group]), strict=True))
-        everything = ChainMap(*communicator.gather(found))
+        for batch in list(batches_by_length([len(encoding.ids) for encoding in encodings]))[rank::size]:
+            numbers = batch[::-1]  # `logits` turns it round again
+            found.update(zip(numbers, self.logits([encodings[number] for number in numbers]), strict=True))
+        everything = ChainMap(*self.communicator.gather(found))
         return [everything[number] for number in range(len(encodings))]
 
-    def groups(self, encodings: Sequence[Any]) -> list[Sequence[int]]:
-        """Return the numbers of the encodings in each batch of `logits`, in its order: another batch may change the
-        last bits."""
-        return [numbers[::-1] for numbers in batches_by_length([len(encoding.ids) for encoding in encodings])]
-
-    def judge(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, float]:
+    def judge(self, logits: Any, examples: Examples) -> Scores:
         """Return the metrics of the paper's tables for the results of `predict`."""
-        raise NotImplementedError(f"{type(self).__name__} has no judge(logits, examples)")
+        raise NotImplementedError
 
-    def evaluate(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
+    def evaluate(self, examples: Examples) -> Scores:
         """Return the metrics of the model."""
         return self.judge(self.predict(examples), examples)
 
-    def report_row(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, object]:
+    def report_row(self, logits: Any, examples: Examples) -> Row:
         """Return a row for shown.jsonl from the results of `predict`. (Its entries: report_rows.py.)"""
         return {}
 
-    def baselines(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
+    def baselines(self, examples: Examples) -> Scores:
         """Return the metrics of a constant answer; none if no answer fits every example."""
         return {}
 
-    def known_before(self, examples: Sequence[JudgedExample]) -> dict[str, float]:
+    def known_before(self, examples: Examples) -> Scores:
         """Return the metrics a run has to beat: the baselines, or those of the model before training."""
         return self.baselines(examples)
 
-    def class_scores(self, logits: Any, examples: Sequence[JudgedExample]) -> dict[str, ClassScores]:
+    def class_scores(self, logits: Any, examples: Examples) -> dict[str, ClassScores]:
         """Return the scores of each label for the results of `predict`; none without labels."""
         return {}
 
@@ -242,11 +182,6 @@ class FinetuneTask(Task):
     def title_of(self, metric: str) -> str:
         """Return the name of a metric in a table."""
         return metric.replace("_", " ")
-
-
-def targets_of(examples: Sequence[JudgedExample]) -> Array:
-    """Return the targets of the examples (N,)."""
-    return np.array([example.target for example in examples])
 
 
 def labels_of(config: BertConfig) -> tuple[str, ...]:

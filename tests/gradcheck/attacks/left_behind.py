@@ -56,7 +56,7 @@ def mask(size):
     return made
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=3)
 def table(dtype):
     made = np.full(3, float(dtype.itemsize))
     made[0] = math.sqrt(2)

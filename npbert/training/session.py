@@ -11,7 +11,7 @@ from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io.files import FileError
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.layer_statistics import LayerStatistics
-from npbert.training.live import Bar, Live, progress_of
+from npbert.training.live import progress_of
 from npbert.training.log import Log
 from npbert.training.parallel import check_same, done_by_the_first
 from npbert.training.plot import draw_curves
@@ -43,7 +43,8 @@ def session(
         is_asked = stack.enter_context(stop_when_asked())
         if communicator.is_first:  # only this process writes and prints
             log = stack.enter_context(Log(folder, after_step=trainer.step))
-            bar: Bar | Live = stack.enter_context(progress_of(trainer, news))
+            bar = progress_of(trainer, news)
+            stack.enter_context(bar)
             yield [LayerStatistics(trainer.model, log), log, bar], lambda: is_asked() or bar.is_closed
             if not trainer.settings.keep_state:
                 drop_tensors(trainer.state_file)

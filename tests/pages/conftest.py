@@ -8,10 +8,11 @@ import pytest
 
 from npbert.pages.number.page import write_number_page
 from tests.pages import shared
-from tests.pages.number import EXAMPLES, VOCABULARY, small_model
+from tests.pages.number import EXAMPLES, VOCABULARY, go, small_model
 
 LEAN = ["--no-sandbox", "--disable-gpu", "--js-flags=--single-threaded"]
 """No process of its own for graphics, and no threads that make ready for a page that stays open for long."""
+USUAL = {"media": "screen", "color_scheme": "light", "reduced_motion": "no-preference", "forced_colors": "none"}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,7 +24,7 @@ def home(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def tab():
-    """The only tab of the only browser: to begin a browser or a tab takes a second, to open a page a fifth of that."""
+    """The only tab of the only browser."""
     playwright = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install playwright"
     )
@@ -38,37 +39,32 @@ def tab():
         browser.close()
 
 
-USUAL = {"reduced_motion": "no-preference", "forced_colors": "none"}
-"""Of a browser, whatever a test before has asked for."""
-
-
 @pytest.fixture
 def open_page(tab):
     """open_page(path, width=…, …) -> the page in the browser; at the end it had no error and asked for nothing else.
 
-    query: what follows the path. within: the folder whose files it may ask for, too. A page takes the place of the one
-    before, and begins as in a new browser: nothing is stored, and the pointer is in the corner.
+    within: the folder whose files it may ask for, too.
     """
     wrong, may = [], re.compile("")
     told = {
         "pageerror": lambda error: wrong.append(f"error: {error}"),
         "console": lambda message: wrong.append(f"{message.type}: {message.text}"),
-        "request": lambda request: None if may.fullmatch(request.url) else wrong.append(request.url),
+        "request": lambda request: None if may.match(request.url) else wrong.append(request.url),
     }
 
     def opened(path, query="", *, width=1600, height=900, within=None, **media):
         nonlocal may
-        leave(tab)
-        may = re.compile(f"{re.escape(within.as_uri())}/.*" if within else re.escape(path.as_uri() + query))
+        may = re.compile(re.escape((within or path).as_uri()))
         tab.set_viewport_size({"width": width, "height": height})
-        tab.emulate_media(**{"media": "screen", "color_scheme": "light", **USUAL, **media})
-        tab.goto(path.as_uri() + query)
+        tab.emulate_media(**{**USUAL, **media})
+        tab.mouse.move(0, 0)
+        if query or tab.url.partition("#")[0] != path.as_uri():
+            tab.goto(path.as_uri() + query)
         return tab
 
     for event, tell in told.items():
         tab.on(event, tell)
     yield opened
-    leave(tab)
     for event, tell in told.items():
         tab.remove_listener(event, tell)
     assert wrong == []
@@ -84,15 +80,8 @@ def path(tmp_path_factory):
 
 @pytest.fixture
 def page(open_page, path):
-    """It, in the browser."""
+    """It, in the browser: the one of the test before, where that did not leave it, back at its beginning."""
     page = open_page(path)
-    page.evaluate("for (let timer = setTimeout(() => {}); timer; timer--) clearTimeout(timer)")
+    go(page, "")
+    page.evaluate("document.querySelectorAll('main details:not(#compare)').forEach(one => { one.open = false; })")
     return page
-
-
-def leave(tab):
-    """Leave a page, with all that it still does and what it has stored."""
-    if tab.url != "about:blank":
-        tab.evaluate("localStorage.clear()")
-        tab.mouse.move(0, 0)
-        tab.goto("about:blank")

@@ -38,6 +38,12 @@ def number(text):
     return float(text.replace("\u2212", "-").replace("\xa0%", ""))
 
 
+def go(page, address):
+    """To an address of the page, without loading it again."""
+    there = "hash => { history.replaceState(null, '', `#${hash}`); dispatchEvent(new Event('hashchange')) }"
+    page.evaluate(there, address)
+
+
 TRACE, STEP = "npbert.state.trace", "npbert.state.step"
 LAYER = "bert.encoder.layers.0"
 DENSE = "predictions.dense.weight"

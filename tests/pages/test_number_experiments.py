@@ -19,7 +19,6 @@ from tests.pages.number import (
     STEP,
     TRACE,
     VOCABULARY,
-    box,
     cell,
     choose,
     go_to,
@@ -50,44 +49,45 @@ def test_a_moved_number_moves_the_guesses_and_the_loss_at_the_top_and_is_kept_or
     said = page.inner_text("#move-said")
     assert number(re.search(r"(?:fell|rose) by (\S+),", said)[1]) == pytest.approx(abs(change), rel=1e-2)
     assert number(re.search(r"promised (\S+):", said)[1]) == pytest.approx(slope * (moved["value"] - start), rel=1e-2)
-    off = number(re.search(r"off by (\S+) %", said)[1])
-    assert off == pytest.approx(100 * abs((slope * (moved["value"] - start) - change) / change), rel=0.06)
-    assert box(page, "#loss")["top"] >= 0, "in sight"
     page.click("#move-curve summary")
     page.locator("#move-chart path.curve").nth(2).wait_for(state="attached")  # three curves
     page.click("#move-back")
-    assert page.evaluate("[npbert.state.moved, document.activeElement.id]") == [None, "move-slider"]
     assert page.inner_text("#guesses") == before
     page.locator("#move-slider").fill("0.5")
     page.click("#move-keep")
     assert page.evaluate(f"{TRACE}.loss") == pytest.approx(moved["loss"], rel=1e-12)
-    assert "you put Wh[1, 2] at " in page.inner_text("#changed-note")
     assert page.inner_text("#followed .bar-label") == "put there by you"
     page.click("#changed-out")
     assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss_with(start), rel=1e-12)
 
 
 def test_what_does_not_move_the_loss_or_has_no_slope_says_so(page):
-    for name, said in ((f"{LAYER}.attention.key.bias", "stayed at"), (f"{LAYER}.attention_norm.sigma", "")):
-        choose(page, name, 0, 0)
-        assert ("no slope here" in page.inner_text("#move-said")) == (said == "")
-        page.locator("#move-slider").press("ArrowRight")
-        assert said in page.inner_text("#move-said")
+    choose(page, f"{LAYER}.attention_norm.sigma", 0, 0)
+    assert "no slope here" in page.inner_text("#move-said")
     choose(page, f"{LAYER}.P.0", 0, 0)
     assert "no longer adds up to 1" in page.inner_text("#move-said")
-    page.locator("#move-slider").press("End")
-    assert page.evaluate("npbert.state.moved.value") == 1
     key = f"{LAYER}.attention.key"
+    choose(page, f"{key}.bias", 0, 0)
+    page.locator("#move-slider").press("ArrowRight")
+    assert "stayed at" in page.inner_text("#move-said")
     go_to(page, f"s.part === '{key}'", "Last")
     cells = page.locator(f'#stage table[data-array="d({key}.bias)"] td[data-row]')
     assert cells.all_text_contents() == ["0"] * 4
     assert "softmax does not notice" in page.inner_text("#stage")
 
 
-def test_any_word_can_be_hidden_and_a_line_typed(page):
+def test_any_word_can_be_hidden_another_answer_chosen_and_a_line_typed(page):
     page.click("#words button >> nth=0")
-    loss, _ = loss_and_gradients(small_model(), [hidden_at(1)])
-    assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss, rel=1e-12)
+    ids = [label if label >= 0 else word for word, label in zip(EXAMPLES[0].input_ids, EXAMPLES[0].labels, strict=True)]
+    labels = [ids[1] if n == 1 else -100 for n in range(len(ids))]
+    ids[1] = VOCABULARY.index("[MASK]")
+    for word in (labels[1], 8):
+        page.select_option("#guesses select", str(word))
+        labels[1] = word
+        loss, _ = loss_and_gradients(small_model(), [replace(EXAMPLES[0], input_ids=ids, labels=labels)])
+        assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss, rel=1e-12)
+    page.click("#guesses .guess >> nth=0")
+    assert page.evaluate(f"{CHOSEN}.name") == "p"
     page.click("#lines summary")
     for line, said in (("how are xyz", "It does not know “xyz”"), ("", "Type 1 to 6")):
         page.fill("#own", line)
@@ -95,42 +95,16 @@ def test_any_word_can_be_hidden_and_a_line_typed(page):
         assert said in page.inner_text("#own-said")
     page.fill("#own", "Hello [MASK]")
     page.keyboard.press("Enter")
-    ids = [VOCABULARY.index(word) for word in ("[CLS]", "hello", "[MASK]", "[SEP]")]
-    assert page.evaluate("npbert.state.example.input_ids") == ids
-    page.wait_for_function("location.hash.includes('line=Hello+')")
-    page.reload()
-    assert page.evaluate("npbert.state.example.input_ids") == ids
-
-
-def hidden_at(place):
-    """The first sentence with another word hidden."""
-    ids = [label if label >= 0 else word for word, label in zip(EXAMPLES[0].input_ids, EXAMPLES[0].labels, strict=True)]
-    labels = [word if n == place else -100 for n, word in enumerate(ids)]
-    ids[place] = VOCABULARY.index("[MASK]")
-    return replace(EXAMPLES[0], input_ids=ids, labels=labels)
-
-
-def test_hostile_words_show_as_text_and_another_answer_is_another_loss(page):
-    page.click("#lines summary")
+    typed = [VOCABULARY.index(word) for word in ("[CLS]", "hello", "[MASK]", "[SEP]")]
+    assert page.evaluate("npbert.state.example.input_ids") == typed
     page.select_option("#sentences", "2")
-    assert HOSTILE[0] in page.inner_text("#stage")
-    assert page.locator("script").count() == 2
-    page.select_option("#sentences", "0")
-    page.select_option("#guesses select", "8")
-    other = replace(EXAMPLES[0], labels=[-100, -100, -100, 8, -100, -100])
-    loss, _ = loss_and_gradients(small_model(), [other])
-    assert page.evaluate(f"{TRACE}.loss") == pytest.approx(loss, rel=1e-12)
-    page.click("#guesses .guess >> nth=0")
-    assert page.evaluate(f"{CHOSEN}.name") == "p"
-    page.click("#loss-value")
-    assert page.evaluate(f"{CHOSEN}.name") == "loss"
+    assert HOSTILE[0] in page.inner_text("#stage") and page.locator("script").count() == 2
 
 
 def test_a_planted_bug_turns_the_check_red_where_it_is_and_is_told_from_what_the_loss_does(page):
     plant(page, "scores-root")
-    first = page.locator(".wrong-row").first
-    assert "dQ" in first.inner_text() and "it is 1.41 times what it should be" in first.inner_text()  # √d
-    assert "The first that is wrong on the way back is dQ" in page.inner_text("#check-list")
+    first = page.locator(".wrong-row").first.inner_text()
+    assert "dQ" in first and "it is 1.41 times what it should be" in first  # √d
     page.locator("#check-list > p button").click()
     assert "dQ = dS K" in page.inner_text("#step-bug")
     plant(page, "norm-spread")
@@ -140,71 +114,47 @@ def test_a_planted_bug_turns_the_check_red_where_it_is_and_is_told_from_what_the
     _, gradients = loss_and_gradients(small_model(), EXAMPLES[:1])
     assert said == pytest.approx(0.01 * abs(value(page, f"d({DENSE})", 1, 2)), rel=1e-2)
     assert really == pytest.approx(0.01 * abs(gradients[DENSE][1, 2]), rel=1e-2) != pytest.approx(said, rel=1e-2)
-    choose(page, "d(predictions.a)", 0, 1)  # where the bug is, the sum is not the number
-    says, sums = re.findall(r"[+\u2212][\d.]+\d", page.inner_text("#followed .bad"))
-    assert number(sums) == pytest.approx(number(page.inner_text("#followed .total strong")), rel=1e-4)
-    assert says != sums
     plant(page, "loss-mean")
     assert "In this sentence the bug changes nothing" in page.inner_text("#check-list")
     page.click("#check-list button")  # to a sentence with two hidden words
     page.wait_for_selector("#check-said.bad")
     page.click("#bug-out")
     page.wait_for_selector("#check-said.good")
-    assert page.evaluate("document.activeElement.id") == "tab-break"
 
 
-def test_with_the_bug_the_loss_still_falls(page):
-    page.evaluate("npbert.state.data.examples.length = 1")  # a small batch takes less time
-    page.click("#tab-break")
-    assert page.is_disabled("#race")
-    page.check("input[value='softmax-shares']")
-    page.click("#race")
-    is_over = "document.getElementById('race-said').textContent.startsWith('After 150 steps')"
-    page.wait_for_function(is_over, timeout=300_000)  # a busy machine has time
-    right, broken, start = map(float, re.findall(r"\d+\.\d+", page.inner_text("#race-said")))
-    assert right < start and broken < 0.9 * start
-    assert "It fell in spite of the bug" in page.inner_text("#race-said")
-
-
-def test_training_changes_the_guesses_tells_what_was_before_and_can_be_taken_back(page):
-    page.click("#tab-train")
-    first = page.evaluate(f"{TRACE}.loss")
-    page.click("#train-ten")
-    assert "10\xa0steps" in page.inner_text("#train-said")
-    page.click("#train-fresh")
-    fresh = page.evaluate(f"{TRACE}.loss")
-    shares = "cells => cells.map(cell => parseInt(cell.style.getPropertyValue('--share')))"
-    before = page.locator("#train-attention table").first.locator("td[data-row]").evaluate_all(shares)
-    page.locator("#train-rate").fill("-1.5")
-    assert page.inner_text("#train-rate-value") == "0.032"
-    page.click("#train-run")
-    page.wait_for_function(f"{TRACE}.loss < {fresh} / 4")
-    page.click("#train-run")
-    assert page.locator("#train-attention .was").first.locator("td[data-row]").evaluate_all(shares) == before
-    assert "from random numbers, it was trained here for " in page.inner_text("#changed-note")
-    words = dict(
-        page.locator("#train-words tr").evaluate_all(
-            "all => all.map(e => [e.cells[0], e.cells[3]].map(c => c.innerText))"
-        )
+def test_two_guesses_are_compared_by_words_and_features_and_one_click_leads_back(page):
+    loss = page.inner_text("#loss")
+    page.click("#why-this")
+    answer, rival = page.input_value("#guesses select"), page.input_value("#rival")
+    delta = page.evaluate(f"{TRACE}.loss")
+    logits = page.evaluate(f"[{answer}, {rival}].map(word => {TRACE}.arrays.get('logits').values[word])")
+    assert delta == pytest.approx(logits[0] - logits[1]) == pytest.approx(number(page.inner_text("#loss")), rel=1e-4)
+    assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == "Difference"
+    features = page.locator("#compare-features .bar-value").all_inner_texts()
+    assert sum(map(number, features)) == pytest.approx(delta, abs=1e-3)
+    hiding = [number(text) for text in page.locator("#compare-words .bar-value").all_inner_texts()]
+    without = page.evaluate(
+        "(({example, model, rival}) => example.input_ids.map((_, n) => npbert.run(model, "
+        f"{{...example, input_ids: example.input_ids.with(n, {VOCABULARY.index('[MASK]')})}}, {{rival}}).loss))"
+        "(npbert.state)"
     )
-    assert number(words["you"]) > 0
-    page.click("#train-trained")
-    assert page.evaluate(f"{TRACE}.loss") == first
+    assert hiding == pytest.approx([delta - one for one in without], rel=1e-3)
+    page.select_option("#guesses select", rival)  # the answer is now what it was compared with
+    assert page.evaluate(f"{TRACE}.loss") == -delta
+    page.click("#rival-out")
+    page.select_option("#guesses select", answer)
+    assert [page.inner_text("#loss"), page.evaluate(f"{TRACE}.goal")] == [loss, "loss"]
 
 
 def test_the_last_step_is_the_update_that_training_makes(page):
-    page.keyboard.press("End")
-    assert page.inner_text(".phase") == "update"
+    go_to(page, "s.phase === 'update'")
     page.select_option("#parameter", f"{QUERY}.weight")
     page.click(cell(f"new({QUERY}.weight)", 1, 2))
     assert page.locator("#followed .bar-label").all_inner_texts() == ["old", "its step"]
     way = [number(text.split(": ")[1]) for text in page.locator("#update-way li").all_inner_texts()]
-    names = ("d", "g", None, "m_hat", "delta")
-    for told, name in zip(way, names, strict=True):
+    for told, name in zip(way, ("d", "g", None, "m_hat", "delta"), strict=True):
         assert name is None or told == pytest.approx(value(page, f"{name}({QUERY}.weight)", 1, 2), rel=1e-2)
-    assert way[2] == pytest.approx(way[1] * page.evaluate(f"{TRACE}.arrays.get('clip').values[0]"), rel=2e-2)
     page.locator("#update-way button").nth(1).click()
-    assert page.locator("#followed .bars li").count() == len(EXAMPLES)
     page.locator("#followed button.bar").nth(1).click()  # another sentence comes on top, and its own gradient
     assert page.evaluate("npbert.state.sentence") == 1
     assert page.evaluate(CHOSEN) == {"name": f"d({QUERY}.weight)", "row": 1, "column": 2}
@@ -216,33 +166,36 @@ def test_the_last_step_is_the_update_that_training_makes(page):
     means = page.evaluate("npbert.state.data.examples.map(e => npbert.run(npbert.state.model, e).loss)")
     counts = [sum(label >= 0 for label in example.labels) for example in EXAMPLES]
     assert np.average(means, weights=counts) == pytest.approx(losses[1], rel=1e-2)
+    page.click("#train-trained")
 
 
-def test_two_guesses_are_compared_by_words_and_features_and_one_click_leads_back(page):
-    loss, steps = page.inner_text("#loss"), page.evaluate(f"{TRACE}.steps.length")
-    page.click("#why-this")
-    assert box(page, "#compare-title")["top"] >= 0
-    page.click("#rival-out")
-    page.click("#guesses .link >> nth=0")
-    answer, rival = page.input_value("#guesses select"), page.input_value("#rival")
-    delta = page.evaluate(f"{TRACE}.loss")
-    logits = page.evaluate(f"[{answer}, {rival}].map(word => {TRACE}.arrays.get('logits').values[word])")
-    assert delta == pytest.approx(logits[0] - logits[1]) == pytest.approx(number(page.inner_text("#loss")), rel=1e-4)
-    assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == "Difference"
-    assert page.evaluate(f"{TRACE}.steps.length") == steps - 1, "the same steps but for the update"
-    features = page.locator("#compare-features .bar-value").all_inner_texts()
-    assert sum(map(number, features)) == pytest.approx(delta, abs=1e-3)
-    hiding = [number(text) for text in page.locator("#compare-words .bar-value").all_inner_texts()]
-    mask = VOCABULARY.index("[MASK]")
-    without = page.evaluate(
-        "(({example, model, rival}) => example.input_ids.map((_, n) => npbert.run(model, "
-        f"{{...example, input_ids: example.input_ids.with(n, {mask})}}, {{rival}}).loss))(npbert.state)"
-    )
-    assert hiding == pytest.approx([delta - one for one in without], rel=1e-3)
-    page.click("#compare-features button.bar >> nth=1")
-    assert page.evaluate(f"{CHOSEN}.name") == "predictions.z"
-    page.select_option("#guesses select", rival)  # the answer is now what it was compared with
-    assert page.evaluate(f"{TRACE}.loss") == -delta
-    page.click("#rival-out")
-    page.select_option("#guesses select", answer)
-    assert [page.inner_text("#loss"), page.evaluate(f"{TRACE}.goal")] == [loss, "loss"]
+def test_training_changes_the_guesses_tells_what_was_before_and_can_be_taken_back(page):
+    page.click("#tab-train")
+    first = page.evaluate(f"{TRACE}.loss")
+    page.click("#train-fresh")
+    fresh = page.evaluate(f"{TRACE}.loss")
+    page.locator("#train-rate").fill("-1.5")
+    assert page.inner_text("#train-rate-value") == "0.032"
+    page.click("#train-run")
+    page.wait_for_function(f"{TRACE}.loss < {fresh} / 2")
+    page.click("#train-run")
+    assert "from random numbers, it was trained here for " in page.inner_text("#changed-note")
+    assert page.locator("#train-attention .was").count() == 2
+    rows = page.locator("#train-words tr").evaluate_all("all => all.map(e => [0, 3].map(n => e.cells[n].innerText))")
+    assert number(dict(rows)["you"]) > 0
+    page.click("#train-trained")
+    assert page.evaluate(f"{TRACE}.loss") == first
+
+
+def test_with_the_bug_the_loss_still_falls(page):
+    page.evaluate("globalThis.examples = npbert.state.data.examples.splice(1)")  # a small batch takes less time
+    page.click("#tab-break")
+    assert page.is_disabled("#race")
+    page.check("input[value='softmax-shares']")
+    page.click("#race")
+    is_over = "document.getElementById('race-said').textContent.startsWith('After 150 steps')"
+    page.wait_for_function(is_over, timeout=300_000)  # a busy machine has time
+    right, broken, start = map(float, re.findall(r"\d+\.\d+", page.inner_text("#race-said")))
+    assert right < start and broken < 0.9 * start
+    assert "It fell in spite of the bug" in page.inner_text("#race-said")
+    page.evaluate("npbert.state.data.examples.push(...examples)")

@@ -11,7 +11,6 @@ import pytest
 
 from npbert.catalogue import CATALOGUE
 from npbert.cli import main
-from npbert.gradcheck import GradientError
 from npbert.io.extras import how_to_install
 from npbert.io.files import FileError
 from npbert.pages.number.export import export
@@ -92,31 +91,10 @@ def test_the_tape_of_a_block_is_listed_by_its_parts_from_the_top():
     assert lines[0].startswith("output_norm x_hat (8, 6)") and lines[-1].startswith("attention.query x (8, 6)")
 
 
-def test_the_files_of_a_room_are_in_the_order_of_its_public_names():
-    files = sources.files_of("layers")
-    assert files[0] == "npbert/layers/linear.py" and len(files) == len(set(files))
-    assert files.index("npbert/layers/gelu.py") < files.index("npbert/layers/softmax.py")
-    here = [f"npbert/layers/{path.name}" for path in (sources.PACKAGE / "layers").glob("*.py")]
-    assert sorted([*files, "npbert/layers/__init__.py"]) == sorted(here)
-
-
-@pytest.mark.parametrize("words", ["weight tying", "adam epsilon", "vanishing gradient", "why divide by sqrt d"])
-def test_a_chapter_has_the_words_that_are_searched_for(words):
-    chapters = [path.read_text(encoding="utf-8").lower() for path in (ROOT / "docs").glob("*.md")]
-    assert any(all(word in text for word in words.split()) for text in chapters)
-
-
 def test_a_link_that_leads_nowhere_stops_the_build_and_is_named(tmp_path):
     with pytest.raises(FileError, match=r"docs/1\.md:3: WARNING: .*nowhere\.md"):
         write_site(tmp_path / "site", "# 1. One\n\n[two](nowhere.md)\n", files=())
     assert list((tmp_path / "site").iterdir()) == []
-
-
-def test_without_chapters_the_first_page_says_where_they_are(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "SHOWN", ())
-    monkeypatch.setattr(sources, "REFERENCE", ())
-    made = sources.site_sources(tmp_path, PROOFS, export(small_model(), EXAMPLES, VOCABULARY))
-    assert "The chapters and the planted bugs are in docs/ and tests/" in made["index.md"].decode()
 
 
 @pytest.fixture
@@ -134,45 +112,30 @@ def quick(monkeypatch):
     monkeypatch.setattr(build, "prove", lambda processes: {})
 
 
-def test_a_site_takes_the_place_of_an_earlier_one_and_the_command_says_where_to_begin(tmp_path, quick, capsys):
+def test_a_site_takes_the_place_of_an_earlier_one_and_of_nothing_else(tmp_path, quick, capsys):
     folder = tmp_path / "a" / "site"
     assert main(["site", str(folder)]) == 0
-    said = capsys.readouterr()
-    assert said.out == f"1 pages written; open {folder / 'index.html'}\n" and "checking every derivative" in said.err
+    assert capsys.readouterr().out == f"1 pages written; open {folder / 'index.html'}\n"
     (folder / "index.html").write_text("old")
     assert main(["-q", "site", str(folder)]) == 0
     assert capsys.readouterr() == ("", "") and (folder / "index.html").read_text() == "new"
     assert sorted(path.name for path in folder.iterdir()) == [".buildinfo", "index.html"]
-
-
-def test_what_is_no_site_is_left_alone(tmp_path, quick, capsys, monkeypatch):
-    monkeypatch.setattr(build, "prove", Mock(side_effect=AssertionError("it begins")))
     (tmp_path / "notes.txt").write_text("mine")
     assert main(["site", str(tmp_path)]) == 1
     assert f"{tmp_path} has files that are not of a site; choose a new folder" in capsys.readouterr().err
-    assert main(["site", str(tmp_path / "notes.txt")]) == 1
-    assert "notes.txt: File exists" in capsys.readouterr().err
-    assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_no_site_is_made_while_a_derivative_is_wrong(tmp_path, quick, monkeypatch, capsys):
+def test_no_site_is_made_while_a_derivative_is_wrong_or_without_a_library(tmp_path, quick, monkeypatch, capsys):
     wrong = Mock(ok=False, __str__=lambda self: "FAIL")
     monkeypatch.setattr(proofs, "check_gradients", lambda *_, **__: wrong)
-    with pytest.raises(GradientError, match="FAIL"):
-        proofs.prove()
     monkeypatch.setattr(build, "prove", proofs.prove)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert main(["site", str(tmp_path / "site")]) == 1
     assert "a derivative is wrong, so no site is written: Linear: FAIL" in capsys.readouterr().err
     assert list((tmp_path / "site").iterdir()) == []
-
-
-@pytest.mark.parametrize("name", ["sphinx", "myst_parser", "furo"])
-def test_without_a_library_one_line_says_how_to_install_it(tmp_path, monkeypatch, capsys, name, quick):
-    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "furo", None)
     assert main(["site", str(tmp_path / "site")]) == 1
-    package = name.replace("_", "-")
-    assert f"the package {package} is missing; to install it: {how_to_install('site')}" in capsys.readouterr().err
+    assert f"the package furo is missing; to install it: {how_to_install('site')}" in capsys.readouterr().err
 
 
 def test_the_number_page_is_that_of_the_demo(tmp_path, monkeypatch):

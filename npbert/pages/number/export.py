@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import IGNORED
-from npbert.data import Batch, Example
+from npbert.data import Example, collate
 from npbert.gradcheck import LossOf, prove
 from npbert.layers import SinusoidalPositions
 from npbert.models import BertForMaskedLM, BertForPreTraining
@@ -25,6 +24,8 @@ CONFIG = (
 )
 OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
 """The defaults of AdamW in npbert.optim, and the Trainer's clipping."""
+LISTS = ("input_ids", "token_type_ids", "labels")
+"""What the page needs of an example."""
 HEADS = ("bert.pooler.", "seq_relationship.")
 """The parts for the next-sentence loss alone, which the page leaves out."""
 
@@ -48,7 +49,7 @@ def export(
     defaults.
 
     Raises: TypeError for a model without a masked-LM head; ValueError for a model too large for the page, no examples,
-    one that is too long or has no target, ids that do not fit, or a vocabulary of another size.
+    one that is too long, or a vocabulary of another size; the errors of the model's `loss`.
     """
     if not isinstance(model, BertForMaskedLM | BertForPreTraining):
         wanted = "a masked-LM head (BertForMaskedLM or BertForPreTraining)"
@@ -73,18 +74,16 @@ def export(
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
         "network": net,
         "formulas": formulas(),
-        "proof": _proof(model, sentences[0]),
+        "proof": _proof(model, examples[0]),
         "examples": sentences,
         "source": source_lines(model, net["steps"]),
         "optimizer": {**settings, "betas": list(settings["betas"])},
     }
 
 
-def _proof(model: BertForMaskedLM | BertForPreTraining, example: dict[str, Any]) -> dict[str, Any]:
+def _proof(model: BertForMaskedLM | BertForPreTraining, example: Example) -> dict[str, Any]:
     """Return the proof of the whole model on this example: `verdict`, and the number of `derivatives`."""
-    targets = {name: [example[name]] for name in ("input_ids", "token_type_ids", "labels")}
-    batch = Batch(**targets, next_sentence_label=[0])  # type: ignore[arg-type]  # lists become arrays
-    found = prove(LossOf(model), batch)
+    found = prove(LossOf(model), collate([example], pad_id=0))
     return {"verdict": found.verdict, "derivatives": found.derivatives}
 
 
@@ -104,37 +103,21 @@ def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:
     for name, largest in LARGEST.items():
         if getattr(model.config, name) > largest:
             raise ValueError(f"{name} is {getattr(model.config, name)}, wanted at most {largest} for the page")
-    numbers = parameters_of(model) | _constants(model)
-    count = sum(value.size for value in numbers.values())
+    count = sum(value.size for value in (parameters_of(model) | _constants(model)).values())
     if count > MOST_NUMBERS:
         raise ValueError(f"the model has {count:,} numbers, wanted at most {MOST_NUMBERS:,} for the page")
-    for name, value in numbers.items():
-        if not np.isfinite(value).all():
-            raise ValueError(f"{name} has numbers that are not finite")
 
 
 def _sentence(
     model: BertForMaskedLM | BertForPreTraining, example: Example, vocabulary: Sequence[str]
 ) -> dict[str, Any]:
-    """Return an example: its checked lists, and its text. Two sentences are separated by |."""
-    config = model.config
-    limits = {"input_ids": config.vocab_size, "token_type_ids": config.type_vocab_size, "labels": config.vocab_size}
-    lists = {name: [int(number) for number in getattr(example, name)] for name in limits}
-    ids, types, labels = lists.values()
-    if not len(ids) == len(types) == len(labels):
-        lengths = f"{len(ids)}, {len(types)} and {len(labels)}"
-        raise ValueError(f"input_ids, token_type_ids and labels have {lengths} tokens, wanted one length")
-    longest = min(MOST_TOKENS, config.max_position_embeddings)
-    if not 0 < len(ids) <= longest:
-        raise ValueError(f"a sentence has {len(ids)} tokens, wanted 1 to {longest}")
-    for name, size in limits.items():
-        wrong = set(lists[name]) - set(range(size)) - ({IGNORED} if name == "labels" else set())
-        if wrong:
-            raise ValueError(f"{name} has {wrong.pop()}, wanted 0 to {size - 1}")
-    words = " ".join(vocabulary[index] for index in ids)
-    if set(labels) == {IGNORED}:
-        raise ValueError(f"the labels of {words!r} are all {IGNORED}, wanted a masked word")
+    """Return an example, which the model has checked: its lists, and its text. Two sentences are separated by |."""
+    model.loss(collate([example], pad_id=0))
+    words = " ".join(vocabulary[index] for index in example.input_ids)
     text = words.removeprefix("[CLS] ").removesuffix(" [SEP]").replace(" [SEP] ", " | ")
+    if len(example.input_ids) > MOST_TOKENS:
+        raise ValueError(f"{text[:60]!r} has {len(example.input_ids)} tokens, wanted at most {MOST_TOKENS}")
+    lists = {name: [int(number) for number in getattr(example, name)] for name in LISTS}
     return {"text": text, **lists}
 
 

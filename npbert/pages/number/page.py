@@ -18,7 +18,7 @@ from npbert.io.files import write_where_asked
 from npbert.io.messages import did_you_mean
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import escape, json_script, module_script, page, resource
-from npbert.pages.number.export import MOST_TOKENS, TITLE, export
+from npbert.pages.number.export import TITLE, export
 
 if TYPE_CHECKING:
     from npbert.inference import FillMask
@@ -99,15 +99,11 @@ def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str
 
     answers: a token for every [MASK] of all texts; by default the model's best guesses.
 
-    Raises: ValueError for a text without [MASK] or too long for the page or the model, for another number of answers,
-    and for an answer that is not in the vocabulary.
+    Raises: ValueError for a text without [MASK] or too long for the model, for another number of answers, and for an
+    answer that is not in the vocabulary.
     """
     tokenizer = task.tokenizer
     encodings = tokenizer.encode(texts)
-    longest = min(MOST_TOKENS, task.model.config.max_position_embeddings)
-    for text, encoding in zip(texts, encodings, strict=True):
-        if len(encoding.ids) > longest:
-            raise ValueError(f"{text[:60]!r} has {len(encoding.ids)} tokens, wanted at most {longest}")
     guesses = [guess.token for masks in task(texts, top_k=1) for (guess,) in masks]
     if answers and len(answers) != len(guesses):
         given = f"{len(answers)} answer{'s' * (len(answers) > 1)}"

@@ -5,13 +5,12 @@ import {pathToFileURL} from "node:url";
 
 const [folder, questions, answers] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}.js`));
-const {chainOf, explain, roadsOf, wayToLoss} = await load("explain");
+const {chainOf, explain, wayToLoss} = await load("explain");
 const {erf} = await load("functions");
 const {pathsOf} = await load("paths");
 const {makeModel, run, whatIf} = await load("run");
 const {stepsOf} = await load("steps");
 const {addUpdate, makeTrainer, resetParameters} = await load("train");
-const {shortNumber, percent} = await load("../ui/format");
 const asked = JSON.parse(readFileSync(questions));
 
 const numbersOf = (arrays) =>
@@ -114,7 +113,6 @@ function answered(data) {
       ),
     },
     chains: chains(second),
-    roads: Object.fromEntries([...second.arrays.keys()].map((name) => [name, roadsOf(second, name)])),
     paths: asked.followed
       .filter(({name}) => second.arrays.has(name))
       .map((place) => {
@@ -155,7 +153,5 @@ writeFileSync(
       asked.formulas.map((name) => [name, explain(run(makeModel(first), first.examples[1]), name, 1, 2).formula]),
     ),
     erf: asked.erf.map(erf),
-    short: [0.00949, 0.00094, -0.5, 0].map(shortNumber),
-    percent: [0.0002, 0.5, 0.9999].map(percent),
   }),
 );

@@ -5,8 +5,7 @@ import {pathToFileURL} from "node:url";
 
 const [folder, questions, answers] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}.js`));
-const {chainOf, explain, wayToLoss} = await load("explain");
-const {erf} = await load("functions");
+const {explain} = await load("explain");
 const {pathsOf} = await load("paths");
 const {makeModel, run, whatIf} = await load("run");
 const {stepsOf} = await load("steps");
@@ -52,25 +51,6 @@ function faultOf({formula, terms, total, value, notes, origin}, trace) {
   return null;
 }
 
-// From the last number of each gradient along the largest terms to the loss
-function chains(trace) {
-  return [...trace.arrays.values()]
-    .filter(({gradientOf, isHidden}) => gradientOf && !isHidden)
-    .map(({name, shape}) => {
-      const place = {name, row: shape[0] - 1, column: shape[1] - 1};
-      const way = [place, ...wayToLoss(trace, place)];
-      const chain = chainOf(trace, way);
-      const product = chain.slice(1).reduce((result, {factor}) => result * factor, 1);
-      return {
-        name,
-        end: way.at(-1).name,
-        product,
-        said: chain.at(-1).product,
-        value: trace.arrays.get(name).at(place.row, place.column),
-      };
-    });
-}
-
 function losses(data, bug, steps = 6) {
   const model = makeModel(data);
   resetParameters(model, 1);
@@ -112,7 +92,6 @@ function answered(data) {
         [...rival.arrays.values()].filter(({name}) => /logits|difference/.test(name)),
       ),
     },
-    chains: chains(second),
     paths: asked.followed
       .filter(({name}) => second.arrays.has(name))
       .map((place) => {
@@ -152,6 +131,5 @@ writeFileSync(
     formulas: Object.fromEntries(
       asked.formulas.map((name) => [name, explain(run(makeModel(first), first.examples[1]), name, 1, 2).formula]),
     ),
-    erf: asked.erf.map(erf),
   }),
 );

@@ -22,30 +22,22 @@ def test_blas_gets_all_threads_and_gives_them_back(count_of_blas):
     with on_threads(3):
         assert seen_in_lend(count_of_blas) == (True, 3, 1)
         with pytest.raises(KeyboardInterrupt), threads.lend_to_blas():
-            doers = []
-            run(lambda item: doers.append((threading.current_thread(), count_of_blas())), range(9))
-            assert set(doers) == {(threading.current_thread(), 3)}
+            doers = set()
+            run(lambda item: doers.add((threading.current_thread(), count_of_blas())), range(9))
+            assert doers == {(threading.current_thread(), 3)}
             raise KeyboardInterrupt
         assert (num_threads(), count_of_blas()) == (3, BLAS_THREADS)
     with on_threads(1):
         assert seen_in_lend(count_of_blas) == (False, 1, 1)
 
 
-def test_in_a_piece_or_beside_others_nothing_is_lent(count_of_blas):
-    meeting, seen = Meeting(), []
+def test_in_a_piece_or_beside_others_nothing_is_lent_and_who_computes_holds_blas_to_one_thread(count_of_blas):
+    meeting, seen, counts = Meeting(), [], []
     with on_threads(2):
-        run(lambda item: (meeting(), seen.append(seen_in_lend(count_of_blas)), seen.append(num_threads())), range(2))
-        assert seen.count((False, 1, 1)) == seen.count(1) == 2
-        user = object()
-        threads._hold_blas(user)
-        assert seen_in_lend(count_of_blas) == (False, 1, 2)
-        threads._release_blas(user)
-
-
-def test_who_computes_beside_holds_blas_to_one_thread(count_of_blas):
-    """And whoever ends last, BLAS has at last what it had before."""
-    counts = []
-    with on_threads(2):
+        run(lambda item: (meeting(), seen.append(seen_in_lend(count_of_blas))), range(2))
+        assert seen == [(False, 1, 1)] * 2
+        with threads.hold_blas():
+            assert seen_in_lend(count_of_blas) == (False, 1, 2)
         with threads.lend_to_blas():
             soon(lambda: run(lambda item: counts.append(count_of_blas()), range(3)))
             assert (counts, count_of_blas()) == ([1, 1, 1], 1)

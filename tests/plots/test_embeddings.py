@@ -22,7 +22,6 @@ def test_few_vectors_or_one_feature(shape):
     points, shares = principal_components(np.random.default_rng(0).standard_normal(shape))
     assert points.shape == (shape[0], 2)
     assert 0 < shares.sum() <= 1 + 1e-12
-    assert (points.max(axis=0) >= -points.min(axis=0)).all(), "the furthest point is above 0"
     assert principal_components(np.ones(shape))[1].tolist() == [0, 0]
 
 

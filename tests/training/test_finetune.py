@@ -160,6 +160,6 @@ def test_labels_by_name_in_the_order_of_the_checkpoint_or_by_number(evaluate, na
 
 
 def test_a_head_of_another_size_is_refused(evaluate):
-    columns, content, _ = FILES["regression"]
+    columns, content, *_ = FILES["regression"]
     with pytest.raises(FileError, match=r"(?s)classifier\.weight \(2, 4\), wanted \(1, 4\)"):
         evaluate(content, settings={"task": "regression", **columns}, id2label=("good", "bad"))

@@ -79,7 +79,6 @@ def test_what_is_beyond_it_is_neither_proved_nor_refuted(name):
     assert reason in proof.reason
 
 
-@pytest.mark.thorough  # `npbert gradcheck --seeds 20`, in CI, does the same
 @settings(max_examples=1, phases=[Phase.generate])
 @given(st.integers(0, 2**32 - 1))
 def test_every_block_is_proved_at_random_shapes(seed):

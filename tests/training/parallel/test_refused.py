@@ -17,7 +17,6 @@ from npbert.io.files import FileError
 from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, in_words
 from npbert.training.parallel import (
-    ALONE,
     CHOSEN_BY,
     LauncherError,
     check_same_batch,
@@ -33,12 +32,10 @@ from tests.training.tiny import classifier
 
 ENVIRONMENTS = [  # what a launcher says, how many it has started, and how one starts as many again
     ({}, 1, "mpiexec"),
-    ({"PMI_SIZE": "3", "PMI_RANK": "1"}, 3, "mpiexec"),
     ({"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, 4, "mpiexec"),
     ({"PMIX_RANK": "0"}, 0, "mpiexec"),
     ({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}, 1, "mpiexec"),  # in a batch script, before srun
     ({"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "3"}, 8, "srun"),
-    ({"SLURM_STEP_NUM_TASKS": "4", "PMI_SIZE": "4"}, 4, "srun"),
     ({"SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_SIZE": "4"}, 4, "mpiexec"),  # which has used srun for its own
 ]
 
@@ -47,14 +44,6 @@ ENVIRONMENTS = [  # what a launcher says, how many it has started, and how one s
 def test_how_many_a_launcher_has_started_and_which_it_was(environment, count, again):
     assert launched(environment) == count
     assert launch_command(3, environment) == [again, "-n", "3"]
-
-
-def test_without_a_launcher_mpi_is_not_looked_at(monkeypatch):
-    for name in os.environ:
-        if name.startswith(("OMPI", "PMI", "SLURM")):
-            monkeypatch.delenv(name)
-    monkeypatch.setattr("npbert.training.parallel.import_extra", lambda *_, **__: pytest.fail("it is looked at"))
-    assert world() is ALONE
 
 
 def test_under_a_launcher_without_mpi4py(monkeypatch):
@@ -81,7 +70,6 @@ def test_an_mpi_that_is_not_that_of_the_launcher_is_refused_and_one_process_says
 
 
 NODES = {  # the node and the cores of each process; on how many threads each computes
-    "alone on a node": ([("a", {0, 1, 2, 3}), ("b", {0, 1, 2, 3})], [4, 4], []),
     "two on a node": ([("a", {0, 1, 2, 3})] * 2, [2, 2], []),
     "each bound to cores of its own": ([("a", {0, 1}), ("a", {2, 3})], [2, 2], []),
     "three on two cores": ([("a", {0, 1})] * 3, [1, 1, 1], ["processes share cores, and wait"]),

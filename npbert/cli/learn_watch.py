@@ -18,7 +18,7 @@ def watch(chosen: list[tuple[Exercise, Path]], option: str, mends: bool) -> NoRe
         print(f"Watching {files}. Each is checked when you save it. Stop with Ctrl-C.", flush=True)
     else:
         print(f"Watching {path}. It is checked now and whenever you save it. Stop with Ctrl-C.", flush=True)
-        _say_at_once(exercise, path, option, mends)
+        _check(exercise, path, option, mends)
     answered = dict(before)
     while True:
         for exercise, path in chosen:
@@ -26,17 +26,14 @@ def watch(chosen: list[tuple[Exercise, Path]], option: str, mends: bool) -> NoRe
             if stamp is not None and stamp == before[path] != answered[path]:  # an editor may write it in several steps
                 answered[path] = stamp
                 print(f"\n{time.strftime('%H:%M:%S')}", end="", flush=True)
-                _say_at_once(exercise, path, option, mends)
+                _check(exercise, path, option, mends)
             before[path] = stamp
         time.sleep(_POLL)
 
 
-def _say_at_once(exercise: Exercise, path: Path, option: str, mends: bool) -> None:
-    """Print the verdict at once, and the explanation when it is found."""
-    verdict = check(
-        exercise, path, at_once=lambda first: print(f"\n{printing.line(exercise, first)}: {first.says} …", flush=True)
-    )
-    print(f"\n{printing.answer(exercise, verdict, option, mends=mends, path=path)}", flush=True)
+def _check(exercise: Exercise, path: Path, option: str, mends: bool) -> None:
+    answer = printing.answer(exercise, check(exercise, path), option, mends=mends, path=path)
+    print(f"\n{answer}", flush=True)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -1,5 +1,6 @@
 """judge: explains a wrong answer, by the line, the kind of mistake and the reason; or by its numbers."""
 
+import faulthandler
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -42,6 +43,7 @@ def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
         raise NotImplementedError(stopped.line)
     first = _before_all(answer, k) if stopped is None else None
+    faulthandler.cancel_dump_traceback_later()  # the search counts rounds of loops
     findings = findings_of(answer) if mends and part.is_mended and first is None else []
     if stopped is not None:
         helped = stopped._replace(help=advised(part.advice, stopped.said) or stopped.help)

@@ -10,7 +10,7 @@ from npbert.plots import drawing
 
 _NO_CURVES = ("step", "epoch")
 _TITLE = 40
-_MOST_PANELS = 30
+_LARGEST = 1e300  # matplotlib adds some room
 _LOOKS: dict[str, dict[str, Any]] = {  # a held-out curve is always thick, with dots
     "training": {"color": drawing.BLUE, "linewidth": 1},
     "held out": {"color": drawing.ORANGE, "linewidth": 2, "marker": "o", "markersize": 4},
@@ -33,18 +33,18 @@ def plot_curves(
     that is not finite.
 
     run: the folder of a run, or rows of metrics.jsonl; `eval_x` is for the held-out set, `x` for training.
-    names: only these metrics. Only the first 30 have panels.
+    names: only these metrics.
     baselines: dashed lines.   best_step: the best model's, marked with rings. For a folder, by default the run's.
 
     (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
-    rows, place = drawing.rows_of(run, METRICS_FILE)
-    report_rows, _ = drawing.rows_of(run, SHOWN_FILE) if isinstance(run, str | Path) else ([], "")
-    written, best = judged_in(report_rows)
-    baselines, best_step = baselines if baselines is not None else written, best_step or best
+    rows = drawing.rows_of(run, METRICS_FILE)
+    if isinstance(run, str | Path):
+        written, best = judged_in(drawing.rows_of(run, SHOWN_FILE))
+        baselines, best_step = baselines or written, best_step or best
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
-        raise FileError(f"{place}the run has no numbers to draw")
+        raise FileError(f"{METRICS_FILE} of the run has no numbers to draw")
     return curves_figure({"": rows}, names, baselines=baselines, best_step=best_step)
 
 
@@ -58,19 +58,20 @@ def curves_figure(
 ) -> Any:
     """Return the figure of plot_curves for the rows of each run, by its name, with a color for each run."""
     columns = min(3, len(names))
-    lines = -(-min(len(names), _MOST_PANELS) // columns)
+    lines = -(-len(names) // columns)
     figure = drawing.new_figure(3.6 * columns, 2.4 * lines + 0.3)
     looks: dict[str, Any] = {}
-    for index, name in enumerate(names[:_MOST_PANELS]):
-        axes = figure.add_subplot(lines, columns, index + 1)
+    for index, name in enumerate(names, start=1):
+        axes = figure.add_subplot(lines, columns, index)
         for number, (run, rows) in enumerate(runs.items()):
             color = {"color": drawing.COLORS[number % len(drawing.COLORS)]} if len(runs) > 1 else {}
             for words, points in _curves(rows, name, best_step).items():
-                how = {"transform": axes.get_xaxis_transform()} if words == "not finite" else {}
-                look = drawing.line_look(len(points), **_LOOKS[words] | color)
+                look = {"marker": "o" if len(points) == 1 else "", **_LOOKS[words], **color}
+                if words == "not finite":
+                    look["transform"] = axes.get_xaxis_transform()
                 label = f"{run}, {words}" if run else words
-                (looks[label],) = axes.plot(*zip(*points, strict=True), label=label, **look, **how)
-        if baselines and name in baselines:
+                (looks[label],) = axes.plot(*zip(*points, strict=True), label=label, **look)
+        if baselines and isinstance(baselines.get(name), int | float):
             looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
         axes.set_title(drawing.label(name.replace("_", " "), _TITLE), loc="left")
         axes.set_ylabel(_UNITS.get(name.rpartition("_")[2], ""))
@@ -79,33 +80,29 @@ def curves_figure(
         axes.grid(alpha=0.3)
     if looks:
         figure.legend(looks.values(), looks, loc="outside upper left", ncols=min(len(looks), 2 * columns))
-    if len(names) > _MOST_PANELS:
-        left_out = f"and {len(names) - _MOST_PANELS} more metrics (no room)"
-        figure.supxlabel(left_out, size="small")
     return figure
 
 
 def _curves(rows: Sequence[dict[str, Any]], name: str, best_step: int | None) -> dict[str, list[tuple[int, float]]]:
     """Return the (step, number) of each non-empty curve of a metric."""
-    training, held_out = (_points(rows, column) for column in (name, f"eval_{name}"))
-    lost = [(row["step"], 0.97) for row in rows for column in (name, f"eval_{name}") if row.get(column, 0) is None]
-    best = [point for point in held_out if point[0] == best_step]
-    found = {"training": training, "held out": held_out, "best model": best, "not finite": lost}
+    found: dict[str, list[tuple[int, float]]] = {words: [] for words in _LOOKS}
+    for row in rows:
+        step = row["step"]
+        for words, column in (("training", name), ("held out", f"eval_{name}")):
+            value = row.get(column, 0)
+            if value is None:
+                found["not finite"].append((step, 0.97))
+            elif column in row and abs(float(value)) < _LARGEST:
+                found[words].append((step, value))
+                found["best model"] += [(step, value)] if words == "held out" and step == best_step else []
     return {words: points for words, points in found.items() if points}
 
 
-def _points(rows: Sequence[dict[str, Any]], key: str) -> list[tuple[int, float]]:
-    """Return (step, number) of each row with this metric."""
-    return [(row["step"], row[key]) for row in rows if row.get(key) is not None and abs(float(row[key])) < 1e300]
-
-
-def judged_in(report_rows: Sequence[dict[str, Any]]) -> tuple[dict[str, float], int | None]:
+def judged_in(report_rows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
     """Return the baselines by name, and the step of the model in model/, if the rows of shown.jsonl have them."""
     row = report_rows[-1] if report_rows else {}
-    found, best = row.get("baselines"), row.get("best_step")
-    numbers = found.items() if isinstance(found, dict) else ()
-    baselines = {name: value for name, value in numbers if isinstance(value, int | float) and abs(value) < 1e300}
-    return baselines, best if isinstance(best, int) and best > 0 else None
+    baselines, best = row.get("baselines"), row.get("best_step")
+    return baselines if isinstance(baselines, dict) else {}, best if isinstance(best, int) else None
 
 
 def curve_names(rows: Sequence[dict[str, Any]]) -> list[str]:

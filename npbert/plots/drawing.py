@@ -22,10 +22,8 @@ INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"
 COLORS = (BLUE, ORANGE, "#1b7f5f", "#8d4a9e", "#b08b00", "#6a6a6a")
 """Colors of runs and labels."""
 
-MAGNITUDES = "cividis"
-"""From dark blue to yellow, for values without a zero; it is also clear to color-blind people and in print."""
-
-FORMATS = ("png", "svg", "pdf")
+_OF_INK = ("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color")
+_SWITCHED_OFF = ("text.parse_math", "axes.spines.top", "axes.spines.right", "axes.unicode_minus", "legend.frameon")
 _LONGEST = 24
 _MORE_LETTERS = ("Noto Sans CJK SC", "Noto Sans CJK JP", "Microsoft YaHei", "Hiragino Sans", "Arial Unicode MS")
 _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
@@ -35,11 +33,10 @@ _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationD
 def style() -> Iterator[None]:
     """Within it, figures have the shared style, and `$` in a text is not a formula."""
     matplotlib = import_extra("matplotlib", extra="plot")
-    lines = {"axes.edgecolor": INK, "axes.labelcolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK}
-    letters = {"font.family": _families(), "font.size": 9, "axes.titlesize": 9, "text.parse_math": False}
-    rest = {"axes.spines.top": False, "axes.spines.right": False, "axes.unicode_minus": False, "legend.frameon": False}
-    svg = {"svg.fonttype": "none", "svg.hashsalt": "npbert"}
-    with matplotlib.rc_context({**lines, **letters, **rest, **svg}), warnings.catch_warnings():
+    look: dict[str, Any] = dict.fromkeys(_OF_INK, INK) | dict.fromkeys(_SWITCHED_OFF, False)
+    look |= {"font.family": _families(), "font.size": 9, "axes.titlesize": 9}
+    look |= {"svg.fonttype": "none", "svg.hashsalt": "npbert"}
+    with matplotlib.rc_context(look), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box replaces it
         yield
 
@@ -71,16 +68,9 @@ def shares() -> Any:
     return colors.LinearSegmentedColormap.from_list("shares", ["#ffffff", BLUE, INK])
 
 
-def rows_of(run: Run, file: str) -> tuple[list[dict[str, Any]], str]:
-    """Return the rows of a run, and their file for the beginning of an error. Raises: as read_json_lines; TypeError for
-    rows that are not dicts."""
-    if isinstance(run, str | Path):
-        return read_json_lines(Path(run) / file, at_most=MOST_ROWS), f"{Path(run) / file}: "
-    rows = list(run)
-    for number, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise TypeError(f"row {number} of the run is {row!r:.40}, wanted a dict such as {{'step': 1, 'loss': 0.5}}")
-    return rows, ""
+def rows_of(run: Run, file: str) -> list[dict[str, Any]]:
+    """Return the rows of a run. Raises: as read_json_lines."""
+    return read_json_lines(Path(run) / file, at_most=MOST_ROWS) if isinstance(run, str | Path) else list(run)
 
 
 def label(text: object, longest: int = _LONGEST) -> str:
@@ -93,7 +83,7 @@ def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: b
     """Write `names` at `at`, `at` + 1, … of an axis. upright: vertical text."""
     if upright:
         how |= {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-    axis.set_ticks([at + place for place in range(len(names))], list(map(label, names)), parse_math=False, **how)
+    axis.set_ticks([at + place for place in range(len(names))], list(map(label, names)), **how)
 
 
 def step_axis(axes: Any) -> None:
@@ -109,11 +99,6 @@ def log_scale(axes: Any, which: str) -> None:
     axes.set(**{f"{which}scale": "log"})
     getattr(axes, f"{which}axis").set_major_formatter("{x:g}")
     getattr(axes, f"{which}axis").set_minor_formatter("")
-
-
-def line_look(num_points: int, **look: Any) -> dict[str, Any]:
-    """Return the style of a line; a single point becomes a dot."""
-    return {"marker": "o", "markersize": 4, **look} if num_points == 1 else look
 
 
 def as_bytes(figure: Any, kind: str = "png") -> bytes:
@@ -134,6 +119,6 @@ def save_figure(figure: Any, path: str | Path) -> None:
 def kind_of(path: str | Path) -> str:
     """Return png, svg or pdf. Raises: FileError for another ending."""
     kind = Path(path).suffix.removeprefix(".").lower()
-    if kind not in FORMATS:
-        raise FileError(f"{path}: wanted a name that ends in .{', .'.join(FORMATS[:-1])} or .{FORMATS[-1]}")
+    if kind not in _NO_DATE:
+        raise FileError(f"{path}: wanted a name that ends in .png, .svg or .pdf")
     return kind

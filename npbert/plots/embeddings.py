@@ -55,13 +55,13 @@ def _write_names(figure: Any, axes: Any, names: Sequence[str], points: Array) ->
     frame, dots = axes.get_window_extent(), axes.transData.transform(points)
     taken: list[Any] = []
     for name, point, dot in zip(names, points, dots, strict=True):
+        others = dots[(dots != dot).any(axis=1)]
         for side, above in ((4, 2), (-4, 2), (4, -9), (-4, -9)):
             look = {"textcoords": "offset points", "ha": "left" if side > 0 else "right", "fontsize": 8}
             text = axes.annotate(label(name), point, (side, above), **look)
             box = text.get_window_extent()
-            is_inside = all(frame.contains(*corner) for corner in (box.min, box.max))
-            others = box.count_contains(np.delete(dots, (dots == dot).all(axis=1), axis=0))
-            if is_inside and not others and not box.count_overlaps(taken):
+            is_inside = frame.contains(*box.min) and frame.contains(*box.max)
+            if is_inside and not box.count_contains(others) and not box.count_overlaps(taken):
                 taken.append(box)
                 break
             text.remove()
@@ -71,8 +71,7 @@ def _write_names(figure: Any, axes: Any, names: Sequence[str], points: Array) ->
 def principal_components(vectors: Any) -> tuple[Array, Array]:
     """Return the vectors on their first two principal components (N, 2), and the share of the variance of each (2,).
 
-    X − mean = U S Vᵀ, so X V = U S. (Pearson 1901.) The sign of each axis makes its furthest point positive. Raises: as
-    plot_embeddings.
+    X − mean = U S Vᵀ, so X V = U S. (Pearson 1901.) Raises: as plot_embeddings.
     """
     rows = np.asarray(vectors, float)
     if rows.ndim != 2 or len(rows) < 2:
@@ -81,6 +80,4 @@ def principal_components(vectors: Any) -> tuple[Array, Array]:
         raise ValueError("vectors has a number that is not finite")
     centred = np.pad(rows - rows.mean(axis=0), ((0, 0), (0, 1)))  # a feature of zeros ensures two components
     u, s, _ = np.linalg.svd(centred, full_matrices=False)
-    points = (u * s)[:, :2]
-    furthest = points[np.abs(points).argmax(axis=0), [0, 1]]
-    return points * np.where(furthest < 0, -1, 1), s[:2] ** 2 / (np.sum(s**2) or 1)
+    return (u * s)[:, :2], s[:2] ** 2 / (np.sum(s**2) or 1)

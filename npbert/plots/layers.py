@@ -12,7 +12,6 @@ from npbert.io.json_lines import LAYERS_FILE
 from npbert.models import parameters_by_layer
 from npbert.plots import drawing
 
-_COLUMNS = 240
 _WORDS = {"gradient_norms": "‖g‖", "update_ratios": "‖Δw‖ / ‖w‖"}
 _TITLES = {
     "gradient_norms": "Norm of the gradient by layer",
@@ -33,10 +32,9 @@ def plot_layers(run: drawing.Run, what: str = "gradient_norms") -> Any:
     colors, ticker = (import_extra(f"matplotlib.{name}", extra="plot") for name in ("colors", "ticker"))
     low, high = (float(end) for end in np.percentile(known.compressed().clip(1e-99, 1e99), [2, 100]))
     figure, axes = drawing.new_panel(7.5, 1.3 + 0.24 * len(names), _TITLES[what])
-    width = (steps[-1] - steps[0]) / max(1, len(steps) - 1) or 1  # of the last column
-    edges = [*steps, steps[-1] + width], range(len(names) + 1)
+    ends = [*steps, steps[-1] + max(1, steps[-1] - steps[-2:][0])]  # the last column is as wide as the one before
     scale = colors.LogNorm(low, max(high, 3 * low), clip=True)
-    cells = axes.pcolormesh(*edges, known, cmap=drawing.MAGNITUDES, norm=scale)
+    cells = axes.pcolormesh(ends, range(len(names) + 1), known, cmap="cividis", norm=scale, rasterized=True)
     drawing.name_places(axes.yaxis, names, at=0.5)
     drawing.step_axis(axes)
     ticks = ticker.LogLocator(subs=(1, 2, 5) if high < 100 * low else (1,))
@@ -49,14 +47,13 @@ def plot_update_ratios(run: drawing.Run) -> Any:
     """Draw the size of each update relative to the weights: the median layer as a line, all layers as a band, and the
     rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
     _, steps, known = layer_numbers(run, "update_ratios")
-    moved = known.count(axis=0) > 0
-    known, x = known[:, moved], np.array(steps)[moved]
     figure, axes = drawing.new_panel(7.5, 3, "Update relative to the weights")
     drawing.log_scale(axes, "y")
-    low, high = known.min(axis=0), known.max(axis=0)
-    middle = np.nanmedian(known.filled(np.nan), axis=0)
-    axes.fill_between(x, low, high, color=drawing.BLUE, alpha=0.25, linewidth=0, label="range over layers")
-    axes.plot(x, middle, label="median layer", **drawing.line_look(len(x), color=drawing.BLUE))
+    band = {"color": drawing.BLUE, "alpha": 0.25, "linewidth": 0, "label": "range over layers"}
+    axes.fill_between(steps, known.min(axis=0), known.max(axis=0), **band)
+    marker = "o" if len(steps) == 1 else ""
+    middle = np.ma.median(known, axis=0)  # type: ignore[no-untyped-call]  # NumPy's masked arrays have few types
+    axes.plot(steps, middle, marker, label="median layer", color=drawing.BLUE)
     axes.axhline(1e-3, color=drawing.ORANGE, linestyle="--", label="rule of thumb: 0.001")
     drawing.step_axis(axes)
     axes.set_ylabel(_WORDS["update_ratios"])
@@ -81,15 +78,13 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     layers = parameters_by_layer(model)
     grads = [np.concatenate([each.grad.ravel() for each in layer]).astype(float) for layer in layers.values()]
     model.zero_grad()
-    usual = [float(np.sqrt(np.mean(grad**2))) for grad in grads]
-    largest = [float(np.abs(grad).max()) for grad in grads]
+    usual, largest = [np.sqrt(np.mean(grad**2)) for grad in grads], [np.abs(grad).max() for grad in grads]
     if not np.isfinite(largest).all() or not any(largest):
         raise ValueError(f"the largest derivatives are {largest}, wanted numbers to draw")
     figure, axes = drawing.new_panel(6.5, 1.4 + 0.3 * len(layers), "Gradient by layer")
-    looks = {"usual": (usual, drawing.BLUE, "o"), "largest": (largest, drawing.ORANGE, "D")}
-    for words, (values, color, marker) in looks.items():
-        known = [(value, place) for place, value in enumerate(values) if value > 0]
-        axes.plot(*zip(*known, strict=True), marker, color=color, linestyle=":", linewidth=1, label=words)
+    for label, sizes, color, marker in (("usual", usual, drawing.BLUE, "o"), ("largest", largest, drawing.ORANGE, "D")):
+        known = np.ma.masked_equal(sizes, 0)  # without a logarithm
+        axes.plot(known, range(len(sizes)), marker, color=color, linestyle=":", linewidth=1, label=label)
     drawing.log_scale(axes, "x")
     drawing.name_places(axes.yaxis, list(layers))
     axes.set_xlabel("size of ∂loss / ∂weight (logarithmic scale)")
@@ -99,22 +94,17 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
 
 
 def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], Any]:
-    """Return the layers, at most 240 evenly spaced steps, and the numbers (layers, steps): a masked array of those
-    above 0, for the logarithm.
+    """Return the layers, the steps, and the numbers (layers, steps): a masked array of those with a logarithm.
 
     Raises: as plot_layers; FileError for wrong rows.
     """
-    rows, place = drawing.rows_of(run, LAYERS_FILE)
-    chosen = np.linspace(0, len(rows) - 1, _COLUMNS).round() if rows else np.empty(0)
-    rows = [rows[number] for number in np.unique(chosen.astype(int))]
+    rows = drawing.rows_of(run, LAYERS_FILE)
     try:
         names: list[str] = list(dict.fromkeys(name for row in rows for name in row[what]))
-        values = [[float(np.nan if row[what].get(name) is None else row[what][name]) for row in rows] for name in names]
+        values = np.array([[row[what].get(name) for row in rows] for name in names], float)
     except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise FileError(f"{place}a row has no {what} by layer") from error
-    if not names:
-        raise FileError(f"{place}the run has no numbers of layers to draw")
+        raise FileError(f"{LAYERS_FILE} has a row without {what} by layer") from error
     known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)
     if known.count() == 0:
-        raise FileError(f"{_WORDS[what]} is 0 or unknown in every layer, wanted numbers to draw")
+        raise FileError(f"{LAYERS_FILE} has no {what} above 0, wanted numbers to draw")
     return names, [row["step"] for row in rows], known

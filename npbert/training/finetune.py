@@ -12,7 +12,7 @@ import numpy as np
 
 from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
-from npbert.data.tokenizer import SPECIAL, Tokenizer
+from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_holds, check_vocabulary
 from npbert.io.errors import POSITIVE, InputError, InputWarning, Place, Setting, Wanted, at_least, one_of
 from npbert.io.files import FileError
@@ -65,32 +65,27 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         return self.steps or max(1, round(self.epochs * len(data)))
 
 
-def _fitting(settings: FinetuneSettings) -> FinetuneSettings:
-    """Return the settings, with max_length at most the model's limit.
-
-    Warns: if the model's limit is below the default. Raises: FileError for a wrong model folder.
-    """
-    longest = load_config(settings.model).max_position_embeddings
-    if longest >= settings.max_length or settings.max_length != type(settings).max_length:
-        return settings
-    warn(InputWarning((Setting("max_length"), f" is {longest}, the most tokens that the model takes")))
-    return replace(settings, max_length=longest)
-
-
 class Finetuning(ShownRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts or continues it. communicator: as in Trainer.
 
     baselines: the metrics of a constant answer on the held-out file, or of the model before training.
-    Warns: if rows of the held-out file are also in the training file.
+    Warns: if rows of the held-out file are also in the training file, or if the model's limit of tokens is below the
+    default of max_length.
 
     Raises: FileError with file and line for a bad row, for a file with only one label, and for an unreadable checkpoint
     or vocabulary; ValueError for a metric of another task, or more tokens than the model takes; FileNotFoundError.
     """
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
-        for file in filter(None, (settings.train, settings.held_out)):
+        reads: dict[str, Path | str] = {f"training file {settings.train}": Path(settings.train)}
+        if settings.held_out:
+            reads[f"held-out file {settings.held_out}"] = Path(settings.held_out)
+        for file in reads.values():
             Path(file).stat()  # report a missing file before the other one is read
-        settings = _fitting(settings)
+        longest = load_config(settings.model).max_position_embeddings
+        if settings.max_length == FinetuneSettings.max_length > longest:
+            warn(InputWarning((Setting("max_length"), f" is {longest}, the most tokens that the model takes")))
+            settings = replace(settings, max_length=longest)
         rng = np.random.default_rng(settings.seed)
         self.settings, kind = settings, task_class(settings)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
@@ -109,12 +104,8 @@ class Finetuning(ShownRun):
             weights = class_weights(settings.class_weight, [row.target for row in rows], labels or ())
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
         model_class: Any = kind.model_class  # your own task may have another model
-        self.model = model_class.from_pretrained(
-            settings.model,
-            rng=rng,
-            new_head=settings.new_head or None,
-            **{**kind.config(labels), **kind.model_options(settings.model, {"settings": settings})},
-        )
+        options = {**kind.config(labels), **kind.model_options(settings.model, {"settings": settings})}
+        self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
@@ -123,48 +114,32 @@ class Finetuning(ShownRun):
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
         self._labels, self._num_held_out, self._num_repeated = labels, len(held_out_rows), len(rows) - len(learned)
-        self.trainer = Trainer(
-            self.model,
-            self.data,
-            folder,
-            settings,
-            rng=rng,
-            evaluation=Evaluation(
-                self.evaluate if self.held_out else None,
-                Goal(metric),
-                show=self.show if self.held_out else None,
-                cost=self._num_held_out / settings.batch_size / STEP_IN_FORWARDS,
-                reads=self._reads(),
-            ),
-            save_model=self.save,
-            communicator=communicator,
+        judged = Evaluation(
+            self.evaluate if self.held_out else None,
+            Goal(metric),
+            show=self.show if self.held_out else None,
+            cost=len(held_out_rows) / settings.batch_size / STEP_IN_FORWARDS,
+            reads={**reads, "vocabulary": vocabulary(self.tokenizer), "labels": repr(labels)},
         )
-
-    def _reads(self) -> dict[str, Path | str]:
-        """Return the sources of the run by name, as in Evaluation."""
-        files = {f"training file {self.settings.train}": Path(self.settings.train)}
-        if self.settings.held_out:
-            files[f"held-out file {self.settings.held_out}"] = Path(self.settings.held_out)
-        return {**files, "vocabulary": vocabulary(self.tokenizer), "labels": repr(self._labels)}
+        how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
+        self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)
 
     def summary(self) -> str:
         """Return a few lines about the run: its files, the first example as tokens, and its length."""
-        settings, task = self.trainer.settings, self.task
-        batch = task.collate(self.data.examples[:1])
+        settings, batch = self.settings, self.task.collate(self.data.examples[:1])
         first = batch.input_ids.reshape(-1, batch.input_ids.shape[-1])[0]  # the first of a choice
-        tokens = [token for token in self.tokenizer.decode(first) if token != SPECIAL["pad_id"]]
-        target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {task.name_of(batch.labels[0])}"
+        tokens = " ".join(self.tokenizer.decode(first[first != self.tokenizer.pad_id]))
+        target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {self.task.name_of(batch.labels[0])}"
         repeated = f", {self._num_repeated:,} of them repeat others" if self._num_repeated else ""
-        lines = [f"{self.settings.train}: {counted(len(self.data.examples), 'example')}{repeated}"]
+        lines = [f"{settings.train}: {counted(len(self.data.examples), 'example')}{repeated}"]
         if self.held_out:
-            count = counted(self._num_held_out, "example")
-            when = when_judged(settings, self.trainer.evaluation.cost)
-            lines.append(f"{self.settings.held_out}: {count}, for an evaluation {when}")
-        lines.append(f"the first: {shorten(' '.join(tokens), 80)}{target}")
+            count, when = counted(self._num_held_out, "example"), when_judged(self.trainer.settings)
+            lines.append(f"{settings.held_out}: {count}, for an evaluation {when}")
+        lines.append(f"the first: {shorten(tokens, 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")
-        lines.append(f"{counted(settings.steps, 'step')} of {counted(self.settings.batch_size, 'example')}")
-        return "\n".join(lines)
+        steps = counted(self.trainer.settings.steps, "step")
+        return "\n".join([*lines, f"{steps} of {counted(settings.batch_size, 'example')}"])
 
     def save(self, folder: Path) -> None:
         self.task.save_pretrained(folder, overwrite=True)

@@ -26,8 +26,8 @@ def accuracy(predictions: ArrayLike, labels: ArrayLike) -> float:
     Raises: TypeError unless they are integers; ValueError for other shapes, different lengths, no example, or a label
     IGNORED (−100), which is not a class.
     """
-    predictions, labels = _classes(predictions, labels)
-    return float(np.mean(predictions == labels))
+    _, hits, _, gold = _counts(predictions, labels)
+    return float(hits.sum() / gold.sum())
 
 
 def f1(predictions: ArrayLike, labels: ArrayLike, positive: int = 1) -> float:
@@ -36,9 +36,8 @@ def f1(predictions: ArrayLike, labels: ArrayLike, positive: int = 1) -> float:
     F1 = 2 TP / (2 TP + FP + FN): true negatives, perhaps very many, do not count. The metric of MRPC and QQP. (Wang et
     al. 2018, "GLUE", section 3.2.) Shapes and errors: as accuracy.
     """
-    predictions, labels = _classes(predictions, labels)
-    predicted, gold = predictions == positive, labels == positive
-    return f1_from_counts(int(np.sum(predicted & gold)), int(np.sum(predicted)), int(np.sum(gold)))
+    found = class_scores(predictions, labels)
+    return found[positive].f1 if positive in found else 0.0
 
 
 def macro_f1(predictions: ArrayLike, labels: ArrayLike) -> float:
@@ -59,10 +58,10 @@ class ClassScores(NamedTuple):
 def class_scores(predictions: ArrayLike, labels: ArrayLike) -> dict[int, ClassScores]:
     """Return the scores of each class that is predicted or a label; an undefined one is 0. Shapes, errors: as
     accuracy."""
-    predictions, labels = _classes(predictions, labels)
-    counts = zip(*(each.tolist() for each in _counts_by_class(predictions, labels)), strict=True)
-    scores = (ClassScores(*precision_recall_f1(*each), support=each[2]) for each in counts)
-    return dict(zip(np.unique([predictions, labels]).tolist(), scores, strict=True))
+    found = {}
+    for number, *counts in np.stack(_counts(predictions, labels), axis=1).tolist():
+        found[number] = ClassScores(*precision_recall_f1(*counts), support=counts[2])
+    return found
 
 
 def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
@@ -73,7 +72,7 @@ def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
     metric of CoLA. (Gorodkin 2004, "Comparing two K-category assignments by a K-category correlation coefficient"; for
     two classes Matthews 1975.) Shapes and errors: as accuracy.
     """
-    hits, predicted, gold = _counts_by_class(*_classes(predictions, labels))
+    _, hits, predicted, gold = _counts(predictions, labels)
     n = int(gold.sum())
     covariance = n * int(hits.sum()) - int(predicted @ gold)
     # Python integers, as the product grows as N⁴ and overflows NumPy's from some 60,000 examples on.
@@ -81,25 +80,18 @@ def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
     return ratio(covariance, math.sqrt(variances))
 
 
-def _classes(predictions: ArrayLike, labels: ArrayLike) -> tuple[Array, Array]:
-    predictions, labels = paired(("predictions", "labels"), predictions, labels)
+def _counts(predictions: ArrayLike, labels: ArrayLike) -> tuple[Array, Array, Array, Array]:
+    """Return the classes, and three counts for each, (C,): right predictions, predictions, and labels."""
+    predictions, labels = _paired(("predictions", "labels"), predictions, labels)
     check_integers(predictions, name="predictions")
     check_integers(labels, name="labels")
-    ignored = int(np.sum(labels == IGNORED))
-    if ignored:
-        raise ValueError(f"labels has {IGNORED} {ignored} times, wanted classes; leave these examples out")
-    return predictions, labels
-
-
-def _counts_by_class(predictions: Array, labels: Array) -> tuple[Array, Array, Array]:
-    """Return three counts for each class, (C,): right predictions, predictions, and labels."""
+    if (labels == IGNORED).any():
+        raise ValueError(f"labels has {IGNORED}, wanted classes; leave these examples out")
     classes, numbers = np.unique(np.stack([predictions, labels]), return_inverse=True)
     predicted, gold = numbers.reshape(2, -1)  # the classes as 0 to C − 1
-
-    def count(which: Array) -> Array:
-        return np.bincount(which, minlength=len(classes))
-
-    return count(gold[predicted == gold]), count(predicted), count(gold)
+    right, count = gold[predicted == gold], len(classes)
+    hits, guesses, labels = (np.bincount(each, minlength=count) for each in (right, predicted, gold))
+    return classes, hits, guesses, labels
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float:
@@ -110,8 +102,8 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
     It is nan, 0 / 0, if a side is constant, as for a single example. A metric of STS-B. (Wang et al. 2018, "GLUE",
     section 3.2.)
 
-    Raises: TypeError unless both hold integers or floats; ValueError for other shapes, different lengths, no example,
-    or a number that is not finite.
+    Raises: TypeError unless both hold numbers; ValueError for other shapes, different lengths, no example, or a number
+    that is not finite.
     """
     x, y = _numbers(x, y)
     if np.all(x == x[0]) or np.all(y == y[0]):
@@ -130,15 +122,9 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def _numbers(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    names = "x", "y"
-    pair = paired(names, x, y)
-    for name, array in zip(names, pair, strict=True):
-        if array.dtype.kind not in "iuf":
-            raise TypeError(f"{name} has dtype {array.dtype}, wanted integers or floats")
-        finite = np.isfinite(array)
-        if not finite.all():
-            place = int(np.argmin(finite))
-            raise ValueError(f"{name}[{place}] is {array[place]}, wanted finite numbers")
+    pair = _paired(("x", "y"), x, y)
+    if not (np.isfinite(pair[0]).all() and np.isfinite(pair[1]).all()):
+        raise ValueError("x or y has a number that is not finite, wanted finite numbers")
     return pair
 
 
@@ -165,16 +151,13 @@ def precision_recall_f1(hits: int, predicted: int, gold: int) -> tuple[float, fl
     return ratio(hits, predicted), ratio(hits, gold), f1_from_counts(hits, predicted, gold)
 
 
-def paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
+def _paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
     """Return both as arrays (N,). Raises: ValueError unless both are (N,) with the same N, at least 1."""
     pair = np.asarray(first), np.asarray(second)
     for name, array in zip(names, pair, strict=True):
-        if array.ndim != 1:
-            raise ValueError(f"{name} has shape {array.shape}, wanted (N,), one value an example")
-        if len(array) == 0:
-            raise ValueError(f"{name} is empty, wanted at least one example")
-    if len(pair[0]) != len(pair[1]):
-        raise ValueError(f"{names[0]} has {len(pair[0])} values, wanted {len(pair[1])}, as {names[1]}")
+        if array.ndim != 1 or array.shape != pair[1].shape or not array.size:
+            wanted = f"(N,), one value an example, as {names[1]}, {pair[1].shape}"
+            raise ValueError(f"{name} has shape {array.shape}, wanted {wanted}")
     return pair
 
 

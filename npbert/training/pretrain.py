@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from npbert.models import (
 )
 from npbert.training.accumulate import StepLosses
 from npbert.training.evaluation import Evaluation, Goal
-from npbert.training.masked_sentences import MaskedSentences
+from npbert.training.masked_sentences import guesses, masked_sentences
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
 from npbert.training.reads import vocabulary
@@ -115,55 +116,43 @@ class Pretraining(ShownRun):
         reads: dict[str, Path | str] = {f"corpus file {path}": path for path in corpus.files}
         if settings.held_out:
             held_out = Corpus(settings.held_out, document_per_file=settings.document_per_file)
-            batches = replace(self.data, corpus=held_out).batches(settings.seed)
             reads |= {f"held-out file {path}": path for path in held_out.files}
-            self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
+            batches = islice(replace(self.data, corpus=held_out).batches(settings.seed), settings.held_out_batches)
+            self.held_out = [batch for _, batch in batches]
             if not self.held_out:
-                raise ValueError(
-                    f"the held-out text, {', '.join(settings.held_out)}, has no batches, wanted at least one"
-                )
+                raise InputError(what="held_out", got=", ".join(settings.held_out), wanted="text for a batch")
             warn_of_known(*passages(held_out, corpus), "passage", "the held-out text", "the corpus")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
-        text = held_out if settings.held_out else corpus
-        self.sentences = MaskedSentences(text, self.tokenizer, max_length=settings.max_length, seed=settings.seed)
-        self.trainer = Trainer(
-            self.model,
-            self.data,
-            folder,
-            settings,
-            rng=rng,
-            evaluation=Evaluation(
-                self.evaluate if self.held_out else None,
-                None if settings.objective == "rtd" else Goal("loss"),  # the better the generator, the harder it gets
-                show=self.show,
-                cost=len(self.held_out) / STEP_IN_FORWARDS,
-                kinds=self.kinds,
-                reads={**reads, "vocabulary": vocabulary(self.tokenizer)},
-            ),
-            save_model=self.save,
-            communicator=communicator,
+        first = next(iter(self.held_out or (batch for _, batch in self.data.batches(settings.seed))), None)
+        self.sentences = masked_sentences(first)
+        judged = Evaluation(
+            self.evaluate if self.held_out else None,
+            None if settings.objective == "rtd" else Goal("loss"),  # the better the generator, the harder it gets
+            show=self.show,
+            cost=len(self.held_out) / STEP_IN_FORWARDS,
+            kinds=self.kinds,
+            reads={**reads, "vocabulary": vocabulary(self.tokenizer)},
         )
+        how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
+        self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)
 
     def summary(self) -> str:
         """Return a few lines about the run: its text, the first tokens, and its length."""
         settings, corpus = self.settings, self.data.corpus
         first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
-        judged = when_judged(self.trainer.settings, self.trainer.evaluation.cost)
-        start = "random numbers" if settings.model in PRESETS else settings.model
-        begins = "continues from its state" if self.trainer.state_file.is_file() else f"starts from {start}"
+        count = sum(parameter.value.size for parameter in self.model.parameters())
         lines = [
-            f"{shorten(', '.join(settings.corpus), 60)}: {_size(corpus.num_bytes)} of text, in "
+            f"{shorten(', '.join(settings.corpus), 60)}: {counted(corpus.num_bytes, 'byte')} of text, in "
             f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
             f"the first sentence: {shorten(first, 80)}",
-            f"a model of {sum(p.value.size for p in self.model.parameters()):,} parameters, "
-            f"{len(self.tokenizer):,} tokens; it {begins}",
+            f"a model of {count:,} parameters, {len(self.tokenizer):,} tokens; it starts from {settings.model}",
         ]
         if self.held_out:
-            batches = "1 batch" if len(self.held_out) == 1 else f"{len(self.held_out):,} batches"
-            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {batches}, to evaluate it on {judged}")
-        sequences = counted(settings.batch_size, "sequence")
-        length = f"{counted(settings.steps, 'step')} of {sequences} of up to {settings.max_length} tokens"
-        return "\n".join([*lines, length])
+            when = when_judged(self.trainer.settings)
+            length = f"{len(self.held_out):,} batches"
+            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {length}, to evaluate it on {when}")
+        sequences = f"{counted(settings.batch_size, 'sequence')} of up to {settings.max_length} tokens"
+        return "\n".join([*lines, f"{counted(settings.steps, 'step')} of {sequences}"])
 
     def evaluate(self) -> dict[str, float]:
         """Return losses and accuracies of the model on the held-out batches."""
@@ -171,32 +160,23 @@ class Pretraining(ShownRun):
 
     def show(self) -> dict[str, object]:
         """Return the model's predictions for masked words, and the baselines of its losses."""
-        shown = self.sentences.show(getattr(self.model, "generator", self.model))
-        return {**shown, "baselines": self.baselines} if shown else {}
-
-
-def _size(count: int) -> str:
-    """Return a number of bytes in words."""
-    if count < 1000:
-        return counted(count, "byte")
-    return f"{count / 1e3:,.1f} kB" if count < 1e6 else f"{count / 1e6:,.1f} MB"
-
-
-_MODELS: dict[str, type[BertForMaskedLM] | type[ReplacedTokenDetection]] = {
-    "none": BertForMaskedLM,
-    "rtd": ReplacedTokenDetection,
-}
+        if self.sentences is None:
+            return {}
+        shown = guesses(getattr(self.model, "generator", self.model), self.sentences, self.tokenizer)
+        return {**shown, "baselines": self.baselines}
 
 
 def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random.Generator) -> TaskModel:
-    model_class = _MODELS.get(settings.objective, BertForPreTraining)
+    classes: Any = {"none": BertForMaskedLM, "rtd": ReplacedTokenDetection}
+    model_class = classes.get(settings.objective, BertForPreTraining)
     if settings.model in PRESETS:
         config = BertConfig.preset(settings.model, vocab_size=len(tokenizer))
         length = max(settings.max_length, config.max_position_embeddings)
-        return model_class(replace(config, max_position_embeddings=length), rng=rng)
+        new: TaskModel = model_class(replace(config, max_position_embeddings=length), rng=rng)
+        return new
     if not Path(settings.model).is_dir():
         raise FileNotFoundError(f"model: {neither_size_nor_folder(settings.model)}")
-    model = model_class.from_pretrained(settings.model, rng=rng)
+    model: TaskModel = model_class.from_pretrained(settings.model, rng=rng)
     check_vocabulary(settings.model, tokenizer, model.config)
     check_max_length(settings.max_length, model.config)
     return model
@@ -213,9 +193,8 @@ def evaluate_losses(
         loss = model.loss(batch)
         own.append(StepLosses(tuple(map(float, loss.means)), model.target_counts(batch), loss.counts_right))
     averages = Averages()
-    for theirs in communicator.gather(own):
-        for losses in theirs:
-            averages.add(kinds, losses)
+    for losses in chain(*communicator.gather(own)):
+        averages.add(kinds, losses)
     return averages.means()
 
 
@@ -223,8 +202,8 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
     """Return the share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
     counts = np.ones(len(tokenizer))  # each token counts once in advance
     for number in range(0, len(corpus), -(-len(corpus) // max_pieces)):
-        ids = [index for sentence in tokenizer.pieces(corpus.read(number)) for index in sentence]
-        counts += np.bincount(np.array(ids, int), minlength=len(counts))
+        for ids in tokenizer.pieces(corpus.read(number)):
+            np.add.at(counts, np.array(ids, int), 1)
     shares: Array = counts / counts.sum()
     return shares
 
@@ -232,8 +211,7 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
     """Return the metrics of a model that knows only the frequencies of words and labels."""
     words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
-    loss = float(-np.log(shares[words]).mean())
-    known = {"loss": loss, "accuracy": float((words == shares.argmax()).mean())}
+    known = {"loss": float(-np.log(shares[words]).mean()), "accuracy": float((words == shares.argmax()).mean())}
     if len(kinds) == 1:
         return known
     share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
@@ -241,4 +219,4 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
         share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
     entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
     pairs = {f"{kinds[1]}_loss": entropy, f"{kinds[1]}_accuracy": max(share, 1 - share)}
-    return {"loss": loss + entropy, **{f"{kinds[0]}_{name}": value for name, value in known.items()}, **pairs}
+    return {"loss": known["loss"] + entropy, **{f"{kinds[0]}_{name}": value for name, value in known.items()}, **pairs}

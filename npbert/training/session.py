@@ -11,7 +11,7 @@ from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io.files import FileError
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.layer_statistics import LayerStatistics
-from npbert.training.live import Bar, Live, progress_of
+from npbert.training.live import progress_of
 from npbert.training.log import Log
 from npbert.training.parallel import check_same, done_by_the_first
 from npbert.training.plot import draw_curves
@@ -43,7 +43,8 @@ def session(
         is_asked = stack.enter_context(stop_when_asked())
         if communicator.is_first:  # only this process writes and prints
             log = stack.enter_context(Log(folder, after_step=trainer.step))
-            bar: Bar | Live = stack.enter_context(progress_of(trainer, news))
+            bar = progress_of(trainer, news)
+            stack.enter_context(bar)
             yield [LayerStatistics(trainer.model, log), log, bar], lambda: is_asked() or bar.is_closed
             if not trainer.settings.keep_state:
                 drop_tensors(trainer.state_file)
@@ -55,11 +56,9 @@ def session(
 def check_alike(trainer: Run) -> None:
     """Raise ValueError on all processes unless they have the same npbert, settings, model and files."""
     if trainer.communicator.size > 1:
-        known = {f"value for {name}": repr(value) for name, value in asdict(trainer.recorded).items()}
-        check_same(trainer.communicator, known)
         values = trainer.model.named_parameters()
         sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
-        check_same(trainer.communicator, {**trainer.reads, **sums}, shown=False)
+        check_same(trainer.communicator, {**asdict(trainer.recorded), **trainer.reads, **sums})
 
 
 def _take_up(trainer: Run, changed_data: bool) -> str:
@@ -70,7 +69,7 @@ def _take_up(trainer: Run, changed_data: bool) -> str:
     """
     file, folder = trainer.state_file, trainer.folder
     head = TensorFile(file).metadata if file.is_file() else None
-    check_same(trainer.communicator, {f"state in {folder}, wanted one folder for all,": head}, shown=False)
+    check_same(trainer.communicator, {f"the state in {folder}, a folder for all processes,": head})
     if head is None:
         return ""
     changes = trainer.restore(changed_data=changed_data)

@@ -20,7 +20,6 @@ _VERSION = "npbert "
 
 _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
-_NOTED = 0.1  # the share of the time from which it is mentioned
 STEP_IN_FORWARDS = 3
 """The time of a step with its backward, in forward passes of its batch."""
 
@@ -95,16 +94,12 @@ class TrainerSettings(Settings):
         return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
 
 
-def when_judged(settings: TrainerSettings, cost: float) -> str:
-    """Return the steps of a run's evaluations in words, with their share of the time. cost: of an evaluation, in
-    steps."""
+def when_judged(settings: TrainerSettings) -> str:
+    """Return the steps of a run's evaluations in words."""
     every = settings.evaluate_every
     if not 0 < every < settings.steps:
         return "at the end"
-    share = cost * math.ceil(settings.steps / every) / settings.steps
-    return ("after every step" if every == 1 else f"every {every:,} steps") + (
-        f" (which takes about {share:.0%} more time)" if share >= _NOTED else ""
-    )
+    return "after every step" if every == 1 else f"every {every:,} steps"
 
 
 Kind = TypeVar("Kind", bound=Settings)

@@ -30,13 +30,9 @@ def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[st
     A predicted entity is a hit if gold has one of the same type, start and end; a part of an entity does not count.
     (Tjong Kim Sang and De Meulder 2003, "Introduction to the CoNLL-2003 shared task", section 2.)
 
-    Raises: ValueError for no sentence, for another number of sentences or of tags, or for an invalid tag; TypeError for
-    a string instead of a list of tags.
+    Raises: ValueError for another number of sentences or of tags, or for an invalid tag; TypeError for a string instead
+    of a list of tags.
     """
-    if len(predicted) != len(gold):
-        raise ValueError(f"predicted has {len(predicted)} sentences, wanted {len(gold)}, as gold")
-    if not len(gold):
-        raise ValueError("predicted and gold are empty, wanted at least one sentence")
     hits = num_predicted = num_gold = 0
     for number, (predicted_tags, gold_tags) in enumerate(zip(predicted, gold, strict=True)):
         if len(predicted_tags) != len(gold_tags):
@@ -87,16 +83,13 @@ def squad_scores(predictions: Mapping[str, str], answers: Mapping[str, Sequence[
 
     A question without a prediction counts 0, and a prediction for an unknown id does not count.
 
-    Raises: ValueError for no question, or a question without an answer; TypeError for a string instead of a list of
-    answers.
+    Raises: ValueError for no question; TypeError for a string instead of a list of answers.
     """
     if not answers:
         raise ValueError("answers is empty, wanted at least one question")
     for question, golds in answers.items():
         if isinstance(golds, str):
             raise TypeError(f"answers[{question!r}] is the string {golds!r}, wanted a list of gold answers")
-        if not golds:
-            raise ValueError(f"answers[{question!r}] is empty, wanted at least one gold answer")
     answered = [(predictions[question], golds) for question, golds in answers.items() if question in predictions]
     total_exact = sum(exact_match(*pair) for pair in answered)
     total_f1 = sum(token_f1(*pair) for pair in answered)

@@ -135,7 +135,7 @@ class ShownRun:
 
     def summary(self) -> str:
         """Return a few lines about the run."""
-        raise NotImplementedError(f"{type(self).__name__} has no summary()")
+        raise NotImplementedError
 
     def save(self, folder: Path) -> None:
         """Write the model and its tokenizer."""

@@ -104,10 +104,11 @@ def test_a_real_process_reads_and_writes_utf_8_whatever_the_locale_and_says_its_
 def test_what_is_too_long_is_cut_and_said_so_in_a_line_under_any_filter(npbert, checkpoints, tmp_path):
     """As PYTHONWARNINGS=error is one."""
     folder = write_checkpoint(tmp_path, BertForQuestionAnswering, max_position_embeddings=200)
-    cut = f"1 of 2 texts is longer than the {LONGEST} tokens that the model takes, and was cut; it is text 2"
+    cut = f"1 of 2 texts is longer than the {LONGEST} tokens that the model takes, and was cut; the first is text 2"
+    asked = f"1 of 1 question cut to 64 tokens; the first is '{'cat ' * 15}'…"
     for words, stdin, said in (
         (("embed", checkpoints["embed"]), b"cat\n" + b"cat " * 99 + b"\n", cut),
-        (("answer", folder, "--question", "cat " * 65), b"the mat", f"question cut to 64 tokens: '{'cat ' * 15}'…"),
+        (("answer", folder, "--question", "cat " * 65), b"the mat", asked),
     ):
         result = npbert(*words, stdin=stdin)
         assert (result.status, result.err) == (0, f"npbert: {said}\n") and result.rows

@@ -93,7 +93,7 @@ def test_finetune(capsys):
     first, label = Path("train.tsv").read_text(encoding="utf-8").splitlines()[0].split("\t")
     assert out.splitlines()[:5] == [
         "train.tsv: 24 examples",
-        "dev.tsv: 24 examples, for an evaluation every 2 steps (which takes about 100% more time)",
+        "dev.tsv: 24 examples, for an evaluation every 2 steps",
         f"the first: [CLS] {first} [SEP]  ->  {label}",
         "labels: no, yes",
         "6 steps of 4 examples",

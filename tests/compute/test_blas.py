@@ -1,14 +1,14 @@
 """Which functions set the threads of BLAS: NumPy's own OpenBLAS, another by threadpoolctl, or none; and whether the
-C library can be asked to keep memory. (That it is asked: tests/test_package.py.)"""
+C library can be asked to keep memory."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from npbert.compute import blas, keep_freed_memory, memory
 from npbert.compute.blas import blas_threads
-from tests.computing import BLAS_THREADS
 
 
 @pytest.fixture
@@ -20,46 +20,17 @@ def no_openblas(monkeypatch):
     blas_threads.cache_clear()
 
 
-@pytest.fixture
-def by_threadpoolctl(count_of_blas, no_openblas):
-    """How many threads NumPy's BLAS has, asked of it itself, while npbert asks threadpoolctl."""
-    pytest.importorskip("threadpoolctl", reason="threadpoolctl is not installed: pip install -e '.[threads]'")
-    return count_of_blas
-
-
-def test_another_blas_is_found_by_threadpoolctl(by_threadpoolctl):
-    found = blas_threads()
-    assert found.get() == by_threadpoolctl() == BLAS_THREADS
-    found.set(2)
-    assert found.get() == by_threadpoolctl() == 2
-
-
-def test_of_two_blas_the_one_with_more_threads_counts_and_both_are_set(no_openblas, monkeypatch):
-    class Library:
-        def __init__(self, count):
-            self.set_num_threads = lambda count: setattr(self, "count", count)
-            self.get_num_threads = lambda: self.count
-            self.count = count
-
-    libraries = [Library(2), Library(5), Library(3)]
-    found = type("", (), {"lib_controllers": libraries})
-    controller = type("", (), {"select": lambda *_, **__: found})
-    monkeypatch.setitem(sys.modules, "threadpoolctl", type("", (), {"ThreadpoolController": controller}))
+def test_another_blas_is_set_by_threadpoolctl_and_without_it_nothing_is(no_openblas, monkeypatch):
+    library = SimpleNamespace(count=2, get_num_threads=lambda: library.count)
+    library.set_num_threads = lambda count: setattr(library, "count", count)
+    controller = SimpleNamespace(select=lambda user_api: SimpleNamespace(lib_controllers=[library]))
+    fake = SimpleNamespace(ThreadpoolController=lambda: controller)
+    monkeypatch.setitem(sys.modules, "threadpoolctl", fake)
     threads = blas_threads()
-    assert threads.get() == 5
     threads.set(4)
-    assert [library.count for library in libraries] == [4, 4, 4]
-
-
-@pytest.mark.parametrize("what_is_missing", ["threadpoolctl", "a BLAS that it knows"])
-def test_without_it_nothing_is_set(no_openblas, what_is_missing, monkeypatch):
-    if what_is_missing == "threadpoolctl":
-        monkeypatch.setitem(sys.modules, "threadpoolctl", None)
-    else:
-        threadpoolctl = pytest.importorskip("threadpoolctl", reason="pip install -e '.[threads]'")
-        monkeypatch.setattr(
-            threadpoolctl.ThreadpoolController, "select", lambda *_, **__: type("", (), {"lib_controllers": []})
-        )
+    assert (threads.get(), library.count) == (4, 4)
+    blas_threads.cache_clear()
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     assert blas_threads() is None
 
 
@@ -83,15 +54,12 @@ def test_openblas_beside_numpy_is_found_where_a_name_is_looked_up_in_one_library
 
 
 @pytest.mark.parametrize(
-    ("platform", "refused", "kept"),
-    [("linux", None, True), ("linux", -1, False), ("linux", -4, False), ("darwin", None, False)],
+    ("platform", "refused", "kept"), [("linux", 0, True), ("linux", -4, False), ("darwin", 0, False)]
 )
 def test_memory_is_kept_if_both_settings_of_malloc_h_are_taken(platform, refused, kept, monkeypatch):
-    asked = {}
-    library = type("", (), {"mallopt": lambda name, value: asked.update({name: value}) or int(name != refused)})
+    library = type("", (), {"mallopt": lambda name, value: int(value == {-1: 2**30, -4: 0}[name] and name != refused)})
     monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: library)
     monkeypatch.setattr(memory.sys, "platform", platform)
     assert keep_freed_memory() is kept
-    assert asked.items() <= {-1: 2**30, -4: 0}.items(), "M_TRIM_THRESHOLD and M_MMAP_MAX"
     monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
     assert not keep_freed_memory(), "musl has no such function"

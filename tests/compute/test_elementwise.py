@@ -9,39 +9,32 @@ import pytest
 from npbert.compute import erf, in_blocks, rowwise
 from tests.computing import in_pieces, nothing_is_nan, on_threads
 
-SHAPES = [(1, 40), (9, 1), (3, 9), (4, 2), (50, 3), (3, 1, 2, 4), (0, 3)]
-
 
 def pair(x, z):
     """Two results of different widths and dtypes, of two arrays of different widths."""
     return x * 2 + z.sum(axis=-1, keepdims=True), np.concatenate([z, z, x], axis=-1) > 0
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("shape", [(1, 40), (9, 1), (50, 3), (3, 1, 2, 4), (0, 3)], ids=str)
 def test_rows_in_pieces(shape, threads):
     rng = np.random.default_rng(0)
-    x = rng.standard_normal(shape[::-1]).astype(np.float32).T
+    x, z = rng.standard_normal(shape[::-1]).astype(np.float32).T, rng.standard_normal((*shape[:-1], 20))
     x.flags.writeable = False
     with on_threads(threads), in_pieces(8), nothing_is_nan():
         np.testing.assert_array_equal(rowwise(np.exp, x), np.exp(x), strict=True)
-        for width in (1, 2, 20):
-            z = rng.standard_normal((*shape[:-1], width))
-            results = rowwise(pair, x, z)
-            for got, wanted in zip(results, pair(x, z), strict=True):
-                np.testing.assert_allclose(got, wanted, rtol=1e-14, strict=True)
+        for got, wanted in zip(rowwise(pair, x, z), pair(x, z), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-14, strict=True)
 
 
 @pytest.mark.parametrize("order", "CF")
-@pytest.mark.parametrize("block", [7, 100])
-@pytest.mark.parametrize("shape", [(), (13,), (14,), (2, 3, 5), (0,)], ids=str)
-def test_blocks_visit_every_element_once(shape, block, order):
+@pytest.mark.parametrize("shape", [(), (13,), (2, 3, 5), (0,)], ids=str)
+def test_blocks_visit_every_element_once(shape, order):
     """What is not contiguous comes whole."""
     a, b = np.zeros(shape, order=order), np.arange(np.prod(shape)).reshape(shape)
-    with in_pieces(block):
+    with in_pieces(7):
         for x, y in in_blocks(a, b):
-            assert x.size == y.size
-            assert x.size <= block or not a.flags.c_contiguous
+            assert x.size == y.size and (x.size <= 7 or not a.flags.c_contiguous)
             x += y + 1
     np.testing.assert_array_equal(a, b + 1)
 
@@ -64,11 +57,10 @@ def test_erf_is_as_exact_as_it_says(divisor):
     assert (np.abs(y - wanted) <= np.minimum(2e-7, 1e-6 * np.abs(wanted) + 1e-44)).all()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_number_alone_and_nothing(dtype):
+@pytest.mark.parametrize(("dtype", "rtol"), [(np.float32, 3e-7), (np.float64, 1e-15)])
+def test_erf_of_a_number_alone_and_of_nothing(dtype, rtol):
     """How many terms a number takes does not depend on its neighbours, beyond rounding."""
     x = X[::10].astype(dtype)
-    alone = np.concatenate([erf(number) for number in np.split(x, len(x))])
-    np.testing.assert_allclose(alone, erf(x), rtol=1e-15 if dtype == np.float64 else 3e-7)
+    np.testing.assert_allclose(np.concatenate([erf(number) for number in np.split(x, len(x))]), erf(x), rtol=rtol)
     assert np.isnan(erf(np.array([np.nan], dtype)))
     assert erf(np.zeros((0, 3), dtype)).shape == (0, 3)

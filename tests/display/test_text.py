@@ -17,7 +17,6 @@ from npbert import (
 )
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
 from npbert.data.dialogue import word_tokenizer
-from npbert.plots.drawing import rows_of
 from npbert.training import live
 from tests.test_package import THINGS
 
@@ -62,11 +61,10 @@ WRONG = {
     "a Tokenizer cannot be called": lambda: TOKENIZER("hello"),
     "batch is a str, wanted a Batch; use tokenizer.batch(": lambda: MODEL("hello world"),
     "tape is None, wanted a Tape": lambda: MODEL(batch_of(2), None),
-    "unknown setting lr; did you mean learning_rate?; wanted one of batch_size,": lambda: finetune(
+    "unknown setting lr; did you mean learning_rate?": lambda: finetune(
         ["a", "b"], ["x", "y"], model="", folder="", lr=1e-3
     ),
-    "texts is one string, wanted a list": lambda: finetune("a text", "good", model="", folder=""),
-    "row 0 of the run is 1.0, wanted a dict": lambda: rows_of([1.0, 0.5], ""),
+    "is one string, wanted a list": lambda: finetune("a text", "good", model="", folder=""),
     "Linear is a class, wanted a layer, such as Linear()": lambda: check_gradients(Linear, np.ones((2, 3))),
     "forward takes no tape, wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
         SimpleNamespace(forward=lambda x: x), np.ones(3)

@@ -16,9 +16,10 @@ WRONG = [  # what is right, what makes it wrong, and the lines and arrays that t
 
 def test_values_are_proved_and_left_as_they_were():
     a, b = engines.Value(0.3), engines.Value(-1.2)
+    a.grad = 7  # of an earlier backward
     report = check_gradients(eval(NUMBERS), a, b)
     assert report.proof and list(report.sizes) == ["a", "b"]
-    assert (a.data, a.grad, b.data, b.grad) == (0.3, 0, -1.2, 0)
+    assert (a.data, a.grad, b.data, b.grad) == (0.3, 7, -1.2, 0)
 
 
 def test_the_values_that_a_model_holds_are_inputs_too():

@@ -30,7 +30,7 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("right", "before", "after", "kinds"), one_in(3, MISTAKES))
+@pytest.mark.parametrize(("right", "before", "after", "kinds"), one_in(4, MISTAKES))
 def test_a_mistake_is_found_at_its_line(right, before, after, kinds):
     assert right.count(before) == 1
     source = right.replace(before, after).lstrip("\n")
@@ -86,7 +86,6 @@ def test_what_cannot_be_mended_is_not_guessed_at():
     wrong = TABLE.replace("dtable[v] += dy[n]", "dtable[(v * 7 + n) % len(table)] += np.cos(dy[n])")
     found = Mending(code(wrong), JUDGES[TABLE]()).run()
     assert (found.left, found.steps) == ({"dtable"}, [])
-    assert told_of(TABLE, wrong) == []
 
 
 @pytest.mark.parametrize(

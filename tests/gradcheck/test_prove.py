@@ -79,12 +79,12 @@ def test_what_is_beyond_it_is_neither_proved_nor_refuted(name):
     assert reason in proof.reason
 
 
-@pytest.mark.thorough  # `npbert gradcheck --seeds 20`, in CI, does the same
 @settings(max_examples=1, phases=[Phase.generate])
 @given(st.integers(0, 2**32 - 1))
-def test_every_block_is_proved_at_random_shapes(seed):
-    for name, setting in blocks(Shapes.drawn(np.random.default_rng(seed))).items():
-        layer, inputs, rng = setting.make(seed=seed)
+def test_a_third_of_all_blocks_is_proved_at_random_shapes(thorough, seed):
+    found = blocks(Shapes.drawn(np.random.default_rng(seed)))
+    for name in list(found) if thorough else list(found)[seed % 3 :: 3]:
+        layer, inputs, rng = found[name].make(seed=seed)
         proof = prove(layer, *inputs, rng=rng, seed=seed)
         assert proof, f"{name}: {proof}"
 
@@ -124,7 +124,7 @@ def test_what_is_not_a_gradient_for_each_input_is_refuted():
         return np.tanh(x)
 
     assert "backward returns 2 gradients, for inputs ['x']" in prove_vjp(f, lambda dy, x: (dy, dy), X).reason
-    assert "shape (4,), and x (5, 4)" in prove_vjp(f, lambda dy, x: dy[0], X).reason
+    assert "of shape (4,) and float64 for x, wanted shape (5, 4)" in prove_vjp(f, lambda dy, x: dy[0], X).reason
     assert "x[0, 0] is inf" in prove_vjp(f, lambda dy, x: dy / (x - x), X).reason
     left = broken(backward=lambda self, dy, tape: dy)
     assert "the tape still holds" in prove(left, X[:, :3]).reason

@@ -26,7 +26,7 @@ def learn(tmp_path, monkeypatch, capsys):
 def in_this_process(monkeypatch):
     """The checker without a process of its own."""
     for command in (learn_command, learn_watch):
-        monkeypatch.setattr(command, "check", lambda exercise, path, at_once=None: judge_file(exercise, path))
+        monkeypatch.setattr(command, "check", judge_file)
 
 
 @pytest.fixture

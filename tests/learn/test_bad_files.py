@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from npbert.learn import RIGHT, WRONG, check, judge_file, process
+from npbert.learn import RIGHT, WRONG, check, judge_file
 from npbert.learn.exercises import EXERCISES
 from tests.learn.answers import answered, right
 
@@ -39,20 +39,11 @@ def test_a_right_answer_that_makes_float64_of_float32_is_told_so(wide, judge):
     assert (verdict.status, "backward returns float64" in verdict.because) == (RIGHT, wide)
 
 
-@pytest.mark.thorough
-def test_a_search_that_is_ended_is_told_so(tmp_path, monkeypatch):
-    path = tmp_path / "02_linear.py"
-    path.write_text(answered(2, "return np.exp(dy @ self.weight.value.T)"), encoding="utf-8")
-    told = check(EXERCISES[2], path, at_once=lambda first: monkeypatch.setattr(process, "_ALL", 0)).because
-    assert "The search for a change that makes it right was stopped after 0 seconds." in told
-    assert check(EXERCISES[2], path).says == "Running the file was stopped after 0 seconds."
-
-
-ENDLESS = "A call was stopped after 1 seconds, at line {line}: perhaps in an endless loop."
+ENDLESS = "The check was stopped after 3 seconds, at line {line}: perhaps in an endless loop."
 ASLEEP = """import ctypes, os
 sleep = ctypes.PyDLL("kernel32").Sleep if os.name == "nt" else ctypes.PyDLL(None).usleep
 while sleep(10**8): pass"""
-CHILD = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', __file__], start_new_session=True)"
+CHILD = "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(99)', __file__])"
 ENDED = {
     "import time\nwhile True: print('here', time.sleep(0.01))": ENDLESS,
     ASLEEP: ENDLESS,
@@ -70,7 +61,7 @@ def test_in_a_process_of_its_own_what_does_not_come_back_is_ended(tmp_path, thor
         path.parent.mkdir()
         path.write_text(answered(2, body), encoding="utf-8")
     with ThreadPoolExecutor() as pool:
-        verdicts = list(pool.map(lambda path: check(EXERCISES[2], path, 1), paths))
+        verdicts = list(pool.map(lambda path: check(EXERCISES[2], path, 3), paths))
     assert [verdict.status for verdict in verdicts] == [WRONG if says else RIGHT for says in ended.values()]
     for path, verdict, (body, says) in zip(paths, verdicts, ended.items(), strict=True):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -79,12 +70,4 @@ def test_in_a_process_of_its_own_what_does_not_come_back_is_ended(tmp_path, thor
         assert verdict.printed[:4] == ("here" if "print" in body else "")
         assert f"{lines[line - 1].strip()}\n\nThe arrays are tiny" in verdict.because or "while" not in body
     left = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
-    assert not any(str(tmp_path).encode() in command for command in left), "a child with a session of its own"
-
-
-def test_a_wrong_answer_is_told_at_once_and_its_mend_when_it_is_found(tmp_path):
-    path, at_once = tmp_path / "02_linear.py", []
-    path.write_text(answered(2, LINEAR.replace("x.T @ dy", "x.T @ dy / len(x)")), encoding="utf-8")
-    verdict = check(EXERCISES[2], path, at_once=at_once.append)
-    assert [each.status for each in at_once] == [WRONG] and not at_once[0].findings
-    assert [finding.wanted for finding in verdict.findings] == ["x.T @ dy"]
+    assert not any(str(tmp_path).encode() in command for command in left), "a child"

@@ -14,7 +14,7 @@ from tests.learn.answers import write
 def test_a_file_is_checked_whenever_it_is_saved(learn, folder, monkeypatch):
     saved, checked = [], []
 
-    def check(exercise, path, at_once=None):
+    def check(exercise, path):
         checked.append(exercise.number)
         if len(checked) == 3:
             raise KeyboardInterrupt

@@ -12,10 +12,10 @@ from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraini
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.io.json_lines import SHOWN_FILE, read_json_lines
+from npbert.layers import Softmax
 from npbert.training.evaluation import Goal
-from npbert.training.masked_sentences import GUESSES, SENTENCES, MaskedSentences
+from npbert.training.masked_sentences import GUESSES, SENTENCES, masked_sentences
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
-from tests.small_tokenizer import small_tokenizer
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
 
 SMALL = BertConfig(30, 8, 1, 2, 12, max_position_embeddings=20, initializer_range=0.2)
@@ -85,15 +85,9 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     old = replace(settings, model=settings.vocabulary, evaluate_every=2)
     run = Pretraining(old, tmp_path / "run")
     assert_same(values(run.model), values(BertForPreTraining.from_pretrained(settings.vocabulary)))
-    for held_out in (settings.held_out, ()):  # what is shown is held-out text, if there is any
-        run = Pretraining(replace(old, held_out=held_out), tmp_path / "run")
-        text = Corpus(held_out or settings.corpus, document_per_file=True)
-        wanted = MaskedSentences(text, run.tokenizer, max_length=old.max_length, seed=old.seed)
-        assert run.sentences.input_ids == wanted.input_ids
-        assert bool(run.baselines) == bool(held_out)
     run = Pretraining(old, tmp_path / "run")
     (tmp_path / "unknown.txt").write_text("xyz\n")
-    with pytest.raises(ValueError, match=r"the held-out text, .*unknown\.txt, has no batches"):
+    with pytest.raises(ValueError, match=r"held_out is .*unknown\.txt.*, wanted text for a batch"):
         Pretraining(replace(old, held_out=(str(tmp_path / "unknown.txt"),)), tmp_path / "run")
     numbers = run.trainer.train()
     shown = read_json_lines(tmp_path / "run" / SHOWN_FILE)
@@ -105,11 +99,10 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     assert Pretraining(replace(old, model=str(kept)), tmp_path / "again").evaluate() == numbers, "it is the best one"
 
 
-@pytest.mark.parametrize("gone", ["corpus", "held_out"])
-def test_a_file_that_is_not_there_is_missed_before_anything_is_read(settings, tmp_path, monkeypatch, gone):
+def test_a_file_that_is_not_there_is_missed_before_anything_is_read(settings, tmp_path, monkeypatch):
     monkeypatch.setattr(Tokenizer, "from_pretrained", lambda *_: pytest.fail("a file was read"))
     with pytest.raises(FileNotFoundError, match=r"gone\.txt"):
-        Pretraining(replace(settings, **{gone: (*settings.corpus, "gone.txt")}), tmp_path / "run")
+        Pretraining(replace(settings, held_out=("gone.txt",)), tmp_path / "run")
 
 
 def test_baselines_know_words_by_their_frequency_and_pairs_by_theirs():
@@ -123,7 +116,7 @@ def test_baselines_know_words_by_their_frequency_and_pairs_by_theirs():
     assert baselines([first, last], shares, ("",)) == pytest.approx({"loss": words, "accuracy": 3 / 4})
 
 
-@pytest.mark.parametrize(("max_pieces", "pieces"), [(1000, [0, 1, 2]), (2, [0, 2]), (1, [0])])
+@pytest.mark.parametrize(("max_pieces", "pieces"), [(1000, [0, 1, 2]), (2, [0, 2])])
 def test_frequencies_in_pieces_spread_over_the_corpus(tmp_path, max_pieces, pieces):
     tokenizer = Tokenizer.from_pretrained(write_checkpoint(tmp_path / "checkpoint"))
     (tmp_path / "corpus.txt").write_text("the cat .\nthe dog .\n\nthe old cat .\n\nred\n", encoding="utf-8")
@@ -146,64 +139,35 @@ def test_a_held_out_document_that_is_in_the_corpus_is_said(settings, tmp_path, b
         Pretraining(settings, tmp_path / "run")
 
 
-@pytest.fixture(scope="module")
-def tokenizer():
-    return small_tokenizer(" ".join([*VOCABULARY[5:], "##ful", "##ly"]))
+def test_what_is_shown_is_what_the_model_says(settings, tmp_path):
+    """Of the first held-out batch, or of one for training, without dropout."""
+    for held_out in (settings.held_out, ()):
+        run = Pretraining(replace(settings, held_out=held_out, batch_size=12), tmp_path / "run")
+        assert bool(run.baselines) == bool(held_out)
+        (batch,) = run.held_out[:1] or [next(run.data.batches(settings.seed))[1]]
+        randomize(run.model, np.random.default_rng(1))  # of small weights, one would hardly see padding that is read
+        shown = run.show()
+        assert shown == run.show() and shown["kind"] == "masked"
+        assert len(shown["sentences"]) == SENTENCES
+        for number, row in enumerate(shown["sentences"]):
+            length, labels = len(row["tokens"]), batch.labels[number]
+            assert length == batch.attention_mask[number].sum()
+            alone = Batch(batch.input_ids[number, None, :length], batch.token_type_ids[number, None, :length])
+            assert row["tokens"] == run.tokenizer.decode(alone.input_ids[0])
+            p = Softmax()(run.model(alone).prediction_logits[0].astype(float))
+            assert [one["place"] for one in row["hidden"]] == np.flatnonzero(labels != IGNORED).tolist()
+            for one in row["hidden"]:
+                of_place, label = p[one["place"]], labels[one["place"]]
+                assert one["token"] == run.tokenizer.decode([label])[0]
+                assert one["probability"] == pytest.approx(of_place[label], rel=2e-3)
+                assert [score for _, score in one["guesses"]] == pytest.approx(
+                    np.sort(of_place)[: -GUESSES - 1 : -1], rel=2e-3
+                )
 
 
-def sentences(tokenizer, path, text=None, **options):
-    if text is not None:
-        path.write_text(text, encoding="utf-8")
-    return MaskedSentences(Corpus([path]), tokenizer, **{"max_length": 64, "seed": 3, **options})
-
-
-def test_what_is_shown_is_what_the_model_says(tmp_path, tokenizer):
-    lines = write_corpus(tmp_path / "a.txt", documents=12).read_text(encoding="utf-8").split("\n")
-    text = "\n".join(line.rsplit(" ", number % 4)[0] for number, line in enumerate(lines))
-    chosen = sentences(tokenizer, tmp_path / "a.txt", text)
-    assert len(set(map(len, chosen.input_ids))) > 1, "there is padding"
-    assert len(chosen.input_ids) == SENTENCES
-    assert chosen.labels == sentences(tokenizer, tmp_path / "a.txt").labels
-    assert chosen.labels != sentences(tokenizer, tmp_path / "a.txt", seed=4).labels
-
-    config = replace(SMALL, vocab_size=len(tokenizer))
-    model = BertForPreTraining(config, rng=np.random.default_rng(0), dtype=np.float64)
-    randomize(model, np.random.default_rng(1))  # of small weights, one would hardly see padding that is read
-    shown = chosen.show(model)
-    assert shown == chosen.show(model), "there is no dropout"
-    assert shown["kind"] == "masked"
-    for ids, labels, row in zip(chosen.input_ids, chosen.labels, shown["sentences"], strict=True):
-        assert row["tokens"] == tokenizer.decode(ids)
-        logits = model(Batch(np.array([ids]))).prediction_logits[0]
-        p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-        assert [one["place"] for one in row["hidden"]] == [i for i, label in enumerate(labels) if label != IGNORED]
-        for one in row["hidden"]:
-            of_place, label = p[one["place"]], labels[one["place"]]
-            assert (row["tokens"][one["place"]], one["token"]) == ("[MASK]", tokenizer.decode([label])[0])
-            assert one["probability"] == pytest.approx(of_place[label], rel=1e-3)
-            best = np.argsort(-of_place, kind="stable")[:GUESSES]
-            assert [token for token, _ in one["guesses"]] == tokenizer.decode(best)
-            assert [score for _, score in one["guesses"]] == pytest.approx(of_place[best], rel=1e-3)
-
-
-def test_whole_words_are_hidden_and_no_punctuation(tmp_path, tokenizer):
-    chosen = sentences(tokenizer, tmp_path / "a", "catful . . . . . . . . . . . . . . .\n" * 3)
-    for ids, labels in zip(chosen.input_ids, chosen.labels, strict=True):
-        assert [i for i, label in enumerate(labels) if label != IGNORED] == [1, 2], "both pieces of the only word"
-        assert [index == tokenizer.mask_id for index in ids[:4]] == [False, True, True, False]
-    chosen = sentences(tokenizer, tmp_path / "a", f"{'the cat sees a dog ' * 4}.\n" * 3)
-    assert [np.not_equal(labels, IGNORED).sum() for labels in chosen.labels] == [2] * 3, "one for every eight tokens"
-
-
-@pytest.mark.parametrize(
-    ("text", "count", "longest"),
-    [("the cat sees a dog .\n", 1, 8), ("cat " * 500 + "\n", 1, 24), ("cat\n", 1, 3), ("§\n§ §\n", 0, 0)],
-)
-def test_odd_corpora(tmp_path, tokenizer, text, count, longest):
-    """Too short, too long, or without a known word."""
-    chosen = sentences(tokenizer, tmp_path / "a.txt", text)
-    assert len(chosen.input_ids) == count
-    assert max(map(len, chosen.input_ids), default=0) == longest
-    assert all(any(label != IGNORED for label in labels) for labels in chosen.labels)
-    assert count or chosen.show(None) == {}
-    assert max(map(len, sentences(tokenizer, tmp_path / "a.txt", max_length=8).input_ids), default=0) == min(longest, 8)
+def test_sentences_are_short_and_have_a_masked_word():
+    labels = np.full((3, 30), IGNORED)
+    labels[0, 25] = labels[1, 5] = labels[1, 29] = labels[2, 0] = 7
+    some = masked_sentences(Batch(np.arange(90).reshape(3, 30), labels=labels))
+    assert some.input_ids.tolist() == [[*range(30, 54)], [*range(60, 84)]]
+    assert masked_sentences(Batch(np.zeros((1, 30), int), labels=labels[:1])) is None

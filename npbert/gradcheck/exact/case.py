@@ -23,7 +23,7 @@ from npbert.gradcheck.inputs import (
     is_float_array,
     names_given,
 )
-from npbert.gradcheck.report import GradientError, Gradients
+from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable
 from npbert.io.messages import counted
 
@@ -150,7 +150,9 @@ class Case:
     def backward(self, y: Any, dy: Outputs, tape: Tape) -> dict[str, Any]:
         """Return the gradients of the parameters, and of the float inputs unless they are None.
 
-        y: forward's, with this tape. Raises: GradientError if a gradient is missing, or something is left on the tape.
+        y: forward's, with this tape.
+
+        Raises: GradientError if a gradient is missing or has another shape, or something is left on the tape.
         """
         dx, names = self.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape), list(self.float_inputs)
         try:
@@ -164,7 +166,11 @@ class Case:
             hint = hint if returned else "add the missing `return`"
             raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
         found = {name: parameter.grad for name, parameter in self.parameters.items()}
-        return found | {name: each for name, each in zip(names, returned, strict=True) if each is not None}
+        found |= {name: each for name, each in zip(names, returned, strict=True) if each is not None}
+        for name, array in self.variables.items():
+            if name in found and np.shape(found[name]) != array.shape:
+                raise WrongShapeError(name, found[name], array.shape)
+        return found
 
     def run_on_floats(self, dy: Outputs | np.random.Generator) -> Floats:
         """Run the layer on floats. Inputs for which backward returns None become constants. dy: an array, or its
@@ -186,10 +192,6 @@ class Case:
                 raise
             except Exception as error:
                 raise GradientError(f"backward raises {type(error).__name__}: {error}") from error
-            for name in found.keys() & self.float_inputs.keys():
-                if np.shape(found[name]) != values[name].shape:
-                    shapes = f"has shape {np.shape(found[name])}, and {name} {values[name].shape}"
-                    raise GradientError(f"the gradient of {name} {shapes}")
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
         arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]

@@ -47,7 +47,7 @@ def _size(node: ast.AST) -> int:
 
 
 def edit_of(place: CodePlace, kind: str, new: ast.expr, more: float = 0.0) -> Edit:
-    """Return the edit that puts another expression in a place. A name that is only passed on misses nothing."""
+    """Return the edit that puts another expression in a place. A value that is only passed on misses nothing."""
     if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
         kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
     is_late = isinstance(place.statement, ast.Return) or KINDS[kind].cost > CHEAP

@@ -2,7 +2,6 @@
 
 import ast
 import contextlib
-import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -92,22 +91,8 @@ class CodePlace:
 
     @property
     def is_handed_on(self) -> bool:
-        """True if its statement only returns or assigns it, and it was computed elsewhere: it is a name, or the result
-        of a function outside NumPy and Python."""
-        is_computed = not isinstance(self.expr, ast.Name | ast.Attribute) and not self._is_of_function
-        return (self.is_whole or self.is_one_of_several) and not is_computed
-
-    @property
-    def _is_of_function(self) -> bool:
-        called = self.expr
-        while isinstance(called, ast.Subscript):
-            called = called.value
-        with contextlib.suppress(Exception):  # of the author's code
-            func = eval(compiled_expression(called.func), {**self.code.scope, **self.env})  # type: ignore[attr-defined]
-            func = getattr(func, "__func__", func)
-            is_python = isinstance(func, types.FunctionType | type)
-            return is_python and not str(func.__module__).startswith(("numpy", "builtins"))
-        return False
+        """True if it is a name that its statement returns or assigns to another name."""
+        return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
 
 
 def places_in(code: Code) -> list[CodePlace]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import HOOK, Code, Replacement, filled
+from npbert.gradcheck.explain.code import HOOK, Code, Replacement, filled, parsed, replaced
 from npbert.gradcheck.explain.edits import Edit, edits_of, group_of, statement_edits
 from npbert.gradcheck.explain.grammar import rules_for
 from npbert.gradcheck.explain.places import WRITTEN, CodePlace, compiled_expression, places_in
@@ -26,6 +26,7 @@ _OFF_ROAD = 3.0  # the extra cost of a new expression whose numbers are not in t
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
 _TO_RUN = 1.0  # and than the first with which the code runs
 _SPOILED = 1000.0  # times the error: it was nearly right before. (One of two mistakes may hide the other)
+_VALUE = "__value__"
 Runs = Callable[[int], Trace]
 Made = tuple[Edit, Code, list[Outlook]]
 """A chosen edit, the code with it, and its wrong outputs."""
@@ -104,8 +105,9 @@ class Search:
         """True if the numbers with the edit occur in the right code, as far as known."""
         if self.right is None or place.hidden or not place.seen:
             return True
+        expression = replaced(edit.new, {id(place.expr): parsed(_VALUE)})
         try:
-            value = eval(compiled_expression(edit.new), {**self.code.scope, **place.env})
+            value = eval(compiled_expression(expression), {**self.code.scope, **place.env, _VALUE: place.value})
         except Exception:  # of the author's code, edited
             return False
         return all(map(self.right.has, telling(value)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code, filled, parsed, replaced
+from npbert.gradcheck.explain.code import Code, filled, parsed
 from npbert.gradcheck.explain.grammar import same
 from npbert.gradcheck.explain.places import CodePlace, broadcasts, compiled_expression
 
@@ -24,7 +24,8 @@ class Vocabulary:
 
     def __init__(self, code: Code, forward: str = "") -> None:
         self.code = code
-        expressions = sorted([*_read_in(code.tree), *_of_forward(forward)], key=lambda e: len(ast.dump(e)))
+        trees = [code.tree, *([Code.parsed(forward, {}).tree] if forward else [])]
+        expressions = sorted((e for tree in trees for e in _read_in(tree)), key=lambda e: len(ast.dump(e)))
         calls = [each for each in expressions if isinstance(each, ast.Call) and each.args]
         different = {ast.dump(ast.Call(each.func, each.args[1:], each.keywords)): each for each in calls}
         self._calls = list(different.values())[:_MOST_CALLS]
@@ -145,21 +146,3 @@ def _read_in(tree: ast.AST) -> list[ast.expr]:
 def _called(node: ast.AST) -> str:
     func = getattr(node, "func", None)
     return str(getattr(func, "attr", getattr(func, "id", "")))
-
-
-def _of_forward(source: str) -> list[ast.expr]:
-    """Return the expressions of forward, with its assignments substituted."""
-    if not source:
-        return []
-    found: list[ast.expr] = []
-    for function in Code.parsed(source, {}).tree.body:
-        made: dict[str, ast.expr] = {}
-        for statement in ast.walk(function):
-            value = getattr(statement, "value", None)
-            if isinstance(statement, ast.Assign | ast.Return) and isinstance(value, ast.expr):
-                names = [n for n in ast.walk(value) if isinstance(n, ast.Name) and n.id in made]
-                whole = replaced(value, {id(n): made[n.id] for n in names})
-                found += [*_read_in(value), *_read_in(whole)]
-                if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                    made[statement.targets[0].id] = whole
-    return found

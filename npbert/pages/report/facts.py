@@ -21,16 +21,13 @@ from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, version_in
 from npbert.training.state import MODEL_FOLDER
 
-_LONGEST_RUN, _SPEED = 1e9, "tokens_per_second"
-
 
 def facts_of(run: RunFiles) -> dict[str, str]:
     """Return the known facts of a run by name, without those that it has not recorded."""
-    seconds, sessions, speed = _clock(run.folder)
-    took = str(timedelta(seconds=round(seconds, 1))) + (f", in {sessions} sessions" if sessions > 1 else "")
+    seconds, speed = _clock(run.folder)
     known = {
         "steps": f"{run.step:,}",
-        "time": took if seconds else "",
+        "time": str(timedelta(seconds=round(seconds, 1))) if seconds else "",
         "speed": f"{speed:,.0f} tokens a second" if speed else "",
         "parameters": _parameters(run.folder / MODEL_FOLDER),
         "made by": f"npbert {version}" if (version := version_in(run.folder / SETTINGS_FILE)) else "",
@@ -83,15 +80,13 @@ def _parameters(folder: Path) -> str:
     return f"{sum(int(np.prod(shape)) for shape in shapes.values()):,} in {counted(len(shapes), 'tensor')}"
 
 
-def _clock(folder: Path) -> tuple[float, int, float]:
-    """Return the seconds of a run's sessions, their number, and the usual tokens per second."""
+def _clock(folder: Path) -> tuple[float, float]:
+    """Return the seconds of a run, and the usual tokens per second."""
     loader = import_extra("tensorboard.backend.event_processing.event_file_loader", extra="train").LegacyEventFileLoader
-    seconds, sessions, speeds = 0.0, 0, []
-    for path in filter(Path.is_file, sorted((folder / EVENTS_FOLDER).glob("events.out.tfevents.*"))):
-        times = []
-        for event in loader(str(path)).Load():
-            times.append(event.wall_time)
-            speeds += [value.simple_value for value in event.summary.value if value.tag == _SPEED]
-        if len(times) > 2 and 0 <= times[-1] - times[0] < _LONGEST_RUN:
-            seconds, sessions = seconds + times[-1] - times[0], sessions + 1
-    return seconds, sessions, float(np.median(speeds)) if speeds else 0.0
+    seconds, speeds = 0.0, []
+    for path in filter(Path.is_file, (folder / EVENTS_FOLDER).glob("events.out.tfevents.*")):
+        events = list(loader(str(path)).Load())
+        seconds += events[-1].wall_time - events[0].wall_time if events else 0
+        values = [value for event in events for value in event.summary.value]
+        speeds += [value.simple_value for value in values if value.tag == "tokens_per_second"]
+    return seconds, float(np.median(speeds)) if speeds else 0.0

@@ -52,8 +52,11 @@ def report_page(run: RunFiles) -> str:
     """
     undefined = import_extra("jinja2", extra="train").UndefinedError
     try:
-        known = _examples(run)
-        return _page("report.html", f"A run: {run.folder.resolve().name}", run=run, pictures=_pictures(run), **known)
+        last = run.report_rows[-1] if run.report_rows else {"kind": ""}
+        chosen = np.unique(np.linspace(0, len(run.report_rows) - 1, _STEPS).round().astype(int))
+        known: dict[str, Any] = {"run": run, "last": last, "pictures": _pictures(run, last)}
+        known["shown"] = [run.report_rows[place] for place in chosen] if run.report_rows else []
+        return _page("report.html", f"A run: {run.folder.resolve().name}", **known)
     except FileError:
         raise
     except (TypeError, ValueError, LookupError, AttributeError, undefined) as error:
@@ -76,7 +79,7 @@ def picture(draw: Callable[[], Any]) -> str:
     """Return a figure as an SVG data address, or a sentence with the reason why it is missing."""
     try:
         return "data:image/svg+xml;base64," + b64encode(as_bytes(draw(), "svg")).decode()
-    except (FileError, OSError) as error:
+    except (ValueError, OSError) as error:  # of numbers that have no picture, or a text with too many tokens
         return str(error)
 
 
@@ -102,15 +105,14 @@ def _numbers(run: RunFiles) -> list[list[str]]:
     chosen = sorted({*steps[:1], *steps[-1:], *(step for step in steps if step == run.best_step)})
     columns = {f"step {step:,}{' (the best)' if step == run.best_step else ''}": run.judged[step] for step in chosen}
     columns["baseline"] = run.baselines
-    told = [{_metric(name): _number(column[name]) for name in column if name != "step"} for column in columns.values()]
+    told = []
+    for column in columns.values():
+        numbers = {name.removeprefix("eval_"): value for name, value in column.items() if name != "step"}
+        told.append({name.replace("_", " "): _number(value) for name, value in numbers.items()})
     return [["held out", *columns], *_side_by_side(told)] if steps else []
 
 
-def _metric(name: str) -> str:
-    return name.removeprefix("eval_").replace("_", " ")
-
-
-def _pictures(run: RunFiles) -> dict[str, str]:
+def _pictures(run: RunFiles, last: dict[str, Any]) -> dict[str, str]:
     """Return the pictures by name, each from `picture`."""
     drawn: dict[str, Callable[[], Any]] = {
         "curves": lambda: plot_curves(run.metrics, baselines=run.baselines, best_step=run.best_step),
@@ -118,21 +120,13 @@ def _pictures(run: RunFiles) -> dict[str, str]:
         "updates": lambda: plot_update_ratios(run.layers),
         "updates_by_layer": lambda: plot_layers(run.layers, "update_ratios"),
     }
-    last = run.report_rows[-1] if run.report_rows else {}
-    if last.get("kind") in ("labels", "tags"):
-        drawn["answers"] = partial(plot_confusion, last["labels"], last["counts"])
-    if last.get("kind") == "numbers":
-        drawn["answers"] = partial(plot_predictions, last["pairs"])
+    if "counts" in last:
+        drawn["answers"] = lambda: plot_confusion(last["labels"], last["counts"])
+    if "pairs" in last:
+        drawn["answers"] = lambda: plot_predictions(last["pairs"])
     if text := _text(last):
-        drawn["attention"] = partial(_attention, run.folder / MODEL_FOLDER, text)
+        drawn["attention"] = lambda: plot_attention(run.folder / MODEL_FOLDER, text, layers=(1, -1))
     return {name: picture(draw) for name, draw in drawn.items()}
-
-
-def _attention(model: Path, text: str) -> Any:
-    try:
-        return plot_attention(model, text, layers=(1, -1))
-    except ValueError as error:  # for example a text with too many tokens
-        raise FileError(str(error)) from error
 
 
 def _text(row: dict[str, Any]) -> str:
@@ -144,16 +138,6 @@ def _text(row: dict[str, Any]) -> str:
         texts = one.get("texts") or " ".join(one["words"])
         return (texts if isinstance(texts, str) else texts[0])[:_CHARACTERS].encode("utf-8", "replace").decode()
     return ""
-
-
-def _examples(run: RunFiles) -> dict[str, Any]:
-    """Return the last row of shown.jsonl, and the predictions for masked words at some steps."""
-    rows = run.report_rows
-    if not rows:
-        return {"kind": ""}
-    masked = [row for row in rows if row["kind"] == "masked"]
-    chosen = {round(place) for place in np.linspace(0, len(masked) - 1, _STEPS)} if masked else ()
-    return {"kind": rows[-1]["kind"], "last": rows[-1], "masked": [masked[place] for place in sorted(chosen)]}
 
 
 def _number(value: float | None, form: str = ".4g") -> str:

@@ -43,18 +43,12 @@ def read_run(folder: str | Path) -> RunFiles:
     Raises: FileError if it is not a run's folder, has no numbers yet, or a wrong row; OSError.
     """
     folder = Path(folder)
-    if not folder.is_dir() or not (folder / SETTINGS_FILE).is_file():
-        missing = "it is a file" if folder.exists() else "it does not exist"
-        what = f"it has no {SETTINGS_FILE}" if folder.is_dir() else missing
-        raise FileError(f"{folder} is not a run of npbert pretrain or npbert finetune: {what}")
+    if not (folder / SETTINGS_FILE).is_file():
+        raise FileError(f"{folder} is not a run of npbert pretrain or npbert finetune: it has no {SETTINGS_FILE}")
     files = (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)
     metrics, layers, report_rows = (read_json_lines(folder / name, at_most=MOST_ROWS) for name in files)
     if not metrics:
         raise FileError(f"{folder / METRICS_FILE} has no numbers yet, wanted at least one step")
-    for row in metrics:
-        for name, value in row.items():
-            if not isinstance(value, int | float | None):
-                raise FileError(f"{folder / METRICS_FILE}: {name} is {value!r}, wanted a number")
     settings, ended = read_settings(folder / SETTINGS_FILE), (folder / PLOT_FILE).exists()
     baselines, best_step = judged_in(report_rows)
     return RunFiles(folder, settings, metrics, layers, report_rows, ended, best_step, baselines)

@@ -56,6 +56,7 @@ FLOATS = {
 
 LAWS = {
     "a mask of −∞": (attention, attention_vjp, W, np.array([[0, -INF, 0]])),
+    "a mask of −1e9": (attention, attention_vjp, W, np.array([[0, -1e9, 0]])),
     **of_each(
         {
             "1/x by logs": (lambda x: np.log(x) * 3, lambda x: 3 * np.exp(-np.log(x))),

@@ -111,14 +111,11 @@ STEPS = of_each(
 )
 """Steps have slope 0, and between them there is what is left."""
 
-TIES = of_each(
-    {
-        "a ReLU": (lambda x: np.maximum(x, 0), lambda x: np.where(x == 0, 2, x > 0)),
-        "to one side": (np.abs, lambda x: np.where(x < 0, 1, np.sign(x))),
-    },
-    AT_0,
-)
+TIES = of_each({"a ReLU": (lambda x: np.maximum(x, 0), lambda x: np.where(x == 0, 2, x > 0))}, AT_0)
 """At a tie no more is right than what lies between both sides."""
+
+SIDES = of_each({"a ReLU": (lambda x: np.maximum(x, 0), lambda x: (x > 0) * (1 + 1e-9))}, AT_0)
+"""On each side of a tie backward is right, too."""
 
 TWICE = {
     "a masked log, else none": (
@@ -160,6 +157,7 @@ WRONG = FORKED | {
         "hidden": held.HIDDEN,
         "memory": held.MEMORY,
         "tie": TIES,
+        "side": SIDES,
         "twice": TWICE,
     }.items()
     for each, case in group.items()

@@ -91,6 +91,11 @@ def _sized(*sizes: int, **options: Any) -> Build:
     return lambda cls, init: cls(*sizes, init, **options)
 
 
+def _rotary(features: int, **stretch: Any) -> Build:
+    """Return the Setting of rotary positions for heads of this size."""
+    return lambda cls, init: cls(features, 10.0, init.dtype, **stretch)
+
+
 def _given(*values: Any) -> Inputs:
     """Return a function for constant inputs."""
     return lambda rng: values
@@ -120,7 +125,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return lambda cls, init: cls(H, 0.3, bias=bias(RelativeBias, init), **distances)
 
     def rotary_attention(layer_class: Any, init: Init) -> Any:
-        return layer_class(2 * D, H, init, rotary=Rotary(2 * D // H, 10.0, init.dtype), dropout=0.3)
+        return layer_class(2 * D, H, init, rotary=_rotary(2 * D // H)(Rotary, init), dropout=0.3)
 
     def encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> Any:
         made = layer_class([layer()(EncoderLayer, init), layer(activation="gelu_new")(EncoderLayer, init)])
@@ -130,19 +135,17 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def pre_norm_encoder(layer_class: Any, init: Init) -> Any:
         return layer_class([layer()(PreNormEncoderLayer, init) for _ in range(2)], LayerNorm(D, init, eps=_EPS))
 
-    def model(layer_class: Any, init: Init, **changes: Any) -> Any:
-        return layer_class(replace(config, **changes), rng=init.rng, dtype=init.dtype)
+    def model(layer_class: Any, init: Init, changes: Any = None, **options: Any) -> Any:
+        return layer_class(replace(config, **changes or {}), rng=init.rng, dtype=init.dtype, **options)
 
-    def vectors(layer_class: Any, init: Init, **options: Any) -> Any:
-        return layer_class(config, rng=init.rng, dtype=init.dtype, **options)
+    def loss(inputs: Inputs, *, config: dict[str, Any] | None = None, parts: int = 0, **options: Any) -> Any:
+        """Return the Setting of a model's loss, over a whole batch or over one in parts."""
+        if parts:
+            return lambda cls, init: LossInParts(model(cls, init, config, **options), parts), inputs
+        return lambda cls, init: LossOf(model(cls, init, config, **options)), inputs
 
     def batch(**targets: Any) -> Inputs:
         return lambda rng: (shapes.batch(**targets),)
-
-    def of_model(*, config: dict[str, Any] | None = None, **targets: Any) -> Any:
-        """Return the Setting of a model's loss on a batch with these targets."""
-        changes = config or {}
-        return lambda cls, init: LossOf(model(cls, init, **changes)), batch(**targets)
 
     def grouped(count: int, labels: Array) -> Inputs:
         """Return a batch of groups of `count` sequences, each like those of the batch above."""
@@ -154,43 +157,34 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     ids, of_embeddings = shapes.ids[places], _given(shapes.ids[places], shapes.types[places], positions)
     words: dict[str, Any] = {"labels": shapes.word_labels, "next_sentence_label": shapes.next_sentence}
     one_without = np.where(np.arange(B)[:, None] == 1, IGNORED, shapes.word_labels)
+    numbers = np.array([0.5, -2.0, 3.0])[:B]
     turned = np.roll(np.flatnonzero(shapes.mask), shapes.N // 2)
     texts = np.arange(3 * B).reshape(B, 3)
     texts[-1, 2] = texts[0, 1]  # it answers the first query, too
     triples, texts_of_triples = _drawn((B, 3, D), also=(texts,)), grouped(3, texts)
     replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
     logits = _drawn((shapes.N, V), also=(shapes.packed_labels,))
+    weighted = _drawn((shapes.N, V), also=(shapes.packed_labels, np.linspace(0.5, 2, shapes.N)))
+    angles = _drawn(wide, also=(lengths.positions,))
     made: dict[str, tuple[Build, Inputs]] = {
         "Linear": (_sized(D, F), x),
-        "Tanh": (_made(), x),
-        "ReLU": (_made(), x),
-        "GELU": (_made(), x),
-        "TanhGELU": (_made(), x),
-        "SiLU": (_made(), x),
-        "Softmax": (_made(), x),
+        **dict.fromkeys(("Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "UnitLength"), (_made(), x)),
         "LayerNorm": (_sized(D, eps=_EPS), x),
         "Dropout": (_made(0.3), x),
         "Embedding": (_sized(V, D), _given(ids)),
         "Gather": (_made(), _drawn(rows, also=(read[::-1],))),
         "Unpack": (_made(), _drawn(rows, also=(turned, shapes.mask.shape))),
         "SoftmaxCrossEntropy": (_made(), logits),
-        "WeightedCrossEntropy": (
-            _made(),
-            _drawn((shapes.N, V), also=(shapes.packed_labels, np.linspace(0.5, 2, shapes.N))),
-        ),
+        "WeightedCrossEntropy": (_made(), weighted),
         "MeanSquaredError": (_made(), _drawn(rows, rows)),
-        "UnitLength": (_made(), x),
         "InBatchNegatives": (_made(3.0), triples),
         "InBatchNegatives, both ways": (_made(3.0, both_ways=True), triples),
         "CosineLoss": (_made(), _drawn((B, 2, D), also=(np.linspace(-1, 1, B),))),
         "CoSENT": (_made(3.0), _drawn((B, 2, D), also=(np.arange(B) % 3,))),
         "TripletLoss": (_made(0.5), triples),
         "DotProductAttention": (_made(H, 0.3), of_three),
-        "Rotary": (lambda cls, init: cls(2 * D // H, 10.0, init.dtype), _drawn(wide, also=(lengths.positions,))),
-        "Rotary, stretched": (
-            lambda cls, init: cls(2 * D // H, 10.0, init.dtype, stretch=(3.0, -0.5, 1.5, 1.2)),
-            _drawn(wide, also=(lengths.positions,)),
-        ),
+        "Rotary": (_rotary(2 * D // H), angles),
+        "Rotary, stretched": (_rotary(2 * D // H, stretch=(3.0, -0.5, 1.5, 1.2)), angles),
         "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
         "BinaryCrossEntropy": (_made(), _drawn((B, T), also=(replaced,))),
         "DistanceAttention, bias": (distance_attention(), _drawn(rows, rows, rows, also=(lengths,))),
@@ -228,32 +222,24 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "NextSentenceHead": (_sized(D), x),
         "ReplacedTokenHead": (_sized(D), x),
         "BertModel": (model, batch()),
-        "BertForPreTraining": of_model(**words),
-        "BertForPreTraining, sinusoidal, gelu_new": of_model(
-            config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}, **words
+        "BertForPreTraining": loss(batch(**words)),
+        "BertForPreTraining, sinusoidal, gelu_new": loss(
+            batch(**words), config={"position_embedding_type": "sinusoidal", "hidden_act": "gelu_new"}
         ),
         "BertForPreTraining, logits of all": (model, batch()),
-        "BertForMaskedLM": of_model(labels=one_without),
+        "BertForMaskedLM": loss(batch(labels=one_without)),
         "BertForMaskedLM, logits of all": (model, batch()),
-        "ElectraForPreTraining": of_model(labels=replaced),
-        "ReplacedTokenDetection": of_model(labels=one_without),
-        "BertForPreTraining, a batch in 3 parts": (lambda cls, init: LossInParts(model(cls, init), 3), batch(**words)),
-        "BertForSequenceClassification": of_model(config={"num_labels": 5}, labels=shapes.class_labels),
-        "BertForSequenceClassification, regression": of_model(
-            config={"num_labels": 1}, labels=np.array([0.5, -2.0, 3.0])[:B]
-        ),
-        "BertForMultipleChoice": (lambda cls, init: LossOf(model(cls, init)), grouped(2, shapes.next_sentence)),
-        "BertForSentenceVectors": (lambda cls, init: LossOf(vectors(cls, init)), texts_of_triples),
-        "BertForSentenceVectors, max, of length 1": (
-            lambda cls, init: LossOf(vectors(cls, init, pooling="max", normalize=True)),
-            texts_of_triples,
-        ),
-        "BertForSentenceVectors, a batch in 3 parts": (
-            lambda cls, init: LossInParts(vectors(cls, init, pooling="cls"), 3),
-            texts_of_triples,
-        ),
-        "BertForTokenClassification": of_model(config={"num_labels": V}, labels=shapes.word_labels),
-        "BertForQuestionAnswering": of_model(start_positions=shapes.starts, end_positions=shapes.ends),
+        "ElectraForPreTraining": loss(batch(labels=replaced)),
+        "ReplacedTokenDetection": loss(batch(labels=one_without)),
+        "BertForPreTraining, a batch in 3 parts": loss(batch(**words), parts=3),
+        "BertForSequenceClassification": loss(batch(labels=shapes.class_labels), config={"num_labels": 5}),
+        "BertForSequenceClassification, regression": loss(batch(labels=numbers), config={"num_labels": 1}),
+        "BertForMultipleChoice": loss(grouped(2, shapes.next_sentence)),
+        "BertForSentenceVectors": loss(texts_of_triples),
+        "BertForSentenceVectors, max, of length 1": loss(texts_of_triples, pooling="max", normalize=True),
+        "BertForSentenceVectors, a batch in 3 parts": loss(texts_of_triples, pooling="cls", parts=3),
+        "BertForTokenClassification": loss(batch(labels=shapes.word_labels), config={"num_labels": V}),
+        "BertForQuestionAnswering": loss(batch(start_positions=shapes.starts, end_positions=shapes.ends)),
     }
     return {name: Setting(_CLASSES[name.partition(",")[0]], *each) for name, each in made.items()}
 

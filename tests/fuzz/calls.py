@@ -35,8 +35,6 @@ def public_things() -> dict[str, Any]:
 
 
 THINGS = public_things()
-USES = {"embed": npbert.Embed, "classify": npbert.Classify, "tag": npbert.Tag, "fill-mask": npbert.FillMask}
-"""Tasks whose calls take options, by the checkpoint of each."""
 LAYERS = [npbert.GELU(), npbert.NO_TAPE, npbert.Tape(), npbert.Sequences([1, 2]), len, int, np.float32, object()]
 LAYERS += [npbert.BertConfig(9, 4, 1, 2, 8, max_position_embeddings=8), b"bytes", {1, 2}]
 
@@ -58,22 +56,6 @@ def an_argument(rng: Rng, base: Base, depth: int = 0) -> Any:
     return pick(rng, [pick(rng, NASTY), pick(rng, NASTY), array, array, whole, pick(rng, things), several])
 
 
-@kind(1)
-def options(rng: Rng, base: Base, folder: Path) -> Call:
-    """What is given to a task beside its texts, and to npbert.finetune beside its lists."""
-    name = pick(rng, [*USES, "finetune"])
-    texts = pick(rng, [["the cat", "a dog"], ["the cat", pick(rng, NASTY)], pick(rng, NASTY)])
-    if name == "finetune":
-        names = ["held_out", "sample_weight", "class_weight", "max_length", "epochs", "task", "seed", "overwrite"]
-        given = {each: an_argument(rng, base) for each in rng.choice(names, int(rng.integers(1, 3))).tolist()}
-        labels = pick(rng, [["no", "yes"], [0.5, 1.5], [pick(rng, NASTY), 1], an_argument(rng, base)])
-        fixed = {"model": base.checkpoints["classify"], "folder": folder / "run", "steps": 1, "max_length": 16}
-        return lambda: checked(name, npbert.finetune, [texts, labels], {**fixed, **given})
-    task = USES[name].from_pretrained(base.checkpoints[name])
-    names = [each for each in inspect.signature(type(task).__call__).parameters if each not in ("self", "texts")]
-    return lambda: checked(name, task, [texts], {each: an_argument(rng, base) for each in names})
-
-
 def checked(said: str, of: Any, given: list[Any], named: dict[str, Any]) -> Any:
     """What it gives. A wrong argument may raise what Python raises, but nothing that says that nobody looked."""
     try:
@@ -83,7 +65,7 @@ def checked(said: str, of: Any, given: list[Any], named: dict[str, Any]) -> Any:
         raise Nonsense(f"{type(error).__name__} from {said}({given!r:.300}, {named!r:.200}): {error}") from error
 
 
-@kind(4)
+@kind(5)
 def calls(rng: Rng, base: Base, folder: Path) -> Call:
     """A class or a function, called; and a method of what it makes."""
     name = pick(rng, list(THINGS))

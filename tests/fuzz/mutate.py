@@ -10,43 +10,12 @@ import numpy as np
 Rng = np.random.Generator
 
 DEEP = "[" * 3000 + "]" * 3000
-NASTY: list[Any] = [None, True, False, 0, 1, 2, -1, 3, 2**31, 10**12, 2**63, 10**30, 0.5, -0.0, 1e-300, 1e308]
-NASTY += [float("nan"), float("inf"), -float("inf"), [], [1], [[]], [None], ["a", "b"], {}, {"0": "a"}, {"": ""}, [{}]]
-NASTY += [
-    "",
-    " ",
-    "0",
-    "1",
-    "x",
-    "é",
-    "\u00a0",
-    "\u202e",
-    "a" * 5000,
-    "\x1b[31m",
-    "\ud800",
-    "\n",
-    "\t",
-    "a\tb",
-    "[PAD]",
-]
-NASTY += ["[MASK]", "../..", "/dev/null", "nan", "-100", "1e999", "9" * 5000, "\u200b"]
-NASTY_BYTES = [
-    b"",
-    b"\x00",
-    b"\xff",
-    b"\xfe\xff",
-    b"\xef\xbb\xbf",
-    b"\r",
-    b"\n\n\n",
-    b"\t\t",
-    b'"',
-    b"'",
-    b",",
-    b"{",
-    b"]",
-]
-NASTY_BYTES += [b"\xed\xa0\x80", b"\xc2\xa0", b"\xe2\x80\xae", b"\x1b[2J", b"\x9b", b"[MASK]", b"-100", b"nan", b"inf"]
-NASTY_BYTES += [b"a" * 5000, b" " * 3000, b"9" * 5000, DEEP.encode(), b"\xf0\x9f\x98\x80", b"-DOCSTART-"]
+NASTY: list[Any] = [None, True, False, 0, 1, 2, -1, 2**31, 2**63, 10**30, 0.5, 1e-300, 1e308]
+NASTY += [float("nan"), float("inf"), [], [1], [[]], [None], ["a", "b"], {}, {"0": "a"}, {"": ""}]
+NASTY += ["", "a" * 5000, "\n", "a\tb", "9" * 5000]
+NASTY += ["0", "x", "é", "\u202e", "\x1b[31m", "\ud800", "[PAD]", "[MASK]", "/dev/null", "-100", "1e999"]
+NASTY_BYTES = [b"", b"\n\n\n", b"\t\t", b"a" * 5000, b" " * 3000, b"9" * 5000, DEEP.encode()]
+NASTY_BYTES += b"\x00 \xff \xfe\xff \xef\xbb\xbf \xed\xa0\x80 \xe2\x80\xae \x1b[2J \x9b ' , { ] nan [MASK]".split(b" ")
 
 
 def pick(rng: Rng, choices: Any) -> Any:
@@ -65,26 +34,22 @@ def spoil_bytes(rng: Rng, data: bytes) -> bytes:
 
 
 def spoil_json(rng: Rng, value: Any) -> Any:
-    """The value with one to three of its parts replaced, dropped, doubled, wrapped or renamed."""
+    """The value with one to three of its parts replaced, dropped, wrapped, scaled or renamed."""
     value = copy.deepcopy(value)
     for _ in range(int(rng.integers(1, 4))):
         if not isinstance(value, dict | list) or not value:
             return pick(rng, NASTY)
-        owner = value
-        while True:
+        owner, inner = {"": value}, value
+        while isinstance(inner, dict | list) and inner and (inner is value or rng.random() < 0.7):
+            owner = inner
             key = pick(rng, list(owner) if isinstance(owner, dict) else range(len(owner)))
             inner = owner[key]
-            if not isinstance(inner, dict | list) or not inner or rng.random() < 0.3:
-                break
-            owner = inner
         match int(rng.integers(6)):
             case 0:
                 del owner[key]
             case 1 if isinstance(owner, dict):
                 owner[str(pick(rng, NASTY))] = inner
-            case 1:
-                owner.insert(key, copy.deepcopy(inner))
-            case 2 if isinstance(inner, int | float) and not isinstance(inner, bool):
+            case 2 if isinstance(inner, int | float):
                 owner[key] = inner * pick(rng, [-1, 0, 2, 0.5, 10**6, 1e300]) + pick(rng, [0, 1])
             case 3:
                 owner[key] = pick(rng, [[inner], {"a": inner}, str(inner), [inner, inner]])
@@ -117,9 +82,6 @@ def spoil(rng: Rng, path: Path) -> None:
     data = path.read_bytes()
     if path.suffix == ".json":
         data = json_bytes(rng, json.loads(data or b"{}"))
-    elif path.suffix == ".jsonl" and data and rng.random() < 0.7:
-        row = pick(rng, data.splitlines())
-        data = data.replace(row, json_bytes(rng, json.loads(row)))
     elif path.suffix in (".txt", ".toml", ".jsonl"):
         data = spoil_lines(rng, data.decode(), " ")
     else:

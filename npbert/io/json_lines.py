@@ -21,18 +21,14 @@ class JsonLines:
     """The rows of the file at `path`, created with the first row. Existing rows stay, except those after `after_step`,
     from a run that was killed after its last saved state.
 
-    reached: the step of the last existing row, or 0.
-
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
 
     def __init__(self, path: Path, *, after_step: int) -> None:
         self.path = path
-        self.reached = 0
         if path.exists():
             with atomic_write(path) as written, written.open("w", encoding="utf-8", newline="\n") as file:
                 for row in _rows(path):
-                    self.reached = max(self.reached, row["step"])
                     if row["step"] <= after_step:
                         file.write(json.dumps(row) + "\n")
 

@@ -113,10 +113,10 @@ def test_other_settings_another_model_other_code_or_other_files(tmp_path, monkey
     monkeypatch.setattr("npbert.training.reads._code", lambda: this.code)
     together(3, check)
     for changes, said in (
-        ({"steps": 7}, r"2 has another value for steps than process 0: 7 and not 12"),
-        ({"bias": 0.1}, r"1 has another value of classifier\.bias than process 0"),
-        ({"code": "1.1"}, r"2 has another code of npbert than process 0"),
-        ({"held_out": "b"}, r"2 has another held-out file dev than process 0"),
+        ({"steps": 7}, "2 differs from process 0: steps was 12 and is 7"),
+        ({"bias": 0.1}, r"1 differs from process 0: value of classifier\.bias was .*"),
+        ({"code": "1.1"}, r"2 differs from process 0: code of npbert was 1.0 and is 1.1"),
+        ({"held_out": "b"}, r"2 differs from process 0: held-out file dev was a and is b"),
     ):
         with pytest.raises(ValueError, match=f"^process {said}$"):
             together(3, lambda communicator, changes=changes: check(communicator, **changes))
@@ -127,7 +127,7 @@ def test_other_data():
         labels = np.array([1, int(communicator.rank == 1)])
         check_same_batch(communicator, Batch(np.array([[5, 6], [7, 8]]), labels=labels))
 
-    with pytest.raises(ValueError, match=r"^process 1 has another batch, so other files, than process 0$"):
+    with pytest.raises(ValueError, match=r"^process 1 differs from process 0: checksum of the batch was"):
         together(3, check)
 
 

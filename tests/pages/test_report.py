@@ -119,10 +119,6 @@ SAID = {
         {"shown": [{**SHOWN["answers"][0], "worst": [{**_ANSWER, "excerpt": ["", "אחת", " שתיים שלוש"]}]}]},
         ["<bdi>… <mark>אחת</mark> שתיים שלוש …</bdi>"],
     ),
-    "the guess at each step": (
-        {"shown": [masked(10, "dog"), masked(20, "dog"), masked(30, "the")]},
-        ["1. the dog 50.0% the: 25.0% dog 50.0% the: 25.0% ✓ the 50.0%"],
-    ),
 }  # fmt: skip
 
 

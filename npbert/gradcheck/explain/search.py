@@ -20,7 +20,6 @@ from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_f
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
-_AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
 _UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
 _OFF_ROAD = 3.0  # the extra cost of a new expression whose numbers are not in the right code
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
@@ -33,14 +32,10 @@ Made = tuple[Edit, Code, list[Outlook]]
 
 
 class Search:
-    """now: the errors of the code, by sample. runs: of a right code, by sample, if any. made: the kinds of the earlier
-    edits, likely mistakes elsewhere too
-    """
+    """now: the errors of the code, by sample. runs: of a right code, by sample, if any."""
 
-    def __init__(
-        self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None, made: Collection[str]
-    ) -> None:
-        self.code, self.trial, self.now, self.made = code, trial, now, made
+    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None) -> None:
+        self.code, self.trial, self.now = code, trial, now
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.right = runs(self.first) if runs else None
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
@@ -85,7 +80,7 @@ class Search:
                 more -= _UNKNOWN
             for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):
                 if kind:
-                    self._push((KINDS[kind].cost + more - _AGAIN * (kind in self.made),), kind, place)
+                    self._push((KINDS[kind].cost + more,), kind, place)
 
     def _push(self, rank: tuple[float, ...], thing: Edit | str, place: CodePlace | None) -> None:
         heapq.heappush(self._waiting, (rank, next(self._number), thing, place))

@@ -15,7 +15,6 @@ from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _AROUND = ("missing factor", "missing term", "sign of the whole")  # they put something around existing code
-_HANDED_ON = 1.0  # the extra cost for a name that is only passed on
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
 """Kinds for computed numbers, not for a range, an axis or an index."""
 
@@ -46,12 +45,10 @@ def _size(node: ast.AST) -> int:
 
 
 def edit_of(place: CodePlace, kind: str, new: ast.expr) -> Edit:
-    """Return the edit that puts another expression in a place. A value that is only passed on misses nothing."""
+    """Return the edit that puts another expression in a place."""
     if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
         kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
-    is_late = isinstance(place.statement, ast.Return) or KINDS[kind].cost > CHEAP
-    more = _HANDED_ON if is_late and place.is_handed_on else 0.0
-    return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)
+    return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new)
 
 
 def group_of(rule: Rule) -> str:

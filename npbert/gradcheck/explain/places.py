@@ -89,11 +89,6 @@ class CodePlace:
         is_one = isinstance(self.holder, ast.Tuple | ast.List | ast.Dict)
         return is_one and self.holder is getattr(self.statement, "value", None)
 
-    @property
-    def is_handed_on(self) -> bool:
-        """True if it is a name that its statement returns or assigns to another name."""
-        return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
-
 
 def places_in(code: Code) -> list[CodePlace]:
     """Return all expressions whose value is read, outer before inner ones, and the arrays that are written into."""

@@ -15,6 +15,7 @@ from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _AROUND = ("missing factor", "missing term", "sign of the whole")  # they put something around existing code
+_RETURNED = 1.0  # the extra cost for a name that is only returned: its value was computed elsewhere
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
 """Kinds for computed numbers, not for a range, an axis or an index."""
 
@@ -48,7 +49,8 @@ def edit_of(place: CodePlace, kind: str, new: ast.expr) -> Edit:
     """Return the edit that puts another expression in a place."""
     if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
         kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
-    return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new)
+    more = _RETURNED if place.is_returned_name else 0.0
+    return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)
 
 
 def group_of(rule: Rule) -> str:

@@ -89,6 +89,12 @@ class CodePlace:
         is_one = isinstance(self.holder, ast.Tuple | ast.List | ast.Dict)
         return is_one and self.holder is getattr(self.statement, "value", None)
 
+    @property
+    def is_returned_name(self) -> bool:
+        """True if it is a name, returned alone or with others."""
+        is_name = isinstance(self.expr, ast.Name | ast.Attribute) and isinstance(self.statement, ast.Return)
+        return is_name and (self.is_whole or self.is_one_of_several)
+
 
 def places_in(code: Code) -> list[CodePlace]:
     """Return all expressions whose value is read, outer before inner ones, and the arrays that are written into."""

@@ -59,8 +59,8 @@ class Mending:
             self._search = self._next(code)
 
     def _next(self, code: Code) -> Search | None:
-        now = self._states[-1]
-        return Search(code, self.trial, self.forward, now, self._runs) if wrong_in(now) else None
+        now, made = self._states[-1], {step.finding.kind for step in self._made}
+        return Search(code, self.trial, self.forward, now, self._runs, made) if wrong_in(now) else None
 
     @property
     def _told(self) -> int:

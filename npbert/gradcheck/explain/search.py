@@ -21,7 +21,7 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
 _UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
-_OFF_ROAD = 3.0  # the extra cost of a new expression whose numbers are not in the right code
+_AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
 _TO_RUN = 1.0  # and than the first with which the code runs
 _SPOILED = 1000.0  # times the error: it was nearly right before. (One of two mistakes may hide the other)
@@ -32,10 +32,14 @@ Made = tuple[Edit, Code, list[Outlook]]
 
 
 class Search:
-    """now: the errors of the code, by sample. runs: of a right code, by sample, if any."""
+    """now: the errors of the code, by sample. runs: of a right code, by sample, if any. made: the kinds of the earlier
+    edits, likely mistakes elsewhere too
+    """
 
-    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None) -> None:
-        self.code, self.trial, self.now = code, trial, now
+    def __init__(
+        self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None, made: Collection[str]
+    ) -> None:
+        self.code, self.trial, self.now, self.made = code, trial, now, made
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.right = runs(self.first) if runs else None
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
@@ -80,21 +84,18 @@ class Search:
                 more -= _UNKNOWN
             for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):
                 if kind:
-                    self._push((KINDS[kind].cost + more,), kind, place)
+                    self._push((KINDS[kind].cost + more - _AGAIN * (kind in self.made),), kind, place)
 
     def _push(self, rank: tuple[float, ...], thing: Edit | str, place: CodePlace | None) -> None:
         heapq.heappush(self._waiting, (rank, next(self._number), thing, place))
 
     def _anew(self, cost: float, kind: str, place: CodePlace | None) -> Iterator[Edit]:
-        """Yield the edits of a kind that write something new in a place, if it then has a number of the right code.
-        Queue the others for later."""
+        """Yield the edits of a kind that write something new in a place, if it then has a number of the right code."""
         assert place
         for edit in edits_of(place, self.vocabulary, kind):
             edit = replace(edit, more=edit.more + cost - KINDS[kind].cost)
             if self._leads_on(place, edit):
                 yield edit
-            else:
-                self._push((cost + _OFF_ROAD,), edit, place)
 
     def _leads_on(self, place: CodePlace, edit: Edit) -> bool:
         """True if the numbers with the edit occur in the right code, as far as known."""

@@ -80,7 +80,7 @@ def _rank(search: Mending) -> tuple[int, float]:
 
 
 def _searches(
-    samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: int
+    samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: float
 ) -> dict[FunctionType, Mending]:
     """Return the search of each function, until one succeeds. Changes of existing code come before additions."""
     searches: dict[FunctionType, Mending] = {}
@@ -89,7 +89,7 @@ def _searches(
             oracle = LayerOracle(samples, each)
             code = replace(Code.of(each), leaves_functions=each in forward)
             searches[each] = Mending(code, oracle, forward=_of_same_owner(each, forward))
-        search, share = searches[each], tries // min(2, len(theirs) - count)
+        search, share = searches[each], int(tries) // min(2, len(theirs) - count)
         search.run(share, most)
         tries -= share - search.trial.left
         if tries <= 0 or not search.left:

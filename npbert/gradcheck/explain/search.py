@@ -25,6 +25,7 @@ _AGAIN = 2.0  # the discount for a new expression of a kind that was missing bef
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
 _TO_RUN = 1.0  # and than the first with which the code runs
 _SPOILED = 1000.0  # times the error: it was nearly right before. (One of two mistakes may hide the other)
+_PART = 0.1  # of a try, for the numbers of one expression
 _VALUE = "__value__"
 Runs = Callable[[int], Trace]
 Made = tuple[Edit, Code, list[Outlook]]
@@ -101,6 +102,7 @@ class Search:
         """True if the numbers with the edit occur in the right code, as far as known."""
         if self.right is None or place.hidden or not place.seen:
             return True
+        self.trial.left -= _PART
         expression = replaced(edit.new, {id(place.expr): parsed(_VALUE)})
         try:
             value = eval(compiled_expression(expression), {**self.code.scope, **place.env, _VALUE: place.value})

@@ -23,7 +23,7 @@ NO_MODELS = [name for name, setting in CATALOGUE.items() if ".models." not in se
 @pytest.mark.parametrize("name", one_in(3, CATALOGUE))
 def test_every_derivative_is_right(name):
     """Along two directions, in both ways. (tests/test_gradients.py has each derivative by itself, and
-    tests/gradcheck/test_prove.py proves all of them.)"""
+    tests/gradcheck/test_prove.py proves them, a third each time.)"""
     layer, inputs, rng = CATALOGUE[name].make()
     check_directions(layer, *inputs, rng=rng, directions=2).raise_if_wrong()
 

@@ -17,7 +17,7 @@ from typing import ClassVar
 import npbert
 from npbert.cli.command import Command, UsageError, switch
 from npbert.cli.log import messages_on_standard_error, speaks, tell
-from npbert.cli.parser import first_argument, help_of, usage, values_of
+from npbert.cli.parser import help_of, usage, values_of
 from npbert.io.errors import Fields, InputError, Setting
 from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, printable
@@ -46,6 +46,8 @@ COMMANDS = {
 }
 
 
+SWITCHES = ("-q", "--quiet", "-v", "--verbose", "-h", "--help")
+"""The options that may come before the name of a command."""
 USERS = (ValueError, LookupError, OSError, ImportError, FloatingPointError)
 """The errors of a user's value, a file or the setup."""
 
@@ -92,7 +94,7 @@ def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
         with messages_on_standard_error(say=lambda problem: _say(problem, kind)):
             try:
                 words = list(words)
-                while kind.commands and (name := first_argument(words, kind)):
+                while kind.commands and (name := _first_argument(words)):
                     kind, prog = _below(kind, name), f"{prog} {name}"
                     words.remove(name)
                 status = _run(kind, prog, words)
@@ -103,6 +105,12 @@ def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         _say_stopped()
         return 130
+
+
+def _first_argument(words: Sequence[str]) -> str:
+    """Return the first word after switches such as -q, or "" if it is an option."""
+    first = next((word for word in words if word not in SWITCHES), "")
+    return "" if first.startswith("-") else first
 
 
 def _below(kind: type[Command], name: str) -> type[Command]:
@@ -117,7 +125,7 @@ def _below(kind: type[Command], name: str) -> type[Command]:
 
 def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     if sys.stdout is None:  # closed before the program began
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
     start, given = time.perf_counter(), values_of(words, kind)
     if "help" in given:
         print(help_of(prog, kind), end="")
@@ -148,7 +156,7 @@ def _say(problem: Warning | BaseException, kind: type[Command]) -> str:
 
 def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
-    if isinstance(error, UsageError) or (isinstance(error, InputError) and _is_about_an_option(error, kind)):
+    if _is_about_an_option(error, kind):
         if speaks():
             more = f"{'':<7}{prog} --help for more\n{prog}: error: {printable(_say(error, kind))}"
             tell(f"usage: {usage(prog, kind)}\n{more}")
@@ -166,8 +174,10 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     return 1
 
 
-def _is_about_an_option(error: InputError, kind: type[Command]) -> bool:
-    """True if the value of an option is wrong; False if it is a line of a file."""
+def _is_about_an_option(error: Exception, kind: type[Command]) -> bool:
+    """True if a word or the value of an option is wrong; False if it is a line of a file."""
+    if isinstance(error, UsageError) or not isinstance(error, InputError):
+        return isinstance(error, UsageError)
     first = error.says[0] if error.says else ""
     return not error.where and bool(kind.called(first if isinstance(first, Setting) else Setting(error.what)))
 

@@ -60,11 +60,8 @@ class Command:
     commands: ClassVar[dict[str, tuple[str, str, str]]] = {}
     """Its subcommands by name: the path of the class, imported on use; the extra that it needs, if any; its line in the
     help."""
-    below: ClassVar[str] = "command"
     shares_work: ClassVar[bool] = False
     """True for a command that several processes can share."""
-    also_called: ClassVar[dict[str, str]] = {}
-    """Names of errors for what the command calls otherwise."""
 
     def __post_init__(self) -> None:
         """Raise InputError for a missing argument or option."""
@@ -88,8 +85,7 @@ class Command:
         """Return this command's name for a setting, or "" if it has none."""
         if isinstance(named, Place):
             return str(named)
-        name = cls.also_called.get(named.name, named.name)
-        flags = [flag(entry) for entry in cls.entries() if entry.name == name]
+        flags = [flag(entry) for entry in cls.entries() if entry.name == named.name]
         return " ".join([*flags, *named.values]) if flags else ""
 
     def run(self) -> int:

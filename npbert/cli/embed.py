@@ -8,19 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from npbert.cli.command import argument, switch
 from npbert.cli.options import COLUMNS, FilesCommand
-from npbert.cli.predict import rows_of
-from npbert.cli.text import (
-    JSON_LINES,
-    STANDARD_INPUT,
-    check_output,
-    name_of,
-    read_array,
-    read_lines,
-    write_array,
-    write_json_lines,
-)
+from npbert.cli.text import JSON_LINES, STANDARD_INPUT, name_of, read_array, read_lines, write_array, write_json_lines
 from npbert.data.tables import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Classify, Embed
 from npbert.inference.rerank import RERANKED, rerank
@@ -56,7 +48,7 @@ class VectorCommand(FilesCommand):
         wanted=at_least(1),
     )
 
-    columns: ClassVar[tuple[str, ...]] = ("text", "delimiter", "first_row")
+    shared: ClassVar = {"for a file with columns": "text delimiter first_row"}
 
     def embed(self) -> Embed:
         """Return Embed for the model in the folder, with the options. Raises: as Embed.from_pretrained."""
@@ -65,15 +57,13 @@ class VectorCommand(FilesCommand):
 
     def read(self) -> tuple[Sequence[int], list[Any]]:
         """Return the line numbers and the texts of the file."""
-        columns = self.columns_of(None)
-        if columns is None and self.input.endswith(TABLE_ENDINGS):
+        if columns := self.columns_of(None):
+            return self.read_columns(columns)
+        if self.input.endswith(TABLE_ENDINGS):
             wanted = "a text on each line; --text says which column to take"
             raise FileError(f"{self.input} is a table", wanted=wanted)
-        if columns is None:
-            texts = read_lines(self.input)
-            return range(1, len(texts) + 1), texts
-        places, texts = rows_of(self.input, columns)
-        return [place["line"] for place in places], texts
+        texts = read_lines(self.input)
+        return range(1, len(texts) + 1), texts
 
 
 @dataclass
@@ -96,19 +86,21 @@ class EmbedCommand(VectorCommand):
         wanted=one_of(PRECISIONS),
     )
 
-    columns: ClassVar = COLUMNS
+    shared: ClassVar = {"for a file with columns": COLUMNS}
     endings: ClassVar = (".npy", *JSON_LINES)
 
-    def write(self) -> None:
-        """Compute and write the vectors."""
+    def rows(self) -> Iterable[Any]:
+        """The text and the vector of each line."""
         embed = self.embed()
         _, texts = self.read()
-        vectors = embed(texts, batch_size=self.batch_size)
+        return zip(texts, embed(texts, batch_size=self.batch_size), strict=True)
+
+    def write(self, rows: Iterable[Any]) -> None:
+        """Write the vectors, as an array or as lines."""
         if self.output.endswith(".npy"):
-            write_array(at_precision(vectors, self.precision), self.output)
+            write_array(at_precision(np.array([vector for _, vector in rows]), self.precision), self.output)
         else:
-            rows = ({"text": text, "vector": vector.tolist()} for text, vector in zip(texts, vectors, strict=True))
-            write_json_lines(rows, self.output)
+            write_json_lines(({"text": text, "vector": vector.tolist()} for text, vector in rows), self.output)
 
 
 @dataclass
@@ -142,40 +134,40 @@ class SearchCommand(VectorCommand):
     top_k: int = setting(5, "how many lines to find for each query", wanted=at_least(1))
     json: bool = switch("print a line of JSON for each query, also on a terminal")
 
-    def run(self) -> int:
-        """Find and write the hits."""
-        check_output(self.output, self.input, endings=JSON_LINES)
-        are_from_standard_input = self.queries == (STANDARD_INPUT,)
-        if self.input == STANDARD_INPUT and are_from_standard_input:
-            raise ValueError(
-                "the lines and the queries cannot both come from standard input: wanted a file, or a query"
-            )
-        embed = self.embed()  # a wrong folder is an error before queries are read
+    def rows(self) -> Iterable[Any]:
+        """The hits of each query. Empty lines are never found."""
+        embed = self.embed()
         judge = Classify.from_pretrained(self.rerank) if self.rerank else None
-        places, texts = self.read()
-        queries = read_lines(STANDARD_INPUT) if are_from_standard_input else self.queries
+        lines, texts = self.read()
+        queries = read_lines(STANDARD_INPUT) if self.queries == (STANDARD_INPUT,) else list(self.queries)
         if not all(query.strip() for query in queries):
             raise ValueError("a query is empty: there is nothing to search for")
         numbers = [number for number, text in enumerate(texts) if text.strip()]
+        known = [texts[number] for number in numbers]
         if self.vectors:
             vectors = self._read_vectors(embed, len(texts))[numbers]
         else:
-            vectors = embed([texts[number] for number in numbers], batch_size=self.batch_size)
+            vectors = embed(known, batch_size=self.batch_size)
         count = max(RERANKED, self.top_k) if judge else self.top_k
-        found = embed.semantic_search(embed(queries, batch_size=self.batch_size), vectors, top_k=count)
-        rows = []
-        for query, hits in zip(queries, found, strict=True):
-            known = [(numbers[hit.corpus_id], hit.score) for hit in hits]
+        for query, hits in zip(queries, embed.semantic_search(queries, vectors, top_k=count), strict=True):
+            found = [(hit.corpus_id, hit.score) for hit in hits]
             if judge:
-                order = rerank(judge, query, [texts[number] for number, _ in known])
-                known = [(known[hit.corpus_id][0], hit.score) for hit in order[: self.top_k]]
-            shown = [{"line": places[number], "text": texts[number], "score": score} for number, score in known]
-            rows.append({"query": query, "hits": shown})
+                order = rerank(judge, query, [known[hit.corpus_id] for hit in hits])[: self.top_k]
+                found = [(hits[hit.corpus_id].corpus_id, hit.score) for hit in order]
+            shown = [{"line": lines[numbers[n]], "text": known[n], "score": score} for n, score in found]
+            yield {"query": query, "hits": shown}
+
+    def write(self, rows: Iterable[Any]) -> None:
+        """Write the hits; on a terminal, one line of the screen for each."""
         if self.output or self.json or not sys.stdout.isatty():
-            write_json_lines(rows, self.output, for_people=not self.json)
-        else:
-            _print_hits(rows)
-        return 0
+            super().write(rows)
+            return
+        width = shutil.get_terminal_size().columns
+        for row in rows:
+            print(printable(row["query"]))
+            for hit in row["hits"]:
+                line = f"{hit['score']:8.3f}  line {hit['line']:<6,}{printable(hit['text'])}"
+                print(line if len(line) <= width else f"{line[: width - 1]}…")
 
     def _read_vectors(self, embed: Embed, count: int) -> Any:
         vectors, shape = read_array(self.vectors), (count, embed.model.config.hidden_size)
@@ -185,13 +177,3 @@ class SearchCommand(VectorCommand):
         if vectors.dtype.kind == "i" and embed.similarity_fn_name != "cosine":
             raise FileError(f"{self.vectors} has vectors without lengths", wanted="float16: the folder compares by dot")
         return vectors
-
-
-def _print_hits(rows: Iterable[dict[str, Any]]) -> None:
-    """Print each query and its hits for a terminal, one line of the screen for each hit."""
-    width = shutil.get_terminal_size().columns
-    for row in rows:
-        print(printable(row["query"]))
-        for hit in row["hits"]:
-            line = f"{hit['score']:8.3f}  line {hit['line']:<6,}{printable(hit['text'])}"
-            print(line if len(line) <= width else f"{line[: width - 1]}…")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, ClassVar
 
 from npbert.cli.command import argument, switch
 from npbert.cli.options import SettingsCommand, command_of
@@ -17,11 +16,10 @@ from npbert.io.json_lines import finite_or_null
 from npbert.io.messages import printable
 from npbert.models import PRESETS, load_config
 from npbert.training.finetune import FinetuneSettings, Judged, evaluate_files
-from npbert.training.metrics import ClassScores
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER
-from npbert.training.tasks import FinetuneTask, TaskSettings, task_class
+from npbert.training.tasks import FinetuneTask, TaskSettings
 
 _WIDTH = 80
 
@@ -43,8 +41,6 @@ class EvaluateCommand(SettingsCommand):
         "print JSON instead of a table: a line for each file (for a pre-trained model, one line for all)"
     )
 
-    kind: ClassVar = TaskSettings
-
     def run(self) -> int:
         """Print the metrics."""
         path = Path(self.folder) / SETTINGS_FILE
@@ -62,7 +58,6 @@ class EvaluateCommand(SettingsCommand):
 
     def _settings_of_checkpoint(self) -> TaskSettings:
         settings: TaskSettings = self.read_settings()
-        task_class(settings)
         load_config(self.folder)  # raises the error for a wrong folder
         if "max_length" in self.given or self.settings:
             return settings
@@ -80,41 +75,32 @@ class EvaluateCommand(SettingsCommand):
         run = Pretraining(settings, path.parent)
         numbers = run.evaluate()
         if self.json:
-            row = finite_or_null({"files": self.files, **numbers, "baselines": run.baselines})
-            write_json_lines([row], for_people=False)
+            write_json_lines([finite_or_null({"files": self.files, **numbers, "baselines": run.baselines})])
         else:
             print_table(numbers, run.baselines)
 
     def _print(self, judged: list[Judged]) -> None:
-        if self.json:
-            write_json_lines(map(_row, judged), for_people=False)
-            return
         for path, metrics, task, baselines, classes in judged:
+            labels = {name: scores._asdict() for name, scores in classes.items()}
+            if self.json:
+                row = {"file": path, **finite_or_null(metrics)}
+                write_json_lines([{**row, "labels": labels} if labels else row])
+                continue
             print_table(metrics, baselines, title=path, task=task)
-            _print_classes(classes)
-        print_advice(*((each.metrics, each.baselines) for each in judged))
-
-
-def _row(judged: Judged) -> dict[str, Any]:
-    row: dict[str, Any] = {"file": judged.path, **finite_or_null(judged.metrics)}
-    labels = {name: scores._asdict() for name, scores in judged.classes.items()}
-    return {**row, "labels": labels} if labels else row
+            if labels:
+                print(f"{'label':<34}{'precision':>10}{'recall':>10}{'f1':>10}{'examples':>12}")
+            for name, (precision, recall, f1, support) in classes.items():
+                shown = shorten(printable(name), 30, placeholder="…")
+                print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
+        if not self.json:
+            print_advice(*((each.metrics, each.baselines) for each in judged))
 
 
 def print_advice(*judged: tuple[Numbers, Numbers]) -> None:
     """Print advice, once, for a model that gives all examples of a file the same label."""
-    accuracies = [(each["accuracy"], known.get("accuracy")) for each, known in judged if each.get("matthews") == 0]
+    accuracies = [(own["accuracy"], known.get("accuracy")) for own, known in judged if own.get("matthews") == 0]
     if any(own == known for own, known in accuracies):
         print("the model gives every example the same label; train longer, or with a higher --learning-rate")
-
-
-def _print_classes(classes: dict[str, ClassScores]) -> None:
-    """A line for each label, of at most 80 columns."""
-    if classes:
-        print(f"{'label':<34}{'precision':>10}{'recall':>10}{'f1':>10}{'examples':>12}")
-    for name, (precision, recall, f1, support) in classes.items():
-        shown = shorten(printable(name), 30, placeholder="…")
-        print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
 
 
 def print_table(
@@ -125,8 +111,8 @@ def print_table(
         return
     head = f"{task.before if task else 'knowing frequencies':>24}" if baselines else ""
     names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]
-    room = _WIDTH - 10 - len(head)
-    title = title if len(title) < room else f"…{title[2 - room :]}"
+    longest = _WIDTH - 12 - len(head)
+    title = title if len(title) <= longest else f"…{title[1 - longest :]}"
     width = max(24, len(title) + 1, *(len(name) + 3 for name in names))
     print(f"{title:<{width}}{'model':>10}{head}")
     for name, (key, value) in zip(names, numbers.items(), strict=True):
@@ -142,7 +128,6 @@ def check_places(settings: PretrainSettings | FinetuneSettings, path: Path, name
     for name in names:
         given = getattr(settings, name, ())
         for place in (given,) if isinstance(given, str) else given:
-            is_relative = place and place not in PRESETS and not Path(place).is_absolute()
-            if is_relative and not Path(place).exists():
+            if place and place not in PRESETS and not Path(place).exists():
                 none = f"{name} is {place!r} in {path}, which does not exist in {Path.cwd()}"
                 raise FileError(f"{none}; start this command in the folder where the run was started")

@@ -41,28 +41,23 @@ class ExamplesCommand(Command):
 
 def example_files() -> dict[str, list[str]]:
     """Return the lines of each file."""
-    known, held_out = ([_spoken_by(*names) for names in permutations(group, 2)] for group in (KNOWN, HELD_OUT))
+    books: dict[str, list[str]] = {"one": [], "two": [], "held-out": []}
+    labelled: dict[str, list[str]] = {"train": [], "dev": []}
+    for names in (KNOWN, HELD_OUT):
+        for number, (first, second) in enumerate(permutations(names, 2)):
+            book = books["held-out" if names is HELD_OUT else ("one", "two")[number % 2]]
+            for line in DIALOGUES[9]:
+                spoken = line.replace("Romeo", first).replace("Juliet", second)
+                book += re.split("(?<=[.?!]) +", spoken)  # a sentence a line, and a blank line after each dialogue
+                row = f"{'question' if '?' in spoken else 'statement'}\t{spoken}"
+                if row not in labelled["train"] + labelled["dev"]:
+                    labelled["train" if names is KNOWN else "dev"].append(row)
+            book.append("")
     return {
-        "books/one.txt": _sentences(known[::2]),
-        "books/two.txt": _sentences(known[1::2]),
-        "held-out.txt": _sentences(held_out),
-        "train.tsv": _labelled(known),
-        "dev.tsv": [row for row in _labelled(held_out) if row not in _labelled(known)],
+        "books/one.txt": books["one"],
+        "books/two.txt": books["two"],
+        "held-out.txt": books["held-out"],
+        "train.tsv": labelled["train"],
+        "dev.tsv": labelled["dev"],
         "sentences.txt": list(DIALOGUES[9]),
     }
-
-
-def _spoken_by(first: str, second: str) -> list[str]:
-    return [line.replace("Romeo", first).replace("Juliet", second) for line in DIALOGUES[9]]
-
-
-def _sentences(dialogues: list[list[str]]) -> list[str]:
-    """Return a sentence a line, and a blank line after each dialogue."""
-    text = "".join(f"{line}\n" for lines in dialogues for line in [*lines, ""])
-    return re.sub("(?<=[.?!]) +", "\n", text).splitlines()
-
-
-def _labelled(dialogues: list[list[str]]) -> list[str]:
-    """Return each line once, after its label: question or statement."""
-    lines = dict.fromkeys(line for lines in dialogues for line in lines)
-    return [f"{'question' if '?' in line else 'statement'}\t{line}" for line in lines]

@@ -16,6 +16,7 @@ from npbert.cli.command import Command, argument, switch
 from npbert.cli.learn_watch import watch
 from npbert.data import load_dialogue
 from npbert.io.errors import Wanted
+from npbert.io.messages import counted
 from npbert.io.settings import setting
 from npbert.learn import (
     FOLDER,
@@ -52,21 +53,10 @@ class FolderCommand(Command):
         folder = folder_of(self.folder)
         return folder, option_of(folder)
 
-    def all(self) -> Chosen:
-        """Return every exercise with its file."""
-        return [find(exercise.code, self.place()[0]) for exercise in EXERCISES.values()]
-
-
-@dataclass
-class ExerciseCommand(FolderCommand):
-    """Base class of a command for one exercise."""
-
-    exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, such as 02", bool))
-
-    def judged(self) -> tuple[Exercise, Path, Verdict]:
-        """Return the exercise, its file, and its verdict."""
-        exercise, path = find(self.exercise, self.place()[0])
-        return exercise, path, check(exercise, path)
+    def chosen(self, exercise: str | None = None) -> Chosen:
+        """Return the exercise, or every exercise, with its file."""
+        names = [exercise] if exercise is not None else [each.code for each in EXERCISES.values()]
+        return [find(name, self.place()[0]) for name in names]
 
 
 @dataclass
@@ -93,12 +83,10 @@ class LearnCommand(FolderCommand):
         """Write the missing exercises."""
         folder, option = self.place()
         written, (first, *_) = write_missing(folder), EXERCISES.values()
-        said = f"Wrote {len(written)} exercises into {folder}{'' if folder.is_absolute() else '/'}."
+        said = f"Wrote {counted(len(written), 'exercise')} into {folder}{'' if folder.is_absolute() else '/'}."
         if not written:
             where = "this folder" if folder == Path() else folder
             said = f"All {len(EXERCISES)} exercises are already in {where}. Nothing was changed."
-        elif len(written) == 1:
-            said = f"Wrote {folder / written[0].file_name}."
         print(f"{said}\n\nOpen {folder / first.file_name}: it describes the first exercise. Then:\n")
         print(f"  npbert learn check {first.code}{option}        check your answer")
         print(f"  npbert learn check --watch{option}   check whenever you save a file")
@@ -117,16 +105,31 @@ class CheckCommand(FolderCommand):
 
     def run(self) -> int:
         """Check, and print the result. Returns 0 if all answers are right, else 1."""
-        folder, option = self.place()
-        chosen = self.all() if self.exercise is None else [find(self.exercise, folder)]
+        _, option = self.place()
+        chosen = self.chosen(self.exercise)
         if self.watch:
             watch(chosen, option, self.mend)
-        if self.exercise is None:
-            return _check_all(chosen, option)
-        ((exercise, path),) = chosen
-        verdict = check(exercise, path)
-        print(printing.answer(exercise, verdict, option, mends=self.mend, path=path))
-        return int(verdict.status != RIGHT)
+        if self.exercise is not None:
+            ((exercise, path, verdict),) = _checked(chosen)
+            print(printing.answer(exercise, verdict, option, mends=self.mend, path=path))
+            return int(verdict.status != RIGHT)
+        count, told = 0, False
+        for exercise, _, verdict in _checked(chosen):
+            count += verdict.status == RIGHT
+            if verdict.status == WRONG and not told:
+                print(printing.answer(exercise, verdict, option), end="\n\n", flush=True)
+                told = True
+            else:
+                print(printing.summary(exercise, verdict, option), flush=True)
+        print(f"\n{count} of {len(chosen)} are right")
+        return int(count < len(chosen))
+
+
+@dataclass
+class ExerciseCommand(FolderCommand):
+    """Base class of a command for one exercise."""
+
+    exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, such as 02", bool))
 
 
 @dataclass
@@ -143,14 +146,16 @@ class HintCommand(ExerciseCommand):
     def run(self) -> int:
         """Print the hint, for the first part that is not right yet if the hints are by part."""
         folder, option = self.place()
-        exercise, part = exercise_of(self.exercise), ""
-        if self.number == 4:
-            exercise, _, verdict = self.judged()
-            print(printing.edits(exercise, verdict))
+        exercise = exercise_of(self.exercise)
+        has_file = (folder / exercise.file_name).is_file()
+        if self.number < 4 and not (exercise.has_hints_of_parts and has_file):
+            print(printing.hint(exercise, self.number, "", option))
             return 0
-        if exercise.has_hints_of_parts and (folder / exercise.file_name).is_file():
-            part = self.judged()[-1].part
-        print(printing.hint(exercise, self.number, part, option))
+        ((exercise, _, verdict),) = _checked(self.chosen(self.exercise))
+        if self.number == 4:
+            print(printing.edits(exercise, verdict))
+        else:
+            print(printing.hint(exercise, self.number, verdict.part, option))
         return 0
 
 
@@ -160,7 +165,7 @@ class ShowCommand(ExerciseCommand):
 
     def run(self) -> int:
         """Print both answers. Returns 1 if yours is not right yet."""
-        exercise, path, verdict = self.judged()
+        ((exercise, path, verdict),) = _checked(self.chosen(self.exercise))
         if verdict.status == RIGHT:
             print(printing.show(exercise, path))
             return 0
@@ -196,7 +201,7 @@ class DemoCommand(FolderCommand):
     def run(self) -> int:
         """Train, and print the progress. Returns 1 if no layer is right, or the learner's code fails."""
         print("Checking your exercises …", flush=True)
-        right = [(exercise, path) for exercise, path, verdict in _checked(self.all()) if verdict.status == RIGHT]
+        right = [(exercise, path) for exercise, path, verdict in _checked(self.chosen()) if verdict.status == RIGHT]
         out, printed = sys.stdout, Printed()
         with contextlib.redirect_stdout(printed):  # a layer that prints would do so thousands of times
             status = _train(right, lambda line: print(line, file=out, flush=True))
@@ -205,28 +210,10 @@ class DemoCommand(FolderCommand):
         return status
 
 
-def _check_all(chosen: Chosen, option: str) -> int:
-    """Print a line for each, and explain the first wrong answer."""
-    count, told = 0, False
-    for exercise, _, verdict in _checked(chosen):
-        count += verdict.status == RIGHT
-        if verdict.status == WRONG and not told:
-            print(printing.answer(exercise, verdict, option), end="\n\n", flush=True)
-            told = True
-        else:
-            print(printing.summary(exercise, verdict, option), flush=True)
-    print(f"\n{count} of {len(chosen)} are right")
-    return int(count < len(chosen))
-
-
 def _checked(chosen: Chosen) -> Iterator[tuple[Exercise, Path, Verdict]]:
-    """Yield each exercise with its verdict. In a terminal, show the current one."""
+    """Yield each exercise with its verdict."""
     for exercise, path in chosen:
-        at_work = f"{exercise.code} {exercise.title} …" if sys.stderr.isatty() else ""
-        print(at_work, end="", file=sys.stderr, flush=True)
-        verdict = check(exercise, path)
-        print(f"\r{' ' * len(at_work)}\r" if at_work else "", end="", file=sys.stderr, flush=True)
-        yield exercise, path, verdict
+        yield exercise, path, check(exercise, path)
 
 
 def _train(right: Chosen, say: Callable[[str], None]) -> int:
@@ -238,7 +225,7 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
         return 1
     say(printing.indented(f"Your layers in this BERT: {', '.join(taking_part)}. The others are the library's.", ""))
     if "Softmax" in own.things:
-        say(printing.indented("(Your Softmax is right, but not used here: attention contains its own.)", ""))
+        say("(Your Softmax is right, but not used here: attention contains its own.)")
     say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
     if isinstance(stopped, Failure):

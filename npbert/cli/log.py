@@ -13,14 +13,14 @@ from npbert.io.messages import LOGGER, printable, quiet
 
 
 @contextmanager
-def messages_on_standard_error(level: int = logging.INFO, say: Callable[[Warning], str] = str) -> Iterator[None]:
-    """Within it, npbert's log from `level` on and all warnings are lines on standard error. say: words a warning.
+def messages_on_standard_error(say: Callable[[Warning], str] = str) -> Iterator[None]:
+    """Within it, npbert's log and all warnings are lines on standard error. say: words a warning.
 
     Afterwards, the logging and warnings of the program are as before.
     """
     handler, before = _Lines(), (LOGGER.level, LOGGER.propagate)
     LOGGER.addHandler(handler)
-    LOGGER.setLevel(level)
+    LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
     try:
         with warnings.catch_warnings():
@@ -34,17 +34,10 @@ def messages_on_standard_error(level: int = logging.INFO, say: Callable[[Warning
 
 
 class _Lines(logging.Handler):
-    """A handler that prints `npbert: a note or a warning` or `npbert: error: …`, each detail only once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: set[str] = set()
+    """A handler that prints `npbert: a note or a warning` or `npbert: error: …`."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = f"npbert: {'error: ' * (record.levelno >= logging.ERROR)}{printable(record.getMessage())}"
-        if record.levelno > logging.DEBUG or line not in self.said:
-            self.said.add(line)
-            tell(line)
+        tell(f"npbert: {'error: ' * (record.levelno >= logging.ERROR)}{printable(record.getMessage())}")
 
 
 def tell(line: str) -> None:

@@ -10,13 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbert.cli.command import Command, argument
-from npbert.cli.text import check_output, name_of, note, read_texts
+from npbert.cli.text import check_output, note, read_texts
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.inference import Embed, FillMask
 from npbert.io.errors import InputError, Wanted, at_least
-from npbert.io.files import FileError
-from npbert.io.messages import counted
 from npbert.io.settings import setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
@@ -41,7 +39,6 @@ class PlotCommand(Command):
       npbert plot curves run --output curves.pdf"""
 
     commands: ClassVar = PICTURES
-    below: ClassVar = "picture"
 
 
 @dataclass
@@ -73,16 +70,16 @@ class Picture(Command):
 class AttentionPicture(Picture):
     """Draw the attention of each head, for a text or a pair of texts."""
 
-    text: tuple[str, ...] = argument("TEXT", "one text, or a pair", default=())
+    text: tuple[str, ...] = argument(
+        "TEXT", "one text, or a pair", default=(), wanted=Wanted("one text or a pair", lambda text: 0 < len(text) < 3)
+    )
     layers: tuple[str, ...] = setting(
         (), "only these layers, counted from 1, or from -1 at the end", value="N", wanted=_WHOLE_NUMBERS
     )
 
     def draw(self) -> Any:
         """The figure."""
-        if len(self.text) > 2:
-            raise ValueError(f"TEXT has {len(self.text)} texts, wanted one or a pair; put a text with spaces in quotes")
-        text = self.text[0] if len(self.text) == 1 else (self.text[0], self.text[1])
+        text: Any = self.text[0] if len(self.text) == 1 else self.text
         return plot_attention(self.folder, text, layers=[int(layer) for layer in self.layers] or None)
 
 
@@ -117,8 +114,6 @@ class EmbeddingsPicture(Picture):
         """The figure."""
         lines = read_texts(self.input, "columns, wanted a text, or a text and a label")
         rows = [parts for parts in lines if "".join(parts).strip()]
-        if len(rows) < 2:
-            raise FileError(f"{name_of(self.input)} has {counted(len(rows), 'text')}, wanted at least 2")
         vectors = Embed.from_pretrained(self.folder)([parts[0] for parts in rows])
         return plot_embeddings(vectors, [parts[-1] for parts in rows])
 

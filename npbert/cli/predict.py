@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,17 +11,13 @@ from npbert.cli.options import COLUMNS, FilesCommand
 from npbert.cli.text import name_of, read_all, read_lines, read_texts
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
-from npbert.data.tables import TABLE_ENDINGS, json_rows, read_table
-from npbert.inference import Answer, AnswerSpan, Classify, FillMask, Tag
-from npbert.inference.classify import Label
+from npbert.data.tables import TABLE_ENDINGS, json_rows
+from npbert.inference import Answer, Classify, FillMask, Tag
 from npbert.io.errors import at_least
 from npbert.io.settings import setting
-from npbert.training.tasks import TaskSettings
 
 _QUESTION = "question", "passage,context"
-_ONE_OR_TWO = "one, or two with a tab between them; for a file with more columns, give --text"
-Places = list[dict[str, int]]
-"""The place of each text, or nothing."""
+_WANTED = "texts, wanted one, or two with a tab between them; for a file with more columns, give --text"
 
 
 @dataclass
@@ -37,10 +33,9 @@ class FillMaskCommand(FilesCommand):
 
     def rows(self) -> Iterable[Any]:
         """The words."""
-        texts = read_lines(self.input)
-        predictions = FillMask.from_pretrained(self.folder)(texts, top_k=self.top_k)
-        found = [[[token._asdict() for token in tokens] for tokens in masks] for masks in predictions]
-        return ({"text": text, "masks": masks} for text, masks in zip(texts, found, strict=True))
+        fill_mask, texts = FillMask.from_pretrained(self.folder), read_lines(self.input)
+        for text, masks in zip(texts, fill_mask(texts, top_k=self.top_k), strict=True):
+            yield {"text": text, "masks": [[token._asdict() for token in tokens] for tokens in masks]}
 
 
 @dataclass
@@ -55,31 +50,20 @@ class ClassifyCommand(FilesCommand):
       npbert classify run test.tsv --output labels.jsonl
       npbert classify folder test.csv --text sentence1 --text-pair sentence2"""
 
-    columns: ClassVar = COLUMNS
+    shared: ClassVar = {"for a file with columns": COLUMNS}
 
     def rows(self) -> Iterable[Any]:
         """The labels."""
-        run = self.run_settings()
+        classify, run = self.model_of_run(Classify)
         columns = self.columns_of(run, TABLE_ENDINGS)
-        if columns is not None:
-            places, texts = rows_of(self.input, columns)
+        if columns:
+            lines, texts = self.read_columns(columns)
         else:
-            lines = read_texts(self.input, f"texts, wanted {_ONE_OR_TWO}")
-            places, texts = [{} for _ in lines], [tuple(parts) if len(parts) == 2 else parts[0] for parts in lines]
-        results: Sequence[Label | float] = self.use(Classify, run)(texts)
-        return [
-            {**place, "text": text, **({"score": result} if isinstance(result, float) else result._asdict())}
-            for place, text, result in zip(places, texts, results, strict=True)
-        ]
-
-
-def rows_of(path: str, settings: TaskSettings) -> tuple[Places, list[Any]]:
-    """Return a text, or two, from the columns of each row, and the line where it ends."""
-    names = [settings.text, *([settings.text_pair] if settings.text_pair else [])]
-    header, text = settings.first_row == "header", read_all(path)
-    rows = read_table(name_of(path), names, delimiter=settings.delimiter, header=header, text=text)
-    texts = [tuple(row.values) if len(names) == 2 else row.values[0] for row in rows]
-    return [{"line": row.place.line} for row in rows], texts
+            texts = [tuple(parts) if len(parts) == 2 else parts[0] for parts in read_texts(self.input, _WANTED)]
+        for number, (text, result) in enumerate(zip(texts, classify(texts), strict=True)):
+            row = {"line": lines[number]} if columns else {}
+            label = {"score": result} if isinstance(result, float) else result._asdict()
+            yield {**row, "text": text, **label}
 
 
 @dataclass
@@ -97,32 +81,25 @@ class TagCommand(FilesCommand):
 
     words: bool = switch("split lines only at spaces, if they are words already")
 
-    columns: ClassVar = ("text",)
+    shared: ClassVar = {"for a file with columns": "text"}
 
     def rows(self) -> Iterable[Any]:
         """The tags."""
-        run = self.run_settings()
-        places, texts = self._texts(self.columns_of(run, (".conll",)))
-        results = self.use(Tag, run)(texts)
-        return [
-            {
-                **place,
-                "text": text if isinstance(text, str) else " ".join(text),
-                "words": [word._asdict() for word in result.words],
-                "entities": [entity._asdict() for entity in result.entities],
-                **({"words_cut_off": result.cut} if result.cut else {}),
-            }
-            for place, text, result in zip(places, texts, results, strict=True)
-        ]
-
-    def _texts(self, columns: TaskSettings | None) -> tuple[Places, Sequence[str | list[str]]]:
-        if columns is None and not self.input.endswith(".conll"):
-            lines = read_lines(self.input)
-            return [{} for _ in lines], [line.split() for line in lines] if self.words else lines
-        word_column = column_number("text", columns.text if columns else "0")
-        text = read_all(self.input)
-        sentences = read_conll(name_of(self.input), word_column=word_column, tag_column=None, text=text)
-        return [{"line": each.place.line} for each in sentences], [each.words for each in sentences]
+        tag, run = self.model_of_run(Tag)
+        columns = self.columns_of(run, (".conll",))
+        texts: list[Any]
+        if columns or self.input.endswith(".conll"):
+            column, text = column_number("text", columns.text if columns else "0"), read_all(self.input)
+            sentences = read_conll(name_of(self.input), word_column=column, tag_column=None, text=text)
+            places, texts = [{"line": each.place.line} for each in sentences], [each.words for each in sentences]
+        else:
+            texts = [line.split() if self.words else line for line in read_lines(self.input)]
+            places = [{} for _ in texts]
+        for place, text, result in zip(places, texts, tag(texts), strict=True):
+            row = {**place, "text": text if isinstance(text, str) else " ".join(text)}
+            row["words"] = [word._asdict() for word in result.words]
+            row["entities"] = [entity._asdict() for entity in result.entities]
+            yield {**row, "words_cut_off": result.cut} if result.cut else row
 
 
 @dataclass
@@ -142,13 +119,12 @@ class AnswerCommand(FilesCommand):
 
     def rows(self) -> Iterable[Any]:
         """The answers."""
+        answer, _ = self.model_of_run(Answer)
         asked = self._asked()
-        answer = self.use(Answer, self.run_settings())
         answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], self.n_best)
-        return [
-            {**({"id": id_} if id_ else {}), "question": question, "answers": list(map(AnswerSpan._asdict, spans))}
-            for (id_, question, *_), spans in zip(asked, answers, strict=True)
-        ]
+        for (id_, question, *_), spans in zip(asked, answers, strict=True):
+            row = {"question": question, "answers": [span._asdict() for span in spans]}
+            yield {"id": id_, **row} if id_ else row
 
     def _asked(self) -> list[Question]:
         if self.question is not None:

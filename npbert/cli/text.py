@@ -16,8 +16,10 @@ from npbert.io.json_lines import with_floats
 from npbert.io.messages import LOGGER, is_quiet
 
 STANDARD_INPUT = "-"
-DIGITS, SHOWN_DIGITS = 9, 4
-"""The digits of a number in a file or a pipe, enough for every bit of a float32, and on a terminal."""
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+"""The endings of a file of JSON lines."""
+DIGITS = 9
+"""The digits of a number, enough for every bit of a float32."""
 _C1 = re.compile("[\x7f-\x9f\ud800-\udfff]")  # valid in JSON, but not on a terminal or in UTF-8
 
 
@@ -31,13 +33,8 @@ def read_all(path: str) -> str:
 
     Raises: FileError if it is empty, not UTF-8, or a stream of more than 256 MiB; OSError if it cannot be read.
     """
-    try:
-        read = _standard_input() if path == STANDARD_INPUT else read_bytes(Path(path))
-    except FileNotFoundError as error:
-        wanted = "wanted a file of text, or text on standard input"
-        raise FileNotFoundError(error.errno, f"{error.strerror}; {wanted}", path) from error
-    LOGGER.debug("read %s: %d bytes", name_of(path), len(read))
-    text = decode(read, name_of(path))
+    text = decode(_standard_input() if path == STANDARD_INPUT else read_bytes(Path(path)), name_of(path))
+    LOGGER.debug("read %s: %d characters", name_of(path), len(text))
     if not text.strip():
         raise FileError(f"{name_of(path)} is empty, wanted text")
     return text
@@ -76,10 +73,6 @@ def note(line: str) -> None:
         print(line, flush=True)
 
 
-JSON_LINES = (".jsonl", ".ndjson", ".json")
-"""The endings of a file of JSON lines."""
-
-
 def check_output(path: str, read: str = STANDARD_INPUT, *, endings: Sequence[str] = ()) -> None:
     """Check, before the work, that `path` can be written. An empty path is standard output.
 
@@ -93,23 +86,24 @@ def check_output(path: str, read: str = STANDARD_INPUT, *, endings: Sequence[str
         raise InputError(what="output", got=path, wanted=f"a name that ends in one of {', '.join(endings)}")
 
 
-def write_json_lines(rows: Iterable[Any], path: str = "", *, for_people: bool = True) -> None:
-    """Write each row as a line of JSON, to a file (whole or not at all) or to standard output.
-
-    for_people: on a terminal, print numbers with few digits."""
-    digits = SHOWN_DIGITS if for_people and not path and sys.stdout.isatty() else DIGITS
-    written_rows = (json.dumps(rounded(row, digits), ensure_ascii=False, allow_nan=False) for row in rows)
-    lines = (_C1.sub(lambda found: f"\\u{ord(found.group()):04x}", row) + "\n" for row in written_rows)
+def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
+    """Write each row as a line of JSON, to a file (whole or not at all) or to standard output."""
+    texts = (json.dumps(rounded(row), ensure_ascii=False, allow_nan=False) for row in rows)
+    lines = (f"{_C1.sub(_escaped, text)}\n".encode() for text in texts)
     if not path:
-        sys.stdout.buffer.writelines(line.encode() for line in lines)  # JSON is UTF-8, on every terminal
+        sys.stdout.buffer.writelines(lines)  # JSON is UTF-8, on every terminal
         return
-    with write_where_asked(Path(path)) as written, written.open("w", encoding="utf-8", newline="\n") as file:
+    with write_where_asked(Path(path)) as written, written.open("wb") as file:
         file.writelines(lines)
 
 
-def rounded(value: Any, digits: int) -> Any:
-    """Return the value with every float in it rounded to `digits` digits: a float64 from a float32 would show 16."""
-    return with_floats(value, lambda number: float(f"{number:.{digits}g}"))
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"
+
+
+def rounded(value: Any) -> Any:
+    """Return the value with every float in it rounded: a float64 from a float32 would show 16 digits."""
+    return with_floats(value, lambda number: float(f"{number:.{DIGITS}g}"))
 
 
 def read_array(path: str) -> Array:

@@ -17,7 +17,7 @@ from npbert.cli.options import SettingsCommand, command_of
 from npbert.cli.text import note
 from npbert.compute import num_threads
 from npbert.data.corpus import text_files
-from npbert.data.tokenizer import SPECIAL, Tokenizer
+from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_max_length
 from npbert.io.errors import InputError, Setting
 from npbert.io.extras import import_extra
@@ -54,15 +54,15 @@ class TrainCommand(SettingsCommand):
 
     def run(self) -> int:
         """Train. Of several processes, the first prints for all."""
-        path = Path(self.folder)
-        if not self.resume and (path / STATE_FILE).exists():
+        if not self.resume and (Path(self.folder) / STATE_FILE).exists():
             raise FileError(f"{self.folder} already has a run; continue it with --resume, or choose another folder")
         settings: AnySettings = self._settings_to_go_on_with() if self.resume else self.read_settings()
         communicator = world()
         try:
             with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
                 share_cores(communicator)
-                self._check(settings)
+                if not self.resume:
+                    self._check(settings)
                 return self._train(settings, communicator)
         except Exception:
             if communicator.is_first:
@@ -87,18 +87,14 @@ class TrainCommand(SettingsCommand):
         print_table(numbers, run.baselines, task=getattr(run, "task", None))
         print_advice((numbers, run.baselines))
         if communicator.is_first:  # the others do not know its files
-            self._print_end(run)
+            best, state = run.trainer.progress.best_step, Path(self.folder) / STATE_FILE
+            model = state.parent / MODEL_FOLDER
+            print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
+            megabytes = state.stat().st_size / 1e6
+            if megabytes >= _WORTH_DROPPING and has_tensors(state):
+                says = f"{state} ({megabytes:,.0f} MB) is only needed to make the run longer; to delete it:"
+                note(f"{says}\n  {_again(self.name, self.folder)} --no-keep-state")
         return 0
-
-    def _print_end(self, run: Any) -> None:
-        folder = Path(self.folder)
-        steps, best = counted(run.trainer.step, "step"), run.trainer.progress.best_step
-        print(f"after {steps}; the model of step {best} is in {folder / MODEL_FOLDER}")
-        state = folder / STATE_FILE
-        megabytes = state.stat().st_size / 1e6
-        if megabytes >= _WORTH_DROPPING and has_tensors(state):
-            says = f"{state} ({megabytes:,.0f} MB) is only needed to make the run longer; to delete it:"
-            note(f"{says}\n  {_again(self.name, self.folder)} --no-keep-state")
 
     def _settings_to_go_on_with(self) -> AnySettings:
         path = Path(self.folder) / SETTINGS_FILE
@@ -110,17 +106,15 @@ class TrainCommand(SettingsCommand):
             only = "only its length may change, by --steps, --epochs or --patience"
             says = f" continues with the settings in the folder: {only}; not by "
             raise InputError((Setting("resume"), says, Setting(changed[0])))
-        given = self.given
-        if "epochs" in given:
-            given = {"steps": 0, **given}  # replaces an earlier number of steps
         began = command_of(path.parent)
         if began != self.name:
             raise FileError(f"{self.folder} has a run of another command; to continue it: {_again(began, self.folder)}")
-        settings = load_settings(self.kind, path, **given)
+        no_steps = {"steps": 0} if "epochs" in self.given else {}  # epochs replace an earlier number of steps
+        settings = load_settings(self.kind, path, **{**no_steps, **self.given})
         check_places(settings, path, ("corpus", "vocabulary", "train", "held_out", "model"))
         return settings
 
-    def _check(self, settings: AnySettings) -> None:
+    def _check(self, settings: Any) -> None:
         """Raise InputError for settings that do not fit together, before the texts are read."""
         if settings.model not in PRESETS and Path(settings.model).is_dir() and "max_length" in self.given:
             check_max_length(settings.max_length, load_config(settings.model))
@@ -146,24 +140,19 @@ class PretrainCommand(TrainCommand):
     kind: ClassVar = PretrainSettings
     run_class: ClassVar = Pretraining
 
-    def _check(self, settings: AnySettings) -> None:
+    def _check(self, settings: Any) -> None:
         """Also raise InputError for a vocabulary that knows no word of the corpus, and warn if it knows few."""
         super()._check(settings)
-        assert isinstance(settings, PretrainSettings)
-        share = 0.0 if self.resume else _unknown_share(settings)
+        tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
+        with text_files(Path(settings.corpus[0]))[0].open(encoding="utf-8", errors="replace") as file:
+            lines = list(islice(file, _LOOKED_AT))
+        ids = [number for text in tokenizer.encode(lines) for number in text.ids[1:-1]]
+        share = ids.count(tokenizer.unk_id) / max(1, len(ids))
         if share == 1:
             wanted = "a vocabulary with words of the corpus; npbert vocab makes one"
             raise InputError(what="vocabulary", got=settings.vocabulary, wanted=wanted)
         if share > _FEW_KNOWN:
             LOGGER.warning("the vocabulary %s lacks %.0f%% of the words", settings.vocabulary, 100 * share)
-
-
-def _unknown_share(settings: PretrainSettings) -> float:
-    """Return the share of unknown tokens in the first lines of the corpus."""
-    tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
-    with text_files(Path(settings.corpus[0]))[0].open(encoding="utf-8", errors="replace") as file:
-        tokens = [token for text in tokenizer.encode(list(islice(file, _LOOKED_AT))) for token in text.tokens[1:-1]]
-    return tokens.count(SPECIAL["unk_id"]) / max(1, len(tokens))
 
 
 @dataclass

@@ -74,7 +74,7 @@ class Batch(_Named):
         self.token_type_ids = np.zeros_like(self.input_ids) if types is None else _integers("token_type_ids", types)
         if self.token_type_ids.shape != shape:
             raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, wanted {shape}, as input_ids")
-        self.attention_mask = np.ones_like(self.input_ids) if mask is None else _array("attention_mask", mask)
+        self.attention_mask = np.ones_like(self.input_ids) if mask is None else np.asarray(mask)
         _check_mask(self.attention_mask, shape)
         self._check_targets(shape[0])
 
@@ -82,7 +82,7 @@ class Batch(_Named):
         """Turn the targets of `count` sequences into arrays."""
         targets = {name: value for name, value in vars(self).items() if name not in _INPUTS and value is not None}
         for name, values in targets.items():
-            array = _array(name, values) if name in _NUMBERS else _integers(name, values)
+            array = np.asarray(values) if name in _NUMBERS else _integers(name, values)
             if array.dtype.kind not in "iuf":
                 raise TypeError(f"{name} has dtype {array.dtype}, wanted integers or floats")
             if (array.shape[:1] if name == "labels" else array.shape) != (count,):
@@ -99,7 +99,7 @@ class Batch(_Named):
         shape = self.input_ids.shape
         if len(shape) != 2 or count < 1 or shape[0] % count:
             raise ValueError(f"input_ids has shape {shape}, wanted groups of {count} sequences")
-        batch = Batch(*(array.reshape(-1, count, shape[1]) for array in self._inputs()))
+        batch = Batch(*(getattr(self, name).reshape(-1, count, shape[1]) for name in _INPUTS))
         batch.names = self.names
         return batch
 
@@ -114,9 +114,6 @@ class Batch(_Named):
         texts = [self._text(index) for index in islice(np.ndindex(self.input_ids.shape[:-1]), _MOST_TEXTS)]
         rows += ["shown here: the first texts"] if len(texts) < places // self.input_ids.shape[-1] else []
         return titled(title, *rows, *texts)
-
-    def _inputs(self) -> tuple[Array, Array, Array]:
-        return self.input_ids, self.token_type_ids, self.attention_mask
 
     def _text(self, index: tuple[int, ...]) -> str:
         """Return the tokens of a sequence, each with its target, and the labels of the sequence."""
@@ -157,16 +154,12 @@ def ids_of(encoding: Any) -> Ids:
     return Ids(ids, types, mask, bool(encoding.overflowing))
 
 
-def pad_rows(
-    rows: Sequence[Sequence[int] | Array], padding: int, *, length: int | None = None, name: str = "a row"
-) -> Array:
-    """Return the N rows as an array (N, T) of integers, filled at the end with `padding` to the longest, or to
-    `length`.
+def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int, *, name: str = "a row") -> Array:
+    """Return the N rows as an array (N, T) of integers, filled at the end with `padding` to the longest.
 
     Raises: TypeError with `name` for a row of other values than integers.
     """
-    longest = max(map(len, rows)) if length is None else length
-    array = np.full((len(rows), longest), padding)
+    array = np.full((len(rows), max(map(len, rows))), padding)
     for target, row in zip(array, rows, strict=True):
         values = np.asarray(row)
         if values.size:  # NumPy makes an empty list a float array
@@ -175,15 +168,8 @@ def pad_rows(
     return array
 
 
-def _array(name: str, values: Array) -> Array:
-    try:
-        return np.asarray(values)
-    except ValueError as error:
-        raise ValueError(f"{name} has rows of different lengths, wanted one length; pad them") from error
-
-
 def _integers(name: str, values: Array) -> Array:
-    array = _array(name, values)
+    array = np.asarray(values)
     if array.size:  # NumPy makes an empty list a float array; Batch reports it
         check_integers(array, name=name)
     return array

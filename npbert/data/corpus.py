@@ -46,8 +46,6 @@ class Corpus:
         for number, file in enumerate(self.files):
             if file.exists() and not file.is_file():
                 raise FileError(f"{file} is a pipe or a device, wanted a file, as a corpus is read many times")
-            if "\\ud" in ascii(str(file)):
-                raise FileError(f"{file} has a name that is not UTF-8, wanted one that is; rename it")
             before = len(self)
             for start, size, document in _pieces(file, piece_bytes, document_per_file):
                 self._index.append(CorpusPiece(number, start, size, self.num_documents + document))

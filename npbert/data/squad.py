@@ -50,28 +50,25 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
         raise FileError(f"{path} is not in SQuAD's format: {error!r}") from error
     if not questions:
         raise FileError(f"{path} is empty, wanted questions")
-    _check_texts(questions, path)
-    for question in questions if answered else []:
-        if not question.answers:
-            raise FileError(f"{path}: question {question.id} has no answer, wanted version 1.1 of SQuAD, not 2.0")
-        for text, start in question.answers:
-            if not isinstance(text, str) or not isinstance(start, int) or isinstance(start, bool):
-                raise FileError(f"{path}: question {question.id}: answer {text!r} at {start!r}, wanted text and place")
-            if not text.strip() or start < 0 or question.passage[start : start + len(text)] != text:
-                raise FileError(f"{path}: question {question.id}: answer {text!r} is not at {start} in the passage")
+    seen: set[str] = set()
+    for question in questions:
+        where = f"{path}: question {question.id!r}"
+        if str(question.id) in seen:
+            raise FileError(f"{where} comes twice, wanted an id for each")
+        seen.add(str(question.id))
+        for text in (question.id, question.question, question.passage):
+            if not isinstance(text, str) or not text.strip():
+                raise FileError(f"{where} has {text!r}, wanted an id, a question and a context that are texts")
+        if answered:
+            _check_answers(question, where)
     return questions
 
 
-def _check_texts(questions: list[Question], path: Path) -> None:
-    """Raise FileError for an id that occurs twice, and for a question or passage that is empty or not text."""
-    seen: set[str] = set()
-    for question in questions:
-        if not isinstance(question.id, str) or question.id in seen:
-            what = "comes twice" if isinstance(question.id, str) else "is not text"
-            raise FileError(f"{path}: the id {question.id!r} of a question {what}")
-        seen.add(question.id)
-        for name, text in (("question", question.question), ("context", question.passage)):
-            if not isinstance(text, str):
-                raise FileError(f"{path}: question {question.id}: its {name} is {text!r}, wanted a text")
-            if not text.strip():
-                raise FileError(f"{path}: question {question.id}: its {name} is empty, wanted a text")
+def _check_answers(question: Question, where: str) -> None:
+    """Raise FileError for a question without an answer, or an answer that is not at its place."""
+    if not question.answers:
+        raise FileError(f"{where} has no answer, wanted version 1.1 of SQuAD, not 2.0")
+    for text, start in question.answers:
+        is_answer = isinstance(text, str) and type(start) is int and start >= 0 and bool(text.strip())
+        if not is_answer or question.passage[start : start + len(text)] != text:
+            raise FileError(f"{where}: answer {text!r} is not at {start!r} in the passage")

@@ -12,6 +12,7 @@ from npbert.io.messages import counted, listed
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 DELIMITER = one_of(("", *DELIMITERS))
 _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
+_OTHER_DELIMITER: Sentence = ("for columns with another character between them, give ", Setting("delimiter"))
 
 
 TABLE_ENDINGS = (".tsv", ".csv", *_JSON_ENDINGS)
@@ -68,9 +69,7 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, he
                 numbers = [_number_of(column, cells, place) for column in columns]
             elif len(cells) <= max(numbers):
                 wanted = f"at least {max(numbers) + 1}"
-                raise FileError(
-                    counted(len(cells), "column"), wanted=wanted, where=place, hint=_other_delimiter(cells, by)
-                )
+                raise FileError(counted(len(cells), "column"), wanted=wanted, where=place, hint=_OTHER_DELIMITER)
             elif by != "\t" and len(cells) != width:
                 hint = f"put a value with {by} in it in quotes"
                 raise FileError(counted(len(cells), "column"), wanted=f"{width}, as above", where=place, hint=hint)
@@ -80,21 +79,13 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, he
         raise FileError(str(error), where=Place(path, reader.line_num)) from error
 
 
-def _other_delimiter(cells: list[str], by: str) -> Sentence:
-    """Return the fix for a row that seems to have another delimiter."""
-    for name, other in DELIMITERS.items():
-        if by == "," and other != by and other in cells[0]:
-            return f"for columns separated by {name}s, give ", Setting("delimiter", (name,))
-    return ""
-
-
 def _number_of(column: str, header: list[str], place: Place) -> int:
     if column.isdigit():
         return int(column)
     name = _one_of(column, header)
     if name is None:
-        hint = _other_delimiter(header, ",") if len(header) == 1 else ""
-        raise FileError(f"column {_named(column)} is missing, wanted one of {listed(header)}", where=place, hint=hint)
+        says, hint = f"column {_named(column)} is missing", _OTHER_DELIMITER if len(header) == 1 else ""
+        raise FileError(says, wanted=f"one of {listed(header)}", where=place, hint=hint)
     return header.index(name)
 
 

@@ -27,6 +27,7 @@ from npbert.gradcheck.report import (
     Gradients,
     Proof,
     Report,
+    compared,
 )
 from npbert.gradcheck.restoring import kept
 from npbert.io.messages import counted
@@ -151,7 +152,8 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
             return replace(along, sizes=sizes, wrong=dict.fromkeys(sizes, 0), worst=worst, proof=proof)
     right = function.exact() if proof.wrong or proof.dropped else {}
     if right:
-        report = Report.compare(EXACT, analytic, right, _NEGLIGIBLE if proof.dropped else ROUNDING)
+        tolerance = _NEGLIGIBLE if proof.dropped else ROUNDING
+        report = Report.on(analytic).joined(compared(EXACT, analytic, right, tolerance))
         if not proof.wrong:
             return replace(report, proof=proof)
         wrong = {array.name: array.count for array in proof.wrong}  # however small, without the rounding of others
@@ -160,7 +162,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
         return replace(report, wrong=dict.fromkeys(sizes, 0) | wrong, worst=worst, proof=proof)
     report, accepted = Report.on(analytic), {**ROUGHLY, **TOLERANCES, **tolerances}
     for method, gradients, doubts in function.estimated(analytic, tolerances):
-        report |= Report.compare(method, analytic, gradients, accepted[method], doubts=doubts)
+        report = report.joined(compared(method, analytic, gradients, accepted[method], doubts=doubts))
     if proof and not report.ok:
         reason = "the equality holds, but finite differences of your floats contradict it"
         proof = replace(proof, verdict=NOT_PROVED, reason=reason)

@@ -11,7 +11,8 @@ import numpy as np
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.exact.number_modules import Variables
 from npbert.gradcheck.forms import Form, each
-from npbert.gradcheck.inputs import Function, Outputs, asked
+from npbert.gradcheck.inputs import Function, asked
+from npbert.gradcheck.places import as_list
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:
@@ -34,7 +35,7 @@ def cached(f: Function, backward: Function, names: list[str], outs: int) -> Form
         again = {name: value for name, value in zip(names, inputs, strict=True) if name in more}
         return (y[0] if outs == 1 else tuple(y[:outs])), (cache, again)
 
-    return Form(names, run, lambda dy, kept: backward(*_tuple(dy), kept[0], **kept[1]))
+    return Form(names, run, lambda dy, kept: backward(*as_list(dy), kept[0], **kept[1]))
 
 
 def loss(f: Function, names: list[str]) -> Form:
@@ -64,7 +65,7 @@ def with_context(owner: Any, names: list[str]) -> Form:
             setup(ctx, given, y)
         return y, ctx
 
-    return Form(names, run, lambda dy, ctx: owner.backward(ctx, *_tuple(each(tensor, dy))))
+    return Form(names, run, lambda dy, ctx: owner.backward(ctx, *as_list(each(tensor, dy))))
 
 
 class _Context(SimpleNamespace):
@@ -97,7 +98,7 @@ def applied(f: Function, owner: Any, names: list[str], given: Any) -> Form:
         tensors = list(map(held, inputs))
         y = f(*(tensors if given else inputs))
         takes_y = len(asked(owner)) == len(inputs) + 1
-        return y, owner(*tensors, *map(held, _tuple(y) if takes_y else ()))
+        return y, owner(*tensors, *map(held, as_list(y) if takes_y else []))
 
     def back(dy: Any, kept: Any) -> Any:
         return owner.apply(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
@@ -134,7 +135,3 @@ def residuals(owner: Any, names: list[str]) -> Form:
             return owner.bwd(*kept, dy)
 
     return Form(names, run, back)
-
-
-def _tuple(value: Any) -> Outputs:
-    return tuple(value) if isinstance(value, tuple | list) else (value,)

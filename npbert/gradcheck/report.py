@@ -152,34 +152,15 @@ class Report:
     remark: Callable[[], str] = field(default=str, repr=False, compare=False)
 
     @classmethod
-    def compare(
-        cls,
-        method: str,
-        analytic: Gradients,
-        numeric: Gradients,
-        tolerance: float,
-        scales: Gradients | None = None,
-        doubts: Gradients | None = None,
-    ) -> Report:
-        """Return the report on `analytic` derivatives by name, compared with the `numeric` ones of a method.
-
-        scales: the scale of relative errors by name, if not the largest derivative. doubts: error bounds of the numeric
-        ones, by name.
-        """
-        arrays = compared(method, analytic, numeric, tolerance, scales, doubts)
-        worst = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
-        wrong = dict.fromkeys(analytic, 0) | {array.name: array.count for array in arrays}
-        return replace(cls.on(analytic), wrong=wrong, worst={method: worst})
-
-    @classmethod
     def on(cls, analytic: Gradients) -> Report:
         """Return the report on derivatives without a comparison."""
         return cls({name: derivatives.size for name, derivatives in analytic.items()}, dict.fromkeys(analytic, 0), {})
 
-    def __or__(self, other: Report) -> Report:
-        """Return the joint report on the same derivatives by different methods."""
-        wrong = {name: max(count, other.wrong[name]) for name, count in self.wrong.items()}
-        return replace(self, wrong=wrong, worst=self.worst | other.worst)
+    def joined(self, arrays: list[Comparison]) -> Report:
+        """Return the report with the comparisons of another method."""
+        worst = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
+        wrong = self.wrong | {array.name: max(array.count, self.wrong[array.name]) for array in arrays}
+        return replace(self, wrong=wrong, worst=self.worst | {worst.method: worst})
 
     @property
     def count(self) -> int:
@@ -245,8 +226,12 @@ def compared(
     scales: Gradients | None = None,
     doubts: Gradients | None = None,
 ) -> list[Comparison]:
-    """Return a comparison for each array that is not empty: errors beyond `doubts`, relative to `scales` or as in a
-    Report."""
+    """Return the comparison of `analytic` derivatives by name with the `numeric` ones of a method, for each array that
+    is not empty.
+
+    scales: the scale of relative errors by name, if not as in a Report. doubts: error bounds of the numeric ones, by
+    name; errors count beyond them.
+    """
     largest = {name: float(np.abs(derivatives).max(initial=0)) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []

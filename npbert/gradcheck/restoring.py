@@ -142,7 +142,7 @@ def _is_ours(thing: Any) -> bool:
     return is_of_library(thing) or str(getattr(thing, "__module__", None)).startswith("npbert.")
 
 
-@functools.cache
+@functools.lru_cache(1000)
 def _names_in(code: CodeType) -> set[str]:
     """Return the names of globals that are read or set; `co_names` also has attributes."""
     names = {each.argval for each in dis.get_instructions(code) if each.opname.endswith(("_GLOBAL", "_NAME"))}

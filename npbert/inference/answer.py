@@ -12,7 +12,7 @@ from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
 from npbert.data.tokenizer_files import Encoding
 from npbert.inference.task import Task
-from npbert.io.messages import warn
+from npbert.io.messages import counted, warn
 from npbert.models import BertForQuestionAnswering
 
 
@@ -103,8 +103,8 @@ class Answer(Task):
             )
             totals.append(total)
             for first, last, score in found:
-                start, _ = _word_around(window, tokens[first])
-                _, end = _word_around(window, tokens[last])
+                start, _ = window.word_to_chars(window.word_ids[tokens[first]], 1)
+                _, end = window.word_to_chars(window.word_ids[tokens[last]], 1)
                 spans.append(AnswerSpan(passage[start:end], score, start, end))
         log_total = float(np.logaddexp.reduce(totals))
         by_place: dict[tuple[int, int], AnswerSpan] = {}
@@ -120,9 +120,8 @@ class Answer(Task):
         for number in cut:
             asked[number] = asked[number][: tokens[number].offsets[limit][1]]
         if cut:
-            count = "question" if len(tokens) == 1 else f"{len(cut)} of {len(tokens)} questions"
-            first = "the first is " if len(cut) > 1 else ""
-            warn(f"{count} cut to {limit} tokens: {first}{questions[cut[0]][:60]!r}…")
+            first = questions[cut[0]][:60]
+            warn(f"{len(cut)} of {counted(len(tokens), 'question')} cut to {limit} tokens; the first is {first!r}…")
         found, overlap = [], self.max_length // 3
         for question, passage in zip(asked, passages, strict=True):
             windows = self.tokenizer.encode_windows(question, passage, max_length=self.max_length, stride=overlap)
@@ -130,11 +129,6 @@ class Answer(Task):
                 raise ValueError(f"the passage for the question {question!r} is empty, wanted text")
             found.append(windows)
         return found
-
-
-def _word_around(window: Encoding, token: int) -> tuple[int, int]:
-    """Return the start and end of a token's word in the passage, within the window."""
-    return window.word_to_chars(window.word_ids[token], 1)
 
 
 class Span(NamedTuple):

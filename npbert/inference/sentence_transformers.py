@@ -18,14 +18,12 @@ _POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in 
     "pooling_mode_lasttoken": "lasttoken",
 }
 _KNOWN_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
-_TRANSFORMER = {  # the supported values of a sentence_bert_config.json; None: any value
-    "max_seq_length": None,
-    "do_lower_case": None,
-    "unpad_inputs": None,
+_TRANSFORMER = {  # the supported values of a sentence_bert_config.json, besides None and those that mean the same
     "transformer_task": "feature-extraction",
     "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
     "module_output_name": "token_embeddings",
 }
+_ANY_VALUE = ("max_seq_length", "do_lower_case", "unpad_inputs")
 
 
 class SentenceSettings(NamedTuple):
@@ -67,11 +65,9 @@ def read_sentence_settings(folder: Path) -> SentenceSettings | None:
             pooling = _pooling(place / "config.json", missing)
         elif kind == "Normalize" and pooling is not None:
             normalize = True
+            supported = dict.fromkeys(("module_input_name", "module_output_name"), "sentence_embedding")
             path = place / "config.json"
-            stored = read_json_object(path, may_lack=True)
-            for name in ("module_input_name", "module_output_name"):
-                if stored.get(name) not in (None, "sentence_embedding"):
-                    missing.append(f"{path}: {name} is {stored[name]!r}, wanted 'sentence_embedding'")
+            missing += _unsupported(path, read_json_object(path, may_lack=True), supported)
         else:
             missing.append(f"{folder / MODULES_FILE}: npbert does not support the module {kind} in this place")
     if pooling is None:
@@ -134,19 +130,26 @@ def _pooling(path: Path, missing: list[str]) -> str:
         raise FileError(f"{path}: pooling_mode is {modes!r}, wanted a name or a list of names")
     if len(modes) > 1 or modes[0] not in _KNOWN_POOLINGS:
         missing.append(f"{path}: npbert does not support the pooling {' + '.join(modes)}")
-    if stored.get("include_prompt", True) is not True:
+    if stored.get("include_prompt") is False:
         missing.append(f"{path}: npbert cannot exclude a prompt from the pooling")
     return modes[0]
+
+
+def _unsupported(path: Path, stored: dict[str, Any], supported: dict[str, Any]) -> list[str]:
+    """Return a phrase for each setting of a file with another value than the supported one."""
+    return [
+        f"{path}: {name} is {value!r}, which npbert does not support"
+        for name, value in stored.items()
+        if value and name in supported and value != supported[name]
+    ]
 
 
 def _max_length(folder: Path, missing: list[str]) -> int | None:
     """Return the most tokens of a text, and check the settings of the Transformer."""
     path = folder / "sentence_bert_config.json"
     stored = read_json_object(path, may_lack=True)
-    for name, value in stored.items():
-        usual = _TRANSFORMER.get(name)
-        if value and (value != usual if usual is not None else name not in _TRANSFORMER):
-            missing.append(f"{path}: {name} is {value!r}, which npbert does not support")
+    unknown = dict.fromkeys(set(stored) - set(_ANY_VALUE))
+    missing += _unsupported(path, stored, {**unknown, **_TRANSFORMER})
     tokenizer = read_json_object(folder / "tokenizer_config.json", may_lack=True)
     if stored.get("do_lower_case") and tokenizer.get("do_lower_case") is False:
         missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
@@ -157,8 +160,7 @@ def _similarity_fn_name(folder: Path, missing: list[str]) -> str:
     """Return the similarity function, and warn of prompts."""
     path = folder / "config_sentence_transformers.json"
     stored = read_json_object(path, may_lack=True)
-    if stored.get("model_type", "SentenceTransformer") != "SentenceTransformer":
-        missing.append(f"{path}: model_type is {stored['model_type']!r}, which npbert does not support")
+    missing += _unsupported(path, stored, {"model_type": "SentenceTransformer"})
     similarity_fn_name, prompts = stored.get("similarity_fn_name") or "cosine", stored.get("prompts") or {}
     if not isinstance(similarity_fn_name, str) or not isinstance(prompts, dict):
         raise FileError(f"{path}: wanted a name as similarity_fn_name, and an object as prompts")

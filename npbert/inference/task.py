@@ -83,13 +83,12 @@ class Task:
 
     def __repr__(self) -> str:
         """Return a line for each part."""
-        facts = {"model": str(self.model).partition("\n")[0], "tokenizer": str(self.tokenizer).partition("\n")[0]}
-        settings = {name: str(value) for name, value in vars(self).items() if isinstance(value, int | str)}
-        facts |= {name: value for name, value in settings.items() if name[0] != "_"}
-        facts |= (
-            {"labels": listed(self.model.config.label_names, quote=printable)} if self.model.config.id2label else {}
-        )
-        return titled(type(self).__name__, *(f"{name}: {fact}" for name, fact in facts.items()))
+        parts = {name: str(getattr(self, name)).partition("\n")[0] for name in ("model", "tokenizer")}
+        settings = {name: value for name, value in vars(self).items() if isinstance(value, int | str)}
+        rows = [f"{name}: {fact}" for name, fact in {**parts, **settings}.items() if name[0] != "_"]
+        if self.model.config.id2label:
+            rows.append(f"labels: {listed(self.model.config.label_names, quote=printable)}")
+        return titled(type(self).__name__, *rows)
 
     def tokenize(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
         """Return the texts as tokens, cut to `max_length`. Warns of texts that were cut, with the file at `path`."""
@@ -143,17 +142,12 @@ class Task:
         cut = [number for number, encoding in enumerate(encodings, start=1) if encoding.overflowing]
         if not cut:
             return
-        limit = "max_length allows"
-        if self.max_length == self.model.config.max_position_embeddings:
-            limit = "the model takes"
-        elif self.max_length == self.tokenizer.max_length:
-            limit = "max_length allows (the tokenizer's model_max_length)"
-        are, were, which = ("is", "was", "it") if len(cut) == 1 else ("are", "were", "the first")
-        says = (
-            f"{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the {self.max_length} tokens that "
-            f"{limit}, and {were} cut; {which} is text {cut[0]}"
-        )
-        warn(InputWarning(says, where=Place(path)))
+        is_of_model = self.max_length == self.model.config.max_position_embeddings
+        limit = "the model takes" if is_of_model else "max_length allows"
+        are, were = ("is", "was") if len(cut) == 1 else ("are", "were")
+        texts = f"{len(cut)} of {counted(len(encodings), 'text')}"
+        says = f"{texts} {are} longer than the {self.max_length} tokens that {limit}, and {were} cut"
+        warn(InputWarning(f"{says}; the first is text {cut[0]}", where=Place(path)))
 
 
 def check_finite(values: Array) -> None:

@@ -178,20 +178,18 @@ def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
     Raises: FileError with file and line, for text that is not JSON (such as NaN), is nested too deeply, or has a number
     with thousands of digits or half of a character (a lone surrogate).
     """
-    place = Place(name, line or 0)
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
-    except json.JSONDecodeError as error:
-        place = Place(name, line or error.lineno)
-        raise FileError(f"not valid JSON: {error.msg}", where=place) from error
-    except UnicodeEncodeError as error:
-        raise FileError(f"not valid JSON: half of a character, {error.object[error.start]!a}", where=place) from error
-    except RecursionError as error:
-        raise FileError("not valid JSON: nested too deeply", where=place) from error
-    except ValueError as error:
-        raise FileError(f"not valid JSON: {error}", where=place) from error
+    except (ValueError, RecursionError) as error:
+        reason = getattr(error, "msg", str(error))
+        if isinstance(error, UnicodeEncodeError):
+            reason = f"half of a character, {error.object[error.start]!a}"
+        elif isinstance(error, RecursionError):
+            reason = "nested too deeply"
+        place = Place(name, line or getattr(error, "lineno", None) or 0)
+        raise FileError(f"not valid JSON: {reason}", where=place) from error
     return value
 
 

@@ -21,18 +21,14 @@ class JsonLines:
     """The rows of the file at `path`, created with the first row. Existing rows stay, except those after `after_step`,
     from a run that was killed after its last saved state.
 
-    reached: the step of the last existing row, or 0.
-
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
 
     def __init__(self, path: Path, *, after_step: int) -> None:
         self.path = path
-        self.reached = 0
         if path.exists():
             with atomic_write(path) as written, written.open("w", encoding="utf-8", newline="\n") as file:
                 for row in _rows(path):
-                    self.reached = max(self.reached, row["step"])
                     if row["step"] <= after_step:
                         file.write(json.dumps(row) + "\n")
 
@@ -60,24 +56,20 @@ class JsonLines:
 def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str, Any]]:
     """Return the rows of the complete lines of a file, or none without a file.
 
-    at_most: the most rows with the same names that a picture needs. Of more, only every second row or fewer, and the
-    last, are read, with a warning.
+    at_most: the most rows with the same names that a picture needs. Of more, the last one in each of so many equal
+    parts of the steps is read, with a warning.
 
     Raises: FileError with file and line for a line that is not a row, or has a whole number of more than 64 bits;
     OSError.
     """
     rows = list(_rows(path))
-    kinds: dict[tuple[str, ...], list[int]] = {}
-    for number, row in enumerate(rows):
-        kinds.setdefault(tuple(row), []).append(number)
-    every, chosen = 1, set[int]()
-    for numbers in kinds.values():
-        step = math.ceil(len(numbers) / (at_most or len(numbers)))
-        every = max(every, step)
-        chosen.update(numbers[::step], numbers[-1:])
-    if every > 1:
-        warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: one in {every} of most is read", stacklevel=2)
-    return [rows[number] for number in sorted(chosen)]
+    if at_most is None or len(rows) <= at_most:
+        return rows
+    width = max(1, max(row["step"] for row in rows) / at_most)
+    read = {(*row, row["step"] // width): row for row in rows}
+    if len(read) < len(rows):
+        warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: {len(read):,} of them are read", stacklevel=2)
+    return list(read.values())
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from npbert.models.config import BertConfig, load_config
 from npbert.models.hugging_face.families import architecture_of
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pretraining import BertForMaskedLM
-from npbert.models.task_model import TaskModel
+from npbert.models.task_model import TaskLoss, TaskModel
 
 GENERATOR = "generator"
 """The folder of the generator, in the discriminator's folder."""
@@ -57,15 +57,6 @@ class ElectraForPreTraining(TaskModel):
         """Run back through the head of each real token, and through BERT."""
         dlogits = self.unpack.backward(dlogits[:, :, None], tape)
         self.bert.encode_backward(self.discriminator_predictions.backward(dlogits, tape), tape)
-
-
-class Losses(NamedTuple):
-    """loss: the minimised loss. means: the mean of each kind of loss. counts_right: the number of right answers of
-    each."""
-
-    loss: float
-    means: tuple[float, ...]
-    counts_right: tuple[int, ...]
 
 
 class ReplacedTokenDetection(TaskModel):
@@ -122,7 +113,7 @@ class ReplacedTokenDetection(TaskModel):
         self.discriminator.save_pretrained(folder, overwrite=overwrite)
         self.generator.save_pretrained(Path(folder) / GENERATOR, overwrite=overwrite)
 
-    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Losses:  # type: ignore[override]  # two losses
+    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
         """Return the generator's mean loss over the masked tokens, and the discriminator's over all. Raises: as
         BertForMaskedLM."""
         packed = self.pack(batch)
@@ -130,8 +121,8 @@ class ReplacedTokenDetection(TaskModel):
         logits = self.generator(packed, tape)
         mlm_loss = of_generator(logits, words, tape)
         rtd = self.discriminator.loss(replaced(packed, draw_words(logits, tape.rng)), tape)
-        right = of_generator.count_right(logits, words), rtd.right or 0
-        return Losses(mlm_loss + WEIGHT * rtd.loss, (mlm_loss, rtd.loss), right)
+        right = of_generator.count_right(logits, words), *(rtd.counts_right or ())
+        return TaskLoss(mlm_loss + WEIGHT * rtd.loss, (mlm_loss, rtd.loss), right)
 
     def loss_backward(self, dloss: float | tuple[float, float], tape: Tape) -> None:
         """Run back from the loss to every parameter: first the discriminator, then the generator.
@@ -176,13 +167,13 @@ def draw_words(logits: Array, rng: np.random.Generator | None) -> Array:
     """Return a word (n,) for each row of logits (n, V), drawn from its softmax: the first word whose cumulative
     probability passes a random number. rng: None for always the same numbers."""
     draws = (np.random.default_rng(0) if rng is None else rng).random((len(logits), 1))
-    words: Array = rowwise(_first_beyond, logits, draws)
+
+    def first_beyond(logits: Array, draws: Array) -> Array:
+        sums = np.cumsum(np.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
+        return (sums < draws * sums[:, -1:]).sum(axis=1)
+
+    words: Array = rowwise(first_beyond, logits, draws)
     return words
-
-
-def _first_beyond(logits: Array, draws: Array) -> Array:
-    sums = np.cumsum(np.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
-    return (sums < draws * sums[:, -1:]).sum(axis=1)
 
 
 def replaced(packed: PackedBatch, words: Array) -> Batch:

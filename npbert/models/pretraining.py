@@ -11,7 +11,7 @@ from npbert.display import shown_in_short
 from npbert.layers import Gather, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
-from npbert.models.task_model import TaskModel
+from npbert.models.task_model import TaskLoss, TaskModel
 
 
 class WordModel(TaskModel):
@@ -83,27 +83,18 @@ class PreTrainingOutput(NamedTuple):
     seq_relationship_logits: Array
 
 
-class PreTrainingLosses(NamedTuple):
-    """loss = mlm_loss + nsp_loss, in nats; random guessing has ln V and ln 2.
-
-    mlm_right, nsp_right: the number of masked words, and of sentence pairs, with a right prediction.
-    """
-
-    loss: float
-    mlm_loss: float
-    nsp_loss: float
-    mlm_right: int
-    nsp_right: int
+class PreTrainingLosses(TaskLoss):
+    """loss = mlm_loss + nsp_loss, in nats; random guessing has ln V and ln 2. Both means are in this order."""
 
     @property
-    def means(self) -> tuple[float, ...]:
-        """Return both losses."""
-        return self.mlm_loss, self.nsp_loss
+    def mlm_loss(self) -> float:
+        """The mean loss over the masked tokens."""
+        return self.means[0]
 
     @property
-    def counts_right(self) -> tuple[int, ...]:
-        """Return the number of right predictions for each of `means`."""
-        return self.mlm_right, self.nsp_right
+    def nsp_loss(self) -> float:
+        """The mean loss over the sentence pairs."""
+        return self.means[1]
 
 
 class BertForPreTraining(WordModel):
@@ -134,9 +125,7 @@ class BertForPreTraining(WordModel):
         dpooled = self.seq_relationship.backward(drelationship_logits, tape)
         self.bert.encode_backward(dh + self.bert.pool_backward(dpooled, tape), tape)
 
-    def loss(  # type: ignore[override]  # two losses, and their sum
-        self, batch: AnyBatch, tape: Tape = NO_TAPE
-    ) -> PreTrainingLosses:
+    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> PreTrainingLosses:
         """Return the mean loss over the masked tokens, the mean over the sequences, and their sum.
 
         Raises: the errors of PackedBatch and its labels, before any computation.
@@ -146,13 +135,8 @@ class BertForPreTraining(WordModel):
         output = self(packed, tape)
         mlm_loss = self.loss_function(output.prediction_logits, words, tape)
         nsp_loss = self.loss_function(output.seq_relationship_logits, pairs, tape)
-        return PreTrainingLosses(
-            mlm_loss + nsp_loss,
-            mlm_loss,
-            nsp_loss,
-            self.loss_function.count_right(output.prediction_logits, words),
-            self.loss_function.count_right(output.seq_relationship_logits, pairs),
-        )
+        right = [self.loss_function.count_right(*each) for each in zip(output, (words, pairs), strict=True)]
+        return PreTrainingLosses(mlm_loss + nsp_loss, (mlm_loss, nsp_loss), tuple(right))
 
     def loss_backward(self, dloss: float | tuple[float, float], tape: Tape) -> None:
         """Run back from the loss to every parameter. The sum passes `dloss` to both losses.

@@ -8,8 +8,8 @@ from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Linear, SoftmaxCrossEntropy, Unpack
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import AnyBatch, Reads
-from npbert.models.task_model import TaskLoss, TaskModel
+from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
+from npbert.models.task_model import TaskModel
 
 
 class QuestionAnsweringOutput(NamedTuple):
@@ -49,20 +49,11 @@ class BertForQuestionAnswering(TaskModel):
         dscores = self.unpack.backward(np.stack(doutput, axis=-1), tape)
         self.features_backward(self.qa_outputs.backward(dscores, tape), tape)
 
-    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
-        """Return the loss, as TaskModel: start and end are two classifications over the tokens of the sequence.
+    def rows(self, logits: QuestionAnsweringOutput, packed: PackedBatch) -> Array:
+        """Return the logits (2·B, T) of all starts, then of all ends: each is a classification of the tokens of a
+        sequence.
 
-        The logits of padding become −∞ in the softmax, for probability 0.
+        The logits of padding become −∞ in the softmax: their probability is 0, and so is their gradient.
         """
-        packed = self.pack(batch)
-        labels = packed.labels  # all starts, then all ends
-        logits = np.stack(self(packed, tape))  # (2, B, T)
-        logits = np.where(packed.is_real, logits, -np.inf).reshape(-1, logits.shape[-1])  # (2·B, T)
-        loss = self.loss_function(logits, labels, tape)
-        return TaskLoss(loss, self.loss_function.count_right(logits, labels))
-
-    def loss_backward(self, dloss: float, tape: Tape) -> None:
-        """Run back from the loss, as TaskModel. For a logit of −∞ the probability is 0, and so is the gradient."""
-        dlogits = self.loss_function.backward(dloss, tape)
-        dstart, dend = dlogits.reshape(2, -1, dlogits.shape[-1])
-        self.backward((dstart, dend), tape)
+        both = np.where(packed.is_real, np.stack(logits), -np.inf)  # (2, B, T)
+        return both.reshape(-1, both.shape[-1])

@@ -13,8 +13,8 @@ from npbert.io.errors import one_of
 from npbert.layers import CoSENT, CosineLoss, Gather, InBatchNegatives, Loss, TripletLoss, UnitLength
 from npbert.layers.identity import Identity
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import AnyBatch, Reads
-from npbert.models.task_model import TaskLoss, TaskModel
+from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
+from npbert.models.task_model import TaskModel
 
 POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens")
 
@@ -77,15 +77,9 @@ class BertForSentenceVectors(TaskModel):
         dh = self.gather.backward(dx, tape)
         self.bert.encode_backward(self.pooling.backward(dh, tape) if self.pooling else dh, tape)
 
-    def loss(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> TaskLoss:
-        """Return the loss of the texts of a batch. Raises: ValueError for a batch without labels, or of another
-        shape."""
-        packed = self.pack(batch)
-        return TaskLoss(self.loss_function(self(packed, tape), self.targets(packed), tape), None)
-
-    def loss_backward(self, dloss: float, tape: Tape) -> None:
-        """Run back from the loss to every parameter."""
-        self.backward(self.loss_function.backward(dloss, tape), tape)
+    def rows(self, logits: Array, packed: PackedBatch) -> Array:
+        """Return the vectors themselves."""
+        return logits
 
     def targets(self, batch: AnyBatch) -> Array:
         """Return the targets of the loss. Raises: ValueError for a batch without labels."""

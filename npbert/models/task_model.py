@@ -1,6 +1,6 @@
 """TaskModel: a BERT with a head and a loss."""
 
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -14,20 +14,12 @@ from npbert.models.pretrained import PreTrainedModel
 
 
 class TaskLoss(NamedTuple):
-    """loss: the mean over the targets. right: the number of targets with a right prediction; None in a regression."""
+    """loss: the minimized number. means, counts_right: of each kind of target, the mean loss and the number of right
+    predictions; counts_right is None in a regression."""
 
     loss: float
-    right: int | None
-
-    @property
-    def means(self) -> tuple[float, ...]:
-        """Return the loss alone, as a tuple; pre-training has two."""
-        return (self.loss,)
-
-    @property
-    def counts_right(self) -> tuple[int, ...] | None:
-        """Return the number of right predictions for each of `means`."""
-        return None if self.right is None else (self.right,)
+    means: tuple[float, ...]
+    counts_right: tuple[int, ...] | None
 
 
 class TaskModel(PreTrainedModel):
@@ -66,17 +58,18 @@ class TaskModel(PreTrainedModel):
         Raises: the errors of PackedBatch and its `labels`, before any computation.
         """
         packed = self.pack(batch)
-        labels = self.targets(packed)
-        logits = self(packed, tape)
-        rows = logits.reshape(-1, logits.shape[-1])
-        labels = labels.astype(rows.dtype) if packed.reads.labels_are_numbers else labels
-        weight = packed.batch.sample_weight
+        targets, weight = self.targets(packed), packed.batch.sample_weight
         if weight is not None and not isinstance(self.loss_function, WeightedCrossEntropy):
             raise ValueError(f"sample_weight is given, and {type(self).__name__} has no weighted loss: leave it out")
+        logits = self(packed, tape)
+        rows = self.rows(logits, packed)
+        if packed.reads.labels_are_numbers:
+            targets = targets.astype(rows.dtype)
         weights = () if weight is None else (weight.astype(rows.dtype),)
-        loss = self.loss_function(rows, labels, *weights, tape)
-        tape.keep(self, shape=logits.shape)
-        return TaskLoss(loss, self.loss_function.count_right(rows, labels))
+        loss = self.loss_function(rows, targets, *weights, tape)
+        tape.keep(self, shape=np.shape(logits))
+        right = self.loss_function.count_right(rows, targets)
+        return TaskLoss(loss, (loss,), None if right is None else (right,))
 
     def loss_backward(self, dloss: float, tape: Tape) -> None:
         """Run back from the loss to every parameter.
@@ -86,6 +79,11 @@ class TaskModel(PreTrainedModel):
         shape = tape.take(self)
         dlogits = self.loss_function.backward(dloss, tape)
         self.backward(dlogits.reshape(shape), tape)
+
+    def rows(self, logits: Any, packed: PackedBatch) -> Array:
+        """Return the input of the loss function: the logits (N, C), a row for each target."""
+        rows: Array = logits.reshape(-1, logits.shape[-1])
+        return rows
 
     def targets(self, batch: AnyBatch) -> Array:
         """Return the targets of the loss. Raises: as loss."""

@@ -70,13 +70,9 @@ def module_script(paths: Iterable[str]) -> str:
     Only imports and the word `export` are removed. So imports rename nothing, there is no default export, and top-level
     names are unique.
     """
-    inside = joined(paths).replace("</script", "<\\/script")  # equal within a string
+    text = "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
+    inside = text.replace("</script", "<\\/script")  # equal within a string
     return f'<script>\n(() => {{\n"use strict";\n{inside}\n}})();\n</script>'
-
-
-def joined(paths: Iterable[str]) -> str:
-    """Return the joined text of such modules, without imports and the word `export`."""
-    return "\n".join(_IMPORT_OR_EXPORT.sub("", resource(path)) for path in paths)
 
 
 _IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export (?=\S)", re.MULTILINE)

@@ -83,7 +83,7 @@ def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: b
     """Write `names` at `at`, `at` + 1, … of an axis. upright: vertical text."""
     if upright:
         how |= {"rotation": 90, "rotation_mode": "anchor", "ha": "right", "va": "center"}
-    axis.set_ticks([at + place for place in range(len(names))], list(map(label, names)), parse_math=False, **how)
+    axis.set_ticks([at + place for place in range(len(names))], list(map(label, names)), **how)
 
 
 def step_axis(axes: Any) -> None:

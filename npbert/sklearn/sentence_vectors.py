@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +54,6 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
         self.embed_ = Embed.from_pretrained(self.model, **options)
         self._n_features_out = self.embed_.model.config.hidden_size
         return self
-
-    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Fit and transform, also for an iterator of texts."""
-        vectors: Array = super().fit_transform(as_texts(X) if isinstance(X, Iterator) else X, y, **fit_params)
-        return vectors
 
     def transform(self, X: Any) -> Array:
         """Return the vectors of the texts, (N, D), in their order."""

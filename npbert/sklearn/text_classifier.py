@@ -14,7 +14,6 @@ from npbert.io.errors import InputError
 from npbert.io.extras import import_extra
 from npbert.io.messages import counted, quiet
 from npbert.layers import Softmax
-from npbert.models import load_config
 from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts
 from npbert.training.from_lists import finetune
 
@@ -80,10 +79,8 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
         settings: dict[str, Any] = {name: getattr(self, name) for name in names}
         settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
-        longest = load_config(self.model).max_position_embeddings
-        settings["max_length"] = min(128, longest) if self.max_length is None else self.max_length
-        if self.class_weight is not None:
-            settings["class_weight"] = self.class_weight
+        chosen = {"max_length": self.max_length, "class_weight": self.class_weight}
+        settings |= {name: value for name, value in chosen.items() if value is not None}
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)
         lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
         held_out = None
@@ -117,11 +114,8 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     def _split(self, lists: list[Any], random: np.random.RandomState) -> list[Any]:
         """Split each list, texts, labels and weights, into a training and a held-out part."""
         share = self.validation_fraction
-        if not 0 < share < 1:
-            raise ValueError(f"validation_fraction is {share!r}, wanted a number between 0 and 1")
         try:
-            parts = _selection.train_test_split(*lists, test_size=share, stratify=lists[1], random_state=random)
+            return list(_selection.train_test_split(*lists, test_size=share, stratify=lists[1], random_state=random))
         except ValueError as error:
             what = f"validation_fraction is {share!r}, which does not split {counted(len(lists[0]), 'text')}"
             raise ValueError(f"{what}: {error}") from error
-        return list(parts)

@@ -39,9 +39,7 @@ def as_texts(X: Any) -> list[Text]:
     rows = X.to_numpy() if hasattr(X, "to_numpy") else X
     if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == 1:
         rows = rows[:, 0]
-    columns = rows.shape[1] if isinstance(rows, np.ndarray) and rows.ndim == 2 else 0
-    choose = f"; X is a table of {columns} columns; choose the column of the texts" if columns else ""
-    texts = [_as_text(row, place, choose) for place, row in enumerate(rows)]
+    texts = [_as_text(row, place) for place, row in enumerate(rows)]
     if not texts:
         raise ValueError("Found array with 0 sample(s): X has no texts, wanted at least one")
     return texts
@@ -61,9 +59,9 @@ def as_labels(y: Any) -> Array:
     return labels
 
 
-def _as_text(row: Any, place: int, choose: str) -> Text:
+def _as_text(row: Any, place: int) -> Text:
     if isinstance(row, str):
         return str(row)
     if isinstance(row, Sequence | np.ndarray) and len(row) == 2 and all(isinstance(part, str) for part in row):
         return str(row[0]), str(row[1])
-    raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts{choose}")
+    raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts")

@@ -17,6 +17,7 @@ from npbert.data.batch import Batch
 from npbert.io.extras import MissingExtraError, import_extra
 from npbert.io.launcher import launched, launched_rank
 from npbert.io.messages import LOGGER, in_words
+from npbert.training.reads import differences
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 PATIENCE = 2.0
@@ -169,15 +170,12 @@ def share_cores(communicator: Communicator) -> None:
         warnings.warn(f"processes share cores, and wait for each other; {fix}", stacklevel=3)
 
 
-def check_same(communicator: Communicator, values: Mapping[str, object], *, shown: bool = True) -> None:
-    """Raise ValueError on all processes unless each has the same values by name. shown: include them in the error."""
-    first, *_ = everyone = communicator.gather(values)
-    for rank, theirs in enumerate(everyone):
-        for name in {**theirs, **first}:
-            ours, other = first.get(name), theirs.get(name)
-            if ours != other:
-                how = f": {other} and not {ours}" if shown else ""
-                raise ValueError(f"process {rank} has another {name} than process 0{how}")
+def check_same(communicator: Communicator, values: Mapping[str, object]) -> None:
+    """Raise ValueError on all processes unless each has the same values by name."""
+    first, *others = communicator.gather(values)
+    for rank, theirs in enumerate(others, start=1):
+        if found := differences(first, theirs):
+            raise ValueError(f"process {rank} differs from process 0: {found[0]}")
 
 
 def check_same_batch(communicator: Communicator, batch: Batch) -> None:
@@ -186,7 +184,7 @@ def check_same_batch(communicator: Communicator, batch: Batch) -> None:
         checksum = 0
         for _, array in sorted(vars(batch).items()):
             checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
-        check_same(communicator, {"batch, so other files,": checksum}, shown=False)
+        check_same(communicator, {"checksum of the batch": checksum})
 
 
 def done_by_the_first(communicator: Communicator, work: Callable[[], object]) -> None:

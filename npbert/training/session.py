@@ -56,11 +56,9 @@ def session(
 def check_alike(trainer: Run) -> None:
     """Raise ValueError on all processes unless they have the same npbert, settings, model and files."""
     if trainer.communicator.size > 1:
-        known = {f"value for {name}": repr(value) for name, value in asdict(trainer.recorded).items()}
-        check_same(trainer.communicator, known)
         values = trainer.model.named_parameters()
         sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
-        check_same(trainer.communicator, {**trainer.reads, **sums}, shown=False)
+        check_same(trainer.communicator, {**asdict(trainer.recorded), **trainer.reads, **sums})
 
 
 def _take_up(trainer: Run, changed_data: bool) -> str:
@@ -71,7 +69,7 @@ def _take_up(trainer: Run, changed_data: bool) -> str:
     """
     file, folder = trainer.state_file, trainer.folder
     head = TensorFile(file).metadata if file.is_file() else None
-    check_same(trainer.communicator, {f"state in {folder}, wanted one folder for all,": head}, shown=False)
+    check_same(trainer.communicator, {f"the state in {folder}, a folder for all processes,": head})
     if head is None:
         return ""
     changes = trainer.restore(changed_data=changed_data)

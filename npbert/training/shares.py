@@ -144,12 +144,7 @@ class Shares:
 
 def add_arrays(ours: list[Array], theirs: list[Array]) -> list[Array]:
     """Add their arrays to ours, one by one, and return ours."""
-
-    def add(block: tuple[Array, ...]) -> None:
-        one, other = block
-        one += other
-
-    run(add, [block for pair in zip(ours, theirs, strict=True) for block in in_blocks(*pair)])
+    run(lambda pair: np.add(*pair, out=pair[0]), list(zip(ours, theirs, strict=True)))
     return ours
 
 

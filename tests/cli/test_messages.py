@@ -21,8 +21,8 @@ from npbert.training.parallel import ALONE
 QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG
 SAID = {
     QUIET: "npbert: error: wrong\n",
-    USUAL: "npbert: note\nnpbert: note\nnpbert: cut\nnpbert: error: wrong\n",
-    VERBOSE: "npbert: detail\nnpbert: note\nnpbert: note\nnpbert: cut\nnpbert: error: wrong\n",
+    USUAL: "npbert: note\nnpbert: cut\nnpbert: error: wrong\n",
+    VERBOSE: "npbert: detail\nnpbert: note\nnpbert: cut\nnpbert: error: wrong\n",
 }
 
 
@@ -33,11 +33,11 @@ def state():
 @pytest.mark.parametrize("level", SAID)
 def test_how_much_is_said(level, capsys, caplog):
     before = state()
-    with messages_on_standard_error(level):
+    with messages_on_standard_error():
+        LOGGER.setLevel(level)
         warnings.simplefilter("always")
-        for _ in range(2):
-            LOGGER.debug("detail")
-            LOGGER.info("note")
+        LOGGER.debug("detail")
+        LOGGER.info("note")
         warnings.warn("cut", stacklevel=1)
         LOGGER.error("wrong")
         assert is_quiet() == (level == QUIET)
@@ -68,7 +68,7 @@ def test_verbose_names_files_and_the_time(npbert, checkpoints):
     *said, last = npbert("embed", folder, "-v", stdin=b"cat").err.splitlines()
     for file in ("config.json", "model.safetensors", "vocab.txt"):
         assert f"npbert: reading {folder / file}" in said
-    assert "npbert: read standard input: 3 bytes" in said
+    assert "npbert: read standard input: 3 characters" in said
     assert re.fullmatch(r"npbert: it took [\d.]+ s, on \d+ threads?", last)
 
 
@@ -90,7 +90,7 @@ def test_a_note_when_it_waits_for_the_keyboard(is_terminal, monkeypatch, capsys)
     keyboard = io.BytesIO(b"a cat\n")
     keyboard.isatty = lambda: is_terminal
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=keyboard))
-    with messages_on_standard_error(USUAL):
+    with messages_on_standard_error():
         assert read_lines("-") == ["a cat"]
     wanted = "npbert: reading from the keyboard: type a text on each line, and end with Ctrl-"
     assert capsys.readouterr().err[: len(wanted)] == wanted * is_terminal

@@ -131,14 +131,14 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
         ("plot attention {folder} cat --output none/a.png", "none/a.png: No such file or directory"),
         (
             "plot attention {folder} a b c --output a.png",
-            "TEXT has 3 texts, wanted one or a pair; put a text with spaces",
+            "TEXT is ('a', 'b', 'c'), wanted one text or a pair",
         ),
         ("plot attention {folder} cat --layers 7 --output a.png", "--layers is 7, wanted 1 to 2, or -2 to -1 from"),
         ("plot attention nowhere cat --output a.png", "nowhere is not a checkpoint"),
         ("plot gradients {folder} '' --output a.png", "TEXT is missing, wanted a text with a word to mask"),
         ("plot curves {folder} --output a.png", "metrics.jsonl of the run has no numbers to draw"),
         ("plot embeddings {folder} three --output a.png", "three, line 1: 3 columns, wanted a text, or a text and a l"),
-        ("plot embeddings {folder} one --output a.png", "one has 1 text, wanted at least 2"),
+        ("plot embeddings {folder} one --output a.png", "vectors has shape (1, 12), wanted"),
         ("page {folder} 'the cat' --output a", "text 1 is 'the cat', wanted a [MASK] that is not cut off"),
         (
             "page {folder} '[mask]' --output a",
@@ -150,7 +150,7 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
         ("page {folder} [MASK] --answer cat dog --output a", f"2 answers for 1 [MASK]: {ONE_EACH}"),
         ("page {folder} '[MASK] [MASK]' --answer cat --output a", f"1 answer for 2 [MASK]: {ONE_EACH}"),
         (f"page {{folder}} '[MASK]{' sat' * 14}' --output a", " sat s' has 17 tokens, wanted at most 16"),
-        ("page {other} [MASK] --output a", "has a text classifier with 2 labels, wanted a model with a masked-LM"),
+        ("page {other} [MASK] --output a", "has a text classifier, wanted a model with a masked-LM"),
         ("page nowhere [MASK] --output none/a", "none/a: No such file or directory"),  # before any model is looked for
         ("report {folder}", "is not a run of npbert pretrain or npbert finetune: it has no settings.toml"),
         ("report {folder} --output none/a", "none/a: No such file or directory"),

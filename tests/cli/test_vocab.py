@@ -51,7 +51,7 @@ def test_errors(npbert, files, tmp_path):
     bad = tmp_path / "bad"
     assert npbert("vocab", files[0], bad, "--output", tmp_path / "out").error == f"{bad}: No such file or directory"
     assert npbert("vocab", *files, "--output", tmp_path / "out", "--size", 20).error.startswith(
-        "--size is 20, wanted at least "
+        "vocab_size is 20, wanted at least "
     )
     assert npbert("vocab", *files, "--output", files[0]).error == f"{files[0]}: File exists"
     assert npbert("vocab", *files, "--output", files[0] / "new").error == f"{files[0] / 'new'}: Not a directory"

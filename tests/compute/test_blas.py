@@ -2,6 +2,7 @@
 C library can be asked to keep memory."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,24 +20,16 @@ def no_openblas(monkeypatch):
     blas_threads.cache_clear()
 
 
-def test_of_two_blas_the_one_with_more_threads_counts_and_both_are_set(no_openblas, monkeypatch):
-    class Library:
-        def __init__(self, count):
-            self.set_num_threads = lambda count: setattr(self, "count", count)
-            self.get_num_threads = lambda: self.count
-            self.count = count
-
-    libraries = [Library(2), Library(5), Library(3)]
-    found = type("", (), {"lib_controllers": libraries})
-    controller = type("", (), {"select": lambda *_, **__: found})
-    monkeypatch.setitem(sys.modules, "threadpoolctl", type("", (), {"ThreadpoolController": controller}))
+def test_another_blas_is_set_by_threadpoolctl_and_without_it_nothing_is(no_openblas, monkeypatch):
+    library = SimpleNamespace(count=2, get_num_threads=lambda: library.count)
+    library.set_num_threads = lambda count: setattr(library, "count", count)
+    controller = SimpleNamespace(select=lambda user_api: SimpleNamespace(lib_controllers=[library]))
+    fake = SimpleNamespace(ThreadpoolController=lambda: controller)
+    monkeypatch.setitem(sys.modules, "threadpoolctl", fake)
     threads = blas_threads()
-    assert threads.get() == 5
     threads.set(4)
-    assert [library.count for library in libraries] == [4, 4, 4]
-
-
-def test_without_it_nothing_is_set(no_openblas, monkeypatch):
+    assert (threads.get(), library.count) == (4, 4)
+    blas_threads.cache_clear()
     monkeypatch.setitem(sys.modules, "threadpoolctl", None)
     assert blas_threads() is None
 

@@ -44,46 +44,36 @@ def test_in_a_piece_or_beside_others_nothing_is_lent_and_who_computes_holds_blas
         assert count_of_blas() == BLAS_THREADS
 
 
-class Machine:
-    """A clock, and how long work takes on it, with BLAS's threads and without."""
-
-    def __init__(self, monkeypatch):
-        self.now, self.without, self.with_threads, self.is_lent, self.log = 0.0, 10.0, 6.0, False, ""
-        monkeypatch.setattr(blas_threads, "perf_counter", lambda: self.now)
-        monkeypatch.setattr(blas_threads, "lend_to_blas", self.lend)
-
-    @contextlib.contextmanager
-    def lend(self):
-        self.is_lent = True
-        yield True
-        self.is_lent = False
-
-    def work(self):
-        self.now += self.with_threads if self.is_lent else self.without
-        self.log += "L" if self.is_lent else "."
-        return "done"
-
-
 def test_threads_are_lent_while_they_pay(monkeypatch):
     """After a look without them; a loss no greater than what they won is forgiven, and all else costs a fiftieth."""
-    machine, lending, model = Machine(monkeypatch), Lending(), Machine
-    calls = [lending(machine.work, model, 16) for _ in range(6)]
-    assert (set(calls), machine.log) == ({"done"}, "..LLLL")
-    machine.log = ""
-    for machine.with_threads in (19.0, 6.0, 6.0, 6.0, 6.0, 21.0, 6.0):
-        lending(machine.work, model, 16)
-    assert machine.log == "LLLLLL."
-    machine.now += PATIENCE * 10
-    machine.with_threads = 200.0
-    start, machine.log = machine.now, ""
-    while machine.now < start + 10**6:
-        lending(machine.work, model, 16)
-    assert machine.log.startswith("L...")
-    assert 1 / 60 < 190 * machine.log.count("L") / 10**6 <= 1 / PATIENCE
-    machine.log = ""
-    lending(machine.work, model, 17)
-    lending(machine.work, Lending, 16)
-    assert machine.log == ".."
+    now, is_lent, lending, took = 0.0, False, Lending(), {False: 10.0, True: 6.0}
+
+    @contextlib.contextmanager
+    def lend():
+        nonlocal is_lent
+        is_lent = True
+        yield True
+        is_lent = False
+
+    def work():
+        nonlocal now
+        now += took[is_lent]
+        return "L" if is_lent else "."
+
+    def log(count, size=16):
+        return "".join(lending(work, Lending, size) for _ in range(count))
+
+    monkeypatch.setattr(blas_threads, "perf_counter", lambda: now)
+    monkeypatch.setattr(blas_threads, "lend_to_blas", lend)
+    assert log(6) == "..LLLL"
+    took[True] = 19.0
+    assert log(1) == "L"
+    took[True] = 6.0
+    assert log(4) == "LLLL"
+    took[True] = 200.0
+    paused = log(50_000)
+    assert paused.startswith("L...") and 1 / 60 < 190 * paused.count("L") / now <= 1 / PATIENCE
+    assert log(1, size=17) == "."
 
 
 def test_one_sequence_is_computed_on_blas_s_threads(count_of_blas, monkeypatch):

@@ -5,19 +5,20 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
+from npbert import Sequences
 from npbert.compute import attention_pieces
 from tests.computing import in_pieces
-from tests.strategies import read_of, rows_of, sequences
 
 
 @pytest.mark.parametrize("block", [1, 5, 30, 10**6])
-@given(data=st.data(), some=sequences(), num_heads=st.integers(1, 3))
-def test_pieces_are_every_pair_of_a_sequence_once(block, data, some, num_heads):
-    read = data.draw(read_of(some))
-    owner = np.concatenate([np.full(len(rows), number) for number, rows in enumerate(rows_of(some))])
+@pytest.mark.parametrize("num_heads", [1, 3])
+@pytest.mark.parametrize("lengths", [[2, 2, 3], [1, 1, 1, 4, 4, 4, 1], [7], [3, 3, 3, 3]], ids=str)
+@pytest.mark.parametrize("every", [1, 2, 3, 50])
+def test_pieces_are_every_pair_of_a_sequence_once(block, num_heads, lengths, every):
+    some = Sequences(np.array(lengths))
+    read = np.arange(0, some.num_rows, every)
+    owner = np.repeat(np.arange(len(lengths)), lengths)
     wanted = np.repeat((owner[read][:, None] == owner)[None], num_heads, axis=0)
     some, met = some.only(read), np.zeros((num_heads, len(read), some.num_rows), int)
     with in_pieces(block):

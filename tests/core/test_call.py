@@ -19,11 +19,6 @@ class Own(Layer):
         return self.output_norm(x + self.linear(x, tape), tape)
 
 
-class Untaped(Layer):
-    def forward(self, x):
-        return x + 1
-
-
 OWN = Own()
 
 
@@ -32,11 +27,6 @@ def test_the_tape_comes_last_with_or_without_its_name(call):
     tape = Tape()
     np.testing.assert_array_equal(call(X, tape), call(X, NO_TAPE))
     assert len(tape) == 2
-
-
-def test_without_a_tape_forward_gets_what_was_given():
-    assert Untaped()(1) == 2
-    np.testing.assert_array_equal(OWN(X), OWN(X, Tape()))
 
 
 def test_a_tape_prints_the_path_of_each_layer_in_the_outermost_that_was_called():
@@ -56,11 +46,3 @@ def test_a_watcher_sees_every_call_when_it_is_over_the_innermost_first():
     assert x is X
     assert outer_x is X
     assert output is y
-
-
-def test_an_error_in_forward_leaves_no_layer_under_way():
-    tape = Tape()
-    with pytest.raises(ValueError, match="x is"):
-        Own()(X[:, :3], tape)
-    Linear(4, 4, INIT)(X, tape)
-    assert repr(tape).startswith("Linear: ")

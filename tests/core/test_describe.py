@@ -30,15 +30,8 @@ Own(alpha=0.5, name='own')  46 parameters of float64  weight (4,)
   heads.a: Linear  6 parameters  weight (2, 2), bias (2,)"""
 
 
-class Grid(Layer):
-    def __init__(self):
-        self.rows = [[Linear(2, 2, DOUBLE) for _ in range(3)] for _ in range(2)]
-
-
 def test_a_layer_is_its_parts_and_settings_and_shapes():
     assert repr(Own()) == OWN
-    rows = "rows.*.*: 6 × Linear  6 parameters  weight (2, 2), bias (2,)"
-    assert repr(Grid()) == f"Grid  36 parameters of float64\n  {rows}"
     assert repr(Positions(5, 4, Init(None))) == "SinusoidalPositions(table=(5, 4))"
 
 

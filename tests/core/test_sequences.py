@@ -19,19 +19,15 @@ def test_only_counts_the_rows_of_each_sequence_that_are_read(data, some, dtype):
     assert repr(only) == f"Sequences(lengths={some.lengths.tolist()})"
 
 
-@pytest.mark.parametrize("lengths", [[0], [2, 0, 1], [3, -1], [1.5, 2], [], [[1, 2]], 3, [True, True], ["2"]], ids=str)
+@pytest.mark.parametrize("lengths", [[2, 0, 1], [3, -1], [1.5, 2], [], [[1, 2]], 3], ids=str)
 def test_lengths_are_whole_numbers_of_at_least_1(lengths):
     with pytest.raises(ValueError, match=r"^lengths are .*, wanted a list of whole numbers of at least 1$"):
         Sequences(lengths)
 
 
-DESCENDING, NO_INTEGERS = "^read is not in ascending order$", "^read is an array of {}, wanted integers$"
-WRONG = [([1, 0], int, ValueError, DESCENDING), ([1, 0], "u8", ValueError, DESCENDING)]
-WRONG += [
-    ([0.0, 1.0], float, TypeError, NO_INTEGERS.format("float64")),
-    ([True] * 5, bool, TypeError, NO_INTEGERS.format("bool")),
-]
-WRONG += [
+WRONG = [
+    ([1, 0], "u8", ValueError, "^read is not in ascending order$"),
+    ([0.0, 1.0], float, TypeError, "^read is an array of float64, wanted integers$"),
     ([0, 5], int, IndexError, r"read\[1\] is 5, wanted 0 to 4, as the number of rows"),
     ([-1], int, IndexError, "is -1"),
 ]

@@ -29,11 +29,6 @@ IDS = np.zeros((2, 3), int)
         ({"input_ids": [1, 2]}, ValueError, r"input_ids has shape \(2,\), wanted \(B, T\)"),
         ({"input_ids": IDS[:0]}, ValueError, r"input_ids has shape \(0, 3\), wanted at least one"),
         ({"input_ids": [[], []]}, ValueError, r"input_ids has shape \(2, 0\), wanted at least one"),
-        (
-            {"input_ids": [[1, 2], [3]]},
-            ValueError,
-            "input_ids has rows of different lengths, wanted one length",
-        ),
         ({"token_type_ids": IDS[:1]}, ValueError, r"token_type_ids has shape \(1, 3\), wanted \(2, 3\), as input_ids"),
         ({"attention_mask": IDS[:, :2]}, ValueError, r"attention_mask has shape \(2, 2\), wanted \(2, 3\)"),
         ({"attention_mask": IDS * 1.0}, TypeError, "attention_mask is an array of float64, wanted integers"),

@@ -138,6 +138,15 @@ def test_inputs_beyond_the_named_ones_and_several_outputs():
     assert (report.ok, report.sizes) == (True, {"first": 6, "input 1": 6, "input 2": 6})
 
 
+def test_an_input_whose_gradient_is_none_is_a_constant():
+    layer = broken(
+        forward=lambda self, x, shift, tape=NO_TAPE: Scale.forward(self, x, tape) + shift,
+        backward=lambda self, dy, tape: (Scale.backward(self, dy, tape), None),
+    )
+    report = check_gradients(layer, X, X)
+    assert report.proof and report.sizes == {"s": 3, "x": 6}
+
+
 def test_a_parameter_and_an_input_of_one_name_are_told_apart():
     scale = Scale()
     scale.x = Parameter(np.ones(2))

@@ -79,12 +79,12 @@ def test_what_is_beyond_it_is_neither_proved_nor_refuted(name):
     assert reason in proof.reason
 
 
-@pytest.mark.thorough  # `npbert gradcheck --seeds 20`, in CI, does the same
 @settings(max_examples=1, phases=[Phase.generate])
 @given(st.integers(0, 2**32 - 1))
-def test_every_block_is_proved_at_random_shapes(seed):
-    for name, setting in blocks(Shapes.drawn(np.random.default_rng(seed))).items():
-        layer, inputs, rng = setting.make(seed=seed)
+def test_a_third_of_all_blocks_is_proved_at_random_shapes(thorough, seed):
+    found = blocks(Shapes.drawn(np.random.default_rng(seed)))
+    for name in list(found) if thorough else list(found)[seed % 3 :: 3]:
+        layer, inputs, rng = found[name].make(seed=seed)
         proof = prove(layer, *inputs, rng=rng, seed=seed)
         assert proof, f"{name}: {proof}"
 

@@ -114,7 +114,7 @@ def test_long_questions_are_cut_to_their_first_tokens_and_said_so_in_one_line(pl
     with pytest.warns(UserWarning) as caught:
         windows = planted(0.0, max_question_length=3).all_windows(questions, ["a dog"] * 4)
     assert [str(each.message) for each in caught] == [
-        "2 of 4 questions cut to 3 tokens: the first is 'a cat on a mat'…"
+        "2 of 4 questions cut to 3 tokens; the first is 'a cat on a mat'…"
     ]
     for (window,), words in zip(windows, ["dog", "a cat on", "the cat sat", "un ##aff ##able"], strict=True):
         assert window.tokens == ["[CLS]", *words.split(), "[SEP]", "a", "dog", "[SEP]"]

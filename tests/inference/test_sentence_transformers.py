@@ -159,7 +159,7 @@ PROMPT = {"prompts": {"query": "find: "}, "default_prompt_name": "query"}
         ({POOLING: flags("weightedmean_tokens")}, f"{POOLING}: npbert does not support the pooling weightedmean"),
         ({POOLING: flags("cls_token", "mean_tokens")}, f"{POOLING}: npbert does not support the pooling cls + mean"),
         ({POOLING: {"include_prompt": False}}, f"{POOLING}: npbert cannot exclude a prompt from the pooling"),
-        (OF_TOKENS, f"{NORMALIZE}: module_input_name is 'tokens', wanted 'sentence_embedding'"),
+        (OF_TOKENS, f"{NORMALIZE}: module_input_name is 'tokens', which npbert does not support"),
         (
             {TRANSFORMER: {"transformer_task": "fill-mask"}},
             f"{TRANSFORMER}: transformer_task is 'fill-mask', which npbert does not",

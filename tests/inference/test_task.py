@@ -3,7 +3,6 @@
 import io
 import json
 import logging
-import re
 import sys
 
 import numpy as np
@@ -85,7 +84,7 @@ def test_a_text_that_is_too_long_is_cut_and_said_so(task):
     [
         (None, None, LONGEST, "the model takes"),
         (999, None, LONGEST, "the model takes"),
-        (10, None, 10, "max_length allows (the tokenizer's model_max_length)"),
+        (10, None, 10, "max_length allows"),
         (10, 20, 20, "max_length allows"),
         (10, LONGEST, LONGEST, "the model takes"),
     ],
@@ -95,7 +94,7 @@ def test_a_text_is_cut_where_the_tokenizer_or_the_caller_says(tmp_path, of_token
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": of_tokenizer}))
     task = Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=given)
     assert task.max_length == length
-    message = f"^1 of 1 text is longer than the {length} tokens that {re.escape(why)}, and was cut; it is text 1$"
+    message = f"^1 of 1 text is longer than the {length} tokens that {why}, and was cut; the first is text 1$"
     with pytest.warns(UserWarning, match=message):
         (encoding,) = task.tokenize(["cat " * 99])
     assert len(encoding.ids) == length

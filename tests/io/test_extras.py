@@ -39,16 +39,11 @@ COMMANDS = ["fill-mask", "embed", "classify", "finetune", "pretrain", "evaluate"
     [
         ("--lr", OPTIONS, "--learning-rate"),
         ("--batchsize", OPTIONS, "--batch-size"),
-        ("--epoch", OPTIONS, "--epochs"),
         ("--Max_Length", OPTIONS, "--max-length"),
-        ("--mask", OPTIONS, "--mask-probability"),
         ("--port", OPTIONS, None),
         ("learning-rate", ["learning_rate"], "learning_rate"),
-        ("finetun", COMMANDS, "finetune"),
         ("train", COMMANDS, "finetune"),
         ("BERT_Tiny", PRESETS, "bert-tiny"),
-        ("gpt", PRESETS, None),
-        ("", OPTIONS, None),
     ],
 )
 def test_the_closest_name(name, known, meant):

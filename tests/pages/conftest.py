@@ -1,6 +1,5 @@
 """A real browser for the pages: Debian's chromium, driven by playwright. What several tests share is made once."""
 
-import os
 import re
 import shutil
 
@@ -17,9 +16,7 @@ USUAL = {"media": "screen", "color_scheme": "light", "reduced_motion": "no-prefe
 
 @pytest.fixture(scope="session", autouse=True)
 def home(tmp_path_factory):
-    """Processes of pytest-xdist have a folder each, in the one that they share."""
-    own = tmp_path_factory.getbasetemp()
-    shared.HOME[:] = [own.parent if "PYTEST_XDIST_WORKER" in os.environ else own]
+    shared.HOME[:] = [tmp_path_factory.mktemp("once")]
 
 
 @pytest.fixture(scope="session")

@@ -41,10 +41,7 @@ FOLLOWED = [
         ("bert.embeddings.position_embeddings.weight", 2, 1),
         ("bert.embeddings.word_embeddings.weight", 0, 2),  # as it comes in, and as an answer
         ("bert.encoder.layers.0.attention.query.weight", 1, 2),
-        ("bert.encoder.layers.0.output_norm.xHat", 1, 3),
-        ("bert.encoder.layers.0.h", 1, 2),
         ("predictions.layer_norm.gamma", 0, 2),
-        ("logits", 0, 1),
     )
 ]
 """Numbers whose paths to the loss are asked for."""

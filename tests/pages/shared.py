@@ -1,10 +1,9 @@
-"""Helpers of all tests of pages: a parser of HTML, and what is made once for all processes of pytest-xdist."""
+"""Helpers of all tests of pages: a parser of HTML, and what is made once."""
 
 import re
-import time
 from html.parser import HTMLParser
 
-HOME = []  # the folder that all processes know: see conftest.py
+HOME = []  # the folder of what is made once: see conftest.py
 
 
 class Parsed(HTMLParser):
@@ -70,22 +69,8 @@ def strings(value):
 
 
 def once(name, write):
-    """The path that write(path) has written, a file or a folder, in this process or in another."""
+    """The path that write(path) has written, a file or a folder, now or for a test before."""
     path = HOME[0] / name
-    begun, failed = path.with_suffix(".begun"), path.with_suffix(".failed")
-    try:
-        begun.mkdir()  # one process alone can
-    except FileExistsError:
-        for _ in range(6000):  # for five minutes
-            if path.exists():
-                return path
-            assert not failed.exists(), f"another process could not make {name}"
-            time.sleep(0.05)
-        raise TimeoutError(name) from None
-    try:
-        write(begun / name)
-        (begun / name).replace(path)
-    except BaseException:
-        failed.touch()
-        raise
+    if not path.exists():
+        write(path)
     return path

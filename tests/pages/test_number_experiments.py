@@ -181,8 +181,6 @@ def test_training_changes_the_guesses_tells_what_was_before_and_can_be_taken_bac
     page.click("#train-run")
     assert "from random numbers, it was trained here for " in page.inner_text("#changed-note")
     assert page.locator("#train-attention .was").count() == 2
-    rows = page.locator("#train-words tr").evaluate_all("all => all.map(e => [0, 3].map(n => e.cells[n].innerText))")
-    assert number(dict(rows)["you"]) > 0
     page.click("#train-trained")
     assert page.evaluate(f"{TRACE}.loss") == first
 

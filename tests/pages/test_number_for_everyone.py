@@ -59,13 +59,6 @@ def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom_and_stepping_stays_
     assert box(page, "#bar")["bottom"] <= box(page, "#stage-head")["top"] + 1 < 350
 
 
-def test_light_or_dark_is_kept(page):
-    page.click("#theme")
-    page.reload()
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 28)"
-    page.click("#theme")
-
-
 def test_axe_finds_nothing(page):
     """Its rules for what people who cannot see or point need; in the dark, those of colors."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python").Axe()

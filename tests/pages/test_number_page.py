@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from npbert import BertConfig, BertForMaskedLM
 from npbert.pages import html
 from npbert.pages.number.export import export
 from npbert.pages.number.page import modules, number_page, write_number_page
@@ -46,20 +45,6 @@ def test_tours_lead_to_the_chapters_in_the_site_and_beside_docs(tmp_path):
     (tmp_path / "docs" / "01-derivative-of-a-batch.md").touch()
     write_number_page(small_model(), EXAMPLES, VOCABULARY, tmp_path / "page.html")
     assert len(re.findall(r'href="docs/0\d[\w-]+\.md"', (tmp_path / "page.html").read_text(encoding="utf-8"))) == 5
-
-
-def test_it_is_written_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "page.html"
-    write_number_page(small_model(), EXAMPLES, VOCABULARY, path, title="of <b>words</b>")
-    written = path.read_text(encoding="utf-8")
-    assert "<title>of &lt;b&gt;words&lt;/b&gt;</title>" in written
-    too_large = BertForMaskedLM(
-        BertConfig(hidden_size=64, num_hidden_layers=1, num_attention_heads=2, vocab_size=14), rng=None
-    )
-    with pytest.raises(ValueError, match="hidden_size is 64, wanted at most"):
-        write_number_page(too_large, EXAMPLES, VOCABULARY, path)
-    assert path.read_text(encoding="utf-8") == written
-    assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)

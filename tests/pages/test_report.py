@@ -63,9 +63,6 @@ def test_what_a_run_has_left_is_on_its_page(run, kind):
     assert [wanted for wanted in [*WANTED[kind], *always] if wanted not in found.words] == []
     pictures = 5 + (kind in ("labels", "tags", "numbers"))
     assert found.tags.count("figcaption") == pictures == len(set(found.values("alt")))
-    ids = found.values("id")
-    assert len(ids) == len(set(ids))
-    assert all(link.startswith(("#", "data:")) for link in found.values("src", "href"))
     captions = re.findall("<figcaption>(.*?)</figcaption>", html, re.DOTALL)
     assert len(captions) == pictures and min(map(len, captions)) > 60, "each says how it is read"
 
@@ -83,9 +80,8 @@ def test_text_shows_as_text(run, kind, kept):
     assert not [name for name, _ in found.attributes if name.startswith("on")]
     html.encode()
     worst = rows[-1].get("worst", [])
-    for text in strings([one["words"] for one in worst] if kept else worst):
-        shown = visible(text)
-        assert any(" ".join(each.split()) in found.words for each in (shown, f"{shown[:59]}…")), "a long label is cut"
+    for text in map(visible, strings([one["words"] for one in worst] if kept else worst)):
+        assert any(" ".join(each.split()) in found.words for each in (text, f"{text[:59]}…")), "a long label is cut"
 
 
 def test_the_file_has_its_pictures_in_it():
@@ -96,27 +92,24 @@ def test_the_file_has_its_pictures_in_it():
     assert not re.findall(r"https?://(?!www\.w3\.org/)", html)
 
 
-def test_a_run_that_goes_on_and_has_left_little(run, tmp_path):
-    folder = write_run(tmp_path / "young", metrics=METRICS[:1], layers=(), ended=False)
-    words = Parsed(report_page(read_run(folder))).words  # `run` leaves the pictures out
-    assert "It had not ended when this page was made: it was at step 10. It may still be running" in words
-    assert (
-        "This run wrote nothing down about its layers" in words and "There is no evaluation on held-out data" in words
-    )
+def test_a_run_that_goes_on_and_has_left_little(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "as_bytes", lambda *_: b"<svg/>")
+    folder = write_run(tmp_path / "young", metrics=METRICS[:1], layers=(), ended=False, shown=SHOWN["labels"])
+    words = Parsed(report_page(read_run(folder))).words
+    for wanted in (
+        "It had not ended when this page was made: it was at step 10. It may still be running",
+        "This run wrote nothing down about its layers",
+        "There is no evaluation on held-out data",
+        "Which label it takes for which",
+        "model is not a checkpoint",
+    ):
+        assert wanted in words
     path = folder / METRICS_FILE
     path.write_text(path.read_text(encoding="utf-8") + '{"step": 20, "lo', encoding="utf-8")
     assert read_run(folder).step == 10, "a half line is not there yet"
 
 
-def test_without_a_model_the_rest_is_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(page, "as_bytes", lambda *_: b"<svg/>")
-    words = Parsed(report_page(read_run(write_run(tmp_path / "run", shown=SHOWN["labels"])))).words
-    assert (
-        re.search("No picture here: .*model is not a checkpoint", words) and "Which label it takes for which" in words
-    )
-
-
-_ANSWER, _LABEL = (SHOWN[kind][0]["worst"][0] for kind in ("answers", "labels"))
+(_ANSWER,) = SHOWN["answers"][0]["worst"]
 SAID = {
     "the baselines and the best, beside the numbers": (
         {"shown": [{**SHOWN["masked"][-1], "baselines": {"loss": 3.125, "accuracy": 0.125}, "best_step": 10}]},
@@ -125,14 +118,6 @@ SAID = {
     "a text from right to left in order": (
         {"shown": [{**SHOWN["answers"][0], "worst": [{**_ANSWER, "excerpt": ["", "אחת", " שתיים שלוש"]}]}]},
         ["<bdi>… <mark>אחת</mark> שתיים שלוש …</bdi>"],
-    ),
-    "a long label cut": (
-        {"shown": [{**SHOWN["labels"][0], "worst": [{**_LABEL, "true": "x" * 10_000}]}]},
-        [f"<bdi>{'x' * 59}…</bdi>"],
-    ),
-    "the guess at each step": (
-        {"shown": [masked(10, "dog"), masked(20, "dog"), masked(30, "the")]},
-        ["1. the dog 50.0% the: 25.0% dog 50.0% the: 25.0% ✓ the 50.0%"],
     ),
 }  # fmt: skip
 
@@ -165,21 +150,17 @@ def test_the_first_sentence_is_how_good_it_is(tmp_path, value, baseline, said):
 def test_what_to_look_at(tmp_path):
     rows = [{"step": step, "eval_loss": loss} for step, loss in ((10, 3.0), (20, 2.0), (30, 2.5))]
     shown = [{**SHOWN["labels"][0], "counts": [[0, 8], [0, 11]]}]
-    said = list(
-        to_look_at(read_run(write_run(tmp_path / "run", metrics=[*rows, {"step": 40, "loss": None}], shown=shown)))
-    )
-    for number, words in enumerate(("lowest at step 20", "not finite", "every example the same label")):
-        assert words in said[number]
+    run = read_run(write_run(tmp_path / "run", metrics=[*rows, {"step": 40, "loss": None}], shown=shown))
+    for said, words in zip(to_look_at(run), ("step 20", "not finite", "every example the same label"), strict=True):
+        assert words in said
     assert list(to_look_at(read_run(write_run(tmp_path / "good", metrics=rows[:2])))) == []
 
 
 def test_runs_compared(tmp_path):
-    changes = {"one/run": {"seed": 0}, "two/run": {"seed": 1, "metrics": METRICS[:2]}, "two/again": {"seed": 1}}
-    for name in changes:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    changes = {"one": {"seed": 0}, "two": {"seed": 1, "metrics": METRICS[:2]}, "again": {"seed": 1}}
     runs = [read_run(write_run(tmp_path / name, **change)) for name, change in changes.items()]
     words = Parsed(comparison_page(runs)).words
-    assert re.search("Runs compared: 1. .*one/run, 2. .*two/run, 3. .*two/again", words)
+    assert re.search("Runs compared: 1. .*/one, 2. .*/two, 3. .*/again", words)
     assert "seed 0 1 1" in words and "corpus" not in words
     assert "came to There is no evaluation on held-out data" in words or "came to 25.0% of masked words right" in words
     assert "all their settings are the same" in Parsed(comparison_page([runs[0], runs[0]])).words
@@ -189,29 +170,21 @@ def test_facts(tmp_path):
     folder = make_trainer(tmp_path / "run", steps=4, learning_rate=0.5).folder
     make_trainer(folder, steps=4, learning_rate=0.5).train()
     facts = facts_of(read_run(folder))
-    assert (
-        facts["steps"] == "4" and re.fullmatch(r"0:00:0[\d.]+", facts["time"]) and "tokens a second" in facts["speed"]
-    )
+    assert facts["steps"] == "4" and "tokens a second" in facts["speed"] and facts["time"].startswith("0:00:0")
     assert facts["made by"] == f"npbert {npbert.__version__}"
-    made = command_of(read_run(write_run(tmp_path / "made", seed=3, held_out=["a b"], keep_state=False)))
-    assert made == f"npbert pretrain {tmp_path}/made --no-keep-state --corpus books --held-out 'a b' --seed 3"
-
-
-def test_events_full_of_zeros_do_not_stop_it(tmp_path):
-    folder = write_run(tmp_path / "run")
-    (folder / "tensorboard").mkdir()
-    with (folder / "tensorboard" / "events.out.tfevents.1").open("wb") as file:
+    made = read_run(write_run(tmp_path / "made", seed=3, held_out=["a b"], keep_state=False))
+    (tmp_path / "made" / "tensorboard").mkdir()
+    with (tmp_path / "made" / "tensorboard" / "events.out.tfevents.1").open("wb") as file:
         file.truncate(2**40)
-    assert "time" not in facts_of(read_run(folder))
+    assert "time" not in facts_of(made), "events full of zeros do not stop it"
+    assert (
+        command_of(made) == f"npbert pretrain {tmp_path}/made --no-keep-state --corpus books --held-out 'a b' --seed 3"
+    )
 
 
 def test_what_is_no_run(tmp_path):
-    file = tmp_path / "page.html"
-    file.touch()
     for folder, message in (
         (tmp_path, "is not a run of npbert pretrain or npbert finetune: it has no settings.toml"),
-        (tmp_path / "none", "is not a run of npbert pretrain or npbert finetune: it has no settings.toml"),
-        (file, "is not a run of npbert pretrain or npbert finetune: it has no settings.toml"),
         (write_run(tmp_path / "run", metrics=()), "metrics.jsonl has no numbers yet, wanted at least one step"),
     ):
         with pytest.raises(FileError, match=f"^{re.escape(str(folder))}.*{re.escape(message)}"):
@@ -232,9 +205,9 @@ def test_a_row_that_no_run_writes(run):
             run(shown=[{"step": 1, **row}])
 
 
-def test_it_fits_and_is_readable(open_page):
+def test_it_fits_and_is_readable(open_page, tmp_path):
     page = open_page(drawn_report())
-    for width, scheme in itertools.product((390, 1600), ("light", "dark")):
+    for width, scheme in ((390, "dark"), (1600, "light")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth") == width, "only tables and pictures scroll"
@@ -242,12 +215,9 @@ def test_it_fits_and_is_readable(open_page):
         assert image.evaluate("(each) => getComputedStyle(each).backgroundColor") == "rgb(255, 255, 255)"
         assert image.evaluate("(each) => each.naturalWidth") > 300
         assert page.locator("table.wrong thead").is_visible() == (width > 390), "on a phone each cell has a line"
-
-
-def test_a_token_of_any_length_fits(open_page, tmp_path):
     long = masked(10, "x" * 10_000)
     long["sentences"][0]["tokens"][2] = "y" * 10_000
     run = write_run(tmp_path / "run", shown=[long], layers=())
     (tmp_path / "long.html").write_text(report_page(read_run(run)), encoding="utf-8")
     page = open_page(tmp_path / "long.html", width=360)
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    assert page.evaluate("document.documentElement.scrollWidth") == 360, "a token of any length fits"

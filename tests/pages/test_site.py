@@ -17,7 +17,6 @@ from npbert.pages.number.export import export
 from npbert.pages.number.page import number_page
 from npbert.pages.site import build, build_site, proofs, sources
 from npbert.pages.site.number import number_data
-from npbert.pages.site.source_page import kept
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 from tests.pages.shared import once
 
@@ -84,11 +83,6 @@ def test_an_activation_is_its_value_beside_its_slope_and_a_base_class_has_the_ch
     assert 0 < pair.index(">value<") < pair.index(">value_and_slope<")
     for block in ("GELU", "ReLU", "Tanh"):
         assert f"{block}: PASS of {block}" in text_of(site, "npbert/layers/elementwise.html")
-
-
-def test_the_tape_of_a_block_is_listed_by_its_parts_from_the_top():
-    lines = [line for line in kept(CATALOGUE["EncoderLayer"]).splitlines() if line and line[0] not in " ["]
-    assert lines[0].startswith("output_norm x_hat (8, 6)") and lines[-1].startswith("attention.query x (8, 6)")
 
 
 def test_a_link_that_leads_nowhere_stops_the_build_and_is_named(tmp_path):

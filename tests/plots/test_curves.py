@@ -18,9 +18,8 @@ ROWS = [
 
 
 def write_run(folder, **report_row):
-    """The files of a run, with one row of what was shown if there is any."""
-    shown = [{"step": 20, "kind": "labels", **report_row}] if report_row else []
-    for name, rows in ((METRICS_FILE, ROWS), (SHOWN_FILE, shown)):
+    """The files of a run, with one row of what was shown."""
+    for name, rows in ((METRICS_FILE, ROWS), (SHOWN_FILE, [{"step": 20, "kind": "labels", **report_row}])):
         (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return folder
 
@@ -29,52 +28,39 @@ def curves(axes):
     return {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
 
 
+def key(figure):
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
 def test_a_panel_a_name():
-    panels = plot_curves(ROWS).axes
-    assert {axes.get_title("left"): curves(axes) for axes in panels} == {
+    figure = plot_curves(ROWS)
+    assert {axes.get_title("left"): curves(axes) for axes in figure.axes} == {
         "loss": {"training": [[10, 3], [20, 2]], "held out": [[10, 3.5], [20, 2.5]]},
         "mlm accuracy": {"training": [[10, 0.1], [20, 0.2]]},
         "f1": {"held out": [[10, 0]], "not finite": [[20, 0.97]]},
         "em": {"not finite": [[10, 0.97]]},
     }
-    key = [text.get_text() for text in panels[0].figure.legends[0].get_texts()]
-    assert key == ["training", "held out", "not finite"]
-    assert [axes.get_ylabel() for axes in panels[:2]] == ["nats", "share"]
+    assert key(figure) == ["training", "held out", "not finite"]
+    assert [axes.get_ylabel() for axes in figure.axes[:2]] == ["nats", "share"]
     assert [axes.get_title("left") for axes in plot_curves(ROWS, ["f1", "loss"]).axes] == ["loss", "f1"]
-
-
-def test_a_step_alone_is_a_dot():
     (line,) = plot_curves(ROWS[:1], ["loss"]).axes[0].lines
-    assert (line.get_marker(), line.get_xydata().tolist()) == ("o", [[10, 3]])
-
-
-def test_a_dashed_line_is_what_knowing_next_to_nothing_gives(tmp_path):
-    write_run(tmp_path, baselines={"loss": 2.75, "f1": None})
-    for figure in (plot_curves(tmp_path), plot_curves(ROWS, baselines={"loss": 2.75})):
-        lines = {axes.get_title("left"): axes.lines for axes in figure.axes}
-        *_, dashed = lines["loss"]
-        assert (list(dashed.get_ydata()), dashed.get_linestyle()) == ([2.75, 2.75], "--")
-        assert "baseline" not in [line.get_label() for line in lines["f1"]]
-        assert "baseline" in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert line.get_marker() == "o", "a step alone is a dot"
 
 
 @pytest.mark.parametrize(("best_step", "ringed"), [(10, [[10, 3.5]]), (15, []), (None, [])])
-def test_the_best_step_has_a_ring_where_it_was_judged(best_step, ringed, tmp_path):
-    write_run(tmp_path, best_step=best_step)
-    for figure in (plot_curves(tmp_path), plot_curves(ROWS, best_step=best_step)):
-        lines = {axes.get_title("left"): curves(axes) for axes in figure.axes}
-        assert lines["loss"].get("best model", []) == ringed
-        assert "best model" not in lines["mlm accuracy"]
-        assert ("best model" in [text.get_text() for text in figure.legends[0].get_texts()]) == bool(ringed)
+def test_what_to_beat_is_dashed_and_the_best_step_has_a_ring(best_step, ringed, tmp_path):
+    write_run(tmp_path, baselines={"loss": 2.75, "f1": None}, best_step=best_step)
+    for figure in (plot_curves(tmp_path), plot_curves(ROWS, baselines={"loss": 2.75}, best_step=best_step)):
+        found = {axes.get_title("left"): curves(axes) for axes in figure.axes}
+        assert found["loss"].get("best model", []) == ringed
+        assert found["loss"]["baseline"] == [[0, 2.75], [1, 2.75]] and "baseline" not in found["f1"]
+        assert key(figure) == ["training", "held out", *["best model"] * bool(ringed), "baseline", "not finite"]
 
 
-def test_the_folder_of_a_run(tmp_path):
-    with pytest.raises(FileError, match=r"metrics\.jsonl of the run has no numbers to draw"):
-        plot_curves(tmp_path)
-    of_folder = [curves(axes) for axes in plot_curves(write_run(tmp_path)).axes]
-    assert of_folder == [curves(axes) for axes in plot_curves(ROWS).axes]
-    with pytest.raises(FileError, match="the run has no numbers"):
-        plot_curves([{"step": 3, "epoch": 0}])
+def test_without_numbers_there_is_no_picture(tmp_path):
+    for run in (tmp_path, [{"step": 3, "epoch": 0}]):
+        with pytest.raises(FileError, match=r"metrics\.jsonl of the run has no numbers to draw"):
+            plot_curves(run)
 
 
 def test_runs_over_each_other_each_have_a_color_and_held_out_has_dots_as_alone():
@@ -83,5 +69,4 @@ def test_runs_over_each_other_each_have_a_color_and_held_out_has_dots_as_alone()
     assert list(looks) == ["one, training", "one, held out", "two, training", "two, held out"]
     assert looks["one, training"][0] == looks["one, held out"][0] != looks["two, held out"][0]
     alone = {line.get_label(): line.get_marker() for line in plot_curves(ROWS, ["loss"]).axes[0].lines}
-    assert looks["one, held out"][1] == alone["held out"] == "o"
-    assert looks["one, training"][1] == alone["training"] == ""
+    assert looks["one, held out"][1] == alone["held out"] == "o" != looks["one, training"][1] == alone["training"]

@@ -8,13 +8,13 @@ import pytest
 import npbert
 from npbert import BertForSequenceClassification, Tokenizer
 from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE, read_json_lines
+from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.evaluation import Goal
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.tasks import TaskSettings
 from tests.models.hugging_face.checkpoints import notes
-from tests.training.tasks.tiny import FILES, tiny_config, tiny_tokenizer
+from tests.training.tasks.tiny import tiny_config, tiny_tokenizer
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
 
@@ -113,17 +113,6 @@ def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model
     assert make("last", held_out="", steps=2).trainer.train() == {}, "there is nothing to judge it by"
 
 
-def test_the_loss_may_say_which_model_is_best(make, tmp_path):
-    run = make(metric="loss", evaluate_every=1, epochs=3)
-    numbers = run.trainer.train()
-    losses = [row["eval_loss"] for row in read_json_lines(tmp_path / "run" / METRICS_FILE) if "eval_loss" in row]
-    assert numbers["loss"] == min(losses) < max(losses)
-    shown = read_json_lines(tmp_path / "run" / SHOWN_FILE)
-    assert [row["best_step"] for row in shown] == [np.argmin(losses[:step]) + 1 for step in range(1, len(losses) + 1)]
-    assert all(row["baselines"] == run.baselines for row in shown)
-    assert "loss" in run.baselines
-
-
 pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
 
 
@@ -157,9 +146,3 @@ def test_labels_by_name_in_the_order_of_the_checkpoint_or_by_number(evaluate, na
     known = ", ".join(map(repr, names or "01"))
     with pytest.raises(FileError, match=rf"a\.tsv, line 5: the label is '{unknown}', wanted one of the .*: {known}"):
         evaluate(f"{content}f\t{unknown}\n", num_labels=count, id2label=names)
-
-
-def test_a_head_of_another_size_is_refused(evaluate):
-    columns, content, _ = FILES["regression"]
-    with pytest.raises(FileError, match=r"(?s)classifier\.weight \(2, 4\), wanted \(1, 4\)"):
-        evaluate(content, settings={"task": "regression", **columns}, id2label=("good", "bad"))

@@ -5,7 +5,6 @@ import contextlib
 import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,39 +74,29 @@ def test_a_run_goes_on_where_it_was(wanted, tmp_path, how, step):
 
 @pytest.mark.parametrize("begin", one_in(2, [3, 0]))
 def test_a_longer_run_is_the_same_however_often_it_is_stopped(tmp_path, begin, capsys):
-    """It goes on from its end, or from where it was stopped, with the learning rate of its new length."""
+    """It goes on from its end, or from where it was stopped, with the learning rate of its new length; it is not made
+    shorter than it is."""
     train_and_stop(make(tmp_path / "short", begin))
-    longer = {"steps": STEPS + 4}
+    before = {file: file.read_bytes() for file in (tmp_path / "short").rglob("*.*")}
+    with pytest.raises(FileError, match="is already at step"):
+        make(tmp_path / "short", steps=begin or STEPS - 1).train()
+    assert {file: file.read_bytes() for file in before} == before
     shutil.copytree(tmp_path / "short", tmp_path / "wanted")
     capsys.readouterr()
-    make(tmp_path / "wanted", **longer).train()
+    make(tmp_path / "wanted", steps=12).train()
     first = begin or STEPS
     rates = [linear_warmup_decay(first, lr=1e-2, warmup_steps=w, total_steps=n) for w, n in ((0, 8), (1, 12))]
-    said = capsys.readouterr().out.splitlines()[0]
-    assert said == (
+    assert capsys.readouterr().out.splitlines()[0] == (
         f"continuing from step {first}, up to step 12 instead of 8: the next learning rate is {rates[1]:.3g} "
         f"instead of {rates[0]:.3g}"
     )
-    wanted = results(tmp_path / "wanted")
     last = read_json_lines(tmp_path / "wanted" / METRICS_FILE)[-1]
     assert (last["step"], load_settings(TrainerSettings, tmp_path / "wanted" / SETTINGS_FILE).steps) == (12, 12)
     for how, step in (("stopped", 1), ("killed", 4)):
         folder = shutil.copytree(tmp_path / "short", tmp_path / f"{how} {step}")
-        train_and_stop(make(folder, step, how, **longer))
-        make(folder, **longer).train()
-        assert results(folder) == wanted, (how, step)
-
-
-def test_a_run_is_not_made_shorter_than_it_is_and_stays_as_it_was(wanted, tmp_path):
-    train_and_stop(make(tmp_path, 5))
-    files = [tmp_path / name for name in (SETTINGS_FILE, STATE_FILE, METRICS_FILE)]
-    before = [file.read_bytes() for file in files]
-    for steps in (3, 5):
-        with pytest.raises(FileError, match="is already at step 5; to continue it, give more steps"):
-            make(tmp_path, steps=steps).train()
-    assert [file.read_bytes() for file in files] == before
-    make(tmp_path).train()
-    assert results(tmp_path) == wanted
+        train_and_stop(make(folder, step, how, steps=12))
+        make(folder, steps=12).train()
+        assert results(folder) == results(tmp_path / "wanted"), (how, step)
 
 
 def pairs(rows):
@@ -121,21 +110,18 @@ def pairs(rows):
 def test_a_model_of_ones_own_is_trained_and_saved_and_goes_on_bit_for_bit(tmp_path):
     options = {"cls": TwoTower, "collated": pairs, "gradient_checkpointing": True}
     trainer = make(tmp_path / "whole", **options)
-    before, fresh = values(trainer.model), trainer.evaluation.evaluate()["loss"]
+    before = values(trainer.model)
     best = trainer.train()["loss"]
-    assert best < fresh
     assert all((one != another).any() for one, another in zip(before, values(trainer.model), strict=True))
     loaded = TwoTower.from_pretrained(tmp_path / "whole" / MODEL_FOLDER)
     assert float(loaded.loss(pairs(examples(8, seed=9))).loss) == best
-    with pytest.raises(ConnectionAbortedError):
-        make(tmp_path / "cut", 5, "killed", **options).train()
+    train_and_stop(make(tmp_path / "cut", 5, "killed", **options))
     make(tmp_path / "cut", **options).train()
     assert results(tmp_path / "cut") == results(tmp_path / "whole")
 
 
 PEOPLE = (signal.SIGINT, signal.SIGTERM)
 SYSTEM = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name))  # Windows has none
-each_signal = pytest.mark.parametrize("number", PEOPLE + SYSTEM)
 
 
 def came_through(*_):
@@ -155,9 +141,9 @@ def handlers():
     return [signal.getsignal(number) for number in PEOPLE + SYSTEM]
 
 
-@each_signal
+@pytest.mark.parametrize("number", PEOPLE + SYSTEM)
 def test_the_first_only_asks_and_a_persons_second_acts_as_ever(before, number):
-    with stop_when_asked() as is_asked:
+    with pytest.raises(RuntimeError), stop_when_asked() as is_asked:
         assert not is_asked()
         signal.raise_signal(number)
         assert is_asked()
@@ -167,20 +153,12 @@ def test_the_first_only_asks_and_a_persons_second_acts_as_ever(before, number):
         else:
             signal.raise_signal(number)  # a shell and the system each send one when a terminal is closed
         signal.raise_signal(PEOPLE[0] if number != PEOPLE[0] else PEOPLE[1])  # which only asks, again
+        raise RuntimeError
     assert handlers() == before
+    signal.signal(number, signal.SIG_IGN)
     with stop_when_asked() as is_asked:
         assert not is_asked(), "nobody asked this one"
-
-
-@each_signal
-def test_any_handler_comes_back_after_an_error(number):
-    for handler in (signal.SIG_IGN, signal.SIG_DFL, lambda *_: None):
-        signal.signal(number, handler)
-        stays = handler is signal.SIG_IGN and number in SYSTEM  # as under nohup
-        with pytest.raises(RuntimeError), stop_when_asked():
-            assert (signal.getsignal(number) == handler) == stays
-            raise RuntimeError
-        assert signal.getsignal(number) == handler
+        assert (signal.getsignal(number) == signal.SIG_IGN) == (number in SYSTEM), "as under nohup"
 
 
 def test_in_another_thread_nothing_is_set(before):
@@ -192,35 +170,20 @@ def test_in_another_thread_nothing_is_set(before):
         assert pool.submit(work).result() == (before, False)
 
 
-def test_a_run_that_is_asked_in_its_last_step_is_simply_finished(before, tmp_path):
-    def evaluate():
-        signal.raise_signal(signal.SIGTERM)
-        return {"score": 1.0}
-
-    trainer = make_trainer(tmp_path, steps=2, evaluate_every=0, evaluate=evaluate)
-    assert trainer.train() == {"score": 1.0}, "there is nothing left to go on with"
-    assert handlers() == before
-
-
 def test_what_a_run_has_read_is_compared_when_it_goes_on(tmp_path):
     """With other data, no number that was measured before is the best any more."""
     (tmp_path / "dev").write_text("a")
 
-    def make_run(said, **settings):
-        reads = {"held-out file dev": tmp_path / "dev", "labels": "no, yes"}
-        options = {"evaluate": lambda: {"loss": said}, "goal": Goal("loss"), "reads": reads, "evaluate_every": 2}
-        return make_trainer(tmp_path / "run", steps=6, **options, **settings)
+    def make_run(said, steps=6):
+        options = {"evaluate": lambda: {"loss": said}, "goal": Goal("loss"), "evaluate_every": 2}
+        return make_trainer(tmp_path / "run", steps=steps, reads={"held-out file": tmp_path / "dev"}, **options)
 
     assert make_run(0.5).train() == {"loss": 0.5}
     (tmp_path / "dev").write_text("b")
-    with pytest.raises(FileError, match=r"has a run with other data: held-out file dev was 1 bytes, .*; to continue"):
+    with pytest.raises(FileError, match=r"has a run with other data: held-out file was 1 bytes, .*; to continue"):
         make_run(0.5).train()
     with pytest.raises(FileError, match="is already at step 6; to continue it, give more steps"):
         make_run(0.5).train(changed_data=True)
-    with pytest.raises(FileError, match="labels was no, yes and is missing"):
-        make_trainer(tmp_path / "run", steps=6, evaluate_every=2).train()
-    longer = make_run(0.7)
-    longer.settings = replace(longer.settings, steps=8)
-    assert longer.train(changed_data=True) == {"loss": 0.7}
+    assert make_run(0.7, 8).train(changed_data=True) == {"loss": 0.7}
     assert make_run(0.9).train(overwrite=True) == {"loss": 0.9}
     assert [row["step"] for row in read_json_lines(tmp_path / "run" / METRICS_FILE) if "loss" in row] == [*range(1, 7)]

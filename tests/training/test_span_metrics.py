@@ -5,37 +5,20 @@ import string
 from collections import Counter
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from npbert.inference import find_entities
-from npbert.training.span_metrics import (
-    EntityScores,
-    SquadScores,
-    entity_scores,
-    squad_scores,
-)
+from npbert.training.span_metrics import EntityScores, SquadScores, entity_scores, squad_scores
 
 TAGS = ["O", *(f"{letter}-{type_}" for letter in "BIES" for type_ in ("PER", "LOC", "X-Y")), "B", "I", "E", "S"]
 tags = st.sampled_from(["O", "B-PER", "I-PER", "E-PER", "I-LOC"]) | st.sampled_from(TAGS)  # so that entities agree
-
-
-def test_the_entities_of_a_sentence():
-    tags = ["B-PER", "I-PER", "E-PER", "S-PER", "I-LOC", "O", "B", "I"]
-    wanted = [("PER", 0, 3), ("PER", 3, 4), ("LOC", 4, 5), ("", 6, 8)]
-    assert [tuple(entity) for entity in find_entities(tags)] == wanted
-
-
 SOME_RIGHT = "B-PER I-PER O B-ORG, B-ORG O O B-ORG, B-LOC"  # the others err by type, by length, by place
 
 
 @pytest.mark.parametrize(
     ("predicted", "gold", "scores"),
-    [
-        (SOME_RIGHT, "B-PER I-PER O B-LOC, B-ORG I-ORG O O, B-LOC", (2 / 5, 2 / 4, 2 * 2 / (5 + 4))),
-        ("B-PER, O", "O, B-PER", (0, 0, 0)),
-        ("", "", (0, 0, 0)),
-    ],
+    [(SOME_RIGHT, "B-PER I-PER O B-LOC, B-ORG I-ORG O O, B-LOC", (2 / 5, 2 / 4, 2 * 2 / (5 + 4))), ("", "", (0, 0, 0))],
 )
 def test_entity_scores_by_hand(predicted, gold, scores):
     got = entity_scores(*([sentence.split() for sentence in tags.split(",")] for tags in (predicted, gold)))
@@ -61,7 +44,6 @@ def test_squad_scores_by_hand():
     scores = squad_scores({"1": "the cat", "2": "sat up", "9": "dog"}, answers)
     assert scores == pytest.approx(SquadScores(100 / 3, 100 * (1 + 1 / 2) / 3))
     assert all(type(score) is float for score in scores)
-    assert squad_scores({}, answers) == (0, 0)
 
 
 def normal(text):
@@ -82,12 +64,12 @@ def f1_of(prediction, gold):
 
 PIECES = ["\t", " ", "\u00a0", *["the", "The", "A", "an", "a", "cats", "Ω", "é", "7", ".", "-", "'s", "–", "“", "_"]]
 texts = st.lists(st.sampled_from(PIECES), max_size=8).map("".join) | st.text(max_size=12)
-word_texts = st.lists(st.sampled_from(["the", "cat", "sat", "on", "mat."]), max_size=6).map(" ".join)
-asked = st.tuples(texts | word_texts, st.lists(texts | word_texts, min_size=1, max_size=3))
+asked = st.tuples(texts, st.lists(texts, min_size=1, max_size=3))
 
 
+@settings(max_examples=40)
 @given(st.lists(asked, min_size=1, max_size=5))
-@example([("the–end", ["–end"]), ("", ["cat"]), ("cat", [""])])
+@example([("the–end", ["–end"]), ("", ["cat"]), ("cat", [""]), ("the cat sat on", ["cat sat cat", "on the mat."])])
 def test_equal_the_script_of_the_task(questions):
     predictions, answers = (dict(enumerate(side)) for side in zip(*questions, strict=True))
     exact = [any(normal(said) == normal(gold) for gold in golds) for said, golds in questions]
@@ -96,21 +78,13 @@ def test_equal_the_script_of_the_task(questions):
     assert squad_scores(predictions, answers) == pytest.approx(wanted, rel=1e-12)
 
 
-NO_LIST = "is the string 'cat', wanted a list of gold answers"
 WRONG = [
     (entity_scores, [["O"]], [["O"], ["O"]], ValueError, "zip"),
-    (
-        entity_scores,
-        [["O"], ["O", "O"]],
-        [["O"], ["O"]],
-        ValueError,
-        r"predicted\[1\] has 2 tags, wanted 1, as gold",
-    ),
-    (entity_scores, [["O", "X-P"]], [["O"] * 2], ValueError, r"tags\[1\] is 'X-P', wanted O, or B, I, E or S with a t"),
-    *((entity_scores, [[wrong]], [["O"]], ValueError, rf"tags\[0\] is {wrong!r}") for wrong in ("O-PER", "", 3)),
+    (entity_scores, [["O", "O"]], [["O"]], ValueError, r"predicted\[0\] has 2 tags, wanted 1, as gold\[0\]"),
+    *((entity_scores, [[wrong]], [["O"]], ValueError, rf"tags\[0\] is {wrong!r}") for wrong in ("X-P", "O-PER", "", 3)),
     (entity_scores, ["O"], ["O"], TypeError, "tags are the string 'O', wanted a list of tags for each sentence"),
     (squad_scores, {"1": "cat"}, {}, ValueError, "answers is empty, wanted at least one question"),
-    (squad_scores, {}, {"1": "cat"}, TypeError, rf"answers\['1'\] {NO_LIST}"),
+    (squad_scores, {}, {"1": "cat"}, TypeError, r"answers\['1'\] is the string 'cat', wanted a list of gold answers"),
 ]
 
 

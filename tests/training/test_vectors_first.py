@@ -74,14 +74,6 @@ def test_both_passes_have_the_same_dropout_and_nothing_else_is_kept():
     assert not np.allclose(np.sort(seen[0], axis=None), np.sort(make()(batch), axis=None))
 
 
-def test_a_batch_that_fits_goes_forward_once():
-    model, batch, keeps = make(), batch_of(NUMBERS), []
-    forward = model.forward
-    model.forward = lambda packed, tape: keeps.append(tape.keeps) or forward(packed, tape)
-    accumulate(model, batch, None, parts=3)
-    assert keeps == [True] * 3
-
-
 @pytest.mark.usefixtures("small_pieces")
 def test_no_number_of_processes_or_threads_changes_a_bit():
     def gradients(communicator):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from npbert import AdamW, Layer, Tape
+from npbert import AdamW, Tape
 from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training.finite import NotFiniteError, first_not_finite
@@ -20,17 +20,17 @@ ONLY_THE_SUM = "all values and gradients are finite, but their sum is not"
 pytestmark = pytest.mark.filterwarnings("error")
 
 
-def first(model, batch=BATCH):
-    names, parameters = zip(*model.named_parameters(), strict=True) if list(model.parameters()) else ((), ())
+def first(model):
+    names, parameters = zip(*model.named_parameters(), strict=True)
     with np.errstate(all="ignore"):
-        return first_not_finite(model, [(batch, None)], SimpleNamespace(names=names, parameters=parameters))[1]
+        return first_not_finite(model, [(BATCH, None)], SimpleNamespace(names=names, parameters=parameters))[1]
 
 
 def parameter(model, name):
     return dict(model.named_parameters())[name]
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("bad", [np.nan, -np.inf])
 def test_the_first_parameter_or_else_the_gradient_nearest_to_the_loss(bad):
     model = classifier()
     names = ("classifier.bias", "bert.pooler.dense.weight", "bert.encoder.layers.0.attention.key.bias")
@@ -62,22 +62,6 @@ def test_the_first_layer(names, factor, layer, checkpointing):
     for name, value in before.items():
         parameter(model, name).value[...] = value
     assert first(model) == ONLY_THE_SUM, "what was found once is not found again"
-
-
-def test_a_layer_of_ones_own_that_gives_something_else_than_an_array():
-    class Gives(Layer):
-        def __init__(self, what):
-            self.what = what
-
-        def forward(self, tape):
-            return self.what
-
-        def loss(self, batch, tape):
-            self(tape)
-
-    for what in ((np.nan, 1.0), (None, np.nan), (1.0, np.array([np.inf]))):
-        assert first(Gives(what)) == "the first values that are not finite come from model"
-    assert first(Gives((None, 1.0))) == first(Gives({"what": "no number"})) == ONLY_THE_SUM
 
 
 def spoil(model, how):
@@ -119,10 +103,9 @@ def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_pa
     assert results(tmp_path) == results(tmp_path / "whole")
 
 
-@pytest.mark.parametrize("steps", [1, 4])
-def test_a_step_too_far(tmp_path, steps):
+def test_a_step_too_far(tmp_path):
     """The step itself makes a parameter infinite: no state and no model of it is kept, not even at the last step."""
-    trainer = make_trainer(tmp_path, steps=steps, learning_rate=1e39, save_every=1)
+    trainer = make_trainer(tmp_path, steps=1, learning_rate=1e39)
     message = r"^step 1: the parameter bert\.\S+ is not finite after it; try a smaller learning rate$"
     with pytest.raises(NotFiniteError, match=message):
         trainer.train()

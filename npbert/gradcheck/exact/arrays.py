@@ -12,7 +12,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.linear_algebra import ARRAY_FUNCTIONS
 from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES
-from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.inputs import Outputs, as_tuple
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
 _DECIDES, _STEPS = object(), object()
@@ -64,7 +64,7 @@ class Numbers(Held):
             return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
         except TypeError:
             decided = function(*map(_in_floats, args), **{key: _in_floats(value) for key, value in kwargs.items()})
-            if any(np.asarray(part).dtype.kind not in "biu" for part in _parts_of_result(decided)):
+            if any(np.asarray(part).dtype.kind not in "biu" for part in as_tuple(decided)):
                 raise
             return decided  # indices or truth values, which depend only on comparisons
 
@@ -112,10 +112,6 @@ def _in_floats(x: Any) -> Any:
     if isinstance(x, tuple | list):
         return type(x)(map(_in_floats, x))
     return seen(x) if isinstance(x, Numbers | Number) else x
-
-
-def _parts_of_result(result: Any) -> Any:
-    return result if isinstance(result, tuple | list) else (result,)
 
 
 def _check_room(out: Outputs, ufunc: Any) -> None:

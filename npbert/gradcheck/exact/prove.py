@@ -141,7 +141,7 @@ def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
     is_proved = holds and not run.ties
     at_point = None if is_proved else decimals_at_point(part, floats.dy_of_numbers)
     right = in_floats(at_point.right, floats.factor) if at_point else floats.gradients
-    along = None if run.ties else slope_of_floats(part, floats, seed)
+    along = None if run.ties else slope_of_floats(part, floats, right, seed)
     parting = run.parting(floats) or (along.parting(right) if along else "")
     if parting:
         return Proof(NOT_PROVED, part.size, reason=f"the code takes another path on exact numbers: {parting}")

@@ -12,7 +12,6 @@ from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.number.network import formulas, network
 from npbert.pages.number.source import source_lines
 
-TITLE = "Follow one number back"
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
 """A model beyond these sizes does not fit on a screen."""
 MOST_TOKENS = 16
@@ -35,11 +34,10 @@ def export(
     examples: Sequence[Example],
     vocabulary: Sequence[str],
     *,
-    title: str = TITLE,
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Return the data of the page, as an object for JSON: `title`, `config`, `vocabulary`, `parameters`, `constants`,
-    `network`, `formulas`, `proof` (of the first example), `examples`, `source` and `optimizer`.
+    """Return the data of the page, as an object for JSON: `config`, `vocabulary`, `parameters`, `constants`, `network`,
+    `formulas`, `proof` (of the first example), `examples`, `source` and `optimizer`.
 
     model: with a masked-LM head. The loss is only over the masked words, without dropout. Numbers are float64, with
     every digit.
@@ -67,7 +65,6 @@ def export(
     settings = {**OPTIMIZER, **(optimizer or {})}
     net = network(config)
     return {
-        "title": title,
         "config": {name: getattr(config, name) for name in CONFIG},
         "vocabulary": list(vocabulary),
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},

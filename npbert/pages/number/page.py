@@ -15,10 +15,10 @@ from npbert.core import IGNORED
 from npbert.data import IS_NEXT, Dialogue, Example, join_pair, mask_each_word
 from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.io.files import write_where_asked
-from npbert.io.messages import did_you_mean
+from npbert.io.messages import counted, did_you_mean
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import escape, json_script, module_script, page, resource
-from npbert.pages.number.export import TITLE, export
+from npbert.pages.number.export import export
 
 if TYPE_CHECKING:
     from npbert.inference import FillMask
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FOLDER = "number"
 PAGES = Path(__file__).parents[1]
 STYLES = ("page", "stage", "panels", "fit")
+TITLE = "Follow one number back"
 DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _PART = re.compile(r"<!-- (\w+\.html) -->")
 _CHAPTER = re.compile(r'<a\s+href="docs/([\w-]+)\.md">([^<]*)</a>')
@@ -44,7 +45,6 @@ def write_number_page(
     vocabulary: Sequence[str],
     path: str | Path,
     *,
-    title: str = TITLE,
     optimizer: dict[str, Any] | None = None,
 ) -> None:
     """Write the page of a small model: one HTML file, which needs no network.
@@ -56,7 +56,7 @@ def write_number_page(
     Raises: TypeError for a model without a masked-LM head; ValueError for a model or examples that do not fit the page;
     OSError if the file cannot be written.
     """
-    write_page(export(model, examples, vocabulary, title=title, optimizer=optimizer), path)
+    write_page(export(model, examples, vocabulary, optimizer=optimizer), path)
 
 
 def write_page(data: dict[str, Any], path: str | Path) -> None:
@@ -80,7 +80,7 @@ def number_page(data: dict[str, Any], chapter: str = r"\2") -> str:
         body = body.replace(FOOT, TO_THE_SITE.format(root))
         chapter = rf'<a href="{root}docs/\1.html">\2</a>'
     return page(
-        data["title"],
+        TITLE,
         _CHAPTER.sub(chapter, body),
         description=DESCRIPTION,
         style="\n".join(resource(f"{FOLDER}/css/{name}.css") for name in STYLES),
@@ -106,8 +106,7 @@ def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str
     encodings = tokenizer.encode(texts)
     guesses = [guess.token for masks in task(texts, top_k=1) for (guess,) in masks]
     if answers and len(answers) != len(guesses):
-        given = f"{len(answers)} answer{'s' * (len(answers) > 1)}"
-        raise ValueError(f"{given} for {len(guesses)} {MASK}: wanted one for each, or none")
+        raise ValueError(f"{counted(len(answers), 'answer')} for {len(guesses)} {MASK}: wanted one for each, or none")
     vocabulary = {token: index for index, token in enumerate(vocabulary_of(tokenizer))}
     if unknown := [answer for answer in answers if answer not in vocabulary]:
         hint = did_you_mean(unknown[0], list(vocabulary))

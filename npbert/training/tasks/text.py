@@ -79,7 +79,7 @@ class TextClassification(OneOfMany, TextTask):
 
     def class_scores(self, logits: Logits, examples: Examples) -> dict[str, ClassScores]:
         scores = class_scores(self.decode(np.stack(logits)), self.targets(examples))
-        return {self.name_of(number): each for number, each in scores.items()}
+        return {self.labels[number]: each for number, each in scores.items()}
 
     def baselines(self, examples: Examples) -> Scores:
         labels = self.targets(examples)

@@ -17,7 +17,7 @@ import numpy as np
 from npbert import NO_TAPE, Parameter, Tape
 from tests.gradcheck.attacks.formulas import X, softmax
 
-COUNT, TABLE, LOCAL = [0], {}, threading.local()
+COUNT, TABLE, LOCAL = 0, {}, threading.local()
 hooks = []
 
 
@@ -56,7 +56,7 @@ def mask(size):
     return made
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=3)
 def table(dtype):
     made = np.full(3, float(dtype.itemsize))
     made[0] = math.sqrt(2)
@@ -158,7 +158,8 @@ def in_default():
 
 
 def in_module(x):
-    COUNT[0] += 1
+    global COUNT
+    COUNT += 1
     TABLE.setdefault(x.shape, np.zeros(x.shape))
 
 

@@ -23,12 +23,6 @@ def test_there_and_back_bit_for_bit(cls, dtype, tmp_path):
     assert assert_loads(model, str(tmp_path / "new" / "folder"), dtype=dtype).config == model.config
 
 
-def test_a_linear_of_ones_own_is_stored_as_torch_has_it():
-    model = random_float32(Score)
-    stored = hugging_face_tensors(model)["steps.out.0.weight"]
-    np.testing.assert_array_equal(stored, model.steps["out"][0].weight.value.T)
-
-
 @pytest.mark.parametrize("stored", [np.float64, np.float32, np.float16, checkpoints.bfloat16])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_every_kind_of_float_is_read_into_every_dtype(stored, dtype, tmp_path):
@@ -52,9 +46,7 @@ def old_ending(name):
 @each_class
 def test_with_the_prefix_or_without_and_with_the_endings_of_old_files(cls, rename, tmp_path):
     model = random_float32(cls)
-    tensors = hugging_face_tensors(model)
-    renamed = {rename(name): tensor for name, tensor in tensors.items()}
-    assert len(renamed.keys() - tensors.keys()) >= 2 * (1 + 2 * 2)
+    renamed = {rename(name): tensor for name, tensor in hugging_face_tensors(model).items()}
     assert_loads(model, checkpoints.write_tensors(tmp_path, model, renamed))
 
 
@@ -80,63 +72,53 @@ def test_a_tied_tensor_may_be_there_twice_if_both_are_equal(cls, twin, tmp_path)
 @pytest.mark.parametrize("second", ["bert.pooler.dense.bias", "embeddings.LayerNorm.gamma"])
 def test_two_names_for_one_tensor(second, tmp_path):
     write_checkpoint(tmp_path, random_float32(BertModel), {second: np.zeros(6, np.float32)})
-    first = second.removeprefix("bert.").replace("gamma", "weight")
-    both = f"({first} and {second}|{second} and {first})"
-    with pytest.raises(FileError, match=f"^{tmp_path / WEIGHTS_FILE} has both {both}$"):
+    with pytest.raises(FileError, match=f"^{tmp_path / WEIGHTS_FILE} has both .*{second}"):
         BertModel.from_pretrained(tmp_path)
 
 
-@pytest.mark.parametrize("cls", [BertModel, BertForMaskedLM])
-def test_sinusoidal_positions_are_saved_as_the_table_that_they_are(cls, tmp_path):
-    model = random_float32(cls, position_embedding_type="sinusoidal")
+def test_sinusoidal_positions_are_saved_as_the_table_that_they_are(tmp_path):
+    model = random_float32(BertModel, position_embedding_type="sinusoidal")
     model.save_pretrained(tmp_path)
-    loaded, warned = load(cls, tmp_path, new_head=False)
+    loaded, warned = load(BertModel, tmp_path, new_head=False)
     assert (warned, loaded.config.position_embedding_type) == ([], "absolute")
     assert_all_close(loaded(fixed_batch()), as_list(model(fixed_batch())))
-
-
-def test_changes_for_the_constructor(tmp_path):
-    random_float32(BertForSequenceClassification).save_pretrained(tmp_path)
-    assert load(BertModel, tmp_path, add_pooling_layer=False)[0](fixed_batch()).pooler_output is None
-    with pytest.raises(TypeError, match="add_pooling_layers"):
-        BertModel.from_pretrained(tmp_path, add_pooling_layers=False)
 
 
 NUMBERED, ABC = ("LABEL_0", "LABEL_1", "LABEL_2"), ("a", "b", "c")
 
 
-@pytest.mark.parametrize("old", [NUMBERED[:2], ("no", "yes")])
 @pytest.mark.parametrize(
     ("changes", "names"),
     [
-        ({"hidden_dropout_prob": 0.5, "classifier_dropout": 0.25, "hidden_act": "relu"}, None),
+        ({"hidden_dropout_prob": 0.5, "classifier_dropout": 0.25, "hidden_act": "relu"}, ("no", "yes")),
         ({"num_labels": 3}, NUMBERED),
         ({"num_labels": 3, "id2label": ABC}, ABC),
         ({"id2label": ABC}, ABC),
         ({"num_labels": 1}, NUMBERED[:1]),
     ],
 )
-def test_changes_to_the_configuration(old, changes, names, tmp_path):
-    random_float32(BertForPreTraining, id2label=old).save_pretrained(tmp_path)
+def test_changes_to_the_configuration_and_for_the_constructor(changes, names, tmp_path):
+    random_float32(BertForPreTraining, id2label=("no", "yes")).save_pretrained(tmp_path)
     model, _ = load(BertForSequenceClassification, tmp_path, **changes)
-    assert model.config.label_names == (names or old)
-    assert model(fixed_batch()).shape == (2, len(names or old))
+    assert (model.config.label_names, model(fixed_batch()).shape) == (names, (2, len(names)))
     assert {name: getattr(model.config, name) for name in changes} == changes
+    assert load(BertModel, tmp_path, add_pooling_layer=False)[0].pooler is None
+    with pytest.raises(TypeError, match="add_pooling_layers"):
+        BertModel.from_pretrained(tmp_path, add_pooling_layers=False)
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e39])
-@pytest.mark.parametrize("name", ["encoder.layers.1.attention_norm.gamma", "classifier.weight"])
+@pytest.mark.parametrize("number", [np.nan, np.inf, 1e39])
+@pytest.mark.parametrize("name", ["bert.encoder.layer.1.attention.output.LayerNorm.weight", "classifier.bias"])
 def test_a_number_that_is_not_finite_is_refused_with_its_tensor(name, number, tmp_path):
     """Or that is not in the dtype of the model: float64 has 1e39, float32 has not."""
     model = random_model(BertForSequenceClassification, dtype=np.float64)
-    parameters = {ours.removeprefix("bert."): parameter for ours, parameter in model.named_parameters()}
-    parameters[name].value.flat[-1] = number
-    model.save_pretrained(tmp_path)
-    in_file = {"classifier.weight": name}.get(name, "bert.encoder.layer.1.attention.output.LayerNorm.weight")
-    with pytest.raises(FileError, match=f"{WEIGHTS_FILE}: {in_file} holds a number that is not finite, or too large"):
+    changed = hugging_face_tensors(model)[name].copy()
+    changed[-1] = number
+    write_checkpoint(tmp_path, model, {name: changed})
+    with pytest.raises(FileError, match=f"{WEIGHTS_FILE}: {name} holds a number that is not finite, or too large"):
         BertForSequenceClassification.from_pretrained(tmp_path)
     if number == 1e39:
-        assert_loads(model, tmp_path, dtype=np.float64)
+        BertForSequenceClassification.from_pretrained(tmp_path, dtype=np.float64)
 
 
 def test_numbers_whose_sum_alone_is_too_large_are_fine(tmp_path):
@@ -152,9 +134,7 @@ def test_numbers_whose_sum_alone_is_too_large_are_fine(tmp_path):
 def test_a_configuration_that_asks_for_far_more_than_the_file_holds_takes_no_memory(changes, tmp_path):
     random_float32(BertForSequenceClassification).save_pretrained(tmp_path)
     path = tmp_path / "config.json"
-    stored = json.loads(path.read_text()) | changes
-    stored.pop("id2label")
-    path.write_text(json.dumps(stored))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"id2label": None} | changes))
     tracemalloc.start()
     try:
         with pytest.raises(FileError, match=r"has [\d,]+ numbers, wanted [\d,]{9,}, as in its config.json"):
@@ -167,6 +147,5 @@ def test_a_configuration_that_asks_for_far_more_than_the_file_holds_takes_no_mem
 def test_integers_in_the_place_of_weights_are_named(tmp_path):
     """As a quantized checkpoint has them: they are there, and would be called missing."""
     name = "embeddings.LayerNorm.weight"
-    model = random_model(BertModel)
-    write_checkpoint(tmp_path, model, {name: ("I8", (6,), bytes(6))})
+    write_checkpoint(tmp_path, random_model(BertModel), {name: ("I8", (6,), bytes(6))})
     assert problems(BertModel, tmp_path) == [f"missing: {name} (6,), but {name} is of I8"]

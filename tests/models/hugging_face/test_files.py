@@ -38,10 +38,7 @@ def test_weights_that_are_not_there(folder, new, error, message):
         BertModel.from_pretrained(folder)
 
 
-@pytest.mark.parametrize(
-    ("kept", "added"),
-    [(0, b""), (5, b""), (100, b""), (-1, b""), (None, b"more"), (0, b"garbage " * 50), (8, b"["), (0, b"\xff" * 99)],
-)
+@pytest.mark.parametrize(("kept", "added"), [(0, b""), (100, b""), (-1, b""), (None, b"more"), (8, b"[")])
 def test_damaged_weights(folder, kept, added):
     path = folder / WEIGHTS_FILE
     path.write_bytes(path.read_bytes()[:kept] + added)
@@ -66,18 +63,12 @@ def test_no_pickle_is_read(folder, name, tmp_path):
     pickle.loads(trap)
     assert sprung.exists(), "the trap works"
     sprung.unlink()
-
-    (folder / "pytorch_model.bin").write_bytes(trap)  # beside the weights it is left alone
-    assert_loads(random_float32(BertModel), folder)
-    for file in (WEIGHTS_FILE, "pytorch_model.bin"):
-        (folder / file).unlink()
+    (folder / WEIGHTS_FILE).unlink()
     (folder / name).write_bytes(trap)
     with pytest.raises(FileError, match=str(folder / name)) as caught:
         BertModel.from_pretrained(folder)
     assert not sprung.exists()
-    if name == "pytorch_model.bin":  # there is a command that converts it, runs no code of the file's and needs no GPU
-        for part in ("wanted safetensors", 'python -c "import torch', "weights_only=True, map_location='cpu'"):
-            assert part in str(caught.value)
+    assert ("weights_only=True" in str(caught.value)) == (name == "pytorch_model.bin")
 
 
 def test_without_the_library(folder, monkeypatch):
@@ -95,9 +86,8 @@ def test_without_the_library(folder, monkeypatch):
 def test_another_model_is_not_overwritten(folder):
     """The same model is, as after each epoch; but not where another has been written in between."""
     before, model, other = contents(folder), *(random_float32(BertModel, seed=seed) for seed in (1, 2))
-    with pytest.raises(
-        FileExistsError, match=f"^{folder} already has another model; to replace it, give overwrite=True$"
-    ):
+    message = f"^{folder} already has another model; to replace it, give overwrite=True$"
+    with pytest.raises(FileExistsError, match=message):
         model.save_pretrained(folder)
     assert contents(folder) == before
     model.save_pretrained(folder, overwrite=True)
@@ -105,70 +95,36 @@ def test_another_model_is_not_overwritten(folder):
     model.save_pretrained(folder)
     assert_loads(model, folder)
     other.save_pretrained(folder, overwrite=True)
-    with pytest.raises(FileExistsError, match="already has another model"):
+    with pytest.raises(FileExistsError, match=message):
         model.save_pretrained(folder)
     BertModel.from_pretrained(folder).save_pretrained(folder)
 
 
-SIZES = {"before": 10**6, "some": 10, "after": 10**6}
-
-
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "some.safetensors"
-
-
-def assert_holds(path, tensors, *, raw=None, metadata=None):
-    """The file holds these tensors, and what is `raw` besides is not seen."""
-    if metadata is None:
-        path.write_bytes(tensor_file({**tensors, **(raw or {})}))
-    file = TensorFile(path)
-    assert file.metadata == (metadata or {})
-    assert file.shapes == {name: tensor.shape for name, tensor in tensors.items()}
-    for name, tensor in tensors.items():
-        assert file.read(name).dtype == tensor.dtype
-        np.testing.assert_array_equal(file.read(name), tensor)
-
-
-def test_what_is_there_is_read_and_what_is_written_is_there(path):
-    tensors = {"a": np.arange(6.0).reshape(3, 2).T, "b": np.array([0.5, -2], np.float16), "c": np.zeros((0, 4), "f4")}
-    assert_holds(path, {**tensors, "scalar": np.array(1e-300)})
-    write_tensors(path, tensors, {"format": "pt", "more": "text"})
-    assert_holds(path, tensors, metadata={"format": "pt", "more": "text"})
-
-
-def test_bfloat16_is_half_a_float32(path):
-    """By hand: a sign, 8 bits of exponent and 7 of the fraction, the low byte first."""
+def test_a_file_is_written_as_the_library_reads_it_and_read_without_what_is_no_float(tmp_path):
+    """By hand, bfloat16: a sign, 8 bits of exponent and 7 of the fraction, the low byte first."""
+    path = tmp_path / "some"
+    tensors = {"a": np.arange(6.0).reshape(3, 2).T, "b": np.zeros((0, 4), "f2"), "c": np.array(1e-300)}
     numbers = {0x3F80: 1.0, 0xC000: -2.0, 0x0000: 0.0, 0x4049: 3.140625, 0x7F80: np.inf, 0x0001: 2.0**-133}
     raw = {"pi": ("BF16", (2, 3), b"".join(bits.to_bytes(2, "little") for bits in numbers))}
-    others = {"fours": np.full((2, 2), 4, np.float32), "eights": np.full(3, 8, np.float32)}
-    raw |= {name: bfloat16(tensor) for name, tensor in others.items()}
-    assert_holds(path, {"pi": np.array(list(numbers.values()), np.float32).reshape(2, 3), **others}, raw=raw)
-
-
-@pytest.mark.parametrize("kind", ["I64", "I32", "I16", "I8", "U8", "U16", "U32", "U64", "BOOL"])
-def test_integers_are_not_shown(path, kind):
-    size = 1 if kind == "BOOL" else int(kind[1:]) // 8
-    assert_holds(path, {"a": np.ones(1, np.float32)}, raw={"ids": (kind, (3,), bytes(3 * size))})
-
-
-@pytest.mark.parametrize("kind", ["F8_E4M3", "F8_E5M2"])
-def test_other_floats_are_refused(path, kind):
-    with pytest.raises(FileError, match=rf"^{path}: weight is {kind}, wanted one of F64, F32, F16, BF16$"):
-        assert_holds(path, {}, raw={"weight": (kind, (4,), bytes(4))})
-
-
-def test_a_place_where_nothing_is_or_nothing_can_be(path):
-    with pytest.raises(FileNotFoundError, match=str(path)):
-        TensorFile(path)
+    raw |= {"ids": ("I64", (3,), bytes(24)), "mask": ("BOOL", (3,), bytes(3))}
+    for is_ours, others in ((False, {"pi": np.array(list(numbers.values()), np.float32).reshape(2, 3)}), (True, {})):
+        if is_ours:
+            write_tensors(path, tensors, {"format": "pt", "more": "text"})
+        else:
+            path.write_bytes(tensor_file({**tensors, **raw}))
+        file = TensorFile(path)
+        assert file.metadata == ({"format": "pt", "more": "text"} if is_ours else {})
+        assert file.shapes == {name: tensor.shape for name, tensor in {**tensors, **others}.items()}
+        for name, tensor in {**tensors, **others}.items():
+            np.testing.assert_array_equal(file.read(name), tensor, strict=True)
     with pytest.raises(OSError, match=str(path / "nowhere")):
-        write_tensors(path / "nowhere", {"a": np.ones(1)}, {})
+        write_tensors(path / "nowhere", tensors, {})
 
 
-def test_of_a_bfloat16_file_only_what_is_asked_for_is_read(tmp_path):
+def test_only_what_is_asked_for_is_read(tmp_path):
     """The library gives the bytes of all tensors at once, and a copy of each."""
-    path = tmp_path / "model.safetensors"
-    path.write_bytes(tensor_file({name: bfloat16(np.ones(size)) for name, size in SIZES.items()}))
+    path, sizes = tmp_path / WEIGHTS_FILE, {"before": 10**6, "some": 10, "after": 10**6}
+    path.write_bytes(tensor_file({name: bfloat16(np.ones(size)) for name, size in sizes.items()}))
     tracemalloc.start()
     try:
         np.testing.assert_array_equal(TensorFile(path).read("some"), np.ones(10))
@@ -180,12 +136,17 @@ def test_of_a_bfloat16_file_only_what_is_asked_for_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("head", "message"),
     [
+        (
+            b'{"a":{"dtype":"F8_E4M3","shape":[4],"data_offsets":[0,4]}}',
+            "a is F8_E4M3, wanted one of F64",
+        ),
         (b'{"a":["F32",[1],[0,4]]}', "'a' is a list in its head"),
         (b"[]," * 2**23, "has a header of 24 MiB, wanted at most"),
     ],
 )
-def test_a_head_of_lists(path, head, message):
+def test_a_head_that_is_refused(tmp_path, head, message):
     """The library takes a list for an object. Many lists take thirty times their size in memory."""
+    path = tmp_path / "some"
     path.write_bytes(len(head).to_bytes(8, "little") + head + bytes(4))
     with pytest.raises(FileError, match=message):
         TensorFile(path).read("a")

@@ -5,13 +5,11 @@ import {pathToFileURL} from "node:url";
 
 const [folder, questions, answers] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(`${folder}/${name}.js`));
-const {chainOf, explain, roadsOf, wayToLoss} = await load("explain");
-const {erf} = await load("functions");
+const {explain} = await load("explain");
 const {pathsOf} = await load("paths");
 const {makeModel, run, whatIf} = await load("run");
 const {stepsOf} = await load("steps");
 const {addUpdate, makeTrainer, resetParameters} = await load("train");
-const {shortNumber, percent} = await load("../ui/format");
 const asked = JSON.parse(readFileSync(questions));
 
 const numbersOf = (arrays) =>
@@ -51,25 +49,6 @@ function faultOf({formula, terms, total, value, notes, origin}, trace) {
       return "leads nowhere";
   }
   return null;
-}
-
-// From the last number of each gradient along the largest terms to the loss
-function chains(trace) {
-  return [...trace.arrays.values()]
-    .filter(({gradientOf, isHidden}) => gradientOf && !isHidden)
-    .map(({name, shape}) => {
-      const place = {name, row: shape[0] - 1, column: shape[1] - 1};
-      const way = [place, ...wayToLoss(trace, place)];
-      const chain = chainOf(trace, way);
-      const product = chain.slice(1).reduce((result, {factor}) => result * factor, 1);
-      return {
-        name,
-        end: way.at(-1).name,
-        product,
-        said: chain.at(-1).product,
-        value: trace.arrays.get(name).at(place.row, place.column),
-      };
-    });
 }
 
 function losses(data, bug, steps = 6) {
@@ -113,8 +92,6 @@ function answered(data) {
         [...rival.arrays.values()].filter(({name}) => /logits|difference/.test(name)),
       ),
     },
-    chains: chains(second),
-    roads: Object.fromEntries([...second.arrays.keys()].map((name) => [name, roadsOf(second, name)])),
     paths: asked.followed
       .filter(({name}) => second.arrays.has(name))
       .map((place) => {
@@ -154,8 +131,5 @@ writeFileSync(
     formulas: Object.fromEntries(
       asked.formulas.map((name) => [name, explain(run(makeModel(first), first.examples[1]), name, 1, 2).formula]),
     ),
-    erf: asked.erf.map(erf),
-    short: [0.00949, 0.00094, -0.5, 0].map(shortNumber),
-    percent: [0.0002, 0.5, 0.9999].map(percent),
   }),
 );

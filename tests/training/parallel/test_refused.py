@@ -17,7 +17,6 @@ from npbert.io.files import FileError
 from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, in_words
 from npbert.training.parallel import (
-    ALONE,
     CHOSEN_BY,
     LauncherError,
     check_same_batch,
@@ -33,12 +32,10 @@ from tests.training.tiny import classifier
 
 ENVIRONMENTS = [  # what a launcher says, how many it has started, and how one starts as many again
     ({}, 1, "mpiexec"),
-    ({"PMI_SIZE": "3", "PMI_RANK": "1"}, 3, "mpiexec"),
     ({"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, 4, "mpiexec"),
     ({"PMIX_RANK": "0"}, 0, "mpiexec"),
     ({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}, 1, "mpiexec"),  # in a batch script, before srun
     ({"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "3"}, 8, "srun"),
-    ({"SLURM_STEP_NUM_TASKS": "4", "PMI_SIZE": "4"}, 4, "srun"),
     ({"SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_SIZE": "4"}, 4, "mpiexec"),  # which has used srun for its own
 ]
 
@@ -47,14 +44,6 @@ ENVIRONMENTS = [  # what a launcher says, how many it has started, and how one s
 def test_how_many_a_launcher_has_started_and_which_it_was(environment, count, again):
     assert launched(environment) == count
     assert launch_command(3, environment) == [again, "-n", "3"]
-
-
-def test_without_a_launcher_mpi_is_not_looked_at(monkeypatch):
-    for name in os.environ:
-        if name.startswith(("OMPI", "PMI", "SLURM")):
-            monkeypatch.delenv(name)
-    monkeypatch.setattr("npbert.training.parallel.import_extra", lambda *_, **__: pytest.fail("it is looked at"))
-    assert world() is ALONE
 
 
 def test_under_a_launcher_without_mpi4py(monkeypatch):
@@ -81,7 +70,6 @@ def test_an_mpi_that_is_not_that_of_the_launcher_is_refused_and_one_process_says
 
 
 NODES = {  # the node and the cores of each process; on how many threads each computes
-    "alone on a node": ([("a", {0, 1, 2, 3}), ("b", {0, 1, 2, 3})], [4, 4], []),
     "two on a node": ([("a", {0, 1, 2, 3})] * 2, [2, 2], []),
     "each bound to cores of its own": ([("a", {0, 1}), ("a", {2, 3})], [2, 2], []),
     "three on two cores": ([("a", {0, 1})] * 3, [1, 1, 1], ["processes share cores, and wait"]),
@@ -125,10 +113,10 @@ def test_other_settings_another_model_other_code_or_other_files(tmp_path, monkey
     monkeypatch.setattr("npbert.training.reads._code", lambda: this.code)
     together(3, check)
     for changes, said in (
-        ({"steps": 7}, r"2 has another value for steps than process 0: 7 and not 12"),
-        ({"bias": 0.1}, r"1 has another value of classifier\.bias than process 0"),
-        ({"code": "1.1"}, r"2 has another code of npbert than process 0"),
-        ({"held_out": "b"}, r"2 has another held-out file dev than process 0"),
+        ({"steps": 7}, "2 differs from process 0: steps was 12 and is 7"),
+        ({"bias": 0.1}, r"1 differs from process 0: value of classifier\.bias was .*"),
+        ({"code": "1.1"}, r"2 differs from process 0: code of npbert was 1.0 and is 1.1"),
+        ({"held_out": "b"}, r"2 differs from process 0: held-out file dev was a and is b"),
     ):
         with pytest.raises(ValueError, match=f"^process {said}$"):
             together(3, lambda communicator, changes=changes: check(communicator, **changes))
@@ -139,7 +127,7 @@ def test_other_data():
         labels = np.array([1, int(communicator.rank == 1)])
         check_same_batch(communicator, Batch(np.array([[5, 6], [7, 8]]), labels=labels))
 
-    with pytest.raises(ValueError, match=r"^process 1 has another batch, so other files, than process 0$"):
+    with pytest.raises(ValueError, match=r"^process 1 differs from process 0: checksum of the batch was"):
         together(3, check)
 
 

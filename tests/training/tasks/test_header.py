@@ -10,34 +10,30 @@ from npbert.training.tasks import MultipleChoice, TextClassification, TextRegres
 
 # As GLUE publishes them, each with its columns and what would name them
 MRPC = "Quality\t#1 ID\t#2 ID\t#1 String\t#2 String\n1\t7\t8\ta b\tc\n0\t9\t1\td e\tf\n1\t2\t3\ta\tb\n"
-SST = "sentence\tlabel\na b c\t0\nd e\t1\nf\t1\n"
 STSB = "index\tgenre\tsentence1\tsentence2\tscore\n0\tnews\ta\tb\t5.000\n1\tnews\tc\td\t2.5\n"
-MNLI = "gold_label\tsentence1\nneutral\ta\nentailment\tb\n"
 FILES = {
     "mrpc": (TextClassification, MRPC, {"label": "0", "text": "3", "text_pair": "4"},
              {"label": "Quality", "text": "#1 String", "text_pair": "#2 String"}),
-    "sst-2": (TextClassification, SST, {}, {"label": "label", "text": "sentence"}),
-    "mnli": (TextClassification, MNLI, {"label": "0", "text": "1"}, {"label": "gold_label", "text": "sentence1"}),
+    "sst-2": (TextClassification, "sentence\tlabel\na b c\t0\nd e\t1\nf\t1\n", {},
+              {"label": "label", "text": "sentence"}),
+    "mnli": (TextClassification, "gold_label\tsentence1\nneutral\ta\nentailment\tb\n", {"label": "0", "text": "1"},
+             {"label": "gold_label", "text": "sentence1"}),
     "sts-b": (TextRegression, STSB, {"text": "2", "text_pair": "3", "label": "4"},
               {"label": "score", "text": "sentence1", "text_pair": "sentence2"}),
     "swag": (MultipleChoice, "ctx\tright\tone\ttwo\na b\t1\tc\td\n", {"choices": ("2", "3")},
              {"label": "right", "text": "ctx", "choices": ("one", "two")}),
 }  # fmt: skip
-
-
 WAYS = "if this row has the names of the columns, give first_row='header'; if it is an example, first_row='example'"
 
 
 @pytest.mark.parametrize(("kind", "content", "columns", "names"), FILES.values(), ids=FILES)
 def test_a_published_header_is_refused_with_what_to_give(read, kind, content, columns, names):
-    """And all that the error offers works."""
-    with pytest.raises(FileError, match=r"a\.tsv, line 1: ") as error:
+    with pytest.raises(FileError, match=rf"a\.tsv, line 1: .*; {WAYS}$"):
         read(kind, content, **columns)
-    assert str(error.value).endswith(f"; {WAYS}")
     _, examples = read(kind, content, **columns, first_row="header")
-    assert len(examples) == content.count("\n") - 1
     task, by_name = read(kind, content, **names)
-    assert [example[-1] for example in by_name] == [example[-1] for example in examples]
+    assert [example.target for example in by_name] == [example.target for example in examples]
+    assert len(examples) == content.count("\n") - 1
     assert kind is not TextClassification or len(task.labels) == 2
     task, _ = read(kind, content.partition("\n")[2], **columns)
     with pytest.raises(FileError, match=rf"b\.tsv, line 1: .*{WAYS}"):
@@ -52,7 +48,7 @@ def test_a_label_of_one_example_alone(read):
         task, _ = read(TextClassification, content, **way)
         assert task.labels == ("common", "rare")
     for undoubted in ("a\tx\nb\ty\n", "a\t1\nb\t2\nc\t2\n"):
-        task, examples = read(TextClassification, undoubted)
+        _, examples = read(TextClassification, undoubted)
         assert len(examples) == undoubted.count("\n")
 
 
@@ -68,26 +64,16 @@ def rows(labels):
     return "".join(f"a\t{label}\n" for label in labels)
 
 
-def test_a_column_of_texts_holds_no_labels(read):
+def test_texts_and_measurements_are_no_labels(read):
     with pytest.raises(FileError) as error:
         read(TextClassification, rows(f"the number {number}" for number in range(3000)))
     message = str(error.value)
-    assert len(message) < 600
     assert "a.tsv: 3,000 different labels for 3,000 examples are too many: 'the number 0', " in message
     assert message.endswith(", … (3,000 in all); label names the column of the labels")
-    task, _ = read(TextClassification, rows(f"l{number % 150}" for number in range(300)))
-    assert len(task.labels) == 150, "as many as a data set of intents has"
-
-
-def test_numbers_are_no_labels(read):
-    numbers = [f"{number / 10}" for number in range(50)] * 2
-    with pytest.warns(UserWarning, match="the 50 labels are numbers; task='regression' predicts them as numbers"):
-        task, _ = read(TextClassification, rows(numbers))
-    with pytest.raises(FileError) as error:
-        read(task, rows(["0.1", "9.9"]), name="b.tsv")
-    known = "'0.0', '0.1', '0.2', '0.3', '0.4', '0.5', '0.6', '0.7', '0.8', '0.9', … (50 in all)"
-    assert str(error.value).endswith(f"b.tsv, line 2: the label is '9.9', wanted one of the training labels: {known}")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        read(TextClassification, rows(["0.0", "1.0"] * 3))  # as pandas writes two classes
-        read(TextClassification, rows(list(map(str, range(20))) * 2))
+        for labels in ([f"l{n % 150}" for n in range(300)], ["0.0", "1.0"] * 3, [str(n % 20) for n in range(40)]):
+            task, _ = read(TextClassification, rows(labels))
+            assert len(task.labels) == len(set(labels)), "150 are as many as a data set of intents has"
+    with pytest.warns(UserWarning, match="the 50 labels are numbers; task='regression' predicts them as numbers"):
+        read(TextClassification, rows(f"{number % 50 / 10}" for number in range(100)))

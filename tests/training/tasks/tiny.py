@@ -11,14 +11,15 @@ from tests.small_tokenizer import small_tokenizer
 
 WORDS = "ann bob sings plays play ##ing ##s well not in rome bad good a b c d e f . ?"
 ANSWER = {"id": "1", "question": "who?", "answers": [{"text": "ann", "answer_start": 0}]}
-FILES = {  # by the name of the task: its settings, a file, and the loss of a model that knows nothing, if known
-    "classification": ({}, "ann sings well\tgood\nbob\tbad\n", np.log(2)),
-    "regression": ({}, "ann sings well\t3\nbob\t0\n", 3**2 / 2),
-    "multiple-choice": ({"choices": ("2", "3")}, "ann sings\t0\ta b\tc\nbob\t1\td\te f\n", np.log(2)),
-    "tagging": ({}, "Ann B-PER\nplaying O\n. O\n\nBob B-PER\nsings O\n", np.log(2)),
-    "pos": ({}, "Ann NNP\nplaying VBG\n. .\n\nBob NNP\nsings VBZ\n", np.log(4)),
-    "vectors": ({}, "ann sings\tbob plays\nbob plays\tann sings well\n", None),
-    "squad": ({}, json.dumps({"data": [{"paragraphs": [{"context": "ann sings", "qas": [ANSWER]}]}]}), np.log(7)),
+SQUAD = json.dumps({"data": [{"paragraphs": [{"context": "ann sings", "qas": [ANSWER]}]}]})
+FILES = {  # by the name of the task: its settings, a file, the loss of a model that knows nothing, and its goal
+    "classification": ({}, "ann sings well\tgood\nbob\tbad\n", np.log(2), "accuracy"),
+    "regression": ({}, "ann sings well\t3\nbob\t0\n", 3**2 / 2, "pearson"),
+    "multiple-choice": ({"choices": ("2", "3")}, "ann\t0\ta b\tc\nbob\t1\td\te f\n", np.log(2), "accuracy"),
+    "tagging": ({}, "Ann B-PER\nplaying O\n. O\n\nBob B-PER\nsings O\n", np.log(2), "f1"),
+    "pos": ({}, "Ann NNP\nplaying VBG\n. .\n\nBob NNP\nsings VBZ\n", np.log(4), "accuracy"),
+    "vectors": ({}, "ann sings\tbob plays\nbob plays\tann sings well\n", None, "mrr_at_10"),
+    "squad": ({}, SQUAD, np.log(7), "f1"),
 }
 
 
@@ -45,7 +46,8 @@ class Planted:
         return self.answer(batch)
 
 
-def words_of(tokenizer, batch):
-    """The tokens of each sequence of a batch, without its padding."""
-    rows = zip(batch.input_ids, batch.attention_mask, strict=True)
+def words_of(tokenizer, batch, *group):
+    """The tokens of each sequence of a batch, without its padding. group: of groups, this sequence of each."""
+    at = (slice(None), *group)
+    rows = zip(batch.input_ids[at], batch.attention_mask[at], strict=True)
     return [tokenizer.decode(ids[mask == 1]) for ids, mask in rows]

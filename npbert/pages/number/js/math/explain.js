@@ -1,7 +1,7 @@
 // explain: any number of a trace as the sum that it is. `value` is the number itself, `total` what the terms add up to:
 // the same but for rounding, unless a bug is planted. In `roads` the terms are ways that lead from it to the loss.
 
-import {axesFor, compute, constantIn, placeAt, rangesOf, refsOf} from "./arrays.js";
+import {axesFor, constantIn, placeAt, rangesOf, refsOf} from "./arrays.js";
 import {FUNCTIONS} from "./functions.js";
 import {withSymbols} from "./steps.js";
 
@@ -149,21 +149,6 @@ function noteOf(trace, {step, line}, isUnread) {
   const key = local.replace(/\d+$/, "");
   const text = (isUnread && step.said[`${key} unread`]) || step.said[local] || step.said[key];
   return text && withSymbols(trace, step, text.split(" | ").at(-1).replace(/\s+/g, " "));
-}
-
-// The roads of which a gradient is the sum, as [{road, size}], size: √Σ² of what comes back on it; none where it is one.
-export function roadsOf(trace, name) {
-  const array = trace.arrays.get(name);
-  if (!array.origins.length || !isByRoads(array)) {
-    return [];
-  }
-  return array.origins.flatMap(({step, line}) =>
-    line.terms.map((term) => {
-      const alone = array.withValues(new Float64Array(array.values.length));
-      compute(trace, step, line, alone, [term]);
-      return {road: term.label, size: Math.hypot(...alone.values)};
-    }),
-  );
 }
 
 // ---- the chain along a trail of numbers: each is the one before it taken apart, and keeps what it was multiplied with

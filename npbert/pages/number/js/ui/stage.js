@@ -6,7 +6,6 @@ import {shortNumber} from "./format.js";
 import {cellOfPlace, heatMap, placeOfCell, strongestOf} from "./heatmap.js";
 import {arrayNamed, arrayNow, gradientOf, largestIn, partInWords, shapeInWords, valueOf, whyNothing} from "./labels.js";
 import {bugAt, bugNamed} from "./notes.js";
-import {drawRoads} from "./roads.js";
 import {state, watch} from "./state.js";
 
 const UPDATE = [
@@ -39,7 +38,6 @@ function drawStage() {
   show("step-bug", bugAt(now) ? `with the bug: ${bugNamed(bugAt(now)).planted}` : "");
   const groups = phase === "update" ? groupsOfUpdate() : groupsOf(now);
   show("stage", ...groups.filter(([, names]) => names.length).map((group) => drawnGroup(group, now)));
-  drawRoads(now);
   markChosen();
   if (focused) {
     cellOfPlace(stage, focused)?.focus({preventScroll: true});

@@ -1,4 +1,4 @@
-// Pointing at numbers, and how they are shown: which tab is open, light or dark, with or without digits, few words or all.
+// Pointing at numbers, and how they are shown: which tab is open, with or without digits, few words or all.
 
 import {choose, valuesAfter} from "./actions.js";
 import {byId, make, show} from "./dom.js";
@@ -10,7 +10,6 @@ import {change, state, watch} from "./state.js";
 
 export const VIEWS = ["step", "break", "train"];
 const DIGITS = 8;
-const THEME = "npbert-theme";
 
 // Listen to the buttons, and to pointer and focus over all heat maps.
 export function showTools() {
@@ -24,7 +23,6 @@ export function showTools() {
   });
   byId("all-words").addEventListener("click", () => change({allWords: !state.allWords}));
   watch(["allWords"], () => byId("all-words").setAttribute("aria-pressed", String(state.allWords)));
-  listenToTheme();
   for (const name of ["pointerover", "focusin"]) {
     document.addEventListener(name, ({target}) => showReadout(target));
   }
@@ -44,18 +42,6 @@ function drawTabs() {
     byId(`tab-${view}`).setAttribute("aria-selected", String(view === state.view));
     byId(`view-${view}`).hidden = view !== state.view;
   }
-}
-
-// Light or dark: what the reader chose last; until then, what the system says.
-function listenToTheme() {
-  const root = document.documentElement;
-  root.dataset.theme = localStorage.getItem(THEME) ?? "";
-  byId("theme").addEventListener("click", () => {
-    const isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-    const now = root.dataset.theme || (isDark ? "dark" : "light");
-    root.dataset.theme = now === "dark" ? "light" : "dark";
-    localStorage.setItem(THEME, root.dataset.theme);
-  });
 }
 
 // Follow the number of a cell, if it is one. Returns whether it is.

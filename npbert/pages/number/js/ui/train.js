@@ -5,15 +5,14 @@ import {resetParameters} from "../math/train.js";
 import {newTrainer, nextBatch, runAgain, setRate, takeModelBack, valuesOf} from "./actions.js";
 import {workBeside} from "./beside.js";
 import {chartOfLosses, smoothed} from "./chart.js";
-import {byId, make, makeRow, show} from "./dom.js";
-import {counted, MINUS, plainNumber} from "./format.js";
+import {byId, make, show} from "./dom.js";
+import {counted, plainNumber} from "./format.js";
 import {heatMap} from "./heatmap.js";
-import {arrayNamed, bestOf} from "./labels.js";
+import {arrayNamed} from "./labels.js";
 import {change, state, watch} from "./state.js";
 
 const BETWEEN_PICTURES = 60; // milliseconds of training
 const FRESH_RATE = 1e-2; // who knows nothing may take longer steps
-const TABLE = "bert.embeddings.word_embeddings.weight";
 let losses = [];
 let start = null; // the model as it was before the first step
 let stopTraining = null; // while it runs
@@ -97,8 +96,6 @@ function drawTrain() {
   ];
   show("train-chart", ...(losses.length > 1 ? [chartOfLosses("the loss of each step of training", lines, 10)] : []));
   show("train-attention", ...attention());
-  const words = new Set([...state.example.input_ids, ...state.trace.lookups.labels]);
-  show("train-words", ...[...words].map(rowOfWord));
 }
 
 // Who looks at whom: each head's shares, and under them as they were before the first step.
@@ -117,25 +114,4 @@ function figureOfHead(name, layer, before) {
   const title = make("figcaption", {}, make("strong", {}, array.symbol), ` layer ${layer}`);
   const was = before ? make("div", {class: "was"}, heatMap(array, before.get(name).values)) : null;
   return make("figure", {class: "captioned"}, title, heatMap(array), was);
-}
-
-// Which words lie nearest to a word in the table, before and now, and how far it has moved.
-function rowOfWord(word) {
-  const {vocabulary} = state.data;
-  const tables = [start, state.model].map(({parameters}) => rowsOf(parameters.get(TABLE)));
-  const [was, now] = tables.map((rows) => rows[word]);
-  const moved = Math.hypot(...now.map((value, n) => value - was[n])) / Math.hypot(...was);
-  const nearest = tables.map((rows) => nearestTo(rows, word));
-  return makeRow(make("bdi", {}, vocabulary[word]), ...nearest, moved ? plainNumber(moved, 2) : "–");
-}
-
-const rowsOf = ({values, shape: [rows, width]}) =>
-  Array.from({length: rows}, (_, row) => values.slice(row * width, (row + 1) * width));
-
-const cosine = (a, b) => a.reduce((sum, value, n) => sum + value * b[n], 0) / (Math.hypot(...a) * Math.hypot(...b));
-
-function nearestTo(rows, word) {
-  const cosines = rows.map((row, other) => (other === word ? -2 : cosine(row, rows[word])));
-  const said = (other) => `${state.data.vocabulary[other]} ${cosines[other].toFixed(2).replace("-", MINUS)}`;
-  return bestOf(cosines, 3).map(said).join(", ");
 }

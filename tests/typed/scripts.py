@@ -1,4 +1,4 @@
-"""Twenty programs as users write them, with the types that they count on. They are checked, by mypy and pyright, both
+"""Programs as users write them, with the types that they count on. They are checked, by mypy and pyright, both
 strict, and never run: each `assert_type` fails for another type than this, and so for Any."""
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from npbert.gradcheck import Proof, Report, prove_vjp
 from npbert.inference import AnswerSpan, Hit, Label, Prediction, TaggedText, semantic_search
 from npbert.models import BertOutput, PreTrainingLosses, PreTrainingOutput
 from npbert.models.task_model import TaskLoss
-from npbert.training import FinetuneSettings, Finetuning, Pretraining, PretrainSettings, accuracy
+from npbert.training import Pretraining, PretrainSettings, accuracy
 
 if TYPE_CHECKING:
     from typing_extensions import assert_type
@@ -63,21 +63,6 @@ def answer() -> None:
     assert_type(found.text, str)
 
 
-def tokenize(texts: list[str]) -> None:
-    tokenizer = npbert.Tokenizer.from_pretrained("folder")
-    encodings = tokenizer.encode(texts, max_length=16)
-    assert_type(encodings[0].ids, list[int])
-    assert_type(encodings[0].tokens, list[str])
-    assert_type(tokenizer.batch(encodings), npbert.Batch)
-    assert_type(tokenizer.decode([1, 2]), list[str])
-
-
-def learn_a_vocabulary() -> None:
-    tokenizer = npbert.Tokenizer.train(["texts.txt"], vocab_size=1000)
-    assert_type(tokenizer, npbert.Tokenizer)
-    assert_type(len(tokenizer), int)
-
-
 def read_hidden_states() -> None:
     output = npbert.BertModel.from_pretrained("folder", dtype=np.float64)(batch)
     assert_type(output, BertOutput)
@@ -85,22 +70,11 @@ def read_hidden_states() -> None:
     assert_type(output.pooler_output, Array | None)
 
 
-def load_with_a_new_head() -> None:
-    model = npbert.BertForSequenceClassification.from_pretrained("folder", num_labels=3)
-    assert_type(model, npbert.BertForSequenceClassification)
-    assert_type(model(batch), Array)
-    model.save_pretrained("other")
-
-
 def finetune(texts: list[str], labels: list[str]) -> None:
-    classify = npbert.finetune(texts, labels, model="folder", folder="run", held_out=(texts, labels), epochs=2)
-    assert_type(classify, npbert.Classify)
-
-
-def finetune_from_files() -> None:
-    settings = FinetuneSettings(model="folder", train="train.tsv", held_out="dev.tsv", text="1", label="0")
-    run = Finetuning(settings, "run")
-    assert_type(run.trainer.train(), dict[str, float])
+    classify: npbert.Classify = npbert.finetune(
+        texts, labels, model="folder", folder="run", held_out=(texts, labels), epochs=2
+    )
+    assert_type(classify("a text"), Label | float)
 
 
 def pretrain() -> None:
@@ -169,15 +143,6 @@ def prove_a_function() -> None:
         return 2 * x * dy
 
     assert_type(prove_vjp(f, vjp, np.ones((2, 3))), Proof)
-
-
-def put_layers_together() -> None:
-    init = npbert.Init(rng)
-    x, texts = np.ones((7, 8), np.float32), npbert.Sequences(np.array([4, 3]))
-    encoder = npbert.Encoder([npbert.EncoderLayer(8, 2, 32, init) for _ in range(2)])
-    assert_type(encoder(x, texts), Array)
-    assert_type(npbert.GELU()(npbert.Linear(8, 3, init)(x)), Array)
-    assert_type(npbert.SoftmaxCrossEntropy()(x, np.zeros(7, int)), float)
 
 
 def look_at_parameters(layers: Iterable[npbert.Layer]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from npbert.compute import Array
-from npbert.core import IGNORED, Sequences
+from npbert.core import Sequences
 
 seeds = st.integers(0, 2**32 - 1)
 rngs = seeds.map(np.random.default_rng)
@@ -21,12 +21,6 @@ def values(draw: st.DrawFn, *shape: int) -> Array:
     """Normal numbers in float64, stretched and shifted by drawn amounts."""
     scale, shift = draw(st.sampled_from([0.3, 1.0, 3.0])), draw(st.sampled_from([-1.0, 0.0, 2.0]))
     return draw(rngs).normal(shift, scale, shape)
-
-
-@st.composite
-def rows(draw: st.DrawFn, features: int) -> Array:
-    """x (N, features), ordinary."""
-    return draw(values(draw(sizes), features))
 
 
 @st.composite
@@ -74,11 +68,3 @@ def read_of(draw: st.DrawFn, sequences: Sequences) -> Array:
     """Some of the rows of the sequences, in ascending order, some of them twice: none, one, or all of a sequence."""
     chosen = draw(st.lists(st.integers(0, sequences.num_rows - 1), max_size=sequences.num_rows))
     return np.sort(np.array(chosen, np.int64))
-
-
-@st.composite
-def targets(draw: st.DrawFn, num_classes: int, count: int) -> Array:
-    """Labels below `num_classes`, about half of them IGNORED, but not all."""
-    labels, ignored = draw(ids(num_classes, count)), draw(ids(2, count)).astype(bool)
-    ignored[draw(st.integers(0, count - 1))] = False
-    return np.where(ignored, IGNORED, labels)

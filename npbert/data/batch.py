@@ -154,16 +154,12 @@ def ids_of(encoding: Any) -> Ids:
     return Ids(ids, types, mask, bool(encoding.overflowing))
 
 
-def pad_rows(
-    rows: Sequence[Sequence[int] | Array], padding: int, *, length: int | None = None, name: str = "a row"
-) -> Array:
-    """Return the N rows as an array (N, T) of integers, filled at the end with `padding` to the longest, or to
-    `length`.
+def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int, *, name: str = "a row") -> Array:
+    """Return the N rows as an array (N, T) of integers, filled at the end with `padding` to the longest.
 
     Raises: TypeError with `name` for a row of other values than integers.
     """
-    longest = max(map(len, rows)) if length is None else length
-    array = np.full((len(rows), longest), padding)
+    array = np.full((len(rows), max(map(len, rows))), padding)
     for target, row in zip(array, rows, strict=True):
         values = np.asarray(row)
         if values.size:  # NumPy makes an empty list a float array

@@ -108,29 +108,24 @@ def mask_each_word(example: Example, vocabulary: Vocabulary) -> list[Example]:
     return masked
 
 
-def collate(
-    examples: Sequence[Example], *, pad_id: int, length: int | None = None, decode: Decode | None = None
-) -> Batch:
-    """Return a Batch of the examples, padded at the end to the longest, or to `length`.
+def collate(examples: Sequence[Example], *, pad_id: int, decode: Decode | None = None) -> Batch:
+    """Return a Batch of the examples, padded at the end to the longest.
 
     Padding has token `pad_id`, type 0, mask 0 and no target. decode: the vocabulary's, for the tokens in a printed
     batch.
 
-    Raises: ValueError for no examples, or one longer than `length`; TypeError for ids that are not integers.
+    Raises: ValueError for no examples; TypeError for ids that are not integers.
     """
     if not examples:
         raise ValueError("examples is empty, wanted at least one")
-    longest = max(len(example.input_ids) for example in examples)
-    if length is not None and longest > length:
-        raise ValueError(f"length is {length}, wanted at least {longest}, the tokens of the longest example")
 
     def padded(name: str, padding: int) -> Array:
-        return pad_rows([getattr(example, name) for example in examples], padding, length=length, name=name)
+        return pad_rows([getattr(example, name) for example in examples], padding, name=name)
 
     batch = Batch(
         padded("input_ids", pad_id),
         padded("token_type_ids", 0),
-        pad_rows([[1] * len(example.input_ids) for example in examples], 0, length=length),
+        pad_rows([[1] * len(example.input_ids) for example in examples], 0),
         padded("labels", IGNORED),
         np.array([example.next_sentence_label for example in examples]),
     )

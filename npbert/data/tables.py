@@ -5,13 +5,14 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io.errors import Place, one_of
+from npbert.io.errors import Place, Sentence, Setting, one_of
 from npbert.io.files import FileError, parse_json, read_text
 from npbert.io.messages import counted, listed
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 DELIMITER = one_of(("", *DELIMITERS))
 _JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
+_OTHER_DELIMITER: Sentence = ("for columns with another character between them, give ", Setting("delimiter"))
 
 
 TABLE_ENDINGS = (".tsv", ".csv", *_JSON_ENDINGS)
@@ -68,7 +69,7 @@ def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, he
                 numbers = [_number_of(column, cells, place) for column in columns]
             elif len(cells) <= max(numbers):
                 wanted = f"at least {max(numbers) + 1}"
-                raise FileError(counted(len(cells), "column"), wanted=wanted, where=place)
+                raise FileError(counted(len(cells), "column"), wanted=wanted, where=place, hint=_OTHER_DELIMITER)
             elif by != "\t" and len(cells) != width:
                 hint = f"put a value with {by} in it in quotes"
                 raise FileError(counted(len(cells), "column"), wanted=f"{width}, as above", where=place, hint=hint)
@@ -83,7 +84,8 @@ def _number_of(column: str, header: list[str], place: Place) -> int:
         return int(column)
     name = _one_of(column, header)
     if name is None:
-        raise FileError(f"column {_named(column)} is missing, wanted one of {listed(header)}", where=place)
+        says, hint = f"column {_named(column)} is missing", _OTHER_DELIMITER if len(header) == 1 else ""
+        raise FileError(says, wanted=f"one of {listed(header)}", where=place, hint=hint)
     return header.index(name)
 
 

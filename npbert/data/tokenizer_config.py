@@ -57,7 +57,8 @@ class TokenizerConfig:
         for name, possible in _POSSIBLE.items():
             value = self.settings.get(name, possible[0])
             if not any(value is each or (value == each and isinstance(value, str)) for each in possible):
-                raise FileError(f"{self.path}: {name} is {value!r}, wanted {_listed(possible)}")
+                wanted = " or ".join(repr(each) for each in possible if each is not None)
+                raise FileError(f"{self.path}: {name} is {value!r}, wanted {wanted}")
         of_model = read_json_object(folder / "config.json", may_lack=True).get("tokenizer_class")
         name = str(self.settings.get("tokenizer_class") or of_model or BERT).removesuffix("Fast")
         self.tokenizer_class = _OTHER_NAMES.get(name, name)
@@ -65,7 +66,12 @@ class TokenizerConfig:
             known = ", ".join([BERT, AS_IT_IS, *_OF_DESCENDANTS])
             raise FileError(f"{self.path}: tokenizer_class is {name!r}, wanted {known}")
         self._usual = _OF_DESCENDANTS.get(name, SPECIAL)
-        self.special = {key: self._special_token(token_name(key), token) for key, token in self._usual.items()}
+        self.special = {}
+        for key, usual in self._usual.items():
+            token = self.settings.get(token_name(key), usual)
+            if not isinstance(token, str | dict):
+                raise FileError(f"{self.path}: {token_name(key)} is {token!r}, wanted a token of the vocabulary")
+            self.special[key] = _content(token)
         length = "max_len" if "model_max_length" not in self.settings else "model_max_length"
         self.max_length = read_length(self.path, self.settings, length)
 
@@ -78,12 +84,6 @@ class TokenizerConfig:
             more = read_json_object(self.folder / "special_tokens_map.json", may_lack=True)
             more["extra_special_tokens"] = settings["extra_special_tokens"] + _values(more.get("extra_special_tokens"))
             settings |= more
-
-    def _special_token(self, name: str, usual: str) -> str:
-        token = self.settings.get(name, usual)
-        if not isinstance(token, str | dict):
-            raise FileError(f"{self.path}: {name} is {token!r}, wanted a token of the vocabulary")
-        return _content(token)
 
     @property
     def reads_types(self) -> bool:
@@ -155,7 +155,3 @@ def _content(token: Any) -> str:
 
 def _values(tokens: dict[str, Any] | list[Any] | None) -> list[Any]:
     return list(tokens.values() if isinstance(tokens, dict) else tokens or [])
-
-
-def _listed(possible: tuple[Any, ...]) -> str:
-    return " or ".join(repr(value) for value in possible if value is not None)

@@ -8,8 +8,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.display import titled
 
-SPECIAL_TOKENS = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
-_SPECIAL_IDS = ("pad_id", "cls_id", "sep_id", "mask_id")
+_SPECIAL = {"pad_id": "[PAD]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
+SPECIAL_TOKENS = tuple(_SPECIAL.values())
 
 
 class Vocabulary:
@@ -29,9 +29,9 @@ class Vocabulary:
 
     def __init__(self, words: Iterable[str]) -> None:
         words = set(words)
-        if words & set(SPECIAL_TOKENS):
-            raise ValueError(f"words has special tokens: {', '.join(sorted(words & set(SPECIAL_TOKENS)))}")
-        self._number([*SPECIAL_TOKENS, *sorted(words)], dict(zip(_SPECIAL_IDS, SPECIAL_TOKENS, strict=True)))
+        if special := words & set(SPECIAL_TOKENS):
+            raise ValueError(f"words has special tokens: {', '.join(sorted(special))}")
+        self._number([*SPECIAL_TOKENS, *sorted(words)], _SPECIAL)
 
     def _number(self, tokens: Sequence[str], special: Mapping[str, str]) -> None:
         """Number the tokens by their places. special: the special tokens, by the attribute for their id."""

@@ -9,9 +9,9 @@ from npbert.gradcheck.explain import CHEAP, Code, Finding, Mending
 from npbert.learn.answer import Answer
 
 UNKNOWN = "unknown"
-_FAR, _FEW = 1200, 500
-"""The tries for additions: in the learner's code; in a right one; and in the learner's, if an edit of a right one
-already gives its numbers."""
+_NEAR, _FAR, _FEW = 700, 1000, 400
+"""The tries for changes of existing code, in the learner's or a right one; for additions to the learner's; and for
+additions where the other code is more likely to tell."""
 
 
 def findings_of(answer: Answer) -> list[Finding]:
@@ -40,13 +40,13 @@ def findings_of(answer: Answer) -> list[Finding]:
 def _edits(code: Code, own: Mending, other: Mending | None) -> list[Finding]:
     """Search edits, cheap ones of both codes first. Edits of the right code that explain the rest are worded for the
     learner's code."""
-    own.run(most=CHEAP)
+    own.run(_NEAR, CHEAP)
     if other and own.left:
-        other.run(most=CHEAP)
+        other.run(_NEAR, CHEAP)
     own.run(_FEW if other and not other.left else _FAR)
     if other is None or not own.left:
         return []
-    other.run(_FAR)
+    other.run(_FEW)
     return [_in_known_names(each, code) for each in other.told_of(code) if own.left & _names(each)]
 
 

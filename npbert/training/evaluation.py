@@ -59,5 +59,5 @@ class Evaluation:
         """
         if self.evaluate is None or self.goal is None:
             return True
-        rank = self.goal.rank(numbers)
+        rank = self.goal.rank(numbers)  # also of the first evaluation, as a goal without a number is an error
         return not best or rank > self.goal.rank(best)

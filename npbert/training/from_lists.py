@@ -70,11 +70,13 @@ def finetune(
     files = {name: Path(folder) / f"{name}.jsonl" for name in parts}
     with _said_of_lists(files):
         lines = {files[name]: _lines(files[name], part) for name, part in parts.items()}
-        text, pair, *negatives = *_columns(lists["text"][0]), ""
-        if issubclass(kind, SentenceVectors) and not pair:
+        names = _columns(lists["text"][0])
+        if issubclass(kind, SentenceVectors) and len(names) == 1:
             raise InputError(what="texts", got=lists["text"][0], wanted="pairs: a query, and its matching text")
-        columns: dict[str, Any] = {"text": text, "text_pair": pair, "negatives": tuple(negatives[:-1])}
-        columns |= {name: name if name in lists else "" for name in ("label", "sample_weight")}
+        known_names = {*names, *lists}
+        columns: dict[str, Any] = {"negatives": names[2:]}
+        for name in ("text", "text_pair", "label", "sample_weight"):
+            columns[name] = name if name in known_names else ""
         chosen = FinetuneSettings(**{**settings, **columns, **files, "model": model})
         with _written(lines, overwrite=overwrite):
             run = Finetuning(chosen, folder)

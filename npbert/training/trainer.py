@@ -59,7 +59,8 @@ class Trainer(Run):
         another run or process, a damaged state, or other data; OSError, as for a full disk: the last saved state stays
         whole.
         """
-        with session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, is_asked):
+        no_warning = np.errstate(all="ignore")  # the results of an overflow are errors
+        with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, is_asked):
             batches = self.progress.batches(self.data, self.rng)
             while not self.is_finished:
                 step = self._update(next(batches), watchers)
@@ -80,20 +81,19 @@ class Trainer(Run):
         check_same_batch(self.communicator, batch)
         start, settings, number = time.perf_counter(), self.settings, self.step + 1
         seed = [self.progress.epoch_seed, self.step]
-        with np.errstate(all="ignore"):  # the results of an overflow are errors
-            self.shares.zero_grad()
-            losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
-            norm, rate = self.shares.add_up(sums), self.learning_rate(settings.steps)
-            looks = settings.is_logged(number), settings.is_judged(number)
-            step = Step(number, batch, seed, losses, norm, rate, *looks)
-            if any(looks):
-                self.shares.spread_gradients()
-            for watcher in watchers:
-                watcher.before_update(step)
-            check_step(step, self.model, self.shares, settings.parts)
-            self.optimizer.lr = rate
-            self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
-            self.shares.spread_values()
+        self.shares.zero_grad()
+        losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
+        norm, rate = self.shares.add_up(sums), self.learning_rate(settings.steps)
+        looks = settings.is_logged(number), settings.is_judged(number)
+        step = Step(number, batch, seed, losses, norm, rate, *looks)
+        if any(looks):
+            self.shares.spread_gradients()
+        for watcher in watchers:
+            watcher.before_update(step)
+        check_step(step, self.model, self.shares, settings.parts)
+        self.optimizer.lr = rate
+        self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
+        self.shares.spread_values()
         step.seconds = time.perf_counter() - start
         return step
 

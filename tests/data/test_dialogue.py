@@ -68,14 +68,11 @@ def test_padding_is_no_token_of_note():
     np.testing.assert_array_equal(batch.attention_mask, [[1, 1, 1], [1, 1, 0]])
     np.testing.assert_array_equal(batch.labels, [[IGNORED, 7, IGNORED], [IGNORED, 9, IGNORED]])
     np.testing.assert_array_equal(batch.next_sentence_label, [0, 1])
-    longer = collate(EXAMPLES, pad_id=5, length=4)
-    np.testing.assert_array_equal(longer.attention_mask, [[1, 1, 1, 0], [1, 1, 0, 0]])
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: collate(EXAMPLES, pad_id=0, length=2), ValueError, "length is 2, wanted at least 3"),
         (lambda: collate([], pad_id=0), ValueError, "examples is empty"),
         (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
         *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],

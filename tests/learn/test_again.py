@@ -15,19 +15,10 @@ NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
 
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=lambda variant: variant.slug)
-def test_the_librarys_own_answer_is_right_and_a_doubled_one_is_not(variant, judge):
+def test_the_librarys_own_answer_is_right(variant, judge):
     (part,) = variant.parts
     assert judge(variant, variant.source()).status == NOT_BEGUN
     assert judged(part, part.right) is None
-
-    def doubled(self, given, *tape):
-        found = getattr(super(wrong, self), part.method)(given, *tape)
-        for parameter in self.parameters():
-            parameter.grad[...] *= 2
-        return (found[0], 2 * found[1]) if isinstance(found, tuple) else None if found is None else 2 * found
-
-    wrong = type("Wrong", (part.right,), {part.method: doubled})
-    assert judged(part, wrong, mends=False) is not None
 
 
 def test_variants_are_asked_after_days_and_stay_open_until_they_are_right(tmp_path):
@@ -51,10 +42,6 @@ def test_the_command(learn, tmp_path, in_this_process):
     assert "Nothing to repeat yet" in learn("again")[1]
     (tmp_path / "backprop").mkdir()
     write(2, tmp_path / "backprop")
-    out = learn("again")[1]
-    assert "102_linear_again.py is new: Linear, as PyTorch stores it." in out
-    assert "npbert learn check 102" in out
+    assert "102_linear_again.py is new: Linear, as PyTorch stores it." in learn("again")[1]
     status, out, _ = learn("check 102")
-    assert status == 1
-    assert out.startswith("102 Linear, as PyTorch stores it: not begun")
-    assert learn("hint 102")[1].startswith("102 Linear, as PyTorch stores it, hint 1 of 3\n")
+    assert status == 1 and out.startswith("102 Linear, as PyTorch stores it: not begun")

@@ -12,15 +12,6 @@ from tests.learn.answers import answered, right
 LINEAR = right(2)["Linear.backward"]
 
 
-@pytest.mark.thorough
-def test_a_breakpoint_shows_no_prompt_whatever_it_is_set_to(tmp_path, monkeypatch):
-    monkeypatch.setenv("PYTHONBREAKPOINT", "builtins.print")
-    path = tmp_path / "02_linear.py"
-    path.write_text(answered(2, "breakpoint()"), encoding="utf-8")
-    verdict = check(EXERCISES[2], path)
-    assert "stops with BdbQuit" in verdict.says and verdict.printed == "" and "Use print() instead" in verdict.because
-
-
 def test_a_file_that_is_no_text(tmp_path):
     path = tmp_path / "02_linear.py"
     path.write_bytes(b"\xff\xfe\x00")

@@ -97,14 +97,12 @@ def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_fini
 
 @each_exercise
 def test_a_file_is_whole(exercise):
-    """It is short enough to read, its lines fit, it says what to do, and it needs nothing but NumPy and npbert."""
+    """Its lines fit, it says what to do, and it needs nothing but NumPy and npbert."""
     text = exercise.source()
-    tree = ast.parse(text)
-    assert len(ast.get_docstring(tree)) > 200
     assert max(map(len, text.splitlines())) <= 120
     assert text.count("raise NotImplementedError") == len(exercise.blanks) or exercise.slug == "find_the_bug"
-    modules = {node.module for node in tree.body if isinstance(node, ast.ImportFrom)}
-    assert "import _\n" not in text, "whatever else is loaded, and has a name that is assigned here"
-    modules |= {alias.name for node in tree.body if isinstance(node, ast.Import) for alias in node.names}
+    nodes = ast.parse(text).body
+    modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    modules += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     assert {name.partition(".")[0] for name in modules} - sys.stdlib_module_names <= {"numpy", "npbert"}
     assert len(exercise.hints_for()) == 3

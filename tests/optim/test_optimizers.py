@@ -6,8 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from npbert import Adam, AdamW, Init, Linear, Parameter, clip_by_global_norm, linear_warmup_decay
 from npbert.compute import BLOCK
@@ -60,18 +58,6 @@ def test_steps_are_those_of_the_paper(optimizer, algorithm, options, scale):
     assert made.steps == 4
 
 
-numbers = st.floats(-1e100, 1e100, allow_subnormal=True)
-
-
-@each_algorithm
-@given(gradients=st.lists(numbers, min_size=1, max_size=4), theta=st.floats(-1e3, 1e3))
-def test_steps_are_those_of_the_paper_for_awkward_gradients(optimizer, algorithm, options, gradients, theta):
-    parameter, gradients = Parameter(np.full((1, 1), theta)), np.reshape(gradients, (-1, 1, 1))
-    wanted, *_ = algorithm(parameter.value, gradients, **options)
-    take_steps(optimizer([parameter], **options), [gradients])
-    np.testing.assert_allclose(parameter.value, wanted, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
 @pytest.mark.parametrize("orders", ["CC", "FC", "CF"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -102,29 +88,24 @@ def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
 
 
 @pytest.mark.parametrize(
-    ("make_wrong", "message"),
+    ("kind", "options", "message"),
     [
-        (
-            lambda _: AdamW(Linear(2, 3, Init(np.random.default_rng(0)))),
-            "wanted its parameters; use AdamW(model.parameters())",
-        ),
-        (lambda p: Adam(enumerate(p)), "parameters has a tuple, wanted Parameters"),
-        (lambda p: Adam([]), "parameters is empty, wanted at least one Parameter"),
-        (lambda p: Adam(p, lr=-1), "lr is -1, wanted from 0"),
-        (lambda p: Adam(p, lr="1e-3"), "lr is '1e-3', wanted from 0"),
-        (lambda p: Adam(p, lr=None), "lr is None, wanted from 0"),
-        (lambda p: Adam(p, lr=float("nan")), "lr is nan"),
-        (lambda p: Adam(p, betas=(1.0, 0.9)), "beta1 is 1.0, wanted from 0 up to, but not including, 1"),
-        (lambda p: Adam(p, betas=(0.9, -0.1)), "beta2 is -0.1"),
-        (lambda p: Adam(p, eps=-1e-8), "eps is -1e-08"),
-        (lambda p: AdamW(p, weight_decay=-0.1), "weight_decay is -0.1"),
-        (lambda p: Adadelta(p, rho=1.5), "rho is 1.5"),
-        (lambda p: Adadelta(p, eps=-1), "eps is -1"),
+        (Adam, {"lr": "1e-3"}, "lr is '1e-3', wanted from 0"),
+        (Adam, {"lr": float("nan")}, "lr is nan"),
+        (Adam, {"betas": (1.0, 0.9)}, "beta1 is 1.0, wanted from 0 up to, but not including, 1"),
+        (Adam, {"betas": (0.9, -0.1)}, "beta2 is -0.1"),
+        (Adam, {"eps": -1e-8}, "eps is -1e-08"),
+        (AdamW, {"weight_decay": -0.1}, "weight_decay is -0.1"),
+        (Adadelta, {"rho": 1.5}, "rho is 1.5"),
+        (Adadelta, {"eps": -1}, "eps is -1"),
+        (Adam, {"parameters": []}, "parameters is empty, wanted at least one Parameter"),
+        (Adam, {"parameters": enumerate([1])}, "parameters has a tuple, wanted Parameters"),
+        (AdamW, {"parameters": Linear(2, 3, Init(None))}, "wanted its parameters; use AdamW(model.parameters())"),
     ],
 )
-def test_wrong_settings_are_refused(make_wrong, message):
+def test_wrong_settings_are_refused(kind, options, message):
     with pytest.raises((ValueError, TypeError), match=re.escape(message)):
-        make_wrong(make()[0])
+        kind(**{"parameters": make()[0], **options})
 
 
 def test_a_schedule_goes_up_from_0_then_down_to_0():

@@ -1,5 +1,5 @@
-"""Files that torch reads and writes: of a head of one's own, which a torch module with the same attributes loads, and
-transformers the BERT beside it; and a pytorch_model.bin, which the command that npbert gives for it converts.
+"""Files that torch reads and writes: of a head of one's own, which a torch module with the same attributes loads; and a
+pytorch_model.bin, which the command that npbert gives for it converts.
 """
 
 import re
@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pytest
 
-from npbert import BertConfig, BertForPreTraining, BertModel
+from npbert import BertForPreTraining
 from npbert.io.files import FileError
 from npbert.models.hugging_face.checkpoint import hugging_face_tensors
 from tests.later import later
@@ -62,17 +62,6 @@ def test_torch_loads_it_and_computes_the_same(tmp_path):
     safetensors.save_file({name: tensor.contiguous() for name, tensor in theirs.state_dict().items()}, tmp_path / "new")
     (tmp_path / "new").replace(tmp_path / "model.safetensors")
     assert_loads(ours, tmp_path, dtype=np.float64)
-
-
-def test_transformers_finds_the_bert_beside_it_bit_for_bit(tmp_path):
-    ours = random_model(Score, dtype=np.float32)
-    ours.save_pretrained(tmp_path)
-    theirs = transformers.BertModel.from_pretrained(tmp_path, add_pooling_layer=False)
-    theirs.save_pretrained(tmp_path / "theirs")
-    loaded = BertModel.from_pretrained(tmp_path / "theirs", add_pooling_layer=False)
-    assert isinstance(loaded.config, BertConfig)
-    for one, another in zip(loaded.parameters(), ours.bert.parameters(), strict=True):
-        np.testing.assert_array_equal(one.value, another.value)
 
 
 def test_the_command_in_the_error_converts_the_file(tmp_path, monkeypatch):

@@ -58,11 +58,6 @@ def test_words(both, thorough):
     assert_same(both, words() if thorough else words()[::40])
 
 
-def test_pairs(both):
-    _, firsts, seconds = (list(column) for column in zip(*stsb("dev"), strict=True))
-    assert_same(both, firsts, seconds)
-
-
 @pytest.mark.parametrize("both", [CHECKPOINT], indirect=True)
 def test_squad_in_384_tokens(both):
     """A question for each of the longest passages, of which the first are cut and the last are not."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npbert import Batch, Layer, Tape
+from npbert import Layer
 from npbert.compute import Array
 from npbert.models.hugging_face.names import stored_parameters
 from tests.parity import torch
@@ -32,20 +32,6 @@ def gradients(layer: Layer, module: nn.Module) -> dict[str, tuple[Array, Tensor]
         pairs[name] = ours.T if stored.transposed else ours, theirs
     assert not left_over
     return pairs
-
-
-def gradients_of_both(ours: Any, theirs: Any, batch: Batch) -> dict[str, tuple[Array, Tensor]]:
-    """`gradients` of a fixed random weighting of both outputs of a BertModel, at real positions; theirs is
-    transformers' BertModel."""
-    rng, tape = np.random.default_rng(1), Tape()
-    output = ours.forward(batch, tape)
-    dhidden, dpooled = (rng.standard_normal(part.shape).astype(part.dtype) for part in output)
-    dhidden *= batch.attention_mask[:, :, None]
-    ours.backward((dhidden, dpooled), tape)
-    result = theirs(**as_torch(vars(batch)))
-    outputs = [result.last_hidden_state, result.pooler_output]
-    torch.autograd.backward(outputs, [torch.tensor(dhidden), torch.tensor(dpooled)])
-    return gradients(ours, theirs)
 
 
 def as_torch(arrays: Mapping[str, Array | None]) -> dict[str, Tensor]:

@@ -96,7 +96,7 @@ def bands_add_up(layer_class):
 def padding_is_no_target(collate):
     """Padding a batch to a greater length does not change its targets."""
     example = Example([1, 5, 2], [0, 0, 1], [IGNORED, 4, IGNORED], 1)
-    labels = collate([example], pad_id=0, length=5).labels
+    labels = collate([example, Example([1] * 5, [0] * 5, [IGNORED] * 5, 1)], pad_id=0).labels[:1]
     assert_array_equal(labels, [[IGNORED, 4, IGNORED, IGNORED, IGNORED]])
 
 

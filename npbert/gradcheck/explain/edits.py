@@ -15,8 +15,7 @@ from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _AROUND = ("missing factor", "missing term", "sign of the whole")  # they put something around existing code
-_HANDED_ON = 1.0  # the extra cost for a name that is only passed on
-_UNREAD, _FORGOTTEN, _RETURNED = "U", -0.7, 1.0  # the letter of unread names, and the extra costs, in a return more
+_RETURNED = 1.0  # the extra cost for a name that is only returned: its value was computed elsewhere
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
 """Kinds for computed numbers, not for a range, an axis or an index."""
 
@@ -46,19 +45,17 @@ def _size(node: ast.AST) -> int:
     return sum(1 for _ in ast.walk(node))
 
 
-def edit_of(place: CodePlace, kind: str, new: ast.expr, more: float = 0.0) -> Edit:
-    """Return the edit that puts another expression in a place. A value that is only passed on misses nothing."""
+def edit_of(place: CodePlace, kind: str, new: ast.expr) -> Edit:
+    """Return the edit that puts another expression in a place."""
     if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
         kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
-    is_late = isinstance(place.statement, ast.Return) or KINDS[kind].cost > CHEAP
-    if is_late and place.is_handed_on:
-        more += _HANDED_ON
+    more = _RETURNED if place.is_returned_name else 0.0
     return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)
 
 
 def group_of(rule: Rule) -> str:
-    """Return its kind if it adds code; "" for changes of existing code, and for uses of unread names."""
-    return "" if KINDS[rule.kind].cost <= CHEAP or rule.drawn == _UNREAD else rule.kind
+    """Return its kind if it adds code; "" for changes of existing code."""
+    return "" if KINDS[rule.kind].cost <= CHEAP else rule.kind
 
 
 def edits_of(place: CodePlace, vocabulary: Vocabulary, group: str = "") -> Iterator[Edit]:
@@ -70,13 +67,11 @@ def edits_of(place: CodePlace, vocabulary: Vocabulary, group: str = "") -> Itera
         if group_of(rule) == group:
             by_letter.setdefault(rule.drawn, []).append((rule, found))
     for letter, rules in by_letter.items():
-        is_returned = isinstance(place.statement, ast.Return)
-        more = _FORGOTTEN + _RETURNED * is_returned if letter == _UNREAD else 0.0
         for drawn in vocabulary.drawn(letter, place):
             for rule, found in rules:
                 new = rule.made(found, drawn)
                 if not (rule.kind == "extra term" and isinstance(new, ast.Constant)):  # 1 - p is not a sum
-                    yield edit_of(place, rule.kind, new, more)
+                    yield edit_of(place, rule.kind, new)
 
 
 def _other_functions(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:

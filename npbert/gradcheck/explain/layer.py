@@ -1,7 +1,6 @@
 """mended: finds the edits of an author's functions that make the gradients right on several samples."""
 
 import contextlib
-import copy
 import inspect
 import itertools
 from collections.abc import Callable, Sequence
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import Tape
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.authors import Called, calls_in, functions_of, in_place_of
 from npbert.gradcheck.explain.code import Code
@@ -24,7 +22,7 @@ from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple
-from npbert.gradcheck.report import Gradients, PromiseError
+from npbert.gradcheck.report import PromiseError
 
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
@@ -37,46 +35,27 @@ class LayerOracle:
     """Runs a layer with one of its author's functions replaced, and compares each gradient. If all are right, the
     promises of a layer are outputs, too, on the first sample."""
 
-    def __init__(self, samples: Sequence[Sample], function: FunctionType, *, is_of_forward: bool) -> None:
-        self.samples, self.function, self.is_of_forward = samples, function, is_of_forward
-        self._runs: dict[int, tuple[Any, Any]] = {}
+    def __init__(self, samples: Sequence[Sample], function: FunctionType) -> None:
+        self.samples, self.function = samples, function
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function on sample k, as in Oracle."""
         sample = self.samples[k]
         try:
-            with in_place_of(self.function, function):
-                if isinstance(sample.function.layer, Form):
-                    return self._seen(sample, *self._undone(sample.function, k), tries_promises=k == 0)
-                with sample.function.unchanged():
-                    call = Call(sample.function)
-                    return self._seen(sample, call.y, call.backward(), tries_promises=k == 0)
+            with in_place_of(self.function, function), sample.function.unchanged():
+                call = Call(sample.function)
+                if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
+                    return OTHER_VALUES
+                given = call.backward()
+                wrong = sample.wrong(given)
+                if k == 0 and not wrong:
+                    promised_gradients(sample.function)
+        except PromiseError as error:
+            return Outlook(set(error.subjects), set(map(d, sample.right)))
         except Exception:  # an error of the layer, which calls the edited function
             return FAILED
-
-    def _undone(self, function: ScalarFunction, k: int) -> tuple[Any, Gradients]:
-        """Return y and the gradients of a Form. An unedited forward runs only once."""
-        layer, tape = function.layer, Tape()
-        if k not in self._runs or self.is_of_forward:
-            y = layer.forward(*function.inputs, tape=tape)
-            self._runs[k] = y, tape.take(layer)
-        y, kept = self._runs[k]
-        tape.keep(layer, kept=copy.deepcopy(kept))
-        dx = as_tuple(layer.backward(function.dy if isinstance(y, tuple | list) else function.dy[0], tape))
-        return y, dict(zip(function.float_inputs, dx, strict=True))
-
-    def _seen(self, sample: Sample, y: Any, given: Gradients, *, tries_promises: bool) -> Outlook:
-        if not all(map(np.array_equal, as_tuple(y), sample.y)):
-            return OTHER_VALUES
         arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
-        wrong = set(map(d, sample.wrong(given)))
-        right = set(arrays) - wrong
-        if tries_promises and not wrong:
-            try:
-                promised_gradients(sample.function)
-            except PromiseError as error:
-                wrong = set(error.subjects)
-        return Outlook(wrong, right, arrays)
+        return Outlook(set(map(d, wrong)), set(map(d, sample.right.keys() - wrong)), arrays)
 
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
@@ -101,16 +80,16 @@ def _rank(search: Mending) -> tuple[int, float]:
 
 
 def _searches(
-    samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: int
+    samples: list[Sample], theirs: list[FunctionType], forward: list[FunctionType], tries: float
 ) -> dict[FunctionType, Mending]:
     """Return the search of each function, until one succeeds. Changes of existing code come before additions."""
     searches: dict[FunctionType, Mending] = {}
     for most, (count, each) in itertools.product((CHEAP, np.inf), enumerate(theirs)):
         if each not in searches:
-            oracle = LayerOracle(samples, each, is_of_forward=each in forward)
+            oracle = LayerOracle(samples, each)
             code = replace(Code.of(each), leaves_functions=each in forward)
             searches[each] = Mending(code, oracle, forward=_of_same_owner(each, forward))
-        search, share = searches[each], tries // min(2, len(theirs) - count)
+        search, share = searches[each], int(tries) // min(2, len(theirs) - count)
         search.run(share, most)
         tries -= share - search.trial.left
         if tries <= 0 or not search.left:

@@ -90,9 +90,10 @@ class CodePlace:
         return is_one and self.holder is getattr(self.statement, "value", None)
 
     @property
-    def is_handed_on(self) -> bool:
-        """True if it is a name that its statement returns or assigns to another name."""
-        return isinstance(self.expr, ast.Name | ast.Attribute) and (self.is_whole or self.is_one_of_several)
+    def is_returned_name(self) -> bool:
+        """True if it is a name, returned alone or with others."""
+        is_name = isinstance(self.expr, ast.Name | ast.Attribute) and isinstance(self.statement, ast.Return)
+        return is_name and (self.is_whole or self.is_one_of_several)
 
 
 def places_in(code: Code) -> list[CodePlace]:

@@ -20,12 +20,12 @@ from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_f
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
-_AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
 _UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
-_OFF_ROAD = 3.0  # the extra cost of a new expression whose numbers are not in the right code
+_AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
 _TO_RUN = 1.0  # and than the first with which the code runs
 _SPOILED = 1000.0  # times the error: it was nearly right before. (One of two mistakes may hide the other)
+_PART = 0.1  # of a try, for the numbers of one expression
 _VALUE = "__value__"
 Runs = Callable[[int], Trace]
 Made = tuple[Edit, Code, list[Outlook]]
@@ -91,20 +91,18 @@ class Search:
         heapq.heappush(self._waiting, (rank, next(self._number), thing, place))
 
     def _anew(self, cost: float, kind: str, place: CodePlace | None) -> Iterator[Edit]:
-        """Yield the edits of a kind that write something new in a place, if it then has a number of the right code.
-        Queue the others for later."""
+        """Yield the edits of a kind that write something new in a place, if it then has a number of the right code."""
         assert place
         for edit in edits_of(place, self.vocabulary, kind):
             edit = replace(edit, more=edit.more + cost - KINDS[kind].cost)
             if self._leads_on(place, edit):
                 yield edit
-            else:
-                self._push((cost + _OFF_ROAD,), edit, place)
 
     def _leads_on(self, place: CodePlace, edit: Edit) -> bool:
         """True if the numbers with the edit occur in the right code, as far as known."""
         if self.right is None or place.hidden or not place.seen:
             return True
+        self.trial.left -= _PART
         expression = replaced(edit.new, {id(place.expr): parsed(_VALUE)})
         try:
             value = eval(compiled_expression(expression), {**self.code.scope, **place.env, _VALUE: place.value})

@@ -84,7 +84,7 @@ class Trial:
     """
 
     def __init__(self, oracle: Oracle) -> None:
-        self.oracle, self.left, self.calls = oracle, 0, 0
+        self.oracle, self.calls, self.left = oracle, 0, 0.0
         self._rounds, self._longest, self._most_rounds = 0, 100, _MOST_ROUNDS
 
     @property

@@ -41,7 +41,7 @@ class Vocabulary:
             "C": self._near,
             "G": self._products,
             "K": lambda place: map(parsed, _NUMBERS),
-            "N": lambda place: sizes(place.env),
+            "N": _sizes,
             "P": lambda place: (each for each in ast.walk(place.expr) if isinstance(each, _PARTS)),
             "S": self._steps,
             "U": self._forgotten,
@@ -107,18 +107,22 @@ class Vocabulary:
         return list(found.values())
 
 
-def sizes(env: Mapping[str, Any]) -> Iterator[ast.expr]:
-    """N: the sizes of the known arrays, and the whole numbers."""
-    for name, value in env.items():
-        texts = []
+def _sizes(place: CodePlace) -> Iterator[ast.expr]:
+    """N: the sizes of the known arrays, and the whole numbers; each of the same form and value once."""
+    found: dict[tuple[str, Any], ast.expr] = {}
+    for name, value in place.env.items():
+        forms: dict[str, Any] = {}
         if isinstance(value, np.ndarray) and value.ndim:
-            texts = ["len(n)", *(f"n.shape[{axis}]" for axis in range(1, value.ndim)), "n.size"]
-            texts += ["n.sum()"] if value.dtype == bool else []
+            forms = {"len(n)": len(value), **{f"n.shape[{axis}]": value.shape[axis] for axis in range(1, value.ndim)}}
+            forms |= {"n.size": value.size, **({"n.sum()": int(value.sum())} if value.dtype == bool else {})}
         elif isinstance(value, int) and not isinstance(value, bool):
-            texts = ["n"]
+            forms = {"n": value}
         elif isinstance(value, list | tuple):
-            texts = ["len(n)"]
-        yield from (filled(text, n=parsed(name)) for text in texts)
+            forms = {"len(n)": len(value)}
+        for form, size in forms.items():
+            if np.ndim(place.value) or size != place.value:
+                found.setdefault((form, size), filled(form, n=parsed(name)))
+    return iter(found.values())
 
 
 def _sort_of(value: Any) -> Any:

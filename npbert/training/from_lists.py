@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -26,6 +26,24 @@ _OF_FILES = ("model", "train", "held_out", "text", "text_pair", "negatives", "la
 """The settings of files: finetune has arguments for them, or writes the file itself."""
 
 
+@overload
+def finetune(
+    texts: Sequence[Text],
+    labels: Sequence[object] | None = None,
+    *,
+    task: Literal["vectors"],
+    model: str | Path,
+    folder: str | Path,
+    **settings: Any,
+) -> Embed: ...
+
+
+@overload
+def finetune(
+    texts: Sequence[Text], labels: Sequence[object], *, model: str | Path, folder: str | Path, **settings: Any
+) -> Classify: ...
+
+
 def finetune(
     texts: Sequence[Text],
     labels: Sequence[object] | None = None,
@@ -36,7 +54,7 @@ def finetune(
     sample_weight: Sequence[float] | None = None,
     overwrite: bool = False,
     **settings: Any,
-) -> Any:
+) -> Classify | Embed:
     """Fine-tune the BERT in the folder `model` on these texts and labels; return the best model, ready for texts: a
     Classify, or with task="vectors" an Embed.
 

@@ -102,8 +102,8 @@ class Run:
         """Lock the folder for this process. The system unlocks it when the process ends, even by a crash. (Extra:
         train.)
 
-        Raises: FileError if another process has the folder, or if a model of no run would be overwritten in model/;
-        OSError; NotImplementedError for a file system without locks.
+        Raises: FileError if another process has the folder, if its file system has no locks, or if a model of no run
+        would be overwritten in model/; OSError.
         """
         folder = self.folder
         if self.model_folder.is_dir() and any(self.model_folder.iterdir()) and not (folder / SETTINGS_FILE).exists():
@@ -121,6 +121,8 @@ class Run:
             raise FileError(
                 f"another process is training in {folder}; wait for it, or choose another folder"
             ) from error
+        except NotImplementedError as error:
+            raise FileError(f"{folder} is on a file system without locks; choose a folder on another") from error
         with lock:
             for place in (folder, self.model_folder):
                 remove_leftovers(place)

@@ -71,9 +71,8 @@ def read_hidden_states() -> None:
 
 
 def finetune(texts: list[str], labels: list[str]) -> None:
-    classify: npbert.Classify = npbert.finetune(
-        texts, labels, model="folder", folder="run", held_out=(texts, labels), epochs=2
-    )
+    classify = npbert.finetune(texts, labels, model="folder", folder="run", held_out=(texts, labels), epochs=2)
+    assert_type(classify, npbert.Classify)
     assert_type(classify("a text"), Label | float)
 
 

@@ -100,6 +100,8 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
             raise UsageError(f"unknown option {name}{did_you_mean(name, options)}")
         entry = options[name]
         if _kind(entry) == "bool":
+            if equals:
+                raise UsageError(f"{name} takes no value, and has {text!r}; wanted {name} alone")
             given[entry.name] = not name.startswith("--no-")
         elif equals:
             given[entry.name] = _value(entry, [text])

@@ -90,6 +90,7 @@ REFUSED = {
         ("translate", "unknown command 'translate', wanted one of fill-mask, *, doctor"),
         ("--versoin", "unknown option --versoin; did you mean --version?"),
         ("-x", "unknown option -x"),
+        ("embed x --normalize=false", "--normalize takes no value, and has 'false'; wanted --normalize alone"),
         ("vocab --out x text.txt", "unknown option --out; did you mean --output?"),  # options are written out
         ("vocab text.txt", "--output is missing, wanted a folder"),
         ("finetune run --lr 1e-5", "unknown option --lr; did you mean --learning-rate?"),

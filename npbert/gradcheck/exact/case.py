@@ -187,7 +187,7 @@ class Case:
             if isinstance(dy, np.random.Generator):
                 dy = tuple(_drawn_like(part, dy) for part in ys)
             try:
-                found = there.backward(y, dy, tape)
+                found = there.backward(y, tuple(map(copied, dy)), tape)  # it may write into dy
             except (GradientError, TapeError):
                 raise
             except Exception as error:

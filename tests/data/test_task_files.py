@@ -131,9 +131,9 @@ SQUAD_ERRORS = [
     (f'{{"data": {"9" * 5000}}}', "not valid JSON: Exceeds the limit"),
 ]
 TABLE_ERRORS = [
-    ("a.tsv", "x\t1\ny\n", "01", "a.tsv, line 2: 1 column, wanted at least 2$"),
+    ("a.tsv", "x\t1\ny\n", "01", "a.tsv, line 2: 1 column, wanted at least 2; for columns with another"),
     ("a.csv", 'a,b\n"x\ny",1\nz\n', "ab", "a.csv, line 4: 1 column, wanted at least 2"),
-    ("a.csv", "x\t1\n", "1", "line 1: 1 column, wanted at least 2$"),
+    ("a.csv", "x\t1\n", "1", "line 1: 1 column, wanted at least 2; for columns with another"),
     (
         "a.csv",
         "text,l\nx,1\nHello, you there,1\n",
@@ -141,11 +141,11 @@ TABLE_ERRORS = [
         "line 3: 3 columns, wanted 2, as above; put a value with , in it",
     ),
     ("a.csv", "1,Hello, you there\n0,no\n", "01", "line 2: 2 columns, wanted 3, as above; put a value with , in it"),
-    ("a.csv", "text;l\nx;1\n", ["text"], "wanted one of 'text;l'$"),
+    ("a.csv", "text;l\nx;1\n", ["text"], "wanted one of 'text;l'; for columns with another"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 1: column 'texts' is missing, wanted one of 'text', 'label'"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "column 'a' or 'b' is missing, wanted one of 'text', 'label'"),
     ("a.tsv", "\t".join(map(str, range(99))) + "x" * 99, ["a"], r"wanted one of '0', '1', .* '9', … \(99 in all\)$"),
-    ("a.tsv", "a" * 99 + "\nx\n", ["a"], "wanted one of 'a{29}…'$"),
+    ("a.tsv", "a" * 99 + "\nx\n", ["a"], "wanted one of 'a{29}…'; for columns with another"),
     ("a.jsonl", '{"t": 1}\n', ["t", "u,v"], "line 1: wanted a JSON object with 'u' or 'v'; it has 't'$"),
     ("a.tsv", "", "0", "a.tsv is empty, wanted rows"),
     ("a.tsv", b"\xef\xbb\xbffine\n\nZo\xeb\n", "0", r"a.tsv, line 3: byte 8 \(0xeb\) is not UTF-8"),

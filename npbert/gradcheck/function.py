@@ -6,7 +6,6 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -68,7 +67,7 @@ class ScalarFunction(Case):
                     f"{name} and {other_name} share memory; tie weights with one Parameter in both places"
                 )
 
-    @contextmanager
+    @contextlib.contextmanager
     def unchanged(self) -> Iterator[Gradients]:
         """Within it, values are copies, and gradients start at 0; afterwards the layer is restored. Gives the values by
         name, safe from changes by backward."""

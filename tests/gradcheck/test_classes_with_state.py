@@ -9,15 +9,12 @@ from tests.tables import one_in
 
 WITHOUT_AN_EDIT = {
     "the diagonal alone",  # half of the formula
-    "dmean is not used",
-    "gamma outside the sums",
-    "the 2 of the square",
     "both residuals lost",
-    "softmax over another axis",
     "the mask is left out",
 }
-"""Refuted, without a line."""
+"""Refuted; without a line, or with another one that makes the numbers right."""
 SLOW = {
+    "softmax over another axis",
     "dV from undropped weights",
     "scores are not scaled back",
     "heads reshaped",

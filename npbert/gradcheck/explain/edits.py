@@ -108,7 +108,7 @@ def statement_edits(code: Code) -> Iterator[Edit]:
 
 def _read_in(value: ast.expr) -> Iterator[ast.Name]:
     """Return the names in it that are used for their numbers, not for their shape."""
-    shapes = [n.value for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size")]
+    shapes = [n.value for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
     return (node for node in ast.walk(value) if isinstance(node, ast.Name) and node not in shapes)
 
 

@@ -38,6 +38,7 @@ class Vocabulary:
         self._drawn = {
             "": lambda place: (None,),
             "A": lambda place: map(parsed, _AXES),
+            "B": self._parts_left_out,
             "C": self._near,
             "G": self._products,
             "K": lambda place: map(parsed, _NUMBERS),
@@ -69,6 +70,13 @@ class Vocabulary:
         if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
             others = {n.attr for n in self._attributes} | {"value", "grad"}
             yield from (ast.copy_location(ast.Attribute(e.value, other, ast.Load()), e) for other in sorted(others))
+
+    def _parts_left_out(self, place: CodePlace) -> Iterator[ast.expr]:
+        """B: the place after the backward of a part that the code does not call."""
+        called = set(map(ast.unparse, self._attributes))
+        for name, part in getattr(place.env.get("self"), "__dict__", {}).items():
+            if hasattr(part, "backward") and f"self.{name}.backward" not in called:
+                yield filled(f"self.{name}.backward(e)", e=place.expr)
 
     def _forgotten(self, place: CodePlace) -> Iterator[ast.expr]:
         """U: values that are computed or given, but never read."""

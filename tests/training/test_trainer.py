@@ -155,6 +155,7 @@ def test_evaluation_is_without_dropout_and_threads_of_blas_and_over_all_targets(
 
 
 def test_the_curves_are_drawn_at_the_end_if_there_are_any(tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[plot]'")
     draw_curves(tmp_path)
     (tmp_path / METRICS_FILE).write_text('{"step": 3, "epoch": 0}\n', encoding="utf-8")
     draw_curves(tmp_path)

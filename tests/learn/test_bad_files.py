@@ -1,12 +1,14 @@
 """Whatever is in the file, the answer is one clear message."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
 
 import pytest
 
 from npbert.learn import RIGHT, WRONG, check, judge_file
 from npbert.learn.exercises import EXERCISES
+from npbert.learn.process import TIME_LIMIT
 from tests.learn.answers import answered, right
 
 LINEAR = right(2)["Linear.backward"]
@@ -39,7 +41,7 @@ ENDED = {
     "import time\nwhile True: print('here', time.sleep(0.01))": ENDLESS,
     ASLEEP: ENDLESS,
     "import os\nos._exit(1)": "Running the file crashed (status 1).",
-    f"import subprocess, sys\n{CHILD}\n{LINEAR}": "",
+    f"import subprocess, sys\nif 'child' not in globals(): globals()['child'] = {CHILD}\n{LINEAR}": "",
 }
 """By what stands in the blank, what is said. While a PyDLL sleeps, as while it computes, no other thread runs."""
 
@@ -51,8 +53,9 @@ def test_in_a_process_of_its_own_what_does_not_come_back_is_ended(tmp_path, thor
     for path, body in zip(paths, ended, strict=True):
         path.parent.mkdir()
         path.write_text(answered(2, body), encoding="utf-8")
+    limits = [3 if says else TIME_LIMIT for says in ended.values()]
     with ThreadPoolExecutor() as pool:
-        verdicts = list(pool.map(lambda path: check(EXERCISES[2], path, 3), paths))
+        verdicts = list(pool.map(check, repeat(EXERCISES[2]), paths, limits))
     assert [verdict.status for verdict in verdicts] == [WRONG if says else RIGHT for says in ended.values()]
     for path, verdict, (body, says) in zip(paths, verdicts, ended.items(), strict=True):
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -12,7 +12,7 @@ from npbert.data.tokenizer import Text
 from npbert.inference import Classify, Embed
 from npbert.io.errors import InputError, Place, Setting
 from npbert.io.files import FileError, atomic_write
-from npbert.io.messages import counted
+from npbert.io.messages import counted, did_you_mean
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.tasks import SentenceVectors, TextTask, task_named
 
@@ -66,6 +66,9 @@ def finetune(
     lengths; InputError for labels that cannot be learned, with the number of the row, from 0; FileError if `folder` has
     a run with other examples; the errors of FinetuneSettings and Finetuning.
     """
+    known = FinetuneSettings.__dataclass_fields__
+    for name in settings.keys() - known.keys():
+        raise TypeError(f"unknown setting {name}{did_you_mean(name, known)}")
     labels = None if labels is None else list(labels)
     are_floats = bool(labels) and all(isinstance(label, float) for label in labels or ())
     kind = task_named(settings.setdefault("task", "regression" if are_floats else "classification"))
@@ -87,11 +90,11 @@ def finetune(
             pair: Any = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
             rows["held_out"] = _rows(files["held_out"], pair[0], {"label": pair[1]})
         names = rows["train"][0].keys()
-        columns: dict[str, Any] = {"negatives": [name for name in names if name.startswith("negative")]}
+        columns: dict[str, Any] = {"model": model, "negatives": [name for name in names if name.startswith("negative")]}
         for name in ("text", "text_pair", "label", "sample_weight"):
             columns[name] = name if name in names else ""
         columns |= {name: files[name] for name in rows}
-        chosen = FinetuneSettings(model=model, **columns, **settings)
+        chosen = FinetuneSettings(**columns, **settings)
         with _written({files[name]: each for name, each in rows.items()}, overwrite=overwrite):
             run = Finetuning(chosen, folder)
     run.trainer.train(overwrite=overwrite)

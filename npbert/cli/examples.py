@@ -8,7 +8,7 @@ from itertools import permutations
 from pathlib import Path
 
 from npbert.cli.command import Command, argument
-from npbert.cli.text import note
+from npbert.cli.log import note
 from npbert.data import DIALOGUES
 
 KNOWN, HELD_OUT = ("Romeo", "Juliet", "Ada", "Alan", "Grace", "Kurt"), ("Emmy", "Leonhard", "Sofia")

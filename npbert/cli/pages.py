@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npbert.cli.command import Command, argument
-from npbert.cli.text import check_output, note
+from npbert.cli.log import note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
 from npbert.io.errors import InputError
-from npbert.io.files import check_replaceable
+from npbert.io.files import check_replaceable, check_writable
 from npbert.io.messages import LOGGER
 from npbert.io.settings import setting
 from npbert.pages.html import ICON
@@ -53,7 +53,7 @@ class ReportCommand(Command):
 
 def _check_page(path: str) -> None:
     """Check, before the work, that a page can be written there, over nothing but an earlier page."""
-    check_output(path)
+    check_writable(Path(path))
     check_replaceable(Path(path), ICON)
 
 

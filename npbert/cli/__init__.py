@@ -18,9 +18,7 @@ import npbert
 from npbert.cli.command import Command, UsageError, switch
 from npbert.cli.log import messages_on_standard_error, speaks, tell
 from npbert.cli.parser import help_of, usage, values_of
-from npbert.io.errors import InputError, Setting, worded_by
-from npbert.io.launcher import launched
-from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, printable
+from npbert.io import LOGGER, InputError, Setting, counted, did_you_mean, in_words, launched, printable, worded_by
 
 COMMANDS = {
     "fill-mask": ("predict.FillMaskCommand", "hf", "predict the words at each [MASK]"),

@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
-from npbert.io.errors import InputError, Place, Setting, Wanted
-from npbert.io.settings import Settings, check_values
+from npbert.io import InputError, Place, Setting, Settings, Wanted, check_values
 
 
 class UsageError(InputError):

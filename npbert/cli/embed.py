@@ -18,11 +18,19 @@ from npbert.data.tables import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Classify, Embed
 from npbert.inference.rerank import RERANKED, rerank
 from npbert.inference.search import PRECISIONS, at_precision
-from npbert.io.errors import at_least, one_of
-from npbert.io.files import FileError, write_where_asked
-from npbert.io.messages import printable
-from npbert.io.settings import setting
-from npbert.io.streams import JSON_LINES, STANDARD_INPUT, name_of, read_lines, write_json_lines
+from npbert.io import (
+    JSON_LINES,
+    STANDARD_INPUT,
+    FileError,
+    at_least,
+    name_of,
+    one_of,
+    printable,
+    read_lines,
+    setting,
+    write_json_lines,
+    write_where_asked,
+)
 from npbert.training.tasks import TaskSettings
 
 

@@ -10,10 +10,7 @@ from textwrap import shorten
 from npbert.cli.command import UsageError, argument, switch
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.data.tokenizer import Tokenizer
-from npbert.io.errors import Setting
-from npbert.io.json_lines import finite_or_null
-from npbert.io.messages import printable
-from npbert.io.streams import write_json_lines
+from npbert.io import Setting, finite_or_null, printable, write_json_lines
 from npbert.models import load_config
 from npbert.training.finetune import FinetuneSettings, Judged, evaluate_files
 from npbert.training.pretrain import Pretraining, PretrainSettings

@@ -8,8 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
-from npbert.io.launcher import launched, launched_rank
-from npbert.io.messages import LOGGER, is_quiet, printable, quiet
+from npbert.io import LOGGER, is_quiet, launched, launched_rank, printable, quiet
 
 
 @contextmanager

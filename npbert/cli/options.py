@@ -9,10 +9,17 @@ from typing import Any, ClassVar
 
 from npbert.cli.command import Command, argument
 from npbert.data.tables import read_table
-from npbert.io.errors import InputError
-from npbert.io.files import check_writable
-from npbert.io.settings import Settings, setting
-from npbert.io.streams import JSON_LINES, STANDARD_INPUT, name_of, read_all, write_json_lines
+from npbert.io import (
+    JSON_LINES,
+    STANDARD_INPUT,
+    InputError,
+    Settings,
+    check_writable,
+    name_of,
+    read_all,
+    setting,
+    write_json_lines,
+)
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings, read_settings
 from npbert.training.tasks import TaskSettings

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from npbert.cli.command import Command, Entry, UsageError, flag, is_required
-from npbert.io.errors import InputError
-from npbert.io.messages import did_you_mean
+from npbert.io import InputError, did_you_mean
 
 _LEFT = 26
 """Columns for the names of options in the help."""

@@ -14,10 +14,7 @@ from npbert.cli.log import note
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.inference import Embed, FillMask
-from npbert.io.errors import InputError, Wanted, at_least
-from npbert.io.files import check_writable
-from npbert.io.settings import setting
-from npbert.io.streams import read_texts
+from npbert.io import InputError, Wanted, at_least, check_writable, read_texts, setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
 

@@ -12,9 +12,7 @@ from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
 from npbert.data.tables import TABLE_ENDINGS, json_rows
 from npbert.inference import Answer, Classify, FillMask, Tag
-from npbert.io.errors import at_least
-from npbert.io.settings import setting
-from npbert.io.streams import name_of, read_all, read_lines, read_texts
+from npbert.io import at_least, name_of, read_all, read_lines, read_texts, setting
 
 _QUESTION = "question", "passage,context"
 _WANTED = "texts, wanted one, or two with a tab between them; for a file with more columns, give --text"

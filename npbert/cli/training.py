@@ -17,10 +17,7 @@ from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
 from npbert.data.corpus import text_files
 from npbert.data.tokenizer import Tokenizer
-from npbert.io.errors import InputError, Setting
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
-from npbert.io.messages import counted, quiet
+from npbert.io import FileError, InputError, Setting, counted, import_extra, quiet
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.parallel import Communicator, launch_command, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings

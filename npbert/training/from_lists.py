@@ -1,9 +1,8 @@
 """finetune: teach a BERT to label texts from lists instead of files."""
 
 import json
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -12,9 +11,9 @@ import numpy as np
 
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify, Embed
-from npbert.io.errors import Fields, InputError, Place, Setting
+from npbert.io.errors import InputError, Place, Setting, worded_by
 from npbert.io.files import FileError, atomic_write
-from npbert.io.messages import did_you_mean, warn
+from npbert.io.messages import did_you_mean
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.tasks import SentenceVectors, TextTask, task_named
 
@@ -116,9 +115,8 @@ def _columns(text: Text) -> tuple[str, ...]:
     return ("text", "text_pair", *(f"negative_{number}" for number in range(2, count)))[:count]
 
 
-@contextmanager
-def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
-    """Let errors and warnings name the lists instead of their files, with rows from 0, and no settings of files."""
+def _said_of_lists(files: dict[str, Path]) -> AbstractContextManager[None]:
+    """Within it, errors and warnings name the lists, not their files, with rows from 0, and no settings of files."""
     names = {"train": "the training list", "held_out": "the held-out list"}
     lists = {str(path): names[name] for name, path in files.items()}
 
@@ -128,18 +126,7 @@ def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
         row = f", row {named.line - 1}" if named.line else ""
         return f"{lists[named.path]}{row}" if named.path in lists else str(named)
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        except InputError as error:
-            error.words = words
-            raise
-    for warning in caught:
-        said = warning.message
-        if isinstance(said, Fields):
-            said.words = words
-        warn(said, warning.category)
+    return worded_by(words)
 
 
 def _lines(path: Path, lists: Lists) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify, Embed
-from npbert.io.errors import InputError, Place, Setting
+from npbert.io.errors import InputError, Place, Setting, worded_by
 from npbert.io.files import FileError, atomic_write
 from npbert.io.messages import counted, did_you_mean
 from npbert.training.finetune import FinetuneSettings, Finetuning
@@ -134,9 +134,8 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     return [rows[number] for number in sorted(order[count:])], [rows[number] for number in sorted(order[:count])]
 
 
-@contextmanager
-def _in_words_of_lists(files: dict[str, Path]) -> Iterator[None]:
-    """Let an error name the list and the row, from 0, instead of the file and the line."""
+def _in_words_of_lists(files: dict[str, Path]) -> AbstractContextManager[None]:
+    """Within it, errors and warnings name the list and the row, from 0, instead of the file and the line."""
     lists = {str(files["train"]): "the training list", str(files["held_out"]): "the held-out list"}
 
     def words(named: Setting | Place) -> str:
@@ -144,11 +143,7 @@ def _in_words_of_lists(files: dict[str, Path]) -> Iterator[None]:
             return str(named)
         return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]
 
-    try:
-        yield
-    except InputError as error:
-        error.words = words
-        raise
+    return worded_by(words)
 
 
 @contextmanager

@@ -87,6 +87,8 @@ def locked(folder: Path) -> Iterator[None]:
             lock = filelock.FileLock(folder / LOCK_FILE, blocking=False).acquire()
     except filelock.Timeout as error:
         raise FileError(f"another process is training in {folder}; wait for it, or choose another folder") from error
+    except NotImplementedError as error:
+        raise FileError(f"{folder} is on a file system without locks; choose a folder on another") from error
     with lock:
         for place in (folder, model):
             remove_leftovers(place)

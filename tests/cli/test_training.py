@@ -123,8 +123,7 @@ def test_finetune(capsys):
     assert table(capsys.readouterr().out.partition("label  ")[0]) == numbers
 
 
-def test_quiet_is_quiet(capsys, monkeypatch):
-    monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0)
+def test_quiet_is_quiet(capsys):
     assert main([*FINETUNE.split(), "--steps", "1", "--quiet"]) == 0
     assert capsys.readouterr() == ("after 1 step; the model of step 1 is in tuned/model\n", "")
 

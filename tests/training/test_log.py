@@ -58,10 +58,7 @@ def test_of_too_many_rows_evenly_chosen_ones_of_each_kind_and_the_last_are_read(
     assert [row for row in some if "eval_loss" in row] == rows[9::10]
 
 
-LARGE = [f'{{"step": {2**63}}}', f'{{"step": 1, "loss": {10**400}}}']
-
-
-@pytest.mark.parametrize("line", ["x", '{"loss": 1}', "[1]", "", '{"step": null}', *LARGE])
+@pytest.mark.parametrize("line", ["x", '{"loss": 1}', "[1]", "", '{"step": null}'])
 def test_a_line_that_is_no_row(tmp_path, line):
     (tmp_path / METRICS_FILE).write_text(f'{{"step": 1}}\n{line}\n', encoding="utf-8")
     with pytest.raises(FileError, match=r"metrics.jsonl, line 2 is not a row of numbers with its step"):

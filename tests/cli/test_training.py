@@ -47,8 +47,7 @@ def test_pretrain(run):
     lines, numbers = out.splitlines(), table(out)
     text = Path("corpus.txt").read_text(encoding="utf-8")
     assert lines[0] == f"corpus.txt: {len(text)} bytes of text, in 1 file with 6 documents in all"
-    assert lines[1] == f"the first sentence: {text.splitlines()[0]}"
-    assert lines[2].endswith("; it starts from checkpoint")
+    assert lines[1].endswith("; it starts from checkpoint")
     assert "6 steps of 4 sequences of up to 20 tokens" in lines
     assert list(numbers) == ["loss", "mlm loss", "mlm accuracy", "nsp loss", "nsp accuracy"]
     assert re.search(r"^held out +model +knowing frequencies$", out, re.MULTILINE)

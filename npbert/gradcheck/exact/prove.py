@@ -20,9 +20,9 @@ hold for the real functions, so they only let more right backwards pass.
 
 **The bridge to floats.** The proof holds for the formula that the code computes on exact numbers. A test shows that the
 code computes the same formula on your floats: y and every gradient must agree in every entry, up to a bound on rounding
-that each number carries (`Number.error`); and y at a point beside yours, too. If they differ (as the code checks a dtype, or falls back in an `except`),
-nothing is proved. npbert's GELU in float32 uses a polynomial for erf: the proof is for erf, and the bridge shows that
-the two agree in float32.
+that each number carries (`Number.error`), and so must y at a point beside yours. If they differ (as the code checks a
+dtype, or falls back in an `except`), nothing is proved. npbert's GELU in float32 uses a polynomial for erf: the proof
+is for erf, and the bridge shows that the two agree in float32.
 
 **Assumptions.** p divides no coefficient of N that matters. A constant is the simplest number of its float
 (`constants.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.

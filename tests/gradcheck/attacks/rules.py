@@ -5,7 +5,6 @@ import numpy as np
 from npbert import NO_TAPE
 from tests.gradcheck.attacks.formulas import UP, X, Z, of_x, sigmoid
 
-
 RULES = {
     "logaddexp": (np.logaddexp, lambda dy, x, z: (dy * sigmoid(x - z), dy * sigmoid(z - x)), X, Z),
     "sum where": (lambda x: x.sum(axis=1, where=x > 0), lambda dy, x: dy[:, None] * (x > 0), X),

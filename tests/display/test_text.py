@@ -58,7 +58,6 @@ def test_a_head_that_is_new_is_told_as_long_as_it_is_not_trained(tmp_path):
 TOKENIZER = word_tokenizer(DIALOGUE.vocabulary)
 WRONG = {
     "tokenizer.batch(tokenizer.encode(texts))": lambda: TOKENIZER.batch(["hello world"]),
-    "a Tokenizer cannot be called": lambda: TOKENIZER("hello"),
     "batch is a str, wanted a Batch; use tokenizer.batch(": lambda: MODEL("hello world"),
     "tape is None, wanted a Tape": lambda: MODEL(batch_of(2), None),
     "unknown setting lr; did you mean learning_rate?": lambda: finetune(

@@ -36,7 +36,8 @@ def test_of_a_size(npbert):
 )
 def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class, note):
     """config.json is enough: it names the head."""
-    path = tmp_path / "config.json"
+    path = tmp_path / "model" / "config.json"  # as in a run
+    path.parent.mkdir()
     write_config(path, SMALL, architecture=architecture, dtype="float32")
     model = model_class(SMALL, rng=None)
     status, out, err = npbert("params", tmp_path)

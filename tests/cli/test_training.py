@@ -88,6 +88,7 @@ def test_finetune(capsys):
     assert main(["finetune", "tuned", "--resume"]) == 0, "a finished run, whose head is not new any more"
     again, err = capsys.readouterr()
     assert (table(again), err, results(Path("tuned"))) == (numbers, "", before)
+    assert "24 examples" not in again
     assert main(["finetune", "tuned", "--resume", "-q"]) == 0
     assert capsys.readouterr() == (out[out.index("held out  ") :], "")
 
@@ -111,6 +112,7 @@ def test_epochs_another_task_and_a_file_that_is_called_corpus(run):
     assert "after 3 steps" in out, "24 rows are 6 batches of 4"
     assert list(table(out)) == ["accuracy", "loss"]
     assert table(run("evaluate tuned corpus.tsv")) == table(out)
+    assert "after 4 steps" in run("finetune tuned --resume --steps 4")
     assert "after 6 steps" in run("finetune tuned --resume --epochs 1")
 
 

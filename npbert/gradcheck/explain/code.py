@@ -85,13 +85,6 @@ class Code:
         indent = len(whole.partition("\n")[0]) - len(place.partition("\n")[0])
         return place, len(before) - indent
 
-    def put(self, node: ast.AST, new: str) -> Change:
-        """Return the change that puts a text in the place of a node, on as many lines."""
-        start, end = self.span(node)
-        breaks = "\n" * (self.text.count(b"\n", start, end) - new.count("\n"))
-        at = len(new) - isinstance(node, ast.expr)  # before a bracket
-        return start, end, f"{new[:at]}{breaks}{new[at:]}"
-
     def edited(self, changes: Iterable[Change]) -> Code:
         """Return a copy with other pieces of text. Of two insertions in one place, the second comes first."""
         text = self.text

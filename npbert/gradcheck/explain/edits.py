@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
 from npbert.gradcheck.explain.grammar import Rule, rules_for
@@ -19,42 +20,44 @@ _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missi
 """Kinds for computed numbers, not for a range, an axis or an index."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Edit:
-    """kind, cost: see reasons.py   old, new: the affected expression or statement, and what replaces it; "" for no
-    statement   moved: other changes instead, for a factor that moves
+    """kind, cost: see reasons.py   line: in the author's file   start: in the code's text   old, new: the affected
+    expression in brackets, or whole statements, and what replaces it
     """
 
     kind: str
     cost: float
-    old: ast.expr | ast.stmt
+    line: int
+    start: int
+    old: str
     new: str
-    moved: Sequence[Change] = ()
+    is_expression: bool = True
 
-    def changes(self, code: Code) -> Sequence[Change]:
-        """Return the changes of the text."""
-        return self.moved or [code.put(self.old, self.new or "pass")]
+    @property
+    def end(self) -> int:
+        """The end of `old` in the code's text."""
+        return self.start + len(self.old.encode())
 
     @property
     def rank(self) -> tuple[float, int, int]:
         """A sort key: the smallest is closest to the existing code."""
-        old, new = _size(text_of(self.old)), _size(self.new)
+        old, new = _size(self.old), _size(self.new)
         length = new - 2 * old if self.kind in _AROUND else abs(new - old) + new // 3
-        return self.cost, length, self.old.lineno
+        return self.cost, length, self.line
+
+    def of(self, code: Code) -> Code:
+        """Return the code with the edit, and with the same line numbers."""
+        breaks = "\n" * (self.old.count("\n") - self.new.count("\n"))
+        at = len(self.new) - self.is_expression  # before its last bracket
+        return code.edited([(self.start, self.end, f"{self.new[:at]}{breaks}{self.new[at:]}")])
 
     def tidied(self, code: Code) -> Edit:
         """Return the edit without needless brackets."""
-        if self.moved:
-            return self
         bare = replace(self, new=tidied(self.new))
         around = replace(self, new=f"({bare.new})")
-        same = isinstance(self.old, ast.stmt) or _is_same(code, bare, around)
-        return bare if same else around
-
-
-def _is_same(code: Code, *edits: Edit) -> bool:
-    one, other = (tidied(code.edited(edit.changes(code)).text.decode()) for edit in edits)
-    return one == other
+        one, other = (tidied(each.of(code).text.decode()) for each in (bare, around))
+        return bare if one == other or not self.is_expression else around
 
 
 def _size(text: str) -> int:
@@ -70,6 +73,8 @@ def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str =
     """Yield the edits of one expression in a group, as in group_of. more: an extra cost"""
     if place.is_name and place.is_whole and isinstance(place.statement, ast.Return):
         more += _RETURNED
+    start, end = vocabulary.code.span(place.expr)
+    old = vocabulary.code.text[start:end].decode()
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
     for rule, parts in rules_for(place.expr, place.sorts):
         if group_of(rule) == group:
@@ -82,54 +87,59 @@ def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str =
                     continue
                 if place.count and (kind in _OF_AMOUNTS or (place.count == "index" and kind in ("size", "wrong name"))):
                     kind = place.count
-                yield Edit(kind, KINDS[kind].cost + more, place.expr, f"({new})")
+                yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
 
 
 def statement_edits(code: Code) -> Iterator[Edit]:
-    """Return every small edit of a whole statement."""
+    """Return every small edit of a whole statement, and every move of a factor."""
     statements = list(_inside(code, code.functions[0]))
-    for statement in statements:
-        is_unpacked = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple | ast.List)
-        for rule, parts in rules_for(statement):
+    for each in statements:
+        is_unpacked = isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple | ast.List)
+        for rule, parts in rules_for(each):
             if not is_unpacked or rule.kind == "order":
-                yield Edit(rule.kind, KINDS[rule.kind].cost, statement, rule.made(parts))
-        if isinstance(statement, ast.Assign | ast.AugAssign | ast.Expr):
-            yield Edit("extra line", KINDS["extra line"].cost, statement, "")
-    values = [each.value for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
-    yield from _moves(code, values)
-
-
-def _moves(code: Code, values: list[ast.expr]) -> Iterator[Edit]:
-    """Return every move of a factor to all uses of a name up to its product, or to a value from there on."""
-    for number, value in enumerate(values):
-        names: dict[str, list[ast.expr]] = {}
-        for earlier in values[: number + 1]:
-            for name in _read_in(earlier):
-                names.setdefault(name.id, []).append(name)
-        for product in ast.walk(value):
+                yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))])
+        if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
+            yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
+    computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
+    for number, each in enumerate(computing):
+        for product in ast.walk(each):
             if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
-                for places in (*names.values(), *([later] for later in values[number:])):
-                    if places != [product]:
-                        yield _moved(code, product, product.left, product.right, places)
-                        yield _moved(code, product, product.right, product.left, places)
+                yield from _moves(code, product, computing[: number + 1], computing[number:])
 
 
-def _read_in(value: ast.expr) -> Iterator[ast.Name]:
+def _of_statements(code: Code, kind: str, first: ast.stmt, last: ast.stmt, changes: Sequence[Change]) -> Edit:
+    """Return the edit with these changes, from the first to the last statement."""
+    (start, _), (_, end) = code.span(first), code.span(last)
+    new = code.edited(changes).text
+    after = new[start : end + len(new) - len(code.text)]
+    old = code.text[start:end]
+    return Edit(kind, KINDS[kind].cost, first.lineno, start, old.decode(), after.decode(), is_expression=False)
+
+
+def _moves(code: Code, product: ast.BinOp, before: Sequence[Any], after: Sequence[Any]) -> Iterator[Edit]:
+    """Return every move of a factor to all uses of a name in the statements up to its product, or to a value of those
+    from there on."""
+    ways = [([later.value], after[0], later) for later in after if later.value is not product]
+    uses: dict[str, list[tuple[ast.stmt, ast.expr]]] = {}
+    for statement in before:
+        for name in _read_in(statement):
+            uses.setdefault(name.id, []).append((statement, name))
+    ways += [([name for _, name in each], each[0][0], before[-1]) for each in uses.values()]
+    start, end = code.span(product)
+    for factor, rest in ((product.left, product.right), (product.right, product.left)):
+        (first, last), inside = code.span(rest), range(*code.span(factor))
+        for places, top, bottom in ways:
+            changes = [(start, first, "("), (last, end, ")")]
+            for at, to in map(code.span, places):
+                if at not in inside:
+                    changes += [(at, at, "(("), (to, to, f") * ({text_of(factor)}))")]
+            yield _of_statements(code, "misplaced factor", top, bottom, changes)
+
+
+def _read_in(value: ast.AST) -> Iterator[ast.Name]:
     """Return the names in it that are used for their numbers, not for their shape."""
     shapes = [n.value for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
     return (node for node in ast.walk(value) if isinstance(node, ast.Name) and node not in shapes)
-
-
-def _moved(code: Code, product: ast.BinOp, factor: ast.expr, rest: ast.expr, places: Sequence[ast.expr]) -> Edit:
-    """Return the edit that moves a factor of a product to these places."""
-    (start, end), (first, last) = code.span(product), code.span(rest)
-    changes = [(start, first, "("), (last, end, ")")]
-    inside = set(map(id, ast.walk(factor)))
-    for place in places:
-        if id(place) not in inside:
-            at, to = code.span(place)
-            changes += [(at, at, "(("), (to, to, f") * ({text_of(factor)}))")]
-    return Edit("misplaced factor", KINDS["misplaced factor"].cost, product, text_of(rest), changes)
 
 
 def _inside(code: Code, holder: ast.stmt) -> Iterator[ast.stmt]:

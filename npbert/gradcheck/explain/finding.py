@@ -1,6 +1,5 @@
 """Finding: an explanation of a wrong gradient, as data. describe: words it."""
 
-import ast
 import textwrap
 from dataclasses import dataclass
 from typing import Any
@@ -96,27 +95,13 @@ def edited(finding: Finding) -> str:
 
 def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
-    cause, line = KINDS[edit.kind].cause, edit.old.lineno
-    if edit.moved:
-        return _of_several(edit, code, subject)
-    start, end = code.span(edit.old)
-    place, column = code.lines(start, end)
-    if isinstance(edit.old, ast.stmt):
-        return Finding(edit.kind, subject, place, place, edit.new, cause, line)
-    found = code.text[start:end].decode()
-    return Finding(edit.kind, subject, place, found, edit.new, cause, line, column=column)
-
-
-def _of_several(edit: Edit, code: Code, subject: str) -> Finding:
-    """Return the finding of an edit in several places: all statements from the first to the last."""
-    statements = [each for each in ast.walk(code.functions[0]) if isinstance(each, ast.stmt)]
-    spans = {code.span(each): each.lineno for each in statements if not hasattr(each, "body")}
-    changed = sorted(span for span in spans if any(span[0] <= start < span[1] for start, _, _ in edit.moved))
-    (start, _), (_, end) = changed[0], changed[-1]
-    after = code.edited(edit.moved)
-    place, _ = code.lines(start, end)
-    wanted, _ = after.lines(start, end + len(after.text) - len(code.text))
-    return Finding(edit.kind, subject, place, place, tidied(wanted), KINDS[edit.kind].cause, spans[changed[0]])
+    place, column = code.lines(edit.start, edit.end)
+    cause = KINDS[edit.kind].cause
+    if edit.is_expression:
+        return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
+    after = edit.of(code)
+    wanted, _ = after.lines(edit.start, edit.end + len(after.text) - len(code.text))
+    return Finding(edit.kind, subject, place, place, tidied(wanted) * (edit.new != "pass"), cause, edit.line)
 
 
 def where(place: CodePlace, code: Code) -> dict[str, Any]:

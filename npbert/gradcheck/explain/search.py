@@ -114,11 +114,11 @@ class Search:
             scope = self.code.scope
             function = self._with(place, lambda env, _: eval(expression(edit.new), {**scope, **env}))
         else:
-            function = self.trial.compiled(self.code.edited(edit.changes(self.code)))
+            function = self.trial.compiled(edit.of(self.code))
         now, then = self.now[self.first], self.trial.look(function, self.first)
         if RAISES not in then.wrong and (then.right if RAISES in now.wrong else then.wrong < now.wrong):
             edit = edit.tidied(self.code)
-            code = self.code.edited(edit.changes(self.code))
+            code = edit.of(self.code)
             after = self.trial.looks(code)
             if self._is_progress(after):
                 return edit, code, after

@@ -1,6 +1,6 @@
-"""Every block of the catalogue is right, whatever pieces it is computed in.
+"""Forward of every block of the catalogue is its formula, whatever pieces it is computed in.
 
-(`npbert gradcheck` tries each number by finite differences as well.)
+(tests/test_gradients.py compares its derivatives with differences, and tests/gradcheck/test_prove.py proves them.)
 """
 
 import inspect
@@ -12,20 +12,10 @@ import npbert
 from npbert import Tape
 from npbert.catalogue import CATALOGUE
 from npbert.core import named_parts
-from npbert.gradcheck import check_directions
 from tests import textbook
 from tests.computing import in_pieces, nothing_is_nan, on_threads
-from tests.tables import one_in
 
 NO_MODELS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
-
-
-@pytest.mark.parametrize("name", one_in(3, CATALOGUE))
-def test_every_derivative_is_right(name):
-    """Along two directions, in both ways. (tests/test_gradients.py has each derivative by itself, and
-    tests/gradcheck/test_prove.py proves them, a third each time.)"""
-    layer, inputs, rng = CATALOGUE[name].make()
-    check_directions(layer, *inputs, rng=rng, directions=2).raise_if_wrong()
 
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 3e-6)])

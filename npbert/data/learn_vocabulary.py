@@ -5,7 +5,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from npbert.io.errors import InputError, Wanted
 from npbert.io.extras import import_extra
@@ -22,6 +21,9 @@ _CHINESE = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 _PARTS = re.compile(rf"(?s).{{1,10000}}(?=\s|$)|\S{{1,10000}}(?=[{_CHINESE}])|\S+")
 """Parts of a line, which may be as long as a book: cut at spaces, or else before a Chinese character, a word of one
 character."""
+
+_AT_ONCE = 10_000
+"""The most repetitions of a word in one text for the library."""
 
 _MOST = 2**31 - 1
 COUNT = Wanted(f"a number from 1 to {_MOST}", lambda value: 1 <= value <= _MOST)
@@ -45,18 +47,17 @@ def learn_vocabulary(
     """
     COUNT.check("vocab_size", vocab_size)
     COUNT.check("min_frequency", min_frequency)
-    library = import_extra("tokenizers", extra="hf")
-    # Two tokenizers: the learning one is locked meanwhile, and could not clean the text.
-    cleaner, learner = (library.BertWordPieceTokenizer(lowercase=lowercase) for _ in range(2))
-    characters, pieces = _alphabet(cleaner, files)
+    library = import_extra("tokenizers", extra="hf").BertWordPieceTokenizer(lowercase=lowercase)
+    clean, split = library.normalizer.normalize_str, library.pre_tokenizer.pre_tokenize_str
+    words = Counter(word for part in _parts(files) for word, _ in split(clean(part)) if len(word) <= LONGEST_WORD)
+    characters, pieces = _alphabet(words)
     first = [*special_tokens, *pieces]
     if vocab_size < len(first):
         tokens = f"{len(special_tokens)} special tokens, and the characters of the text at the start of words and"
         raise InputError(what="vocab_size", got=vocab_size, wanted=f"at least {len(first)}: {tokens} within them")
     _interruptible(
-        (" ".join(words) for words in _words(cleaner, files)),
-        lambda texts: learner.train_from_iterator(
-            texts,
+        lambda: library.train_from_iterator(
+            _texts(words),
             vocab_size=vocab_size,
             min_frequency=min_frequency,
             special_tokens=first,  # by default the library's order of pieces, and so of ties, changes each time
@@ -65,14 +66,23 @@ def learn_vocabulary(
             show_progress=False,
         ),
     )
-    vocabulary: dict[str, int] = learner.get_vocab()
+    vocabulary: dict[str, int] = library.get_vocab()
     return vocabulary
 
 
-def _alphabet(cleaner: Any, files: Sequence[str | Path]) -> tuple[list[str], list[str]]:
-    """Return the most frequent characters of the text, at most MOST_CHARACTERS, and their pieces: at the beginning of a
-    word, and after it."""
-    words = Counter(word for words in _words(cleaner, files) for word in words)
+def _parts(files: Sequence[str | Path]) -> Iterator[str]:
+    """Yield each line of the files, or the parts of a very long one."""
+    for file in map(Path, files):
+        text = read_text(file)
+        if not text.strip():
+            raise FileError(f"{file} is empty, wanted text")
+        for line in text.splitlines():
+            yield from _PARTS.findall(line)
+
+
+def _alphabet(words: Counter[str]) -> tuple[list[str], list[str]]:
+    """Return the most frequent characters of the words, at most MOST_CHARACTERS, and their pieces: at the beginning of
+    a word, and after it."""
     counts: Counter[str] = Counter()
     for word, count in words.items():
         for character in word:
@@ -82,44 +92,26 @@ def _alphabet(cleaner: Any, files: Sequence[str | Path]) -> tuple[list[str], lis
     return characters, [*sorted(characters), *(f"##{character}" for character in sorted(within))]
 
 
-def _words(cleaner: Any, files: Sequence[str | Path]) -> Iterator[list[str]]:
-    """Yield the words of each line, or part of a line, cleaned, without words above LONGEST_WORD."""
-    clean, split = cleaner.normalizer.normalize_str, cleaner.pre_tokenizer.pre_tokenize_str
-    for file in map(Path, files):
-        text = read_text(file)
-        if not text.strip():
-            raise FileError(f"{file} is empty, wanted text")
-        for line in text.splitlines():
-            for part in _PARTS.findall(line):
-                yield [word for word, _ in split(clean(part)) if len(word) <= LONGEST_WORD]
+def _texts(words: Counter[str]) -> Iterator[str]:
+    """Yield texts with each word as often as it was counted."""
+    for word, count in words.items():
+        for done in range(0, count, _AT_ONCE):
+            yield f"{word} " * min(_AT_ONCE, count - done)
 
 
-def _interruptible(texts: Iterator[str], learn: Callable[[Iterator[str]], object]) -> None:
-    """Call learn(texts) on another thread: the library ignores Ctrl-C while it counts pairs, but this thread gets
-    it."""
+def _interruptible(learn: Callable[[], object]) -> None:
+    """Call learn() on another thread: the library ignores Ctrl-C while it counts pairs, but this thread gets it."""
     errors: list[BaseException] = []
-    stop = threading.Event()
-
-    def until_stopped() -> Iterator[str]:
-        for text in texts:
-            if stop.is_set():
-                raise KeyboardInterrupt
-            yield text
 
     def call() -> None:
         try:
-            learn(until_stopped())
+            learn()
         except BaseException as error:
             errors.append(error)
 
     thread = threading.Thread(target=call, name=THREAD, daemon=True)
-    try:
-        thread.start()  # Ctrl-C may come here, when the other thread already works
-        while thread.is_alive():
-            thread.join(0.1)
-    finally:
-        stop.set()
-        if thread.is_alive():
-            thread.join(0.5)  # it ends at once, or no longer needs Python
+    thread.start()
+    while thread.is_alive():
+        thread.join(0.1)
     for error in errors:
         raise error

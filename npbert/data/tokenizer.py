@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -217,10 +217,6 @@ class Tokenizer(Vocabulary):
         if max_length is not None:
             tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
         return encodings_of(tokenizer, texts, name=str(self.path or "the tokenizer"), **how)
-
-    def __call__(self, *_: Any, **__: Any) -> NoReturn:
-        """Raise TypeError for a call as in other libraries."""
-        raise TypeError("a Tokenizer cannot be called; use tokenizer.batch(tokenizer.encode([text]))")
 
     def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
         """Return the encodings as one Batch, padded at the end to the longest. Raises: TypeError for other values than

@@ -6,16 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from npbert.data.library_tokenizer import tokenizer_from
-from npbert.data.tokenizer_config import (
-    AS_IT_IS,
-    BERT,
-    CONFIG_FILE,
-    INPUTS,
-    NORMALIZER,
-    SPECIAL,
-    TokenizerConfig,
-    token_name,
-)
+from npbert.data.tokenizer_config import CONFIG_FILE, NORMALIZER, SPECIAL, TokenizerConfig
 from npbert.io.extras import import_extra
 from npbert.io.files import (
     HOW_TO_DOWNLOAD,
@@ -27,9 +18,6 @@ from npbert.io.files import (
     read_text,
     write_json,
 )
-
-KINDS = ("WordPiece", "BPE", "Unigram")
-"""The models of a tokenizer.json: for BERT and its descendants."""
 
 
 class Encoding(Protocol):
@@ -74,93 +62,66 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     WordPiece, or for a normalizer that makes a text more than MOST_GROWTH times as long.
     """
     config = TokenizerConfig(path.parent)
-    is_bert = config.tokenizer_class == BERT
-    if path.name == "vocab.txt":
-        if not is_bert:
-            raise FileError(f"{config.path}: tokenizer_class is {AS_IT_IS}, which needs a tokenizer.json")
-        stored = _bert(_numbered(read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")), {})
-    else:
+    if path.name == "tokenizer.json":
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
-    kind = stored["model"].get("type", "WordPiece")
-    wanted = KINDS[:1] if is_bert else KINDS
-    if kind not in wanted:
-        raise ValueError(f"its model is {kind}, wanted {' or '.join(wanted)}")
-    added = config.added_tokens(stored)
-    if is_bert:
-        rules = _bert(stored["model"]["vocab"], config.settings, unk_token=config.special["unk_id"])
-        stored |= {name: rules[name] for name in ("model", "normalizer", "pre_tokenizer", "added_tokens")}
-    tokenizer = tokenizer_from(stored, str(path))
-    tokenizer.add_tokens([import_extra("tokenizers", extra="hf").AddedToken(**flags) for flags in added])
-    if is_bert:
-        _put_special_tokens_around(tokenizer, config.special, reads_types=config.reads_types)
-    side = ((stored.get("truncation") or {}).get("direction") or "right").lower()
-    side = config.settings.get("truncation_side") or side
+    elif config.is_bert:
+        tokens = read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
+        stored = {"model": {"vocab": _numbered(tokens)}, "added_tokens": []}
+    else:
+        raise FileError(f"{config.path}: its tokenizer_class needs a tokenizer.json")
+    kind, wanted = stored["model"].get("type", "WordPiece"), ("WordPiece", "BPE", "Unigram")
+    if kind not in wanted or (config.is_bert and kind != "WordPiece"):
+        raise ValueError(f"its model is {kind}, wanted {'WordPiece' if config.is_bert else ' or '.join(wanted)}")
+    added, direction = config.added_tokens(stored), (stored.get("truncation") or {}).get("direction", "right")
+    if config.is_bert:
+        tokenizer = _bert(stored["model"]["vocab"], config.settings, config.special, added, name=str(path))
+    else:
+        tokenizer = tokenizer_from(stored, added, name=str(path))
     return tokenizer, {
         "special": config.special,
         "max_length": config.max_length,
-        "truncation_side": side,
+        "truncation_side": config.settings.get("truncation_side") or direction.lower(),
         "reads_types": config.reads_types,
     }
 
 
 def bert_tokenizer(tokens: Sequence[str], *, lowercase: bool = True) -> Any:
     """Return the library's tokenizer with BERT's rules. The ids are the places of the tokens; the tokens of SPECIAL are
-    among them.
-
-    Raises: ValueError for a token that occurs twice.
-    """
-    tokenizer = tokenizer_from(_bert(_numbered(tokens), {"do_lower_case": lowercase}), "the vocabulary")
-    tokenizer.add_special_tokens([token for token in SPECIAL.values() if token in tokens])
-    _put_special_tokens_around(tokenizer, SPECIAL)
-    return tokenizer
+    among them."""
+    added = [{"content": token, "special": True} for token in SPECIAL.values()]
+    return _bert(_numbered(tokens), {"do_lower_case": lowercase}, SPECIAL, added, name="the vocabulary")
 
 
 def _bert(
-    vocabulary: Mapping[str, int], settings: Mapping[str, Any], *, unk_token: str = SPECIAL["unk_id"]
-) -> dict[str, Any]:
-    """Return the object of a tokenizer.json with BERT's rules and the settings of a configuration, as transformers
-    makes it."""
+    vocabulary: Mapping[str, int],
+    settings: Mapping[str, Any],
+    special: Mapping[str, str],
+    added: Sequence[dict[str, Any]],
+    *,
+    name: str,
+) -> Any:
+    """Return the library's tokenizer with BERT's rules and the settings of a configuration, as transformers makes it.
+
+    A text becomes `[CLS] text [SEP]`, and a pair `[CLS] first [SEP] second [SEP]`, with type 1 from the second on.
+    """
     normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
-    model = {"type": "WordPiece", "unk_token": unk_token, "continuing_subword_prefix": "##"}
-    return {
+    model = {"type": "WordPiece", "unk_token": special["unk_id"], "continuing_subword_prefix": "##"}
+    stored = {
         "version": "1.0",
-        "truncation": None,
-        "padding": None,
         "added_tokens": [],
         "normalizer": {"type": "BertNormalizer", "clean_text": True, **normalizer},
         "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "post_processor": None,
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {**model, "max_input_chars_per_word": 100, "vocab": vocabulary},
     }
+    tokenizer = tokenizer_from(stored, added, name=name)
+    sep, cls = ((token, tokenizer.token_to_id(token)) for token in (special["sep_id"], special["cls_id"]))
+    tokenizer.post_processor = import_extra("tokenizers.processors", extra="hf").BertProcessing(sep, cls)
+    return tokenizer
 
 
 def _numbered(tokens: Sequence[str]) -> dict[str, int]:
-    """Return the ids of the tokens. Raises: ValueError for a token that occurs twice."""
-    vocabulary = {token: index for index, token in enumerate(tokens)}
-    if len(vocabulary) < len(tokens):
-        twice = next(token for index, token in enumerate(tokens) if vocabulary[token] != index)
-        raise ValueError(f"it has {twice!r} twice")
-    return vocabulary
-
-
-def _put_special_tokens_around(tokenizer: Any, special: Mapping[str, str], *, reads_types: bool = True) -> None:
-    """Make texts `[CLS] text [SEP]`, and pairs `[CLS] first [SEP] second [SEP]`, with type 1 from the second on if the
-    model reads types. If the file already does so, it stays."""
-    cls, sep = special["cls_id"], special["sep_id"]
-    cls_id, sep_id = (tokenizer.token_to_id(token) for token in (cls, sep))
-    one, two = tokenizer.encode(""), tokenizer.encode("", "")
-    wanted = [cls_id, sep_id], [cls_id, sep_id, sep_id], [0, 0, int(reads_types)]
-    if (one.ids, two.ids, two.type_ids) == wanted:
-        return
-    processors = import_extra("tokenizers.processors", extra="hf")
-    if reads_types:
-        tokenizer.post_processor = processors.BertProcessing((sep, sep_id), (cls, cls_id))
-    else:
-        template = {"single": f"{cls} $A {sep}", "pair": f"{cls} $A {sep} $B:0 {sep}:0"}
-        tokenizer.post_processor = processors.TemplateProcessing(
-            **template, special_tokens=[(cls, cls_id), (sep, sep_id)]
-        )
+    return {token: number for number, token in enumerate(tokens)}
 
 
 def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
@@ -169,8 +130,8 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
     Raises: FileExistsError for another tokenizer there, unless `overwrite`.
     """
     text = tokenizer.library_tokenizer.to_str(pretty=True)
-    texts = {"tokenizer.json": text}
-    if json.loads(text)["model"]["type"] == "WordPiece":
+    texts, stored = {"tokenizer.json": text}, json.loads(text)
+    if stored["model"]["type"] == "WordPiece":
         texts["vocab.txt"] = "".join(f"{token}\n" for token in tokenizer.tokens)
     for name, text in texts.items():
         if not overwrite and (folder / name).exists() and (folder / name).read_bytes() != text.encode():
@@ -179,27 +140,4 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
         with atomic_write(folder / name) as path:
             path.write_bytes(text.encode())
     with atomic_write(folder / CONFIG_FILE) as path:
-        write_json(path, _config_of(tokenizer))
-
-
-def _config_of(tokenizer: Any) -> dict[str, Any]:
-    """Return the tokenizer_config.json of a Tokenizer."""
-    stored = json.loads(tokenizer.library_tokenizer.to_str())
-    normalizer, is_word_piece = stored["normalizer"] or {}, stored["model"]["type"] == "WordPiece"
-    names = {name: of_library for name, (of_library, _) in NORMALIZER.items() if of_library in normalizer}
-    config: dict[str, Any] = {name: normalizer[of_library] for name, of_library in names.items()}
-    usual = SPECIAL
-    if is_word_piece and normalizer.get("type", "BertNormalizer") == "BertNormalizer":
-        config["tokenizer_class"] = BERT
-    else:  # from vocab.txt transformers makes a BertTokenizer, which would clean a text differently
-        inputs = INPUTS if tokenizer.reads_types else [name for name in INPUTS if name != "token_type_ids"]
-        config |= {"tokenizer_class": AS_IT_IS, "model_input_names": inputs}
-        usual = {}
-    for name in ("unk_id", "sep_id", "pad_id", "cls_id", "mask_id"):
-        if tokenizer.special[name] != usual.get(name):
-            config[token_name(name)] = tokenizer.special[name]
-    if tokenizer.truncation_side != "right":
-        config["truncation_side"] = tokenizer.truncation_side
-    if tokenizer.max_length is not None:
-        config["model_max_length"] = tokenizer.max_length
-    return config
+        write_json(path, TokenizerConfig.of(tokenizer, stored))

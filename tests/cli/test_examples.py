@@ -35,6 +35,6 @@ def test_a_vocabulary_that_knows_no_word_of_the_corpus(npbert, here):
 def test_of_a_checkpoint_that_takes_less_than_is_usual_all_is_taken(npbert, here):
     """The smaller length is taken, and said, unless a length was asked for."""
     finetune = ("finetune", "run", "--model", "checkpoint", "--train", "train.tsv", "--steps", 1)
-    assert "--max-length is 99, wanted at most" in npbert(*finetune, "--max-length", 99).error
+    assert "--max-length is 99, wanted at most" in npbert(*finetune, "--max-length", 99).err
     result = npbert(*finetune)
     assert (result.status, "the most tokens that the model takes" in result.err) == (0, True)

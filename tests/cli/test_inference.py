@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from npbert import Answer, BertForQuestionAnswering, BertForSequenceClassification, Classify, Embed, FillMask, Tag
-from npbert.cli.text import read_lines, rounded
+from npbert.io.streams import read_lines
+from tests.cli.conftest import rounded
 from tests.inference.checkpoints import LONGEST, write_checkpoint
 
 QUESTION, PASSAGE = "the dog ran on?", "the cat sat on the café mat. a dog ran on the road"

@@ -74,7 +74,7 @@ REFUSED = {
     f"{FINETUNE} --task swagg": f"--task is 'swagg', wanted one of {', '.join(TASKS)}; did you mean swag?",
     f"{FINETUNE} --metric f2": "--metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss",
     f"{FINETUNE} --task ner --positive x": "--positive is 'x', wanted none, as only classification has it",
-    f"{FINETUNE} --task swag --choices 2": "--choices has 1 columns, wanted at least 2",
+    f"{FINETUNE} --task swag --choices 2": "--choices is ('2',), wanted at least 2 columns",
     f"{FINETUNE} --first-row names": "--first-row is 'names', wanted header or example",
     f"{FINETUNE} --delimiter :": "--delimiter is ':', wanted one of tab, comma, semicolon",
     "embed gone --pooling first": "--pooling is 'first', wanted one of mean, cls, max, mean_sqrt_len_tokens, pooler",
@@ -90,7 +90,7 @@ REFUSED = {
         ("translate", "unknown command 'translate', wanted one of fill-mask, *, doctor"),
         ("--versoin", "unknown option --versoin; did you mean --version?"),
         ("-x", "unknown option -x"),
-        ("embed x --normalize=false", "--normalize takes no value, and has 'false'; wanted --normalize alone"),
+        ("embed x file --normalize=false", "unexpected argument 'false'"),
         ("vocab --out x text.txt", "unknown option --out; did you mean --output?"),  # options are written out
         ("vocab text.txt", "--output is missing, wanted a folder"),
         ("finetune run --lr 1e-5", "unknown option --lr; did you mean --learning-rate?"),

@@ -1,14 +1,12 @@
 """`npbert params`: of a size, and of a checkpoint, for which no extra is needed."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from npbert import BertConfig, BertForMaskedLM, BertForTokenClassification, BertModel
 from npbert.cli import main
-from npbert.models import PRESETS, parameter_rows, parameter_table
-from npbert.models.config import num_parameters, size_table
+from npbert.models import PRESETS, parameter_rows, parameter_table, size_table
 from npbert.models.hugging_face.config import write_config
 
 SMALL = BertConfig(20, 12, 2, 2, 10, num_labels=3)
@@ -40,8 +38,6 @@ def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class):
 
 
 def test_the_table_of_sizes_counts_what_a_model_has():
-    for config in (SMALL, replace(SMALL, position_embedding_type="sinusoidal"), BertConfig.preset("bert-tiny")):
-        assert num_parameters(config) == sum(row.count for row in parameter_rows(config))
     for name in PRESETS:
         config = BertConfig.preset(name)
         (line,) = [line for line in size_table().splitlines() if name in line.split()]

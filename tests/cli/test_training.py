@@ -11,8 +11,9 @@ from npbert import BertForPreTraining, BertForSequenceClassification, Tokenizer
 from npbert.cli import main
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.training.finetune import FinetuneSettings
+from npbert.training.session import LOCK_FILE
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import LOCK_FILE, STATE_FILE
+from npbert.training.state import STATE_FILE
 from tests.training.tiny import results
 
 pytestmark = pytest.mark.usefixtures("here")
@@ -122,8 +123,7 @@ def test_finetune(capsys):
     assert table(capsys.readouterr().out.partition("label  ")[0]) == numbers
 
 
-def test_quiet_is_quiet(capsys, monkeypatch):
-    monkeypatch.setattr("npbert.cli.training._WORTH_DROPPING", 0)
+def test_quiet_is_quiet(capsys):
     assert main([*FINETUNE.split(), "--steps", "1", "--quiet"]) == 0
     assert capsys.readouterr() == ("after 1 step; the model of step 1 is in tuned/model\n", "")
 

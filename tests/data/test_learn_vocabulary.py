@@ -1,17 +1,14 @@
 """A vocabulary learned from awkward text: in bounded time, and with one clear error for what cannot be."""
 
-import _thread
 import os
-import signal
 import subprocess
 import sys
-import threading
 
 import numpy as np
 import pytest
 
 from npbert import Tokenizer
-from npbert.data.learn_vocabulary import _PARTS, LONGEST_WORD, _interruptible
+from npbert.data.learn_vocabulary import _PARTS, LONGEST_WORD
 from npbert.data.tokenizer import SPECIAL
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
@@ -44,41 +41,6 @@ def test_a_text_without_spaces_is_read_in_parts():
     assert "".join(parts) == text
     assert [len(part) for part in parts if len(part) > 10_000] == [20_004]
     assert all(part[0] in "漢字" for part in parts)
-
-
-@pytest.fixture
-def _ctrl_c_is_heard():
-    """Also where whoever started this ignores it, as a shell does for what is in the background."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("_ctrl_c_is_heard")
-@pytest.mark.parametrize("when", ["it begins", "text is read"])
-def test_ctrl_c_ends_the_reading(when, monkeypatch):
-    """While the thread that reads is being started, too."""
-    read, started, start = [], [], threading.Thread.start
-
-    def texts():
-        for number in range(10):
-            read.append(number)
-            if number == 2:
-                _thread.interrupt_main()
-                sys._getframe(1).f_locals["stop"].wait(10)
-            yield "text"
-
-    def start_and_wait(thread):
-        started.append(thread)
-        start(thread)
-        if when == "it begins":
-            thread.join(60)
-
-    monkeypatch.setattr(threading.Thread, "start", start_and_wait)
-    with pytest.raises(KeyboardInterrupt):
-        _interruptible(texts(), list)
-    started[0].join(60)
-    assert read == [0, 1, 2]
 
 
 INTERRUPTED = """

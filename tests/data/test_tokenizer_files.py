@@ -78,7 +78,7 @@ def test_special_and_added_tokens_of_other_names(tmp_path):
         ({"tokenizer_class": "T5Tokenizer"}, "tokenizer_class is 'T5Tokenizer', wanted Bert"),
         (
             {"tokenizer_class": "TokenizersBackend"},
-            "is PreTrainedTokenizerFast, which needs a tokenizer.json",
+            "its tokenizer_class needs a tokenizer.json",
         ),
         ({"cls_token": None}, "cls_token is None, wanted a token of the vocabulary"),
     ],
@@ -102,7 +102,7 @@ BARE = tokenizers.Tokenizer(tokenizers.models.WordPiece({"a": 0}, unk_token="a")
     ("name", "content", "message"),
     [
         ("vocab.txt", b"[PAD]\n[UNK]\nca\xff\n", ", line 3: byte 14 (0xff) is not UTF-8"),
-        ("vocab.txt", b"[PAD]\ncat\ndog\ncat\n", " is not a BERT tokenizer: it has 'cat' twice"),
+        ("vocab.txt", "\n".join([*WORDS, "cat"]).encode(), " is not a BERT tokenizer: 'Café' has the id 7, wanted 6"),
         ("vocab.txt", LACKING_SEP.encode(), " is not a BERT tokenizer: the vocabulary has no [SEP]"),
         ("vocab.txt", LACKING_MASK.encode(), " is not a BERT tokenizer: the vocabulary has no [MASK]"),
         ("tokenizer.json", BPE.encode(), " is not a BERT tokenizer: its model is BPE, wanted WordPiece"),

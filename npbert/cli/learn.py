@@ -33,8 +33,8 @@ from npbert.learn import (
     write_missing,
 )
 from npbert.learn.answer_file import Printed
-from npbert.learn.attempt import Failure, attempt
 from npbert.learn.exercises import EXERCISES
+from npbert.learn.failure import Failure, attempt
 from npbert.learn.folder import ask
 from npbert.learn.verdict import Verdict
 
@@ -117,7 +117,7 @@ class CheckCommand(FolderCommand):
         for exercise, _, verdict in _checked(chosen):
             count += verdict.status == RIGHT
             if verdict.status == WRONG and not told:
-                print(printing.answer(exercise, verdict, option), end="\n\n", flush=True)
+                print(printing.answer(exercise, verdict, option, mends=self.mend), end="\n\n", flush=True)
                 told = True
             else:
                 print(printing.summary(exercise, verdict, option), flush=True)

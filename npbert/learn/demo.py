@@ -21,8 +21,8 @@ from npbert.data import (
     mask_words,
 )
 from npbert.io.files import read_text
-from npbert.learn.attempt import Failure, load
 from npbert.learn.exercise import Exercise
+from npbert.learn.failure import Failure, load
 from npbert.models import BertConfig, BertForPreTraining
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 

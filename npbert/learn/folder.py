@@ -11,8 +11,7 @@ from npbert.io.errors import Setting
 from npbert.io.files import FileError, atomic_write, remove_leftovers
 from npbert.io.messages import did_you_mean
 from npbert.learn.exercise import Exercise
-from npbert.learn.exercises import EXERCISES
-from npbert.learn.variants import ALL, VARIANTS
+from npbert.learn.exercises import ALL, EXERCISES, VARIANTS
 
 FOLDER = "backprop"
 DAYS = (0, 1, 3, 7, 21, 60)
@@ -44,7 +43,7 @@ def write_missing(folder: Path) -> list[Exercise]:
 
 def _write(exercise: Exercise, path: Path) -> None:
     with atomic_write(path) as unfinished:
-        unfinished.write_text(exercise.source(), encoding="utf-8")
+        unfinished.write_text(exercise.source, encoding="utf-8")
 
 
 def exercise_of(name: str) -> Exercise:

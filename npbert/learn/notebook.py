@@ -12,9 +12,9 @@ from typing import Any
 
 from npbert.display import Text, titled, with_title
 from npbert.learn import printing
-from npbert.learn.attempt import sentence
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
+from npbert.learn.failure import sentence
 from npbert.learn.folder import exercise_of
 from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
@@ -71,7 +71,7 @@ class Answers:
         return self._folder / exercise.code / "your cell"
 
     def _ask(self, exercise: Exercise) -> Text:
-        tree, lines = ast.parse(exercise.source()), exercise.source().splitlines()
+        tree, lines = ast.parse(exercise.source), exercise.source.splitlines()
         first = next(node for node in tree.body[1:] if not isinstance(node, ast.Import | ast.ImportFrom))
         self._ipython.set_next_input("\n".join([f"%%exercise {exercise.code}", *lines[first.lineno - 1 :]]))
         text = printing.indented(f"{exercise.text.strip()}\n\nTo read: {exercise.chapter}")
@@ -104,7 +104,7 @@ def file_with(exercise: Exercise, cell: str) -> str:
 
     Its imports are in one line, at the place of %%exercise, so that line numbers are those of the cell. A cell may also
     be a whole file. A missing definition stays missing."""
-    text, head, below = exercise.source(), [], []
+    text, head, below = exercise.source, [], []
     asked = [part.name for part in exercise.parts]
     has_answer = any(_defines(cell, name) for name in asked)
     for node in ast.parse(text).body[1:] if "from __future__" not in cell else []:

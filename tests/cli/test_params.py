@@ -1,14 +1,12 @@
 """`npbert params`: of a size, and of a checkpoint, for which no extra is needed."""
 
 import json
-from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import pytest
 
 from npbert import BertConfig, BertForTokenClassification, BertModel
-from npbert.models import parameter_rows, parameter_table, size_table
-from npbert.models.config import num_parameters
+from npbert.models import PRESETS, parameter_rows, parameter_table, size_table
 from npbert.models.hugging_face.config import write_config
 
 SMALL = BertConfig(20, 12, 2, 2, 10, num_labels=3)
@@ -50,7 +48,8 @@ def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class, note):
     assert listed["total"] == sum(row.count for row in rows)
 
 
-@pytest.mark.parametrize("kind", ["absolute", "sinusoidal"])
-def test_a_size_is_counted_without_a_model(kind):
-    config = replace(SMALL, position_embedding_type=kind)
-    assert num_parameters(config) == sum(row.count for row in parameter_rows(config))
+def test_the_table_of_sizes_has_what_a_model_has():
+    for name in PRESETS:
+        config = BertConfig.preset(name)
+        (line,) = [line for line in size_table().splitlines() if name in line.split()]
+        assert line.split()[-3:-1] == [str(config.num_hidden_layers), str(config.hidden_size)]

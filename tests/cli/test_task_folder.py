@@ -43,7 +43,7 @@ def test_classify_with_a_run_reads_its_columns(npbert, finetune):
     pair = ["the good cow .", "a cat ."]
     assert [(row["line"], row["text"]) for row in found] == [(line, pair) for line in (3, 4, 5, 6)]
     missing = npbert("classify", "run", "test.tsv", "--text", "gone").error
-    assert missing.startswith("test.tsv, line 1: column 'gone' is missing, wanted one of")
+    assert missing.startswith("test.tsv, line 3: column 'gone' is missing, wanted one of")
     (line,) = npbert("classify", "run/model", stdin="\t".join(pair).encode()).rows
     assert (line["text"], line["label"]) == (pair, found[0]["label"])
     assert line["score"] == pytest.approx(found[0]["score"])

@@ -6,9 +6,9 @@ import os
 import pytest
 
 from npbert.learn import NOT_BEGUN
+from npbert.learn.exercises import VARIANTS
 from npbert.learn.folder import DAYS, Asked, ask
 from npbert.learn.judge import judge as judged
-from npbert.learn.variants import VARIANTS
 from tests.learn.answers import write
 
 NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
@@ -17,7 +17,7 @@ NOW = datetime.datetime(2026, 11, 22, 12, tzinfo=datetime.timezone.utc)
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=lambda variant: variant.slug)
 def test_the_librarys_own_answer_is_right(variant, judge):
     (part,) = variant.parts
-    assert judge(variant, variant.source()).status == NOT_BEGUN
+    assert judge(variant, variant.source).status == NOT_BEGUN
     assert judged(part, part.right) is None
 
 

@@ -106,5 +106,5 @@ def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     yield {SHORT: np.concatenate([clip(LONG[0], 0, 0, 0)[1], clip(nearly, 1.0, 1.0, 1.0)[1]])}
 
 
-ACCUMULATE = Part(right=accumulate, run=accumulated)
-CLIP = Part(right=clip_by_global_norm, run=clipped, tolerance=1e-5)
+ACCUMULATE = Part(right=accumulate, numbers=accumulated)
+CLIP = Part(right=clip_by_global_norm, numbers=clipped, tolerance=1e-5)

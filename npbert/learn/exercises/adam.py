@@ -79,5 +79,5 @@ def with_decay(optimizer: Any, seed: int) -> Iterator[Numbers]:
     yield numbers | {name: after[name] for name in VALUES}
 
 
-STEP = Part(right=Adam, method="step", without=("moments",), run=steps)
-KEPT = Part(right=AdamW, method="kept", run=with_decay)
+STEP = Part(right=Adam, method="step", without=("moments",), numbers=steps)
+KEPT = Part(right=AdamW, method="kept", numbers=with_decay)

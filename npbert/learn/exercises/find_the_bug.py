@@ -3,8 +3,11 @@
 import ast
 import inspect
 import textwrap
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import Any
 
 from npbert.blocks import EncoderLayer, FeedForward, MaskedLMHead, MeanPooling
 from npbert.layers import (
@@ -24,61 +27,86 @@ from npbert.learn.verdict import Verdict
 UNKNOWN, FINE = "?", "right"
 
 
-class Suspect(NamedTuple):
-    """A method of a layer of the library in the file, with one line changed or none."""
+@dataclass(frozen=True)
+class Suspect:
+    """A layer of the library in the file, with one line of a method changed, or none."""
 
+    letter: str
     right: type[Any]
-    method: str
     before: str = ""
     after: str = ""
+    method: str = "backward"
+
+    @property
+    def name(self) -> str:
+        """Its letter and its class."""
+        return f"{self.letter}, {self.right.__name__}"
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the method in the file: its head, and the body without docstring, with the change.
+
+        Raises: ValueError unless the text to change occurs exactly once in the library's source."""
+        source = textwrap.dedent(inspect.getsource(getattr(self.right, self.method)))
+        if self.before and source.count(self.before) != 1:
+            raise ValueError(f"{self.before!r} is not in {self.right.__name__}.{self.method} once")
+        docstring = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
+        lines = source.replace(self.before, self.after).splitlines()
+        return ["\n".join(lines[: docstring.lineno - 1]), *filter(str.strip, lines[docstring.end_lineno :])]
+
+    @property
+    def answer(self) -> str:
+        """The name of the changed line, or "right"."""
+        changed = [number for number, line in enumerate(self.lines) if self.after and self.after in line]
+        return f"{self.letter}{changed[0]}" if changed else FINE
+
+    @property
+    def text(self) -> str:
+        """The class in the file."""
+        head, *body = self.lines
+        lines = [head, *(f"{line}  # {self.letter}{number}" for number, line in enumerate(body, start=1))]
+        place = self.right.__module__.replace(".", "/")
+        inside = textwrap.indent("\n".join(lines), "    ")
+        return f"# its forward: {place}.py\nclass {self.letter.upper()}({self.right.__name__}):\n{inside}"
+
+    @property
+    def shown(self) -> str:
+        """The changed line, with the library's."""
+        if self.answer == FINE:
+            return f"{self.name}: {FINE}"
+        changed = self.lines[int(self.answer[1:])].strip()
+        library = changed.replace(self.after, self.before)
+        return f"{self.name}, line {self.answer}:\n    {changed}\n  should be\n    {library}"
+
+    def judge(self, given: str) -> Verdict | None:
+        """Return a sentence on a wrong answer, without the right one."""
+        names = [f"{self.letter}{number}" for number in range(1, len(self.lines))]
+        if given == self.answer:
+            return None
+        if given not in (FINE, *names):
+            expected = f'"{FINE}", or a line from {names[0]} to {names[-1]}'
+            return Verdict(f'{self.name}: the answer is "{given}", wanted {expected}.')
+        if self.answer == FINE:
+            return Verdict(f"{self.name}: line {given} is right, and so are all others.")
+        if given != FINE:
+            return Verdict(f"{self.name}: one line is wrong, but line {given} is right.")
+        return Verdict(f"{self.name}: one of its lines is wrong.")
 
 
-SUSPECTS = {
-    "a": Suspect(Linear, "backward"),
-    "b": Suspect(
-        MeanSquaredError, "backward", "(2 * float(dloss) / difference.size)", "(float(dloss) / difference.size)"
-    ),
-    "c": Suspect(SoftmaxCrossEntropy, "backward", "float(dloss) / len(targets)", "float(dloss) / len(is_target)"),
-    "d": Suspect(Embedding, "backward"),
-    "e": Suspect(Gather, "backward", "scatter_add(dx, rows, dy)", "dx[rows] += dy"),
-    "f": Suspect(Dropout, "backward"),
-    "g": Suspect(LayerNorm, "three_roads", "dot_rows(dx_hat, x_hat)", "dot_rows(dy, x_hat)"),
-    "h": Suspect(MeanPooling, "backward", "dy / divisor", "dy / len(divisor)"),
-    "i": Suspect(DotProductAttention, "attend_backward", "(self.dropout.apply(da, mask), p)", "(da, p)"),
-    "j": Suspect(FeedForward, "backward"),
-    "k": Suspect(EncoderLayer, "backward", "return ds + dqueries, dz", "return dh + dqueries, dz"),
-    "l": Suspect(MaskedLMHead, "backward"),
-}
-
-
-@cache
-def lines_of(letter: str) -> list[str]:
-    """Return the lines of the method in the file: its head, and the body without docstring, with the change.
-
-    Raises: ValueError unless the text to change occurs exactly once in the library's source."""
-    suspect = SUSPECTS[letter]
-    source = textwrap.dedent(inspect.getsource(getattr(suspect.right, suspect.method)))
-    if suspect.before and source.count(suspect.before) != 1:
-        raise ValueError(f"{suspect.before!r} is not in {suspect.right.__name__}.{suspect.method} once")
-    docstring = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
-    lines = source.replace(suspect.before, suspect.after).splitlines()
-    return ["\n".join(lines[: docstring.lineno - 1]), *filter(str.strip, lines[docstring.end_lineno :])]
-
-
-def answer(letter: str) -> str:
-    """Return the right answer for a layer: the name of the changed line, or "right"."""
-    after = SUSPECTS[letter].after
-    return next((f"{letter}{number}" for number, line in enumerate(lines_of(letter)) if after and after in line), FINE)
-
-
-def class_text(letter: str) -> str:
-    """Return the class in the file."""
-    right = SUSPECTS[letter].right
-    head, *body = lines_of(letter)
-    lines = [head, *(f"{line}  # {letter}{number}" for number, line in enumerate(body, start=1))]
-    place = right.__module__.replace(".", "/")
-    inside = textwrap.indent("\n".join(lines), "    ")
-    return f"# its forward: {place}.py\nclass {letter.upper()}({right.__name__}):\n{inside}"
+SUSPECTS = (
+    Suspect("a", Linear),
+    Suspect("b", MeanSquaredError, "(2 * float(dloss) / difference.size)", "(float(dloss) / difference.size)"),
+    Suspect("c", SoftmaxCrossEntropy, "float(dloss) / len(targets)", "float(dloss) / len(is_target)"),
+    Suspect("d", Embedding),
+    Suspect("e", Gather, "scatter_add(dx, rows, dy)", "dx[rows] += dy"),
+    Suspect("f", Dropout),
+    Suspect("g", LayerNorm, "dot_rows(dx_hat, x_hat)", "dot_rows(dy, x_hat)", "three_roads"),
+    Suspect("h", MeanPooling, "dy / divisor", "dy / len(divisor)"),
+    Suspect("i", DotProductAttention, "(self.dropout.apply(da, mask), p)", "(da, p)", "attend_backward"),
+    Suspect("j", FeedForward),
+    Suspect("k", EncoderLayer, "return ds + dqueries, dz", "return dh + dqueries, dz"),
+    Suspect("l", MaskedLMHead),
+)
 
 
 class AnswersPart(Part):
@@ -86,55 +114,43 @@ class AnswersPart(Part):
 
     name = "ANSWERS"
 
+    @property
+    def modules(self) -> list[ModuleType | None]:
+        """The modules of the layers."""
+        return [inspect.getmodule(each.right) for each in SUSPECTS]
+
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
-        lines = [f'    "{letter}": "{UNKNOWN}",  # {each.right.__name__}' for letter, each in SUSPECTS.items()]
-        texts, helpers = list(map(class_text, SUSPECTS)), []
-        for text, each in zip(texts, SUSPECTS.values(), strict=True):
-            helpers += with_helpers(text, inspect.getmodule(each.right))[1:]
-        answers = "\n".join(lines)
-        return [*helpers, *texts, f"ANSWERS = {{\n{answers}\n}}\n"]
+        helpers: list[str] = []
+        for each in SUSPECTS:
+            helpers += with_helpers(each.text, inspect.getmodule(each.right))[1:]
+        lines = [f'    "{each.letter}": "{UNKNOWN}",  # {each.right.__name__}' for each in SUSPECTS]
+        answers = "\n".join(["ANSWERS = {", *lines, "}"])
+        return [*helpers, *(each.text for each in SUSPECTS), answers]
 
     def shown(self, text: str, place: object) -> list[str]:
         """Return the changed lines, with the library's."""
-        return [_line_shown(letter) for letter in SUSPECTS]
+        return [each.shown for each in SUSPECTS]
+
+    def prove(self, thing: Any) -> Verdict | None:
+        """Return the verdict on the first wrong answer, without the right one."""
+        letters = [each.letter for each in SUSPECTS]
+        if not isinstance(thing, dict) or set(thing) != set(letters):
+            return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(letters)}, and no other.")
+        given = {letter: str(answer).strip().lower() for letter, answer in thing.items()}
+        left = [letter for letter in letters if given[letter] == UNKNOWN]
+        wrong = list(self._wrong(given))
+        if wrong:
+            count = len(SUSPECTS) - len(wrong) - len(left)
+            return wrong[0].because_of(f"{count} of the {len(SUSPECTS)} answers are right so far.")
+        return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
+
+    def _wrong(self, given: dict[str, str]) -> Iterator[Verdict]:
+        for each in SUSPECTS:
+            if given[each.letter] != UNKNOWN:
+                verdict = each.judge(given[each.letter])
+                if verdict is not None:
+                    yield verdict
 
 
-def _line_shown(letter: str) -> str:
-    suspect, line = SUSPECTS[letter], answer(letter)
-    told = f"{letter}, {suspect.right.__name__}"
-    if line == FINE:
-        return f"{told}: {FINE}"
-    changed = lines_of(letter)[int(line[1:])].strip()
-    library = changed.replace(suspect.after, suspect.before)
-    return f"{told}, line {line}:\n    {changed}\n  should be\n    {library}"
-
-
-def judge_answers(thing: Any) -> Verdict | None:
-    """Return the verdict on the first wrong answer, without the right one."""
-    if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
-        return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
-    given = {letter: str(thing[letter]).strip().lower() for letter in SUSPECTS}
-    left = [letter for letter in SUSPECTS if given[letter] == UNKNOWN]
-    wrong = [letter for letter in SUSPECTS if given[letter] not in (answer(letter), UNKNOWN)]
-    if wrong:
-        count = len(SUSPECTS) - len(wrong) - len(left)
-        told = _told(wrong[0], given[wrong[0]])
-        return told.because_of(f"{count} of the {len(SUSPECTS)} answers are right so far.")
-    return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
-
-
-def _told(letter: str, given: str) -> Verdict:
-    """Return a sentence on a wrong answer, without the right one."""
-    name, right = f"{letter}, {SUSPECTS[letter].right.__name__}", answer(letter)
-    lines = [f"{letter}{number}" for number in range(1, len(lines_of(letter)))]
-    if given not in (FINE, *lines):
-        return Verdict(f'{name}: the answer is "{given}", wanted "{FINE}", or a line from {lines[0]} to {lines[-1]}.')
-    if right == FINE:
-        return Verdict(f"{name}: line {given} is right, and so are all others.")
-    if given != FINE:
-        return Verdict(f"{name}: one line is wrong, but line {given} is right.")
-    return Verdict(f"{name}: one of its lines is wrong.")
-
-
-PART = AnswersPart(right=SUSPECTS, seeds=(), prove=judge_answers)
+PART = AnswersPart(right=SUSPECTS, seeds=())

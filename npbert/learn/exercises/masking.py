@@ -95,4 +95,4 @@ def by_chance(found: Array, wanted: Any, count: Any) -> Array:
     return np.where(np.abs(found - wanted) <= far, wanted, found)
 
 
-PART = Part(right=mask_words, given=5, run=run, seeds=(0, 1), is_mended=False)
+PART = Part(right=mask_words, given=5, numbers=run, seeds=(0, 1), is_mended=False)

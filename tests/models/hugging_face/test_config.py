@@ -63,7 +63,7 @@ def test_what_is_read(stored, config, tmp_path):
         ({"problem_type": "multi_label_classification"}, "or 'single_label_classification', one label for"),
         ({"problem_type": "regression", "num_labels": 2}, "a regression with 2 outputs, wanted 1"),
         ({"hidden_act": ["gelu"]}, r"hidden_act is \['gelu'\], wanted one of gelu"),
-        ({"id2label": {}}, "num_labels is 0, wanted at least 1"),
+        ({"id2label": {}}, "num_labels is 0, wanted a whole number"),
         ('{"vocab_size": 9,\n,}', "line 2: not valid JSON: "),
     ],
     ids=str,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from npbert.data.tokenizer_config import read_length
 from npbert.io.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
 from npbert.io.messages import warn
+from npbert.models.pooling import POOLINGS
 
 MODULES_FILE = "modules.json"
 _POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in a newer one
@@ -17,7 +18,6 @@ _POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in 
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-_KNOWN_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
 _TRANSFORMER = {  # the supported values of a sentence_bert_config.json, besides None and those that mean the same
     "transformer_task": "feature-extraction",
     "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
@@ -128,7 +128,7 @@ def _pooling(path: Path, missing: list[str]) -> str:
     modes = [modes] if isinstance(modes, str) else modes
     if not (isinstance(modes, list) and modes and all(isinstance(mode, str) for mode in modes)):
         raise FileError(f"{path}: pooling_mode is {modes!r}, wanted a name or a list of names")
-    if len(modes) > 1 or modes[0] not in _KNOWN_POOLINGS:
+    if len(modes) > 1 or modes[0] not in POOLINGS:
         missing.append(f"{path}: npbert does not support the pooling {' + '.join(modes)}")
     if stored.get("include_prompt") is False:
         missing.append(f"{path}: npbert cannot exclude a prompt from the pooling")

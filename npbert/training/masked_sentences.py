@@ -8,7 +8,7 @@ from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
 from npbert.layers import Softmax
 from npbert.models import TaskModel
-from npbert.training.log import short
+from npbert.training.progress import short
 
 SENTENCES, GUESSES = 8, 5
 _LONGEST = 24

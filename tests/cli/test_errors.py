@@ -49,8 +49,8 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, limited
 FINE = b'{"question": "cat?", "passage": "the cat"}\n'
 NO_QUESTIONS = {
     "cat?": "not valid JSON: Expecting value",
-    '["cat?", "the cat"]': "wanted a JSON object with 'question', 'passage' or 'context'; or give --question",
-    '{"question": 1, "t": 1}': "wanted a JSON object with 'passage' or 'context'; it has 'question', 't'; "
+    '["cat?", "the cat"]': "it is a JSON list, wanted an object; or give --question",
+    '{"question": 1, "t": 1}': "column 'passage' or 'context' is missing, wanted one of 'question', 't'; "
     "or give --question",
     '{"question": "cat?", "passage": "the \\ud83d"}': "not valid JSON: half of a character, '\\ud83d'",
     '{"question": ["cat?"], "context": "the cat"}': "'question' is a list or an object, wanted a text or a number",

@@ -47,7 +47,7 @@ def test_classify_with_a_run_reads_its_columns(npbert, finetune):
     assert [(row["line"], row["text"]) for row in rows] == [(line, pair) for line in (3, 4, 5, 6)]
     assert all((row["label"], row["score"]) == (wanted.label, pytest.approx(wanted.score)) for row in rows)
     missing = npbert("classify", "run", test, "--text", "gone").error
-    assert missing.startswith("test.tsv, line 1: column 'gone' is missing, wanted one of")
+    assert missing.startswith("test.tsv, line 3: column 'gone' is missing, wanted one of")
 
     lines = npbert("classify", "run", stdin=b"the good cow .\ta cat .\n")
     assert lines.rows == [{name: value for name, value in rows[0].items() if name != "line"} | lines.rows[0]]

@@ -11,8 +11,9 @@ from npbert import BertForPreTraining, BertForSequenceClassification, Tokenizer
 from npbert.cli import main
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, read_json_lines
 from npbert.training.finetune import FinetuneSettings
+from npbert.training.session import LOCK_FILE
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import LOCK_FILE, STATE_FILE
+from npbert.training.state import STATE_FILE
 from tests.training.tiny import results
 
 pytestmark = pytest.mark.usefixtures("here")

@@ -65,7 +65,7 @@ WRONG_FINETUNE = {
     "--train texts.tsv": "texts.tsv: 202 different labels *; --label names the column of *",
     "--positive x": "--positive is 'x', wanted one of the labels: 'no', 'yes'",
     "--metric f1 --train three.tsv": "--metric is 'f1', wanted another for 3 labels; --positive names the label of f1",
-    "--train tabs.csv": "tabs.csv, line 1: 1 column, wanted at least 2; for columns *, give --delimiter",
+    "--train tabs.csv": "tabs.csv, line 1: column '1' is missing, *; for columns *, give --delimiter",
     "--held-out gone.tsv --train also-gone.tsv": "also-gone.tsv: No such file or directory",
     "--model small": "--max-length is 20, wanted at most 10 for this model",
 }

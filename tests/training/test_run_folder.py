@@ -11,6 +11,7 @@ from npbert import BertForSequenceClassification
 from npbert.io.files import FileError
 from npbert.pages.report import write_report
 from npbert.training.evaluation import Goal
+from npbert.training.session import locked
 from npbert.training.settings import SETTINGS_FILE
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.state_file import has_tensors
@@ -53,7 +54,7 @@ def test_an_unfinished_run_keeps_its_state(tmp_path):
 def test_one_at_a_time_and_what_a_kill_left_half_written_is_removed(tmp_path):
     """Here in one process; test_kill.py goes on in folders whose process is dead."""
     trainer = make_trainer(tmp_path, steps=1)
-    with pytest.raises(FileError, match=f"another process is training in {tmp_path}"), trainer.locked():
+    with pytest.raises(FileError, match=f"another process is training in {tmp_path}"), locked(tmp_path):
         trainer.train()
     left = tmp_path / ".state.safetensors.x.npbert-unfinished"
     left.mkdir()

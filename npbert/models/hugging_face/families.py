@@ -71,7 +71,7 @@ def _modernbert(stored: Settings) -> Settings:
     return {
         "rotary": tuple(rotary[kind] for kind in kinds),
         "reach": tuple(reach[kind] for kind in kinds),
-        "pools": "first" if stored.get("classifier_pooling", "cls") == "cls" else "mean",
+        "pools": stored.get("classifier_pooling", "cls"),
     }
 
 

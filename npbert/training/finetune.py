@@ -85,22 +85,22 @@ class Finetuning(ShownRun):
         self.settings, kind = settings, task_class(settings)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
         metric = settings.metric or kind.goal
-        rows, self._labels = kind.read(settings.train, settings)
-        count = len(self._labels or ())
+        rows, known = kind.read(settings.train, settings)
+        labels, count = known or (), len(known or ())
         if count == 1:
-            says = f"all labels are {rows[0].target!r}, wanted at least two different ones"
+            says = f"all labels are {labels[0]!r}, wanted at least two different ones"
             raise FileError(says, where=Place(settings.train))
         if metric == "f1" and kind is TextClassification and count != 2 and not settings.positive:
             hint = Setting("positive"), " names the label of f1"
             raise InputError(what="metric", got="f1", wanted=f"another for {count} labels", hint=hint)
-        held_out = kind.read(settings.held_out, settings, self._labels)[0] if settings.held_out else []
+        held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
         judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out, rows))
         warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
         if settings.class_weight:
-            weights = class_weights(settings.class_weight, [row.target for row in rows], self._labels or ())
+            weights = class_weights(settings.class_weight, [row.target for row in rows], labels)
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
         model_class: Any = kind.model_class  # your own task may have another model
-        options = {**kind.config(self._labels), **kind.model_options(settings.model, {"settings": settings})}
+        options = {**kind.config(known), **kind.model_options(settings.model, {"settings": settings})}
         self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
@@ -109,6 +109,7 @@ class Finetuning(ShownRun):
         self.tokenizer.max_length = settings.max_length  # saved with the model
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
+        self._labels = labels
         files = {"training file": settings.train, "held-out file": settings.held_out}
         reads = {f"{name} {file}": Path(file) for name, file in files.items() if file}
         judged = Evaluation(
@@ -116,7 +117,7 @@ class Finetuning(ShownRun):
             Goal(metric),
             show=self.show if self.held_out else None,
             cost=len(held_out) / settings.batch_size / STEP_IN_FORWARDS,
-            reads={**reads, "vocabulary": vocabulary(self.tokenizer), "labels": repr(self._labels)},
+            reads={**reads, "vocabulary": vocabulary(self.tokenizer), "labels": repr(known)},
         )
         how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
         self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)

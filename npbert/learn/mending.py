@@ -56,7 +56,7 @@ def _edits(code: Code, own: Mending, other: Mending | None) -> list[Finding]:
 def _in_known_names(finding: Finding, code: Code) -> Finding:
     """Return a finding on a right answer, without pieces whose names the learner's code does not have."""
     names = set(re.findall(r"[^\W\d]\w*", f"{finding.found} {finding.wanted}"))
-    return finding if names <= set(re.findall(r"\w+", code.source)) else replace(finding, found="", wanted="")
+    return finding if names <= set(re.findall(r"\w+", code.text.decode())) else replace(finding, found="", wanted="")
 
 
 def _names(finding: Finding) -> set[str]:

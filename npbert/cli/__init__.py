@@ -15,12 +15,10 @@ from importlib import import_module
 from typing import ClassVar
 
 import npbert
-from npbert.cli.command import Command, UsageError, switch
+from npbert.cli.command import Command, UsageError, flag, switch
 from npbert.cli.log import messages_on_standard_error, speaks, tell
 from npbert.cli.parser import help_of, usage, values_of
-from npbert.io.errors import Fields, InputError, Setting
-from npbert.io.launcher import launched
-from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, printable
+from npbert.io import LOGGER, InputError, Setting, counted, did_you_mean, in_words, launched, printable, worded_by
 
 COMMANDS = {
     "fill-mask": ("predict.FillMaskCommand", "hf", "predict the words at each [MASK]"),
@@ -90,14 +88,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     """Run the command, or the subcommand that the words name, as `main` does."""
+    words = list(words)
     try:
-        with messages_on_standard_error(say=lambda problem: _say(problem, kind)):
+        with messages_on_standard_error():
             try:
-                words = list(words)
-                while kind.commands and (name := _first_argument(words)):
+                while kind.commands and (name := _first_argument(words, kind)):
                     kind, prog = _below(kind, name), f"{prog} {name}"
                     words.remove(name)
-                status = _run(kind, prog, words)
+                with worded_by(kind.called):
+                    status = _run(kind, prog, words)
                 sys.stdout.flush()
             except Exception as error:
                 return _fail(error, kind, prog)
@@ -107,10 +106,17 @@ def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
         return 130
 
 
-def _first_argument(words: Sequence[str]) -> str:
-    """Return the first word after switches such as -q, or "" if it is an option."""
-    first = next((word for word in words if word not in SWITCHES), "")
-    return "" if first.startswith("-") else first
+def _first_argument(words: Sequence[str], kind: type[Command]) -> str:
+    """Return the first word after switches such as -q and options of this command with their values, or "" if it is
+    another option."""
+    with_value = {flag(entry) for entry in kind.entries() if "switch" not in entry.metadata}
+    rest = iter(words)
+    for word in rest:
+        if word in with_value:
+            next(rest, None)
+        elif word not in SWITCHES and word.partition("=")[0] not in with_value:
+            return "" if word.startswith("-") else word
+    return ""
 
 
 def _below(kind: type[Command], name: str) -> type[Command]:
@@ -128,7 +134,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF), "standard output")
     start, given = time.perf_counter(), values_of(words, kind)
     if "help" in given:
-        print(help_of(prog, kind), end="")
+        print(help_of(prog, kind))
         return 0
     from npbert.compute import keep_freed_memory, num_threads  # imported here, as help needs no NumPy
 
@@ -147,18 +153,11 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     return status
 
 
-def _say(problem: Warning | BaseException, kind: type[Command]) -> str:
-    """Return an error or a warning in the words of this command."""
-    if isinstance(problem, Fields):
-        problem.words = kind.called
-    return in_words(problem)
-
-
 def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
-    if _is_about_an_option(error, kind):
+    if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(error.what))):
         if speaks():
-            more = f"{'':<7}{prog} --help for more\n{prog}: error: {printable(_say(error, kind))}"
+            more = f"{'':<7}{prog} --help for more\n{prog}: error: {printable(str(error))}"
             tell(f"usage: {usage(prog, kind)}\n{more}")
         return 2
     if isinstance(error, OSError) and error.errno and error.filename is None:  # errors of files name them already
@@ -170,16 +169,8 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     elif not isinstance(error, USERS):
         raise error
     elif not isinstance(error, BrokenPipeError):  # otherwise the reader, such as `head`, has seen enough
-        LOGGER.error(_say(error, kind))
+        LOGGER.error(in_words(error))
     return 1
-
-
-def _is_about_an_option(error: Exception, kind: type[Command]) -> bool:
-    """True if a word or the value of an option is wrong; False if it is a line of a file."""
-    if isinstance(error, UsageError) or not isinstance(error, InputError):
-        return isinstance(error, UsageError)
-    first = error.says[0] if error.says else ""
-    return not error.where and bool(kind.called(first if isinstance(first, Setting) else Setting(error.what)))
 
 
 def _say_stopped() -> None:

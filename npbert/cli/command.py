@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
-from npbert.io.errors import InputError, Place, Setting, Wanted
-from npbert.io.settings import Settings, check_values
+from npbert.io import InputError, Place, Setting, Settings, Wanted, check_values
 
 
 class UsageError(InputError):
@@ -50,13 +49,16 @@ def is_required(entry: Entry) -> bool:
 
 @dataclass
 class Command:
-    """Base class of a command. given: the values of options that are settings of another class, by name."""
+    """Base class of a command. given: the values of options that are settings of `kind`, by name."""
 
     help: bool = switch("show this help and exit", "-h")
     quiet: bool = switch("print only results and errors: no progress, no notes", "-q")
     verbose: bool = switch("print more: the files read, and the time", "-v")
     given: dict[str, Any] = field(default_factory=dict)
 
+    kind: ClassVar[type[Settings]] = Settings
+    shared: ClassVar[dict[str, str]] = {}
+    """The settings class of `given`, and its settings with an option here: their names by title in the help."""
     commands: ClassVar[dict[str, tuple[str, str, str]]] = {}
     """Its subcommands by name: the path of the class, imported on use; the extra that it needs, if any; its line in the
     help."""
@@ -73,6 +75,9 @@ class Command:
         groups: dict[str, list[Entry]] = {"arguments": [], "options": []}
         for entry in entries_of(cls):
             groups["arguments" if "is_argument" in entry.metadata else "options"].append(entry)
+        known = {entry.name: entry for entry in entries_of(cls.kind)}
+        for title, names in cls.shared.items():
+            groups[title] = [known[name] for name in names.split() if name in known]
         return groups
 
     @classmethod

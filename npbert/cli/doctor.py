@@ -15,8 +15,7 @@ import npbert
 from npbert.cli.command import Command
 from npbert.compute import matmul, num_threads, set_num_threads
 from npbert.compute.blas import blas_threads
-from npbert.io.extras import how_to_install
-from npbert.io.messages import counted
+from npbert.io import counted, how_to_install
 
 SIZE = 1024
 """Rows and columns of both factors in the timed product: as many multiplications as in a small layer."""
@@ -71,12 +70,10 @@ def _print_extras() -> None:
     commands = import_module("npbert.cli").COMMANDS.items()
     for extra, names in packages.items():
         use = OTHER_USES.get(extra) or ", ".join(name for name, (_, needed, _) in commands if needed == extra)
-        missing = [name for name in names if not _version(name)]
         if use:
-            there = [f"{name} {_version(name)}" for name in names if name not in missing]
-            print(f"\n[{extra}], for {use}\n  {', '.join(there)}")
-        if use and missing:
-            print(f"  missing: {', '.join(missing)}; to install: {how_to_install(extra)}")
+            print(f"\n[{extra}], for {use}")
+            for name in names:
+                print(f"  {name} {_version(name) or f'is missing; to install it: {how_to_install(extra)}'}")
 
 
 def _version(package: str) -> str:

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+import io
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from npbert.cli.command import argument, switch
-from npbert.cli.options import COLUMNS, FilesCommand
-from npbert.cli.text import JSON_LINES, STANDARD_INPUT, name_of, read_array, read_lines, write_array, write_json_lines
+from npbert.cli.options import COLUMNS, FilesCommand, Row
 from npbert.data.tables import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Classify, Embed
 from npbert.inference.rerank import RERANKED, rerank
 from npbert.inference.search import PRECISIONS, at_precision
-from npbert.io.errors import at_least, one_of
-from npbert.io.files import FileError
-from npbert.io.messages import printable
-from npbert.io.settings import setting
+from npbert.io import (
+    JSON_LINES,
+    STANDARD_INPUT,
+    FileError,
+    at_least,
+    name_of,
+    one_of,
+    printable,
+    read_lines,
+    setting,
+    write_json_lines,
+    write_where_asked,
+)
+from npbert.training.tasks import TaskSettings
 
 
 @dataclass
@@ -55,15 +66,14 @@ class VectorCommand(FilesCommand):
         names = "pooling", "layer", "normalize", "max_length"
         return Embed.from_pretrained(self.folder, **{name: getattr(self, name) for name in names})
 
-    def read(self) -> tuple[Sequence[int], list[Any]]:
-        """Return the line numbers and the texts of the file."""
-        if columns := self.columns_of(None):
-            return self.read_columns(columns)
+    def read(self) -> list[Row]:
+        """Return the texts of the file, with the numbers of their lines."""
+        if self.given:
+            return self.read_columns(TaskSettings(**self.given))
         if self.input.endswith(TABLE_ENDINGS):
             wanted = "a text on each line; --text says which column to take"
             raise FileError(f"{self.input} is a table", wanted=wanted)
-        texts = read_lines(self.input)
-        return range(1, len(texts) + 1), texts
+        return [({"line": number}, text) for number, text in enumerate(read_lines(self.input), start=1)]
 
 
 @dataclass
@@ -86,19 +96,22 @@ class EmbedCommand(VectorCommand):
         wanted=one_of(PRECISIONS),
     )
 
-    shared: ClassVar = {"for a file with columns": COLUMNS}
+    shared: ClassVar = COLUMNS
     endings: ClassVar = (".npy", *JSON_LINES)
 
     def rows(self) -> Iterable[Any]:
         """The text and the vector of each line."""
-        embed = self.embed()
-        _, texts = self.read()
+        embed, texts = self.embed(), [text for _, text in self.read()]
         return zip(texts, embed(texts, batch_size=self.batch_size), strict=True)
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write the vectors, as an array or as lines."""
         if self.output.endswith(".npy"):
-            write_array(at_precision(np.array([vector for _, vector in rows]), self.precision), self.output)
+            vectors = at_precision(np.array([vector for _, vector in rows]), self.precision)
+            array = io.BytesIO()
+            np.save(array, vectors)  # into a file, it would hide the error of a full disk
+            with write_where_asked(Path(self.output)) as path:
+                path.write_bytes(array.getbuffer())
         else:
             write_json_lines(({"text": text, "vector": vector.tolist()} for text, vector in rows), self.output)
 
@@ -138,14 +151,14 @@ class SearchCommand(VectorCommand):
         """The hits of each query. Empty lines are never found."""
         embed = self.embed()
         judge = Classify.from_pretrained(self.rerank) if self.rerank else None
-        lines, texts = self.read()
+        lines = self.read()
         queries = read_lines(STANDARD_INPUT) if self.queries == (STANDARD_INPUT,) else list(self.queries)
         if not all(query.strip() for query in queries):
             raise ValueError("a query is empty: there is nothing to search for")
-        numbers = [number for number, text in enumerate(texts) if text.strip()]
-        known = [texts[number] for number in numbers]
+        numbers = [number for number, (_, text) in enumerate(lines) if text.strip()]
+        known = [lines[number][1] for number in numbers]
         if self.vectors:
-            vectors = self._read_vectors(embed, len(texts))[numbers]
+            vectors = self._read_vectors(embed, len(lines))[numbers]
         else:
             vectors = embed(known, batch_size=self.batch_size)
         count = max(RERANKED, self.top_k) if judge else self.top_k
@@ -154,7 +167,7 @@ class SearchCommand(VectorCommand):
             if judge:
                 order = rerank(judge, query, [known[hit.corpus_id] for hit in hits])[: self.top_k]
                 found = [(hits[hit.corpus_id].corpus_id, hit.score) for hit in order]
-            shown = [{"line": lines[numbers[n]], "text": known[n], "score": score} for n, score in found]
+            shown = [{**lines[numbers[n]][0], "text": known[n], "score": score} for n, score in found]
             yield {"query": query, "hits": shown}
 
     def write(self, rows: Iterable[Any]) -> None:
@@ -170,7 +183,12 @@ class SearchCommand(VectorCommand):
                 print(line if len(line) <= width else f"{line[: width - 1]}…")
 
     def _read_vectors(self, embed: Embed, count: int) -> Any:
-        vectors, shape = read_array(self.vectors), (count, embed.model.config.hidden_size)
+        try:
+            with Path(self.vectors).open("rb") as file:
+                vectors = np.lib.format.read_array(file, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise FileError(f"{self.vectors} is not an array of npbert embed --output NAME.npy: {error}") from error
+        shape = count, embed.model.config.hidden_size
         if vectors.shape != shape:
             wanted = f"wanted {shape}, one for each line of {name_of(self.input)}"
             raise FileError(f"{self.vectors} has vectors {vectors.shape}, {wanted}")

@@ -10,8 +10,7 @@ import numpy as np
 from npbert.catalogue import blocks
 from npbert.cli.command import Command, argument
 from npbert.gradcheck import COMPLEX_STEP, FINITE_DIFFERENCES, TOLERANCES, check_gradients
-from npbert.io.errors import at_least, one_of
-from npbert.io.settings import setting
+from npbert.io import at_least, one_of, setting
 from npbert.shapes import AWKWARD, Shapes
 
 _METHODS = FINITE_DIFFERENCES, COMPLEX_STEP

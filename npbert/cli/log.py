@@ -5,16 +5,15 @@ import io
 import logging
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
-from npbert.io.launcher import launched, launched_rank
-from npbert.io.messages import LOGGER, printable, quiet
+from npbert.io import LOGGER, is_quiet, launched, launched_rank, printable, quiet
 
 
 @contextmanager
-def messages_on_standard_error(say: Callable[[Warning], str] = str) -> Iterator[None]:
-    """Within it, npbert's log and all warnings are lines on standard error. say: words a warning.
+def messages_on_standard_error() -> Iterator[None]:
+    """Within it, npbert's log and all warnings are lines on standard error.
 
     Afterwards, the logging and warnings of the program are as before.
     """
@@ -25,7 +24,7 @@ def messages_on_standard_error(say: Callable[[Warning], str] = str) -> Iterator[
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default", UserWarning)  # a line for the user, even with PYTHONWARNINGS=error
-            warnings.showwarning = lambda message, *_, **__: LOGGER.warning("%s", say(message))
+            warnings.showwarning = lambda message, *_, **__: LOGGER.warning("%s", message)
             yield
     finally:
         LOGGER.removeHandler(handler)
@@ -44,6 +43,12 @@ def tell(line: str) -> None:
     """Print a line on standard error, unless it is closed."""
     with suppress(OSError):
         print(line, file=sys.stderr, flush=True)
+
+
+def note(line: str) -> None:
+    """Print a line that is not a result, unless npbert is quiet."""
+    if not is_quiet():
+        print(line, flush=True)
 
 
 def speaks() -> bool:

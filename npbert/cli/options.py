@@ -7,12 +7,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from npbert.cli.command import Command, Entry, argument, entries_of
-from npbert.cli.text import JSON_LINES, STANDARD_INPUT, check_output, name_of, read_all, write_json_lines
+from npbert.cli.command import Command, argument
 from npbert.data.tables import read_table
-from npbert.io.settings import setting
+from npbert.io import (
+    JSON_LINES,
+    STANDARD_INPUT,
+    InputError,
+    Settings,
+    check_writable,
+    name_of,
+    read_all,
+    setting,
+    write_json_lines,
+)
 from npbert.training.finetune import FinetuneSettings
-from npbert.training.settings import SETTINGS_FILE, Settings, load_settings, read_settings
+from npbert.training.settings import SETTINGS_FILE, load_settings, read_settings
 from npbert.training.tasks import TaskSettings
 
 GROUPS = {
@@ -22,38 +31,27 @@ GROUPS = {
     "optimization": "epochs steps learning_rate warmup weight_decay max_grad_norm seed",
     "weights": "class_weight sample_weight",
     "evaluation": "held_out_batches metric positive evaluate_every patience",
-    "saving and logging": "save_every log_every keep_state",
+    "saving and logging": "save_every log_every",
     "memory": "parts gradient_checkpointing",
 }
 """The settings under each title of --help."""
-COLUMNS = "text text_pair delimiter first_row"
+COLUMNS = {"for a file with columns": "text text_pair delimiter first_row"}
 """The settings of a task for the columns of a table of texts."""
 
-
-@dataclass
-class SharedCommand(Command):
-    """A command with options for the settings of a class, in groups: names by title."""
-
-    kind: ClassVar[type[Settings]] = TaskSettings
-    shared: ClassVar[dict[str, str]] = GROUPS
-
-    @classmethod
-    def groups(cls) -> dict[str, list[Entry]]:
-        """Return the groups, with the settings."""
-        known = {entry.name: entry for entry in entries_of(cls.kind)}
-        groups = super().groups()
-        for title, names in cls.shared.items():
-            groups[title] = [known[name] for name in names.split() if name in known]
-        return groups
+Row = tuple[dict[str, int], Any]
+"""The place of a text, {"line": 3} in a table or {} with a text on each line, and the text, or two."""
 
 
 @dataclass
-class SettingsCommand(SharedCommand):
+class SettingsCommand(Command):
     """A command with an option for every setting of a class, and --settings for a file of them."""
 
     settings: str = setting(
         "", "a TOML file of settings, such as a run's settings.toml; options override it", value="FILE"
     )
+
+    kind: ClassVar[type[Settings]] = TaskSettings
+    shared: ClassVar = GROUPS
 
     def read_settings(self) -> Any:
         """Return the settings: options over the file of --settings over the defaults.
@@ -65,7 +63,7 @@ class SettingsCommand(SharedCommand):
 
 
 @dataclass
-class FilesCommand(SharedCommand):
+class FilesCommand(Command):
     """A command that reads a checkpoint and text, and writes a line of JSON for each."""
 
     folder: str = argument(
@@ -76,13 +74,22 @@ class FilesCommand(SharedCommand):
     input: str = argument("FILE", "a file of text (default: standard input)", default=STANDARD_INPUT)
     output: str = setting("", "the file to write (default: standard output)", value="FILE")
 
-    shared: ClassVar = {}
+    kind: ClassVar = TaskSettings
     endings: ClassVar[Sequence[str]] = JSON_LINES
     """The possible endings of the output's name."""
 
     def run(self) -> int:
-        """Check the output, then write the results."""
-        check_output(self.output, self.input, endings=self.endings)
+        """Check the output, before the work, then write the results."""
+        if self.output:
+            path = Path(self.output)
+            check_writable(path)
+            wanted = ""
+            if path.is_file() and Path(self.input).is_file() and path.samefile(self.input):
+                wanted = "another file than the input, which would be lost"
+            elif path.suffix not in ("", *self.endings):
+                wanted = f"a name that ends in one of {', '.join(self.endings)}"
+            if wanted:
+                raise InputError(what="output", got=self.output, wanted=wanted)
         self.write(self.rows())
         return 0
 
@@ -94,31 +101,26 @@ class FilesCommand(SharedCommand):
         """Read the model, as a wrong folder is an error before texts are read, and compute a result for each text."""
         raise NotImplementedError
 
-    def model_of_run(self, kind: Any) -> tuple[Any, FinetuneSettings | None]:
-        """Return the model in the folder as a task of this kind, and the settings of the fine-tuning run there, or
-        None. The model reads as many tokens of a text as in training."""
-        path, run = Path(self.folder) / SETTINGS_FILE, None
-        if path.is_file() and command_of(path.parent) == "finetune":
-            run = load_settings(FinetuneSettings, path)
-        return kind.from_pretrained(self.folder, max_length=run.max_length if run else None), run
+    def columns(self, endings: tuple[str, ...]) -> TaskSettings | None:
+        """Return the columns of the file: the options over those of the run in the folder. None for a text on each
+        line: if no option names a column, and there is no run of npbert finetune or the file has none of `endings`."""
+        if not self.given and not self.input.endswith(endings):
+            return None
+        is_run = command_of(Path(self.folder)) == "finetune"
+        settings = load_settings(FinetuneSettings, Path(self.folder) / SETTINGS_FILE) if is_run else TaskSettings()
+        return replace(settings, **self.given) if is_run or self.given else None
 
-    def columns_of(self, run: FinetuneSettings | None, endings: tuple[str, ...] = ()) -> TaskSettings | None:
-        """Return the columns of the file: the options over those of the run. None for a text on each line: if no option
-        names a column, and there is no run with columns or the file has none of `endings`."""
-        if self.given or (run and self.input.endswith(endings)):
-            return replace(run or TaskSettings(), **self.given)
-        return None
-
-    def read_columns(self, columns: TaskSettings) -> tuple[list[int], list[Any]]:
-        """Return the number of the line where each row ends, and its text, or two, from the columns."""
+    def read_columns(self, columns: TaskSettings) -> list[Row]:
+        """Return the text, or two, of each row of the file, and the number of the line where it ends."""
         names = [name for name in (columns.text, columns.text_pair) if name]
         header, text = columns.first_row == "header", read_all(self.input)
         rows = read_table(name_of(self.input), names, delimiter=columns.delimiter, header=header, text=text)
-        return [row.place.line for row in rows], [
-            row.values[0] if len(names) == 1 else tuple(row.values) for row in rows
-        ]
+        return [({"line": place.line}, values[0] if len(values) == 1 else values) for values, place in rows]
 
 
 def command_of(folder: Path) -> str:
-    """Return the command that started the run in the folder: pretrain or finetune."""
-    return "pretrain" if "corpus" in read_settings(folder / SETTINGS_FILE) else "finetune"
+    """Return the command that started the run in the folder: pretrain or finetune, or "" without a run."""
+    path = folder / SETTINGS_FILE
+    if not path.is_file():
+        return ""
+    return "pretrain" if "corpus" in read_settings(path) else "finetune"

@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npbert.cli.command import Command, argument
-from npbert.cli.text import check_output, note
+from npbert.cli.log import note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
-from npbert.io.errors import InputError
-from npbert.io.files import check_replaceable
-from npbert.io.messages import LOGGER
-from npbert.io.settings import setting
+from npbert.io import LOGGER, InputError, check_writable, setting
 from npbert.pages.html import ICON
 from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
@@ -42,19 +39,13 @@ class ReportCommand(Command):
         first, *others = self.folders
         path = self.output or (COMPARISON_FILE if others else str(Path(first) / REPORT_FILE))
         if self.output or Path(path).parent.is_dir():
-            _check_page(path)
+            check_writable(Path(path), ICON)
         if others:
             write_comparison(self.folders, path)
         else:
             write_report(first, self.output or None)
         note(f"{path} written; open it in a browser")
         return 0
-
-
-def _check_page(path: str) -> None:
-    """Check, before the work, that a page can be written there, over nothing but an earlier page."""
-    check_output(path)
-    check_replaceable(Path(path), ICON)
 
 
 @dataclass
@@ -92,7 +83,7 @@ class PageCommand(Command):
         path = self.output or _PAGE
         if not self.output and Path(path).exists():
             raise FileExistsError(f"{path} already exists; to replace it, give --output {path}")
-        _check_page(path)
+        check_writable(Path(path), ICON)
         if self.folder is None:
             from npbert.pages.site.number import number_data  # imported here, as it reads the site's files
 

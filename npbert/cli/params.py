@@ -10,9 +10,7 @@ from typing import Any
 
 from npbert import models
 from npbert.cli.command import Command, argument, switch
-from npbert.io.errors import InputError
-from npbert.io.files import model_folder, read_json_object
-from npbert.io.messages import LOGGER
+from npbert.io import LOGGER, InputError, model_folder, read_json_object
 from npbert.models.hugging_face.config import CONFIG_FILE
 
 

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from npbert.cli.command import Command, Entry, UsageError, flag, is_required
-from npbert.io.errors import InputError
-from npbert.io.messages import did_you_mean
+from npbert.io import InputError, did_you_mean
 
 _LEFT = 26
 """Columns for the names of options in the help."""
@@ -31,9 +30,9 @@ def _kind(entry: Entry) -> str:
 
 def _names(entry: Entry) -> list[str]:
     """Return the words for an option: `-q --quiet`, `--normalize --no-normalize` or `--top-k`."""
-    short = entry.metadata.get("switch", ())
-    has_opposite = _kind(entry) == "bool" and "switch" not in entry.metadata
-    return [*short, flag(entry), *([f"--no-{flag(entry)[2:]}"] if has_opposite else [])]
+    if "switch" in entry.metadata:
+        return [*entry.metadata["switch"], flag(entry)]
+    return [flag(entry), f"--no-{flag(entry)[2:]}"] if _kind(entry) == "bool" else [flag(entry)]
 
 
 def usage(prog: str, kind: type[Command]) -> str:
@@ -56,25 +55,23 @@ def help_of(prog: str, kind: type[Command]) -> str:
     about, *below = re.split(r"\n\n(?=[a-z]+:\n)", inspect.getdoc(kind) or "", maxsplit=1)
     parts = [f"usage: {usage(prog, kind)}"]
     parts += [textwrap.fill(part, width, break_on_hyphens=False) for part in about.split("\n\n")]
-    rows = [f"  {name:<{_LEFT // 2}}{text}" for name, (*_, text) in kind.commands.items()]
-    groups = {"commands": rows}
+    groups = {"commands": [f"  {name:<{_LEFT // 2}}{text}" for name, (*_, text) in kind.commands.items()]}
     for title, entries in kind.groups().items():
         groups[title] = [_row(entry, width) for entry in entries]
     parts += ["\n".join([f"{title}:", *rows]) for title, rows in groups.items() if rows]
-    return "\n\n".join([*parts, *below, ""]).removesuffix("\n")
+    return "\n\n".join([*parts, *below])
 
 
 def _row(entry: Entry, width: int) -> str:
     """Return the names of an option and its text, from column _LEFT on."""
-    text, is_argument = entry.metadata["help"], "is_argument" in entry.metadata
-    if entry.default not in ("", (), None) and not is_argument and "switch" not in entry.metadata:
-        shown = {"True": "on", "False": "off"}.get(str(entry.default), entry.default)
-        text += f" (default: {shown})"
-    value = entry.metadata["value"]
-    left = f"  {', '.join(_names(entry))}"
-    if not is_argument:
-        name = f" {value}" if value else _KINDS[_kind(entry)][0]
+    left, text = f"  {', '.join(_names(entry))}", entry.metadata["help"]
+    if "is_argument" not in entry.metadata:
+        value, _, _ = _KINDS[_kind(entry)]
+        name = f" {entry.metadata['value']}" if entry.metadata["value"] else value
         left += f"{name} [{name.strip()} ...]" if _kind(entry) == _MANY else name
+        if "switch" not in entry.metadata and entry.default not in ("", (), None):
+            shown = {"True": "on", "False": "off"}.get(str(entry.default), entry.default)
+            text += f" (default: {shown})"
     right = textwrap.indent(textwrap.fill(text, width - _LEFT, break_on_hyphens=False), " " * _LEFT)
     return left.ljust(_LEFT) + right[_LEFT:] if len(left) < _LEFT - 1 else f"{left}\n{right}"
 
@@ -86,54 +83,43 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
     Raises: InputError for an unexpected word or a wrong value.
     """
     end = list(words).index("--") if "--" in words else len(words)
-    rest, found = list(words[:end]), []
+    groups: list[list[str]] = [[]]  # of the words before the first option, and then each option with the words after it
+    for word in words[:end]:
+        if _OPTION.match(word):
+            groups.append(list(filter(None, word.partition("=")[::2])))
+        else:
+            groups[-1].append(word)
     arguments = [entry for entry in kind.entries() if "is_argument" in entry.metadata]
     options = {name: entry for entry in kind.entries() if entry not in arguments for name in _names(entry)}
     given: dict[str, Any] = {}
-    while rest:
-        word = rest.pop(0)
-        if not _OPTION.match(word):
-            found.append(word)
-            continue
-        name, equals, text = word.partition("=")
+    rest, *of_options = groups
+    for name, *texts in of_options:
         if name not in options:
             raise UsageError(f"unknown option {name}{did_you_mean(name, options)}")
         entry = options[name]
-        if _kind(entry) == "bool":
-            if equals:
-                raise UsageError(f"{name} takes no value, and has {text!r}; wanted {name} alone")
-            given[entry.name] = not name.startswith("--no-")
-        elif equals:
-            given[entry.name] = _value(entry, [text])
-        else:
-            count = next((n for n, word in enumerate(rest) if _OPTION.match(word)), len(rest))
-            given[entry.name] = _value(entry, _taken(entry, rest, count))
-    found += words[end + 1 :]
+        given[entry.name] = _take(entry, texts) if _kind(entry) != "bool" else not name.startswith("--no-")
+        rest += texts
+    rest += words[end + 1 :]
     for entry in arguments:
-        if found:
-            given[entry.name] = _value(entry, _taken(entry, found, len(found)))
-    if found:
-        raise UsageError(f"unexpected argument{'s' * (len(found) > 1)} {' '.join(map(repr, found))}")
+        if rest:
+            given[entry.name] = _take(entry, rest)
+    if rest:
+        raise UsageError(f"unexpected argument{'s' * (len(rest) > 1)} {' '.join(map(repr, rest))}")
     return given
 
 
-def _taken(entry: Entry, words: list[str], most: int) -> list[str]:
-    """Take the texts of an entry from the front of the words: one, or if it has many, the first `most`."""
-    count = most if _kind(entry) == _MANY else min(1, most)
-    taken = words[:count]
-    del words[:count]
-    return taken
-
-
-def _value(entry: Entry, texts: list[str]) -> Any:
-    """Return the value of the texts for an entry. Raises: InputError."""
-    _, convert, wanted = _KINDS[_kind(entry)]
+def _take(entry: Entry, texts: list[str]) -> Any:
+    """Take an entry's value from the front of the texts: one, or if it has many, all. Raises: InputError."""
+    kind = _kind(entry)
+    _, convert, wanted = _KINDS[kind]
     if not texts:
         raise InputError(what=entry.name, got="", wanted=wanted)
+    taken = texts[:] if kind == _MANY else texts[:1]
+    del texts[: len(taken)]
     try:
-        value = tuple(texts) if _kind(entry) == _MANY else convert(texts[0])
+        value = tuple(taken) if kind == _MANY else convert(taken[0])
     except ValueError:
-        raise InputError(what=entry.name, got=texts[0], wanted=wanted) from None
+        raise InputError(what=entry.name, got=taken[0], wanted=wanted) from None
     if entry.metadata["wanted"]:
         entry.metadata["wanted"].check(entry.name, value)
     return value

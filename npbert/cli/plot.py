@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbert.cli.command import Command, argument
-from npbert.cli.text import check_output, note, read_texts
+from npbert.cli.log import note
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.inference import Embed, FillMask
-from npbert.io.errors import InputError, Wanted, at_least
-from npbert.io.settings import setting
+from npbert.io import InputError, Wanted, at_least, check_writable, read_texts, setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
 
@@ -60,7 +59,7 @@ class Picture(Command):
     def run(self) -> int:
         """Write it."""
         kind_of(self.output)
-        check_output(self.output)
+        check_writable(Path(self.output))
         save_figure(self.draw(), Path(self.output))
         note(f"{self.output} written")
         return 0

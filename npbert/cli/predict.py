@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from npbert.cli.command import switch
-from npbert.cli.options import COLUMNS, FilesCommand
-from npbert.cli.text import name_of, read_all, read_lines, read_texts
+from npbert.cli.options import COLUMNS, FilesCommand, Row
 from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
 from npbert.data.tables import TABLE_ENDINGS, json_rows
 from npbert.inference import Answer, Classify, FillMask, Tag
-from npbert.io.errors import at_least
-from npbert.io.settings import setting
+from npbert.io import at_least, name_of, read_all, read_lines, read_texts, setting
 
 _QUESTION = "question", "passage,context"
 _WANTED = "texts, wanted one, or two with a tab between them; for a file with more columns, give --text"
@@ -50,20 +48,19 @@ class ClassifyCommand(FilesCommand):
       npbert classify run test.tsv --output labels.jsonl
       npbert classify folder test.csv --text sentence1 --text-pair sentence2"""
 
-    shared: ClassVar = {"for a file with columns": COLUMNS}
+    shared: ClassVar = COLUMNS
 
     def rows(self) -> Iterable[Any]:
         """The labels."""
-        classify, run = self.model_of_run(Classify)
-        columns = self.columns_of(run, TABLE_ENDINGS)
-        if columns:
-            lines, texts = self.read_columns(columns)
+        classify = Classify.from_pretrained(self.folder)
+        if columns := self.columns(TABLE_ENDINGS):
+            rows = self.read_columns(columns)
         else:
-            texts = [tuple(parts) if len(parts) == 2 else parts[0] for parts in read_texts(self.input, _WANTED)]
-        for number, (text, result) in enumerate(zip(texts, classify(texts), strict=True)):
-            row = {"line": lines[number]} if columns else {}
+            rows = [({}, tuple(parts) if parts[1:] else parts[0]) for parts in read_texts(self.input, _WANTED)]
+        results: list[Any] = classify([text for _, text in rows])
+        for (place, text), result in zip(rows, results, strict=True):
             label = {"score": result} if isinstance(result, float) else result._asdict()
-            yield {**row, "text": text, **label}
+            yield {**place, "text": text, **label}
 
 
 @dataclass
@@ -85,17 +82,15 @@ class TagCommand(FilesCommand):
 
     def rows(self) -> Iterable[Any]:
         """The tags."""
-        tag, run = self.model_of_run(Tag)
-        columns = self.columns_of(run, (".conll",))
-        texts: list[Any]
+        tag, columns = Tag.from_pretrained(self.folder), self.columns((".conll",))
+        rows: list[Row]
         if columns or self.input.endswith(".conll"):
             column, text = column_number("text", columns.text if columns else "0"), read_all(self.input)
             sentences = read_conll(name_of(self.input), word_column=column, tag_column=None, text=text)
-            places, texts = [{"line": each.place.line} for each in sentences], [each.words for each in sentences]
+            rows = [({"line": sentence.place.line}, sentence.words) for sentence in sentences]
         else:
-            texts = [line.split() if self.words else line for line in read_lines(self.input)]
-            places = [{} for _ in texts]
-        for place, text, result in zip(places, texts, tag(texts), strict=True):
+            rows = [({}, line.split() if self.words else line) for line in read_lines(self.input)]
+        for (place, text), result in zip(rows, tag([text for _, text in rows]), strict=True):
             row = {**place, "text": text if isinstance(text, str) else " ".join(text)}
             row["words"] = [word._asdict() for word in result.words]
             row["entities"] = [entity._asdict() for entity in result.entities]
@@ -119,8 +114,7 @@ class AnswerCommand(FilesCommand):
 
     def rows(self) -> Iterable[Any]:
         """The answers."""
-        answer, _ = self.model_of_run(Answer)
-        asked = self._asked()
+        answer, asked = Answer.from_pretrained(self.folder), self._asked()
         answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], self.n_best)
         for (id_, question, *_), spans in zip(asked, answers, strict=True):
             row = {"question": question, "answers": [span._asdict() for span in spans]}

@@ -10,29 +10,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from npbert.cli.command import argument, switch
-from npbert.cli.evaluate import check_places, print_advice, print_table
-from npbert.cli.log import in_silence, tell
+from npbert.cli.command import UsageError, argument, switch
+from npbert.cli.evaluate import print_advice, print_table
+from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
-from npbert.cli.text import note
 from npbert.compute import num_threads
 from npbert.data.corpus import text_files
 from npbert.data.tokenizer import Tokenizer
-from npbert.inference import check_max_length
-from npbert.io.errors import InputError, Setting
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
-from npbert.io.messages import LOGGER, counted, quiet
-from npbert.models import PRESETS, load_config
+from npbert.io import FileError, InputError, Setting, counted, import_extra, quiet
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.parallel import Communicator, launch_command, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE
-from npbert.training.state_file import has_tensors
+from npbert.training.state import LENGTH, MODEL_FOLDER, STATE_FILE
 
-_WORTH_DROPPING = 1.0  # megabytes
-_FEW_KNOWN, _LOOKED_AT = 0.5, 200  # the share of unknown words, and the lines to count them in
+_LOOKED_AT = 200  # lines
 
 AnySettings = PretrainSettings | FinetuneSettings
 
@@ -49,7 +41,7 @@ class TrainCommand(SettingsCommand):
 
     shares_work: ClassVar = True
     name: ClassVar[str]
-    kind: ClassVar[type[AnySettings]]
+    kind: ClassVar[Any]
     run_class: ClassVar[Any]
 
     def run(self) -> int:
@@ -61,8 +53,6 @@ class TrainCommand(SettingsCommand):
         try:
             with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
                 share_cores(communicator)
-                if not self.resume:
-                    self._check(settings)
                 return self._train(settings, communicator)
         except Exception:
             if communicator.is_first:
@@ -85,39 +75,26 @@ class TrainCommand(SettingsCommand):
                 tell(f"\nstopped at step {run.trainer.step}; to continue: {again}")
             return 130
         print_table(numbers, run.baselines, task=getattr(run, "task", None))
-        print_advice((numbers, run.baselines))
-        if communicator.is_first:  # the others do not know its files
-            best, state = run.trainer.progress.best_step, Path(self.folder) / STATE_FILE
-            model = state.parent / MODEL_FOLDER
+        print_advice([(numbers, run.baselines)])
+        if communicator.is_first:  # the others do not know the best step
+            best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
             print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
-            megabytes = state.stat().st_size / 1e6
-            if megabytes >= _WORTH_DROPPING and has_tensors(state):
-                says = f"{state} ({megabytes:,.0f} MB) is only needed to make the run longer; to delete it:"
-                note(f"{says}\n  {_again(self.name, self.folder)} --no-keep-state")
         return 0
 
     def _settings_to_go_on_with(self) -> AnySettings:
-        path = Path(self.folder) / SETTINGS_FILE
-        if not path.is_file():
+        path, began = Path(self.folder) / SETTINGS_FILE, command_of(Path(self.folder))
+        if not began:
             raise FileError(f"{self.folder} has no run to continue: it has no {SETTINGS_FILE}")
-        changed = [name for name in self.given if name not in (*FREE, *LENGTH)]
+        changed = [name for name in self.given if name not in LENGTH]
         changed += ["settings"] * bool(self.settings)
         if changed:
             only = "only its length may change, by --steps, --epochs or --patience"
             says = f" continues with the settings in the folder: {only}; not by "
-            raise InputError((Setting("resume"), says, Setting(changed[0])))
-        began = command_of(path.parent)
+            raise UsageError((Setting("resume"), says, Setting(changed[0])))
         if began != self.name:
             raise FileError(f"{self.folder} has a run of another command; to continue it: {_again(began, self.folder)}")
         no_steps = {"steps": 0} if "epochs" in self.given else {}  # epochs replace an earlier number of steps
-        settings = load_settings(self.kind, path, **{**no_steps, **self.given})
-        check_places(settings, path, ("corpus", "vocabulary", "train", "held_out", "model"))
-        return settings
-
-    def _check(self, settings: Any) -> None:
-        """Raise InputError for settings that do not fit together, before the texts are read."""
-        if settings.model not in PRESETS and Path(settings.model).is_dir() and "max_length" in self.given:
-            check_max_length(settings.max_length, load_config(settings.model))
+        return load_settings(self.kind, path, **{**no_steps, **self.given})
 
 
 def _again(command: str, folder: str, processes: int = 1) -> str:
@@ -140,19 +117,16 @@ class PretrainCommand(TrainCommand):
     kind: ClassVar = PretrainSettings
     run_class: ClassVar = Pretraining
 
-    def _check(self, settings: Any) -> None:
-        """Also raise InputError for a vocabulary that knows no word of the corpus, and warn if it knows few."""
-        super()._check(settings)
+    def read_settings(self) -> Any:
+        """Also raise InputError for a vocabulary that knows no word in the first lines of the corpus."""
+        settings = super().read_settings()
         tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
         with text_files(Path(settings.corpus[0]))[0].open(encoding="utf-8", errors="replace") as file:
             lines = list(islice(file, _LOOKED_AT))
-        ids = [number for text in tokenizer.encode(lines) for number in text.ids[1:-1]]
-        share = ids.count(tokenizer.unk_id) / max(1, len(ids))
-        if share == 1:
+        if all(number == tokenizer.unk_id for text in tokenizer.encode(lines) for number in text.ids[1:-1]):
             wanted = "a vocabulary with words of the corpus; npbert vocab makes one"
             raise InputError(what="vocabulary", got=settings.vocabulary, wanted=wanted)
-        if share > _FEW_KNOWN:
-            LOGGER.warning("the vocabulary %s lacks %.0f%% of the words", settings.vocabulary, 100 * share)
+        return settings
 
 
 @dataclass

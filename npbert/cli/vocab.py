@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from npbert.cli.command import Command, argument, switch
 from npbert.data.corpus import text_files
 from npbert.data.learn_vocabulary import COUNT
 from npbert.data.tokenizer import Tokenizer
-from npbert.io.errors import Wanted
-from npbert.io.messages import counted
-from npbert.io.settings import setting
+from npbert.io import Wanted, counted, setting
 
 
 @dataclass
@@ -30,8 +27,6 @@ class VocabCommand(Command):
     min_frequency: int = setting(2, "leave out pieces that are rarer than this", wanted=COUNT)
     cased: bool = switch("keep capital letters and accents")
     overwrite: bool = switch("replace a vocabulary in FOLDER")
-
-    also_called: ClassVar = {"vocab_size": "size"}
 
     def run(self) -> int:
         """Write the tokenizer."""

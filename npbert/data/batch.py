@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,8 +14,7 @@ from npbert.core.checks import check_integers
 from npbert.display import titled
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
-_NUMBERS = ("labels", "sample_weight")
-"""Targets that may be floats."""
+_MAY_BE_FLOATS = ("labels", "sample_weight")
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
@@ -64,30 +62,31 @@ class Batch(_Named):
 
     def __post_init__(self) -> None:
         self.names = {}
-        self.input_ids = _integers("input_ids", self.input_ids)
-        shape = self.input_ids.shape
-        if 0 in shape:
-            raise ValueError(f"input_ids has shape {shape}, wanted at least one token")
-        if len(shape) not in (2, 3):
-            raise ValueError(f"input_ids has shape {shape}, wanted (B, T), or (B, C, T) for multiple choice")
+        ids = self.input_ids = _numbers("input_ids", self.input_ids)
+        if ids.ndim not in (2, 3) or not ids.size:
+            wanted = "(B, T), or (B, C, T) for multiple choice, with at least one token"
+            raise ValueError(f"input_ids has shape {ids.shape}, wanted {wanted}")
         types, mask = self.token_type_ids, self.attention_mask
-        self.token_type_ids = np.zeros_like(self.input_ids) if types is None else _integers("token_type_ids", types)
-        if self.token_type_ids.shape != shape:
-            raise ValueError(f"token_type_ids has shape {self.token_type_ids.shape}, wanted {shape}, as input_ids")
-        self.attention_mask = np.ones_like(self.input_ids) if mask is None else np.asarray(mask)
-        _check_mask(self.attention_mask, shape)
-        self._check_targets(shape[0])
-
-    def _check_targets(self, count: int) -> None:
-        """Turn the targets of `count` sequences into arrays."""
-        targets = {name: value for name, value in vars(self).items() if name not in _INPUTS and value is not None}
-        for name, values in targets.items():
-            array = np.asarray(values) if name in _NUMBERS else _integers(name, values)
-            if array.dtype.kind not in "iuf":
-                raise TypeError(f"{name} has dtype {array.dtype}, wanted integers or floats")
-            if (array.shape[:1] if name == "labels" else array.shape) != (count,):
-                raise ValueError(f"{name} has shape {array.shape}, wanted one for each of the {count} sequences")
-            setattr(self, name, array)
+        self.token_type_ids = np.zeros_like(ids) if types is None else _numbers("token_type_ids", types)
+        self.attention_mask = np.ones_like(ids) if mask is None else _numbers("attention_mask", mask)
+        for name in _INPUTS:
+            if getattr(self, name).shape != ids.shape:
+                raise ValueError(f"{name} has shape {getattr(self, name).shape}, wanted {ids.shape}, as input_ids")
+        wrong = (self.attention_mask != 0) & (self.attention_mask != 1)
+        if wrong.any():
+            found = self.attention_mask[wrong][0]
+            raise ValueError(f"attention_mask has a {found}, wanted only 1 (real) and 0 (padding)")
+        is_empty = ~self.attention_mask.any(axis=-1)
+        if is_empty.any():
+            where = ", ".join(map(str, np.argwhere(is_empty)[0].tolist()))
+            raise ValueError(f"attention_mask[{where}] is all 0, wanted at least one real token")
+        for name, values in vars(self).items():
+            if name not in _INPUTS and values is not None:
+                array = _numbers(name, values)
+                if (array.shape[:1] if name == "labels" else array.shape) != ids.shape[:1]:
+                    wanted = f"one for each of the {len(ids)} sequences"
+                    raise ValueError(f"{name} has shape {array.shape}, wanted {wanted}")
+                setattr(self, name, array)
 
     def grouped(self, count: int) -> Batch:
         """Return (B·C, T) as (B, C, T): each `count` neighbours become a group of C sequences.
@@ -106,26 +105,22 @@ class Batch(_Named):
     def __repr__(self) -> str:
         """Show shapes and dtypes, and the first texts if the batch has `names` for their tokens."""
         real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
-        arrays = {name: array for name, array in vars(self).items() if isinstance(array, np.ndarray)}
+        arrays = {name: array for name, array in vars(self).items() if array is not None}
         rows = [f"{name}: {array.dtype} {array.shape}" for name, array in arrays.items()]
+        texts = list(np.ndindex(self.input_ids.shape[:-1])) if self.names else []
+        rows += ["shown here: the first texts"] if len(texts) > _MOST_TEXTS else []
         title = f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:"
-        if not self.names:
-            return titled(title, *rows)
-        texts = [self._text(index) for index in islice(np.ndindex(self.input_ids.shape[:-1]), _MOST_TEXTS)]
-        rows += ["shown here: the first texts"] if len(texts) < places // self.input_ids.shape[-1] else []
-        return titled(title, *rows, *texts)
+        return titled(title, *rows, *map(self._text, texts[:_MOST_TEXTS]))
 
     def _text(self, index: tuple[int, ...]) -> str:
         """Return the tokens of a sequence, each with its target, and the labels of the sequence."""
-        targets: Any = np.full(self.input_ids.shape, IGNORED)
+        is_real = self.attention_mask[index] != 0
+        ids, targets = self.input_ids[index][is_real], np.full(is_real.sum(), IGNORED)
         if self.labels is not None and self.labels.shape == self.input_ids.shape:
-            targets = self.labels
-        columns = [array[index][:_MOST_TOKENS].tolist() for array in (self.input_ids, self.attention_mask, targets)]
+            targets = self.labels[index][is_real]
+        shown = " ".join(map(self._token, ids[:_MOST_TOKENS].tolist(), targets.tolist()))
         whole = {name: array for name, array in vars(self).items() if np.ndim(array) == 1}
         said = ", ".join(f"{name} {array[index[0]]}" for name, array in whole.items())
-        shown = " ".join(
-            self._token(number, target) for number, is_real, target in zip(*columns, strict=True) if is_real
-        )
         return f"{shown}  ->  {said}" if said else shown
 
     def _token(self, number: int, target: float) -> str:
@@ -168,26 +163,10 @@ def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int, *, name: str =
     return array
 
 
-def _integers(name: str, values: Array) -> Array:
+def _numbers(name: str, values: Any) -> Array:
+    """Return an array of integers; of floats, too, where a target may be one; of truth values, too, for a mask."""
     array = np.asarray(values)
-    if array.size:  # NumPy makes an empty list a float array; Batch reports it
-        check_integers(array, name=name)
+    is_float, is_truth = array.dtype.kind == "f" and name in _MAY_BE_FLOATS, array.dtype.kind == "b"
+    if array.size and not is_float and not (is_truth and name == "attention_mask"):
+        check_integers(array, name=name)  # NumPy makes an empty list a float array
     return array
-
-
-def _check_mask(mask: Array, shape: tuple[int, ...]) -> None:
-    """Raise unless `mask` is an attention mask of that shape, with a real token in every sequence.
-
-    The dtype check refuses an additive mask of floats.
-    """
-    if mask.dtype.kind != "b":
-        check_integers(mask, name="attention_mask")
-    if mask.shape != shape:
-        raise ValueError(f"attention_mask has shape {mask.shape}, wanted {shape}")
-    wrong = (mask != 0) & (mask != 1)
-    if wrong.any():
-        raise ValueError(f"attention_mask has a {mask[wrong][0]}, wanted only 1 (real) and 0 (padding)")
-    is_empty = ~mask.any(axis=-1)
-    if is_empty.any():
-        where = ", ".join(map(str, np.argwhere(is_empty)[0].tolist()))
-        raise ValueError(f"attention_mask[{where}] is all 0, wanted at least one real token")

@@ -1,7 +1,7 @@
 """Tables of labelled text: TSV, CSV and JSON lines, with errors that give file and line."""
 
 import csv
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,9 +38,9 @@ def read_table(
     header: the first line names the columns even if they are given as numbers.
     text: the content of the file, if it is already read; `path` is then only a name.
 
-    Raises: FileError that gives file and line for a row with too few columns, or of a CSV with more or fewer than the
-    first, or a line that is not a JSON object, and for a column that there is not, an empty file, or text that is not
-    UTF-8; ValueError for another delimiter; OSError.
+    Raises: FileError that gives file and line for a row without one of the columns, or of a CSV with more or fewer than
+    the first, or a line that is not a JSON object, and for an empty file, or text that is not UTF-8; ValueError for
+    another delimiter; OSError.
     """
     DELIMITER.check("delimiter", delimiter)
     text, path, ending = read_text(Path(path)) if text is None else text, str(path), Path(path).suffix
@@ -48,54 +48,12 @@ def read_table(
         rows = json_rows(path, text, columns)
     else:
         by = DELIMITERS[delimiter or ("comma" if ending == ".csv" else "tab")]
-        rows = list(_delimited_rows(path, text, columns, by, header=header))
+        header = header or not all(map(str.isdigit, columns))
+        cells = _cells(path, text, by, header=header)
+        rows = [_chosen(each, columns, place, "" if "1" in each else _OTHER_DELIMITER) for each, place in cells]
     if not rows:
         raise FileError(f"{path} is empty, wanted rows")
     return rows
-
-
-def _delimited_rows(path: str, text: str, columns: Sequence[str], by: str, *, header: bool) -> Iterator[TableRow]:
-    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # for the whole process: never reduced
-    dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}
-    reader = csv.reader((f"{line}\n" for line in lines), strict=True, **dialect)
-    numbers = list(map(int, columns)) if not header and all(map(str.isdigit, columns)) else None
-    width = 0
-    try:
-        for cells in filter(None, reader):
-            place = Place(path, reader.line_num)
-            width = width or len(cells)
-            if numbers is None:
-                numbers = [_number_of(column, cells, place) for column in columns]
-            elif len(cells) <= max(numbers):
-                wanted = f"at least {max(numbers) + 1}"
-                raise FileError(counted(len(cells), "column"), wanted=wanted, where=place, hint=_OTHER_DELIMITER)
-            elif by != "\t" and len(cells) != width:
-                hint = f"put a value with {by} in it in quotes"
-                raise FileError(counted(len(cells), "column"), wanted=f"{width}, as above", where=place, hint=hint)
-            else:
-                yield TableRow(tuple(cells[number] for number in numbers), place)
-    except csv.Error as error:
-        raise FileError(str(error), where=Place(path, reader.line_num)) from error
-
-
-def _number_of(column: str, header: list[str], place: Place) -> int:
-    if column.isdigit():
-        return int(column)
-    name = _one_of(column, header)
-    if name is None:
-        says, hint = f"column {_named(column)} is missing", _OTHER_DELIMITER if len(header) == 1 else ""
-        raise FileError(says, wanted=f"one of {listed(header)}", where=place, hint=hint)
-    return header.index(name)
-
-
-def _one_of(column: str, names: Container[str]) -> str | None:
-    """Return the name in the file that `column` means."""
-    return next((name for name in (column, *column.split(",")) if name in names), None)
-
-
-def _named(column: str) -> str:
-    return " or ".join(map(repr, column.split(",")))
 
 
 def json_rows(path: str, text: str, columns: Sequence[str], *, hint: str = "") -> list[TableRow]:
@@ -103,21 +61,47 @@ def json_rows(path: str, text: str, columns: Sequence[str], *, hint: str = "") -
     rows = []
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
-            place = Place(path, number)
-            cells = parse_json(line, path, line=number)
-            rows.append(TableRow(_values(cells, columns, place, hint), place))
+            place, cells = Place(path, number), parse_json(line, path, line=number)
+            if not isinstance(cells, dict):
+                raise FileError(f"it is a JSON {type(cells).__name__}", wanted="an object", where=place, hint=hint)
+            rows.append(_chosen(cells, columns, place, hint))
     return rows
 
 
-def _values(cells: Any, columns: Sequence[str], place: Place, hint: str) -> tuple[str, ...]:
-    known = {name: value for name, value in cells.items() if value is not None} if isinstance(cells, dict) else {}
-    names = [_one_of(column, known) for column in columns]
-    missing = [_named(column) for column, name in zip(columns, names, strict=True) if name is None]
-    if missing:
-        says = f"wanted a JSON object with {', '.join(missing)}"
-        raise FileError(f"{says}; it has {listed(known)}" if known else says, where=place, hint=hint)
-    found = [known[name] for name in names if name is not None]
-    for name, value in zip(names, found, strict=True):
-        if isinstance(value, list | dict):
+def _cells(path: str, text: str, by: str, *, header: bool) -> Iterator[tuple[dict[str, str], Place]]:
+    """Yield the cells of each row, by the names in the `header` and by their numbers."""
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # for the whole process: never reduced
+    dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}
+    reader = csv.reader((f"{line}\n" for line in lines), strict=True, **dialect)
+    width, names = 0, list[str]()
+    try:
+        for row in filter(None, reader):
+            place = Place(path, reader.line_num)
+            width = width or len(row)
+            if header and not names:
+                names = row
+                continue
+            if by != "\t" and len(row) != width:
+                hint = f"put a value with {by} in it in quotes"
+                raise FileError(counted(len(row), "column"), wanted=f"{width}, as above", where=place, hint=hint)
+            by_number = {str(number): cell for number, cell in enumerate(row)}
+            yield {**dict(zip(names, row, strict=False)), **by_number}, place
+    except csv.Error as error:
+        raise FileError(str(error), where=Place(path, reader.line_num)) from error
+
+
+def _chosen(cells: Mapping[str, Any], columns: Sequence[str], place: Place, hint: Sentence) -> TableRow:
+    """Return the values in `columns`. A column may have several names with commas, one of them in the row."""
+    known = {name: value for name, value in cells.items() if value is not None}
+    values = []
+    for column in columns:
+        name = next((name for name in (column, *column.split(",")) if name in known), None)
+        if name is None:
+            says = f"column {' or '.join(map(repr, column.split(',')))} is missing"
+            names = [name for name in known if not name.isdigit()] or known
+            raise FileError(says, wanted=f"one of {listed(names)}", where=place, hint=hint)
+        if isinstance(known[name], list | dict):
             raise FileError(f"{name!r} is a list or an object, wanted a text or a number", where=place)
-    return tuple(map(str, found))
+        values.append(str(known[name]))
+    return TableRow(tuple(values), place)

@@ -88,8 +88,8 @@ def _loses_digits(form: Form, inputs: list[Any]) -> bool:
     case = Case(form, inputs, None)
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
         ys = case.outputs()
-        rights = decimals(case, tuple(map(np.ones_like, ys)), backward=False).y
-        pairs = [(y, right.astype(float)) for y, right in zip(ys, rights, strict=True)]
+        run, _ = decimals(case, tuple(map(np.ones_like, ys)), backward=False)
+        pairs = [(y, right.value.astype(float)) for y, right in zip(ys, run.y.values(), strict=True)]
         return any(np.abs(y - right).max(initial=0) > _LOST * np.abs(right).max(initial=0) for y, right in pairs)
     return False
 

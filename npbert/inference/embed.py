@@ -18,9 +18,10 @@ from npbert.io.errors import InputError, one_of
 from npbert.io.files import model_folder
 from npbert.models import BertModel
 from npbert.models.packed_batch import PackedBatch, Reads
-from npbert.models.sentence_vectors import pooling_layer
+from npbert.models.pooling import POOLINGS as OF_TOKENS
+from npbert.models.pooling import TextPooling
 
-POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens", "pooler")
+POOLINGS = (*OF_TOKENS, "pooler")
 
 
 class Embed(Task):
@@ -163,8 +164,4 @@ class Embed(Task):
         h = self.model.encode(packed) if self._is_last else self.model.hidden_rows(packed, {self._number})[self._number]
         if self.pooling == "pooler":
             return self.model.pool(h, packed)
-        pooling = pooling_layer(self.pooling)
-        if pooling is None:
-            return h[packed.first]
-        vectors: Array = pooling(h, packed.sequences)[packed.unsorted]
-        return vectors
+        return TextPooling(self.pooling)(h, packed)

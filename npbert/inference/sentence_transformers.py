@@ -7,6 +7,7 @@ from npbert.data.tokenizer_config import read_length
 from npbert.io.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
 from npbert.io.messages import warn
 from npbert.models import load_config
+from npbert.models.pooling import POOLINGS
 
 MODULES_FILE = "modules.json"
 _TRANSFORMER_FILE, _WHOLE_FILE = "sentence_bert_config.json", "config_sentence_transformers.json"
@@ -18,7 +19,6 @@ _POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in 
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-_KNOWN_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens")
 
 
 def read_sentence_settings(folder: Path, *, is_chosen: bool) -> tuple[Path, dict[str, Any]]:
@@ -102,7 +102,7 @@ def _pooling(path: Path, missing: list[str]) -> str:
     stored = read_json_object(path)
     modes = stored.get("pooling_mode", [new for old, new in _POOLINGS.items() if stored.get(old)] or "mean")
     names = list(map(str, modes if isinstance(modes, list) else [modes]))
-    if names not in [[name] for name in _KNOWN_POOLINGS]:
+    if names not in [[name] for name in POOLINGS]:
         missing.append(f"{path}: npbert does not support the pooling {' + '.join(names)}")
     if stored.get("include_prompt") is False:
         missing.append(f"{path}: npbert cannot exclude a prompt from the pooling")

@@ -1,7 +1,9 @@
 """Errors with fields, worded by Python, the command line and lists in their own terms."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -35,13 +37,23 @@ Words = Callable[[Setting | Place], str]
 
 Sentence = str | tuple[str | Setting | Place, ...]
 
-
 _NOTHING = ("''", "()")
+_words: ContextVar[Words] = ContextVar("words", default=str)
+
+
+@contextmanager
+def worded_by(words: Words) -> Iterator[None]:
+    """Within it, new errors and warnings are in the words of this front end."""
+    before = _words.set(words)
+    try:
+        yield
+    finally:
+        _words.reset(before)
 
 
 @dataclass(eq=False, repr=False)
 class Fields(Exception):  # noqa: N818  # those below are errors and warnings
-    """The base of errors and warnings with fields. str() words them for Python, or by `words` for another front end.
+    """The base of errors and warnings with fields, in the words of the front end (`worded_by`).
 
     what: the name of an argument or a setting   got: its value   wanted: the expected value
     says: a sentence instead of "what is got"   where: the file and the line
@@ -54,28 +66,22 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
     wanted: str = ""
     where: Place | str = ""
     hint: Sentence = ""
-    words: Words = str
 
     def __post_init__(self) -> None:
-        self.args = (str(self),)
-
-    def __str__(self) -> str:
+        words = _words.get()
         got = repr(self.got) if isinstance(self.got, str) else str(self.got)
-        said = self._said(self.says or (Setting(self.what), f" is {'missing' if got in _NOTHING else got}"))
-        if where := self._said((self.where,)):
+        said = _sentence(self.says or (Setting(self.what), f" is {'missing' if got in _NOTHING else got}"), words)
+        if where := _sentence((self.where,), words):
             said = f"{where}: {said}"
         if self.wanted:
             said += f", wanted {self.wanted}"
-        if self.hint and all(isinstance(part, str) or self.words(part) for part in self.hint):
-            said += f"; {self._said(self.hint)}"
-        return said
+        if self.hint and all(isinstance(part, str) or words(part) for part in self.hint):
+            said += f"; {_sentence(self.hint, words)}"
+        self.args = (said,)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle only the sentence, as `words` is a function."""
-        return type(self), (str(self),)
 
-    def _said(self, sentence: Sentence) -> str:
-        return "".join(part if isinstance(part, str) else self.words(part) or str(part) for part in sentence)
+def _sentence(sentence: Sentence, words: Words) -> str:
+    return "".join(part if isinstance(part, str) else words(part) or str(part) for part in sentence)
 
 
 class InputError(Fields, ValueError):

@@ -96,24 +96,19 @@ def _unfinished_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def check_writable(path: Path) -> None:
-    """Check, before the work, that a file can be written to `path`.
+def check_writable(path: Path, mark: str = "") -> None:
+    """Check, before the work, that a file can be written to `path`, or a pipe or a device.
 
-    Raises: OSError if it is a folder, its folder does not exist, or is not writable.
+    Raises: OSError if it is a folder, its folder does not exist, or is not writable; FileExistsError if it is a file
+    without `mark` in its beginning, as it is not npbert's, and would be lost.
     """
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if path.exists() and not path.is_file():
-        code = errno.EISDIR if path.is_dir() else 0 if os.access(path, os.W_OK) else errno.EACCES
-        if code:
-            raise OSError(code, os.strerror(code), str(path))
         return
     with naming(path), _unfinished_folder(path) as folder:
         (folder / path.name).touch()
-
-
-def check_replaceable(path: Path, mark: str) -> None:
-    """Raise FileExistsError if `path` is a file without `mark` in its beginning, as it is not npbert's, and would be
-    lost."""
-    if path.is_file():
+    if path.is_file() and mark:
         with path.open("rb") as file:
             begin = file.read(2**16)
         if begin and mark.encode() not in begin:

@@ -59,8 +59,7 @@ def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str,
     at_most: the most rows with the same names that a picture needs. Of more, the last one in each of so many equal
     parts of the steps is read, with a warning.
 
-    Raises: FileError with file and line for a line that is not a row, or has a whole number of more than 64 bits;
-    OSError.
+    Raises: FileError with file and line for a line that is not a row; OSError.
     """
     rows = list(_rows(path))
     if at_most is None or len(rows) <= at_most:
@@ -80,17 +79,10 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             if not line.endswith(b"\n"):
                 return
             try:
-                row = json.loads(line, parse_int=_whole_number)
+                row = json.loads(line)
                 yield {"step": int(row.pop("step")), **row}
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError) as error:
                 raise FileError(f"{path}, line {number} is not a row of numbers with its step") from error
-
-
-def _whole_number(text: str) -> int:
-    number = int(text)
-    if abs(number) >= 2**63:
-        raise OverflowError
-    return number
 
 
 def finite_or_null(value: Any) -> Any:

@@ -97,34 +97,18 @@ def in_words(error: BaseException) -> str:
 
 
 _MEANT = {  # names in other programs, with underscores
-    "bs": "batch_size",
-    "check": "gradcheck",
-    "clip": "max_grad_norm",
     "dev": "held_out",
-    "encode": "embed",
-    "eval": "held_out evaluate",
+    "eval": "evaluate",
     "gradient_accumulation_steps": "parts",
     "grad_accum": "parts",
-    "k": "top_k",
     "lr": "learning_rate",
     "max_seq_length": "max_length",
     "max_steps": "steps",
     "mlm_probability": "mask_probability",
-    "ner": "tag",
     "num_train_epochs": "epochs",
     "per_device_train_batch_size": "batch_size",
-    "predict": "classify",
-    "qa": "answer",
-    "seq_length": "max_length",
-    "test": "held_out evaluate",
-    "tokenizer": "vocabulary vocab",
     "train": "finetune",
-    "valid": "held_out",
-    "validation": "held_out",
-    "validation_data": "held_out",
     "validation_split": "held_out",
-    "weights": "sample_weight class_weight",
-    "vocab_size": "size",
     "wd": "weight_decay",
 }
 
@@ -133,9 +117,9 @@ def closest(name: str, known: Iterable[str]) -> str | None:
     """Return the known name closest to `name`, or None. Case, and - or _, do not matter."""
     by_key = {_key(other): other for other in known}
     key = _key(name)
-    meant = [other for other in _MEANT.get(key, "").split() if other in by_key]
-    begun = [other for other in by_key if key in other.split("_")]
-    found = meant or difflib.get_close_matches(key, by_key, n=1) or begun
+    found = [other for other in by_key if other == _MEANT.get(key)]
+    found += difflib.get_close_matches(key, by_key, n=1)
+    found += [other for other in by_key if key in other.split("_")]
     return by_key[found[0]] if found else None
 
 

@@ -6,15 +6,15 @@ import io
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TextIO
+from typing import TextIO
 
 from npbert.io.files import FileError, read_text
 from npbert.io.messages import printable
-from npbert.learn.attempt import Failure, failure_of, load
 from npbert.learn.exercise import Exercise, Part
+from npbert.learn.failure import Failure, failure_of, load
 from npbert.learn.judge import judge
 from npbert.learn.source import definitions
-from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, paragraphs
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
 
 MOST_PRINTED = 2000
 _AGAIN = "The original file has it. To start again, rename your file and run `npbert learn`."
@@ -29,8 +29,7 @@ class Printed(io.StringIO):
         self.copy = copy
 
     def write(self, text: str) -> int:
-        room = MOST_PRINTED - self.tell()
-        kept = text if len(text) <= room else f"{text[:room]} …" if room > 0 else ""
+        kept = text[: max(0, MOST_PRINTED - self.tell())]
         super().write(kept)
         if self.copy is not None and kept:
             self.copy.write(kept)
@@ -64,29 +63,18 @@ def _judged(exercise: Exercise, path: Path, mends: bool) -> Verdict:
         return module.verdict
     names = [part.name for part in exercise.parts]
     for number, part in enumerate(exercise.parts):
-        verdict = _lost(exercise, part, module, text, path) or _of_part(exercise, part, module, path, mends)
+        verdict = _lost(exercise, part, module, text, path)
+        if verdict is None:
+            try:
+                verdict = judge(part, getattr(module, part.name), mends=mends)
+            except Exception as error:  # the result cannot be compared
+                verdict = failure_of(error, str(path)).verdict
         if verdict is not None:
             is_named = len(names) == 1 or part.name in verdict.says
             says = verdict.says if is_named else f"{part.name}: {verdict.says}"
             so_far = f"{', '.join(names[:number])} is right." if number else ""
             return replace(verdict, says=says, part=part.name).because_of(so_far)
-    remarks = [part.remarks(getattr(module, part.name)) for part in exercise.parts]
-    return Verdict(because=paragraphs(*remarks), status=RIGHT)
-
-
-def _of_part(exercise: Exercise, part: Part, module: ModuleType, path: Path, mends: bool) -> Verdict | None:
-    """Return the verdict on one part, or None if it is right."""
-    try:
-        return judge(part, getattr(module, part.name), mends=mends)
-    except NotImplementedError as error:
-        what = part.name if len(exercise.parts) > 1 else "It"
-        line = failure_of(error, str(path)).line or error.args[0]
-        left = f"is left in line {line}" if line else "is left"
-        return Verdict(
-            f"{what} is not finished: the `raise NotImplementedError` {left}.", "Replace that line by your code."
-        )
-    except Exception as error:  # the result cannot be compared
-        return failure_of(error, str(path)).verdict
+    return Verdict(status=RIGHT)
 
 
 def _lost(exercise: Exercise, part: Part, module: ModuleType, text: str, path: Path) -> Verdict | None:
@@ -96,22 +84,22 @@ def _lost(exercise: Exercise, part: Part, module: ModuleType, text: str, path: P
     if thing is None or (is_class and not isinstance(thing, type)):
         kind = "class" if is_class else "function" if callable(part.right) else "name"
         return Verdict(f"The {kind} {part.name} is missing in {path.name}.", again)
-    lost = definitions(exercise.source()).keys() - definitions(text)
+    lost = definitions(exercise.source).keys() - definitions(text)
     methods = [name.partition(".")[2] for name in lost if name.startswith(f"{part.name}.")]
     return Verdict(f"{part.name} has lost its {methods[0]}.", again) if methods else None
 
 
 def is_begun_in(exercise: Exercise, text: str) -> bool:
     """True if any blank differs from the original file. Raises: SyntaxError."""
-    given, made = definitions(text), definitions(exercise.source())
+    given, made = definitions(text), definitions(exercise.source)
     return any(name not in given or _code_of(given[name]) != _code_of(made[name]) for name in exercise.blanks)
 
 
 def _code_of(node: ast.stmt) -> str:
     """Return the code without docstrings and comments."""
-    has_docstring = isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None
-    body: Any = node.body[1:] if has_docstring else [node]  # type: ignore[attr-defined]
-    return "\n".join(map(ast.dump, body))
+    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
+        return "\n".join(map(ast.dump, node.body[1:]))
+    return ast.dump(node)
 
 
 def _syntax(error: SyntaxError, path: Path) -> Verdict:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.io.messages import did_you_mean
-from npbert.learn.source import imports_of
+from npbert.learn.source import import_of
 
 IN_NUMPY = {
     "sum_rows": "sum_rows(x) is x.sum(axis=0)",
@@ -62,31 +62,32 @@ _ADVICE = {
 """The advice for each pattern of an error."""
 
 
-def advised(advice: Mapping[str, str], said: str) -> str:
-    """Return the first text of `advice` with a pattern in `said`, or "". A \\1 in it is the pattern's group.
+def help_with(error: BaseException, said: str, variables: Mapping[str, Any], advice: Mapping[str, str]) -> str:
+    """Return advice, or "".
 
-    said: a line with the kind and message of an exception, then its line of code, then shapes
+    said: a line with the kind and message of an exception, then its line of code, then shapes. variables: those visible
+    at the line. advice: of the exercise, by a pattern of `said`; a \\1 in it is the pattern's group.
     """
+    if text := _advised(advice, said):
+        return text
+    if isinstance(error, NameError) and not isinstance(error, UnboundLocalError) and error.name:
+        return _missing(error.name, error, variables)
+    if text := _advised(_ADVICE, said):
+        return text
+    return _no_attribute(error) if isinstance(error, AttributeError) else ""
+
+
+def _advised(advice: Mapping[str, str], said: str) -> str:
+    """Return the first text with a pattern in `said`, or ""."""
     found = ((re.search(pattern, said), text) for pattern, text in advice.items())
     return next((match.expand(text) for match, text in found if match), "")
 
 
-def help_with(error: BaseException, said: str, variables: dict[str, Any]) -> str:
-    """Return advice, or "". said: as for `advised`. variables: those visible at the line."""
-    if isinstance(error, NameError) and not isinstance(error, UnboundLocalError) and error.name:
-        return _missing(error.name, error, variables)
-    if advice := advised(_ADVICE, said):
-        return advice
-    return _no_attribute(error) if isinstance(error, AttributeError) else ""
-
-
-def _missing(name: str, error: BaseException, variables: dict[str, Any]) -> str:
-    plain, imports = IN_NUMPY.get(name, ""), imports_of(name)
-    if imports:
-        says = f"Write `{imports[0]}` at the top of the file"
-        return f"{says}, or write it out: {plain}." if plain else f"{says}."
-    if plain:
-        return f"It is a helper of the library: {plain}."
+def _missing(name: str, error: BaseException, variables: Mapping[str, Any]) -> str:
+    if name in IN_NUMPY:
+        return f"It is a helper of the library: {IN_NUMPY[name]}."
+    if line := import_of(name):
+        return f"Write `{line}` at the top of the file."
     known = list(variables)
     for frame, _ in traceback.walk_tb(error.__traceback__):
         known += frame.f_globals

@@ -1,14 +1,14 @@
 """Exercise: a task as data. Part: a class or function of it, with its numbers."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,38 +63,36 @@ def returned(found: Any, what: str = "the gradient") -> Array:
     return np.asarray(found)
 
 
-@dataclass(frozen=True, kw_only=True)
+def in_one_row(arrays: Iterable[Any]) -> Array:
+    """Return all their numbers in one array."""
+    return np.concatenate([np.ravel(array) for array in arrays])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Part:
     """A class or a function of the library with lines for the learner to write.
 
-    right: the library's. method: of the class. asked: the docstring that replaces the one with the answer. given: the
-    number of statements that stay; None: those that take from the tape and check dy. without: methods that the file
-    leaves out.
+    right: the library's. method: of the class. given: the least number of its statements that stay; those that take
+    from the tape and check dy always do. without: methods that the file leaves out.
 
-    run(thing, seed): the numbers of `thing`, step by step, by names for the learner. seeds: two for each of
-    `VARIATIONS`, with different sizes. fixed: the numbers that are right unless given code is changed. tolerance:
-    relative to the largest number of an array.
+    numbers(thing, seed): the numbers of `thing`, step by step, by names for the learner. seeds: two for each of
+    `VARIATIONS`, with different sizes. tolerance: relative to the largest number of an array. is_mended: whether to
+    search the edit that makes a wrong answer right.
 
-    plain: the source of a right answer in small steps. reasons: the reason of the right formula, by its result. advice:
-    for errors, chosen by `advised`. prove(thing): a mistake besides the numbers. remarks(thing): notes on a right
-    answer. is_mended: whether to search the edit that makes a wrong answer right.
+    text: the exercise's sections for this part. `asked`: the docstring that replaces the one with the answer. `plain`:
+    the source of a right answer in small steps. `reasons`: the reason of the right formula, by its result. `advice`:
+    for errors, by a pattern. `hints`: three paragraphs, from a nudge to almost the answer.
     """
 
     right: Any
-    asked: str = ""
     method: str = ""
-    given: int | None = 0
+    given: int = 0
     without: tuple[str, ...] = ()
-    run: Callable[[Any, int], Iterator[Numbers]] = lambda thing, seed: iter(())
+    numbers: Callable[[Any, int], Iterator[Numbers]] = lambda thing, seed: iter(())
     seeds: Sequence[int] = range(2 * len(VARIATIONS))
-    fixed: tuple[str, ...] = ()
     tolerance: float = 1e-9
-    plain: str = ""
-    reasons: Mapping[str, str] = field(default_factory=dict)
-    advice: Mapping[str, str] = field(default_factory=dict)
     is_mended: bool = True
-    prove: Callable[[Any], Verdict | None] = lambda thing: None
-    remarks: Callable[[Any], str] = lambda thing: ""
+    text: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -111,14 +109,54 @@ class Part:
         """The names of given functions in the file."""
         return frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
 
-    def with_function(self, thing: Any, function: Callable[..., Any]) -> Any:
-        """Return `thing` with the learner's function replaced."""
-        return type(thing.__name__, (thing,), {self.method: function}) if self.method else function
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """The numbers that are right unless given code is changed."""
+        return ()
+
+    @property
+    def modules(self) -> list[ModuleType | None]:
+        """The modules of the library's source, whose imports the file needs."""
+        return [inspect.getmodule(self.right)]
+
+    def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
+        """Return the numbers of `thing`, step by step."""
+        return self.numbers(thing, seed)
+
+    def prove(self, thing: Any) -> Verdict | None:
+        """Return a mistake besides the numbers."""
+        return None
+
+    @cached_property
+    def right_numbers(self) -> list[Numbers]:
+        """The library's numbers at each seed."""
+        return [self.all_numbers(self.right, seed) for seed in self.seeds]
+
+    def all_numbers(self, thing: Any, seed: int) -> Numbers:
+        """Return the numbers of `thing` together."""
+        return {name: array for numbers in self.run(thing, seed) for name, array in numbers.items()}
+
+    @contextmanager
+    def with_function(self, thing: Any, function: Callable[..., Any]) -> Iterator[Any]:
+        """Within it, the learner's function is replaced. Gives `thing` with the other function."""
+        if not self.method:
+            yield function
+            return
+        own = getattr(thing, self.method)
+        setattr(thing, self.method, function)
+        try:
+            yield thing
+        finally:
+            setattr(thing, self.method, own)
+
+    def entries(self, section: str) -> dict[str, str]:
+        """Return a section of lines "key → text"."""
+        return {key: " ".join(value.split()) for key, value in _ENTRY.findall(self.text.get(section, ""))}
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this part."""
         source = inspect.getsource(self.right)
-        asked = blanked(source, self.method or self.name, self.asked, self.given, self.without)
+        asked = blanked(source, self.method or self.name, self.text["asked"], self.given, self.without)
         return with_helpers(asked, inspect.getmodule(self.right))
 
     def shown(self, text: str, place: object) -> list[str]:
@@ -141,71 +179,24 @@ def _titled(title: str, source: str) -> str:
 
 
 _ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)
-
-
-def sections_of(slug: str) -> dict[str, str]:
-    """Return the parts of an exercise's text by the name above each, "" for the first.
-
-    The first has a line with the title and the chapter's number, then the task."""
-    text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
-    first, *others = re.split(r"^== ", text, flags=re.MULTILINE)
-    named = (each.partition("\n") for each in others)
-    return {"": first.strip()} | {name: body.strip("\n") for name, _, body in named}
+_OF_A_PART = "asked", "plain", "reasons", "advice", "hints"
 
 
 @dataclass(frozen=True)
 class Exercise:
     """A file for a learner to complete.
 
-    slug, number: the name of its text, and its place among the exercises: its file is `07_layer_norm.py`. parts:
-    checked in order.
-
-    Its text has the task, the `hints`, three paragraphs from a nudge to almost the answer, further names that an
-    answer may need (`uses`), and for each part, by its name if there are several, what is `asked`, and the data of a
-    Part: `plain`, `reasons` and `advice`, the latter two as "key → text". A variant has the hints of its exercise.
+    slug, number: the name of its text, and its place among the exercises: its file is `07_layer_norm.py`. text: the
+    task. uses: names that an answer may need. parts: checked in order.
     """
 
     slug: str
     number: int
+    title: str
+    chapter: Chapter
+    text: str
+    uses: str
     parts: tuple[Part, ...]
-
-    @classmethod
-    def of(cls, slug: str, number: int, *parts: Part) -> Exercise:
-        """Return the exercise with its text in the parts."""
-        read = cls(slug, number, parts)._section
-        with_text = (
-            replace(
-                part,
-                asked=read("asked", part.name),
-                plain=read("plain", part.name),
-                reasons=_entries(read("reasons", part.name)),
-                advice=_entries(read("advice", part.name)),
-            )
-            for part in parts
-        )
-        return cls(slug, number, tuple(with_text))
-
-    @cached_property
-    def _sections(self) -> dict[str, str]:
-        return {**sections_of(self.slug.removesuffix("_again")), **sections_of(self.slug)}
-
-    @property
-    def title(self) -> str:
-        """Its title, in a few words."""
-        return self._sections[""].partition(", chapter ")[0]
-
-    @property
-    def chapter(self) -> Chapter:
-        """The chapter that explains it."""
-        return CHAPTERS[int(self._sections[""].partition("\n")[0].rpartition(" ")[2])]
-
-    @property
-    def text(self) -> str:
-        """The task."""
-        return self._sections[""].partition("\n\n")[2]
-
-    def _section(self, name: str, part: str = "") -> str:
-        return self._sections.get(f"{name} {part}", self._sections.get(name, ""))
 
     @property
     def blanks(self) -> tuple[str, ...]:
@@ -215,21 +206,17 @@ class Exercise:
     @property
     def has_hints_of_parts(self) -> bool:
         """True if a part has hints of its own."""
-        return any(f"hints {part.name}" in self._sections for part in self.parts)
+        return len({part.text["hints"] for part in self.parts}) > 1
 
     def hints_for(self, part: str = "") -> list[str]:
         """Return the three hints, for the part of this name."""
-        return self._section("hints", part).split("\n\n")
-
-    def source(self) -> str:
-        """Return the text of the file for the learner."""
-        return self._source
+        hints = {each.name: each.text["hints"] for each in self.parts}
+        return hints.get(part, self.parts[0].text["hints"]).split("\n\n")
 
     @cached_property
-    def _source(self) -> str:
-        things = dict.fromkeys(thing for part in self.parts for thing in part.sources())
-        uses = self._section("uses").split()
-        return exercise_file(self.number, self.title, str(self.chapter), self.text, things, uses)
+    def source(self) -> str:
+        """The text of the file for the learner."""
+        return exercise_file(self)
 
     @property
     def code(self) -> str:
@@ -242,5 +229,23 @@ class Exercise:
         return f"{self.code}_{self.slug}.py"
 
 
-def _entries(text: str) -> dict[str, str]:
-    return {key: " ".join(value.split()) for key, value in _ENTRY.findall(text)}
+def read_exercise(slug: str, number: int, *parts: Part) -> Exercise:
+    """Return an exercise with its text: a line with its title and the number of its chapter, its task, and sections
+    that begin with "== NAME", or "== NAME PART" for one of its parts.
+
+    A variant has the sections of its exercise, too."""
+    sections = _sections(slug.removesuffix("_again")) | _sections(slug)
+    head, _, task = sections[""].partition("\n\n")
+    title, _, chapter = head.rpartition(", chapter ")
+    with_text = []
+    for part in parts:
+        text = {name: sections.get(f"{name} {part.name}", sections.get(name, "")) for name in _OF_A_PART}
+        with_text.append(replace(part, text=text))
+    return Exercise(slug, number, title, CHAPTERS[int(chapter)], task, sections.get("uses", ""), tuple(with_text))
+
+
+def _sections(slug: str) -> dict[str, str]:
+    """Return the sections of a text by name, "" for the first."""
+    text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
+    named = (section.partition("\n") for section in re.split(r"^== ", f"== \n{text}", flags=re.MULTILINE)[1:])
+    return {name.strip(): body.strip("\n") for name, _, body in named}

@@ -1,6 +1,5 @@
 """judge: explains a wrong answer, by the line, the kind of mistake and the reason; or by its numbers."""
 
-import faulthandler
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,13 +9,13 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import PromiseError, explain
 from npbert.gradcheck.explain import VARIATIONS, Finding, describe, describe_place
-from npbert.learn.answer import Answer, is_number
-from npbert.learn.attempt import sentence
-from npbert.learn.exception_help import advised
+from npbert.learn.answer import Answer, Given, is_number
 from npbert.learn.exercise import Part
+from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
+from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import UNKNOWN, findings_of
-from npbert.learn.verdict import Verdict, numbered, paragraphs
+from npbert.learn.verdict import Verdict, numbered
 
 _OF_ANY, MOST_NAMES = ("factor", "order", "not finite"), 6
 _SITUATIONS = (*(f"where {words}" for words, _ in VARIATIONS), "when nothing is dropped")
@@ -32,65 +31,55 @@ def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
     """Return the verdict on `thing`, the learner's answer, or None if it is right.
 
     mends: search the edit that makes a wrong answer right, which takes longer.
-
-    Raises: NotImplementedError if the line to replace is still there, with its line number as the argument.
     """
     answer = Answer(part, thing)
-    k = next((k for k, each in enumerate(answer.given) if each.stopped or each.wrong), None)
+    k = next((k for k, each in enumerate(answer.given) if not each.is_right), None)
     if k is None:
         return part.prove(thing)
-    stopped = answer.stopped()
+    stopped = next((each.stopped for each in answer.given if each.stopped), None)
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
-        raise NotImplementedError(stopped.line)
-    first = _before_all(answer, k) if stopped is None else None
-    faulthandler.cancel_dump_traceback_later()  # the search counts rounds of loops
+        left = f"the `raise NotImplementedError` is left in line {stopped.line}"
+        return Verdict(f"{part.name} is not finished: {left}.", "Replace that line by your code.")
+    first = _before_all(answer, answer.given[k]) if stopped is None else None
+    lift_time_limit()  # the search counts rounds of loops
     findings = findings_of(answer) if mends and part.is_mended and first is None else []
     if stopped is not None:
-        helped = stopped._replace(help=advised(part.advice, stopped.said) or stopped.help)
-        return replace(helped.verdict, findings=tuple(findings))
-    verdict = first or (_told(answer, findings) if answer.all_wrong() else _broken(answer, findings))
+        return replace(stopped.verdict, findings=tuple(findings))
+    verdict = first or _told(answer, findings)
     situation = _SITUATIONS[part.seeds[k] // 2]
     return verdict.because_of(
         f"This happens {situation}; otherwise it is right." if situation != _SITUATIONS[0] else ""
     )
 
 
-def _before_all(answer: Answer, k: int) -> Verdict | None:
+def _before_all(answer: Answer, given: Given) -> Verdict | None:
     """Return the verdict on mistakes to fix first."""
-    given = answer.given[k]
     if given.wrong & set(answer.part.fixed):
         return _DAMAGED
-    for name, array in given.numbers.items():
-        if not is_number(array):
-            says = sentence(f"{name} is an array of {np.asarray(array).dtype}, wanted one of real numbers")
-            return Verdict(says, "Of complex numbers, .real and .imag are real." * np.iscomplexobj(array))
-    broken = answer.broken()
-    is_vital = broken is not None and not isinstance(broken.error, PromiseError)
-    return broken.verdict if broken and is_vital and answer.all_wrong() else None
-
-
-def _broken(answer: Answer, findings: list[Finding]) -> Verdict:
-    """Return the verdict on a layer with right numbers that breaks a promise, with the line."""
-    broken = answer.broken()
-    assert broken is not None
-    promise = broken_promise(broken)
-    mended = [_of_edit(answer.part, each) for each in findings if not each.is_of_right_code]
-    return replace(numbered(mended or [promise]).because_of(promise.because), findings=tuple(findings))
+    unreal = [name for name, array in given.numbers.items() if not is_number(array)]
+    if unreal:
+        return _of_numbers(answer, unreal[:1], "")
+    vital = next((each.broken for each in answer.given if each.broken), None)
+    is_vital = vital is not None and not isinstance(vital.error, PromiseError)
+    return vital.verdict if vital and is_vital and answer.all_wrong() else None
 
 
 def _told(answer: Answer, findings: list[Finding]) -> Verdict:
-    """Return the verdict on wrong numbers: on the code, if edits explain them, otherwise on the numbers."""
-    wrong, part = answer.all_wrong(), answer.part
+    """Return the verdict on the code, as far as edits explain what is wrong, and on the numbers for the rest."""
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = [each for each in findings if each.kind != UNKNOWN]
     edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
-    verdicts = [_of_edit(part, finding) for finding in edits]
+    broken = next((each.broken for each in answer.given if each.broken), None)
+    if broken is not None and not answer.all_wrong():
+        promise = broken_promise(broken)
+        told = [_of_edit(answer.part, each) for each in edits if not each.is_of_right_code] or [promise]
+        return replace(numbered(told).because_of(promise.because), findings=tuple(findings))
+    verdicts = [_of_edit(answer.part, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
-    left = [name for name in wrong if name not in explained and not ("." in name and explained)]
+    left = [name for name in answer.all_wrong() if name not in explained and not ("." in name and explained)]
     left = [name for name in left if any(name in each.numbers for each in answer.given)] or left
     if left:
-        place = describe_place(suspects[0]) if suspects else ""
-        verdicts.append(_of_numbers(answer, left, place))
+        verdicts.append(_of_numbers(answer, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
     return replace(numbered(verdicts), findings=tuple(edits))
 
@@ -98,19 +87,20 @@ def _told(answer: Answer, findings: list[Finding]) -> Verdict:
 def _of_edit(part: Part, finding: Finding) -> Verdict:
     """Return the line, the kind and the cause in words, with the reason of the right formula."""
     says, _, rest = describe(finding).partition("\n")
-    names = [name for name in part.reasons if name in finding.subject.split(", ")]
-    reason = part.reasons[names[0]] if len(names) == 1 else ""
-    return Verdict(says, paragraphs(rest, part.reasons.get(finding.subject, reason)))
+    reasons = part.entries("reasons")
+    names = [name for name in reasons if name in finding.subject.split(", ")]
+    reason = reasons[names[0]] if len(names) == 1 else ""
+    return Verdict(says).because_of(rest, reasons.get(finding.subject, reason))
 
 
 def _of_numbers(answer: Answer, names: Sequence[str], place: str) -> Verdict:
-    """Return a sentence on the numbers of each of these arrays, at its first wrong sample."""
-    told = [sentence(_statement(answer, name)) for name in names]
-    reasons = [answer.part.reasons.get(name, "") for name in names]
+    """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
+    first, *others = [sentence(_statement(answer, name)) for name in names]
+    reasons = answer.part.entries("reasons")
     right = [name for name in answer.right[0] if name not in (*answer.all_wrong(), *answer.part.fixed)]
     is_are = "is" if len(right) == 1 else "are"
-    others = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
-    return Verdict(told[0], paragraphs(place, *told[1:], *reasons, others))
+    rest = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
+    return Verdict(first).because_of(place, *others, *(reasons.get(name, "") for name in names), rest)
 
 
 def _statement(answer: Answer, name: str) -> str:
@@ -119,6 +109,9 @@ def _statement(answer: Answer, name: str) -> str:
     one, right = answer.given[k].numbers.get(name), answer.right[k][name]
     if one is None:
         return f"{name} is missing"
+    if not is_number(one):
+        real = ". Of complex numbers, .real and .imag are real" * bool(np.iscomplexobj(one))
+        return f"{name} is an array of {np.asarray(one).dtype}, wanted one of real numbers{real}"
     is_gradient, has_shape = re.fullmatch(r"d\w+", name) is not None, np.shape(one) == right.shape
     missing = _missing_rows(one, right) if np.ndim(one) and np.ndim(one) == right.ndim else ""
     if missing or not (is_gradient or has_shape):

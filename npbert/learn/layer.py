@@ -1,15 +1,15 @@
-"""layer_part: the Part of a layer, tested by the gradient check's call, promises and proof."""
+"""LayerPart: a layer for the learner to write, tested by the gradient check's call, promises and proof."""
 
+import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from npbert.catalogue import Setting
-from npbert.core import Tape
+from npbert.catalogue import CATALOGUE, Setting, blocks
 from npbert.gradcheck import (
     Call,
     GradientError,
@@ -20,74 +20,137 @@ from npbert.gradcheck import (
     promised_gradients,
 )
 from npbert.gradcheck.explain import VARIATIONS, in_manner
-from npbert.learn.attempt import Failure, attempt, file_of, sentence
 from npbert.learn.exercise import Numbers, Part
+from npbert.learn.failure import Failure, attempt, file_of
 from npbert.learn.verdict import Verdict
+from npbert.shapes import AWKWARD
 
-Inputs = Callable[[np.random.Generator], tuple[Any, ...]]
-"""The inputs of a setting, drawn from a generator."""
+DROPPING = range(2 * (len(VARIATIONS) + 1))
+"""The seeds of a layer with dropout: with the last two, nothing is dropped."""
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ROUNDING = 1e-12
 _ROUNDED = (
     "If they agree in many digits, a number may be rounded, or it is a numerical slope, (f(x + h) − f(x − h)) "
     "/ 2h. Write the exact formula."
 )
-_WIDE = (
-    "Note: with float32 inputs, as in training, {}. np.zeros(x.shape) and np.sqrt(2) make float64. "
-    "np.zeros_like(x) and math.sqrt(2) keep the dtype, and the speed of training."
+_OTHERS = blocks(
+    replace(
+        AWKWARD,
+        D=10,
+        H=5,
+        F=4,
+        V=11,
+        mask=np.array([[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0]]),
+        ids=np.array([[10, 3, 0, 0], [3, 0, 8, 3], [10, 0, 0, 0]]),
+        types=np.zeros((3, 4), int),
+        read=np.array([0, 3, 3, 5, 6]),
+        word_labels=AWKWARD.word_labels[:, 1:],
+        packed_labels=np.array(
+            [3, 0, 3, 10, 2, 0, 3]
+        ),  # if each row is a target, the kept scores are the caller's array
+    )
 )
+"""The blocks of the catalogue in other sizes."""
 
 
-def layer_part(
-    *settings: Setting,
-    names: Mapping[str, str] = NOTHING,
-    drops: bool = False,
-    method: str = "backward",
-    returns: Mapping[str, int] = NOTHING,
-    **data: Any,
-) -> Part:
-    """Return the Part for the layer of these settings, which differ in all sizes.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LayerPart(Part):
+    """A layer in two settings, which differ in all sizes.
 
     names: the learner's names of the gradients, by input or parameter: {"weight": "dW"}; by default `dx` for an input
     x, and `the gradient of weight` for a parameter.
-    drops: the layer has dropout, and also runs without it.   returns: as for `returning`.   data: as for a Part.
+    returns: for each array that the method must return, the index of the argument with its shape, self being 0.
     """
-    y = list(inspect.signature(settings[0].layer_class.backward).parameters)[1].removeprefix("d")
 
-    def run(thing: Any, seed: int) -> Iterator[Numbers]:
-        checked = returning(thing, method, returns) if returns else thing
-        return run_layer(settings[seed % len(settings)], checked, seed, names, y)
+    settings: tuple[Setting, ...]
+    names: Mapping[str, str] = field(default_factory=dict)
+    returns: Mapping[str, int] = field(default_factory=dict)
 
-    return Part(
-        right=settings[0].layer_class,
-        method=method,
-        run=run,
-        seeds=range(2 * (len(VARIATIONS) + drops)),
-        fixed=(y,) if "backward" in method else (),
-        **{"given": None, "prove": partial(prove, settings), "remarks": partial(another_dtype, settings[0]), **data},
-    )
+    def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
+        """Return y and the gradients of one call, and test the promises of a layer once for each setting.
+
+        Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
+        """
+        with self.with_function(thing, self._looked_at(getattr(thing, self.method))):
+            function = _made(self.settings[seed % 2], thing, seed)
+            shown = {name: self.names.get(name, f"the gradient of {name}") for name in function.parameters}
+            shown |= {name: self.names.get(name, f"d{name}") for name in function.float_inputs}
+            is_promised = seed < 2
+            with function.unchanged():
+                call = Call(function)
+                given = np.copy(call.y)
+                try:
+                    found = call.backward()
+                except WrongShapeError as error:
+                    found = {name: parameter.grad.copy() for name, parameter in function.parameters.items()}
+                    found |= {error.name: error.gradient}
+                    is_promised = False
+                yield {self.y: given} | {shown[name]: gradient for name, gradient in found.items()}
+            if is_promised:
+                with _renamed(shown):
+                    promised_gradients(function)
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """y, unless the learner computes it."""
+        return (self.y,) if "backward" in self.method else ()
+
+    @property
+    def y(self) -> str:
+        """The name of forward's result: `p` if backward takes dp."""
+        return list(inspect.signature(self.right.backward).parameters)[1].removeprefix("d")
+
+    def _looked_at(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the function with a test of the arrays that it returns."""
+
+        @functools.wraps(function)
+        def looked_at(*arguments: Any, **options: Any) -> Any:
+            found = function(*arguments, **options)
+            if not isinstance(found, tuple | list) or len(found) != len(self.returns):
+                wanted = f"{len(self.returns)} arrays, wanted return {', '.join(self.returns)}"
+                raise GradientError(f"{self.method} does not return {wanted}")
+            for (name, number), part in zip(self.returns.items(), found, strict=True):
+                wanted = arguments[number].shape
+                if np.shape(part) != wanted:
+                    raise GradientError(f"the {name} of {self.method} has shape {np.shape(part)}, wanted {wanted}")
+            return tuple(found)
+
+        return looked_at if self.returns else function
+
+    def prove(self, thing: Any) -> Verdict | None:
+        """Run the whole check, for a layer with right numbers."""
+        for setting in self.settings:
+            layer, inputs, rng = setting.make(thing)
+            report = attempt(functools.partial(check_gradients, layer, *inputs, rng=rng), file_of(thing))
+            if isinstance(report, Failure):
+                return broken_promise(report) if report.is_of_check else report.verdict
+            worst = max((each.relative_error for each in report.worst.values()), default=0.0)
+            if not report.ok and not worst <= _ROUNDING:  # less is rounding, and right at these numbers
+                numbers = "\n".join(map(str, report.worst.values()))
+                return Verdict("The gradient check rejects it.", f"{numbers}\n\n{_ROUNDED}")
+        return None
 
 
-def sample(layer_class: type[Any], inputs: Inputs, *sizes: float, **options: Any) -> Setting:
-    """Return the setting of a layer constructed with these sizes, and an `Init` if it has parameters."""
-    has_parameters = "init" in inspect.signature(layer_class).parameters
-    return Setting(layer_class, lambda cls, init: cls(*sizes, *([init] if has_parameters else []), **options), inputs)
+def layer_part(
+    block: str,
+    layer_class: type[Any] | None = None,
+    *,
+    other: Setting | None = None,
+    method: str = "backward",
+    **data: Any,
+) -> LayerPart:
+    """Return the LayerPart of a block of the catalogue.
+
+    layer_class: a layer with the same arguments, instead of the block's.   other: its second setting.
+    data: as for a LayerPart.
+    """
+    both = CATALOGUE[block], other or _OTHERS[block]
+    right = layer_class or both[0].layer_class
+    settings = tuple(replace(setting, layer_class=right) for setting in both)
+    return LayerPart(right=right, method=method, settings=settings, **data)
 
 
-def normal(*shape: int) -> Inputs:
-    """Return a function for random numbers of this shape: a layer's x."""
-    return lambda rng: (rng.standard_normal(shape),)
-
-
-def permuted(*ids: int) -> Inputs:
-    """Return a function for these ids in a random order."""
-    return lambda rng: (rng.permutation(np.array(ids)),)
-
-
-_MADE: dict[Any, ScalarFunction] = {}
-
-
+@functools.cache
 def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction:
     """Return the layer with its inputs, in the variation of the seed."""
     layer, inputs, rng = setting.make(layer_class, seed=seed)
@@ -96,96 +159,24 @@ def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction
     return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed)
 
 
-def run_layer(setting: Setting, layer_class: Any, seed: int, names: Mapping[str, str], y: str) -> Iterator[Numbers]:
-    """Return y, by this name, and the gradients of one call, and test the promises of a layer once for each setting.
+@contextmanager
+def _renamed(shown: Mapping[str, str]) -> Iterator[None]:
+    """Within it, errors of the check have the learner's names of the gradients."""
 
-    Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
-    """
-    written = [each for each in layer_class.__mro__ if each.__name__ == layer_class.__name__][-1]  # copies have more
-    key = setting, written, seed  # made once for all copies of a class
-    function = _MADE[key] = _MADE.get(key) or _made(setting, layer_class, seed)
-    function.layer.__class__ = layer_class
-    shown = {name: names.get(name, f"the gradient of {name}") for name in function.parameters}
-    shown |= {name: names.get(name, f"d{name}") for name in function.float_inputs}
-    is_promised = seed < 2
-    with function.unchanged():
-        call = Call(function)
-        given = np.copy(call.y)
-        try:
-            found = call.backward()
-        except WrongShapeError as error:
-            found = {name: parameter.grad.copy() for name, parameter in function.parameters.items()}
-            found |= {error.name: error.gradient}
-            is_promised = False
-        yield {y: given} | {shown[name]: gradient for name, gradient in found.items()}
-    if is_promised:
-        try:
-            promised_gradients(function)
-        except GradientError as error:
-            error.args = (_renamed(str(error), shown),)
-            if isinstance(error, PromiseError):
-                error.subjects = tuple(_renamed(each, shown) for each in error.subjects)
-            raise
+    def renamed(text: str) -> str:
+        for name, own in shown.items():
+            text = text.replace(f"the gradient of {name} ", f"{own} ")
+        return text
 
-
-def _renamed(text: str, shown: Mapping[str, str]) -> str:
-    """Return a sentence of the check with the learner's names of the gradients."""
-    for name, own in shown.items():
-        text = text.replace(f"the gradient of {name} ", f"{own} ")
-    return text
-
-
-def prove(settings: Sequence[Setting], layer_class: type[Any]) -> Verdict | None:
-    """Run the whole check, for a layer with right numbers."""
-    for setting in settings:
-        layer, inputs, rng = setting.make(layer_class)
-        report = attempt(partial(check_gradients, layer, *inputs, rng=rng), file_of(layer_class))
-        if isinstance(report, Failure):
-            return broken_promise(report) if report.is_of_check else report.verdict
-        worst = max((each.relative_error for each in report.worst.values()), default=0.0)
-        if not report.ok and not worst <= _ROUNDING:  # less is rounding, and right at these numbers
-            numbers = "\n".join(map(str, report.worst.values()))
-            return Verdict("The gradient check rejects it.", f"{numbers}\n\n{_ROUNDED}")
-    return None
+    try:
+        yield
+    except GradientError as error:
+        error.args = (renamed(str(error)),)
+        if isinstance(error, PromiseError):
+            error.subjects = tuple(map(renamed, error.subjects))
+        raise
 
 
 def broken_promise(failure: Failure) -> Verdict:
     """Return the verdict on right numbers with a broken promise."""
-    return Verdict("The numbers are right, but it breaks a promise of every layer.", sentence(failure.message))
-
-
-def another_dtype(setting: Setting, layer_class: type[Any]) -> str:
-    """Return a remark on a layer with float64 gradients for float32 inputs."""
-    layer, inputs, rng = setting.make(layer_class, dtype=np.float32)
-
-    def gradients() -> Any:
-        tape = Tape(rng)
-        y = layer(*inputs, tape=tape)
-        return layer.backward(np.ones_like(y) if np.ndim(y) else 1.0, tape)
-
-    found = attempt(gradients, file_of(layer_class))
-    if isinstance(found, Failure):
-        return _WIDE.format(f"line {found.line} stops: {found.message}") if "float64" in found.message else ""
-    is_wide = any(
-        getattr(part, "dtype", None) == np.float64 for part in (found if isinstance(found, tuple) else (found,))
-    )
-    return _WIDE.format("backward returns float64") if is_wide else ""
-
-
-def returning(cls: type[Any], method: str, like: Mapping[str, int]) -> type[Any]:
-    """Return the class with a method that raises an error unless it returns these arrays.
-
-    like: for each array, the index of the argument with its shape, self being 0.
-    """
-
-    def looked_at(*arguments: Any, **options: Any) -> Any:
-        found = getattr(cls, method)(*arguments, **options)
-        if not isinstance(found, tuple | list) or len(found) != len(like):
-            raise GradientError(f"{method} does not return {len(like)} arrays, wanted return {', '.join(like)}")
-        for (name, number), part in zip(like.items(), found, strict=True):
-            wanted = arguments[number].shape
-            if np.shape(part) != wanted:
-                raise GradientError(f"the {name} of {method} has shape {np.shape(part)}, wanted {wanted}")
-        return tuple(found)
-
-    return type(cls.__name__, (cls,), {method: looked_at, "__module__": "checked"})
+    return Verdict("The numbers are right, but it breaks a promise of every layer.", failure.verdict.says)

@@ -5,6 +5,8 @@ import inspect
 import re
 from dataclasses import replace
 
+import numpy as np
+
 from npbert.gradcheck.explain import CHEAP, Code, Finding, Mending
 from npbert.learn.answer import Answer
 
@@ -21,14 +23,15 @@ def findings_of(answer: Answer) -> list[Finding]:
     written = getattr(thing, part.method) if part.method else thing
     try:
         code = Code.of(written)
-        plain = Code.parsed(part.plain.strip("\n"), code.scope) if part.plain else None
+        plain = Code.parsed(part.text["plain"], code.scope) if part.text.get("plain") else None
         methods = [each for each in vars(thing).values() if inspect.isfunction(each) and each is not written]
         forward = "".join(map(inspect.getsource, methods))
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     own, wanted = Mending(code, answer, forward=forward, right=plain), answer.comparable()
     other = Mending(plain, Answer(part, thing, wanted), right=code) if plain and wanted else None
-    told = [each for each in _edits(code, own, other) if each.subject not in answer.empty()]
+    zero = {name for name in answer.all_wrong() if not any(np.any(each.numbers.get(name, 1)) for each in answer.given)}
+    told = [each for each in _edits(code, own, other) if each.subject not in zero]
     left = own.left - {name for each in told for name in _names(each)}
     found = [*(step.finding for step in own.steps), *told]
     if left and (suspect := own.suspect()):
@@ -53,7 +56,7 @@ def _edits(code: Code, own: Mending, other: Mending | None) -> list[Finding]:
 def _in_known_names(finding: Finding, code: Code) -> Finding:
     """Return a finding on a right answer, without pieces whose names the learner's code does not have."""
     names = set(re.findall(r"[^\W\d]\w*", f"{finding.found} {finding.wanted}"))
-    return finding if names <= set(re.findall(r"\w+", code.source)) else replace(finding, found="", wanted="")
+    return finding if names <= set(re.findall(r"\w+", code.text.decode())) else replace(finding, found="", wanted="")
 
 
 def _names(finding: Finding) -> set[str]:

@@ -1,5 +1,7 @@
 """The text of an exercise: the library's source without the part for the learner."""
 
+from __future__ import annotations
+
 import ast
 import inspect
 import itertools
@@ -7,39 +9,96 @@ import re
 import sys
 import textwrap
 from collections.abc import Collection, Iterable
-from functools import cache
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+import npbert
+
+if TYPE_CHECKING:
+    from npbert.learn.exercise import Exercise
 
 WIDTH = 100
 _GIVEN = ("tape.take(", "check_like(")
-_COMMANDS = """
-Check:    npbert learn check {number:02}
-A hint:   npbert learn hint {number:02}
-To read:  {chapter}
+_FILE = '''"""Exercise {exercise.number}: {exercise.title}
+
+{exercise.text}
+
+Check:    npbert learn check {exercise.code}
+A hint:   npbert learn hint {exercise.code}
+To read:  {exercise.chapter}
           (Chapters show the finished lines. To find them yourself, try first.)
 """
 
+from __future__ import annotations
 
-def exercise_file(number: int, title: str, chapter: str, text: str, things: Iterable[str], uses: Iterable[str]) -> str:
-    """Return a whole file: the task, the imports for `things` (each a source) and NumPy, and the things.
-
-    uses: further names that a right answer may need
-    """
-    body = "\n\n\n".join(thing.strip("\n") for thing in things)
-    lines = sorted(
-        {"import numpy as np", *imports_of(body, uses)}, key=lambda line: (_rank(line), line[0] == "f", line)
-    )
-    imports = "\n\n".join("\n".join(group) for _, group in itertools.groupby(lines, _rank))
-    commands = _COMMANDS.format(number=number, chapter=chapter)
-    docstring = f'"""Exercise {number}: {title}\n\n{inspect.cleandoc(text)}\n{commands}"""'
-    return f"{docstring}\n\nfrom __future__ import annotations\n\n{imports}\n\n\n{body}\n"
+{imports}
 
 
-def blanked(source: str, name: str, text: str, given: int | None, without: Collection[str] = ()) -> str:
+{body}
+'''
+
+
+def exercise_file(exercise: Exercise) -> str:
+    """Return a whole file: the task, the imports, and the library's source with a blank."""
+    things = dict.fromkeys(thing.strip("\n") for part in exercise.parts for thing in part.sources())
+    modules = dict.fromkeys(module for part in exercise.parts for module in part.modules if module)
+    body = "\n\n\n".join(things)
+    return _FILE.format(exercise=exercise, imports=_imports(body, exercise.uses.split(), modules), body=body)
+
+
+def _imports(body: str, uses: Iterable[str], modules: Iterable[ModuleType]) -> str:
+    """Return the imports of the names in a text: public ones of npbert, and others from where the modules have them.
+
+    uses: further names that a right answer may need"""
+    nodes = list(ast.walk(ast.parse(body)))
+    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    own |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    used = {"np", *uses, *(node.id for node in nodes if isinstance(node, ast.Name))} - own
+    homes: dict[str, str] = {}
+    for node in ast.parse("\n".join(map(inspect.getsource, modules))).body:
+        if isinstance(node, ast.ImportFrom):
+            homes |= {alias.name: f"from {node.module} import {alias.name}" for alias in node.names}
+    lines: dict[str, list[str]] = {}
+    for name in sorted(used, key=lambda name: (not name.isupper(), not name[0].isupper(), name)):
+        line = import_of(name) or homes.get(name, "")
+        if line:
+            module, _, imported = line.partition(" import ")
+            lines.setdefault(module, []).append(imported)
+    ordered = sorted(lines, key=lambda module: (_rank(module), module[0] == "f", module))
+    groups = itertools.groupby(ordered, _rank)
+    return "\n\n".join("\n".join(_import_line(each, lines[each]) for each in group) for _, group in groups)
+
+
+def _rank(line: str) -> int:
+    """A sort key: the standard library, then NumPy, then npbert."""
+    return {"numpy": 1, "npbert": 2}.get(line.split()[1].partition(".")[0], 0)
+
+
+def _import_line(module: str, names: list[str]) -> str:
+    """Return an import; if it is long, with a name on each line."""
+    if not names[0]:
+        return module
+    line = f"{module} import {', '.join(names)}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"{module} import (", *(f"    {name}," for name in names), ")"])
+
+
+def import_of(name: str) -> str:
+    """Return the import of a public name of npbert, of NumPy or of a module of Python; "" for any other name."""
+    if name in npbert.__all__:
+        return f"from npbert import {name}"
+    if name == "np":
+        return "import numpy as np"
+    return f"import {name}" if name in sys.stdlib_module_names else ""
+
+
+def blanked(source: str, name: str, text: str, given: int, without: Collection[str] = ()) -> str:
     """Return the source with an empty body for one function, and without some other functions.
 
-    text: the new docstring, as its own has the answer. given: the number of statements that stay; None: those that take
-    from the tape and check dy.
+    text: the new docstring, as its own has the answer. given: the least number of statements that stay; those that take
+    from the tape and check dy always do.
 
     Raises: ValueError for a missing function.
     """
@@ -52,19 +111,17 @@ def blanked(source: str, name: str, text: str, given: int | None, without: Colle
         if node.name == name:
             lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)
         elif node.name in without:
-            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-            lines[first - 1 : node.end_lineno] = []
+            lines[node.lineno - 1 : node.end_lineno] = []
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
-def _blank(node: ast.FunctionDef, text: str, given: int | None, lines: list[str]) -> list[str]:
+def _blank(node: ast.FunctionDef, text: str, given: int, lines: list[str]) -> list[str]:
     """Return the new lines of a function's body: a docstring, the given statements, and a raise."""
     body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-    if given is None:
-        uses = (n for n, each in enumerate(body, 1) if any(word in ast.unparse(each) for word in _GIVEN))
-        given = max(uses, default=0)
+    for number, statement in enumerate(body, 1):
+        if any(word in ast.unparse(statement) for word in _GIVEN):
+            given = max(given, number)
     kept = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
-    text = inspect.cleandoc(text)
     end = "\n" if "\n" in text else ""
     indent = " " * (node.col_offset + 4)
     docstring = textwrap.indent(f'"""{text}{end}"""', indent).splitlines()
@@ -94,51 +151,3 @@ def definitions(text: str) -> dict[str, ast.stmt]:
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             found[node.targets[0].id] = node
     return found
-
-
-def imports_of(body: str, uses: Iterable[str] = ()) -> list[str]:
-    """Return the imports of a text, from the public place of a name, or else from its definition."""
-    nodes = list(ast.walk(ast.parse(body)))
-    names = [node for node in nodes if isinstance(node, ast.Name)]
-    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    own |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    homes, lines = _homes(len(sys.modules)), set()
-    from_modules: dict[str, list[str]] = {}
-    for name in sorted({*uses, *(node.id for node in names)} - own):
-        home = homes.get(name, "")
-        if home.startswith("import "):
-            lines.add(home)
-        elif home:
-            from_modules.setdefault(home, []).append(name)
-    return [*lines, *(_import_line(module, names) for module, names in from_modules.items())]
-
-
-def _import_line(module: str, names: Iterable[str]) -> str:
-    """Return an import: constants, classes, functions, each in alphabetic order; if it is long, a name on each line."""
-    names = sorted(names, key=lambda name: (not name.isupper(), not name[:1].isupper(), name))
-    line = f"from {module} import {', '.join(names)}"
-    return line if len(line) <= WIDTH else f"from {module} import (\n    {f',{chr(10)}    '.join(names)},\n)"
-
-
-@cache
-def _homes(_: int) -> dict[str, str]:
-    """Return the module of each loaded name, or the whole import of a module."""
-    others = ("learn", "cli", "pages", "pytest_plugin", "__main__")
-    loaded = sorted(name for name in sys.modules if name.startswith("npbert.") and name.split(".")[1] not in others)
-    homes: dict[str, str] = {}
-    for module in map(sys.modules.__getitem__, loaded):
-        for name, value in vars(module).items():
-            home = getattr(value, "__module__", None)
-            if isinstance(value, ModuleType) and not value.__name__.startswith("npbert."):
-                whole = value.__name__ if value.__name__ == name else f"{value.__name__} as {name}"
-                homes.setdefault(name, f"import {whole}")
-            elif isinstance(home, str) and getattr(sys.modules.get(home), name, None) is value:
-                homes[name] = home
-    for room in [*(name for name in loaded if name.count(".") == 1), "npbert"]:
-        homes |= dict.fromkeys(getattr(sys.modules[room], "__all__", ()), room)
-    return homes
-
-
-def _rank(line: str) -> int:
-    """A sort key: the standard library, then NumPy, then npbert."""
-    return {"numpy": 1, "npbert": 2}.get(line.split()[1].partition(".")[0], 0)

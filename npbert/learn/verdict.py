@@ -10,7 +10,7 @@ RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 
 @dataclass(frozen=True)
 class Verdict:
-    """says: the mistake, in a sentence. because: the reason and advice, in paragraphs; for a right answer a remark.
+    """says: the mistake, in a sentence. because: the reason and advice, in paragraphs.
     findings: the mistakes as data, each with its line and its edit. status: RIGHT, NOT_BEGUN or WRONG.
     part: the name of the wrong part. printed: the output of the learner's code.
     """
@@ -23,17 +23,14 @@ class Verdict:
     printed: str = ""
 
     def because_of(self, *texts: str) -> "Verdict":
-        """Return the verdict with these paragraphs added."""
-        return replace(self, because=paragraphs(self.because, *texts))
-
-
-def paragraphs(*texts: str) -> str:
-    """Join the texts as paragraphs, without empty ones and repetitions."""
-    return "\n\n".join(dict.fromkeys(part for text in texts if text for part in text.split("\n\n")))
+        """Return the verdict with these paragraphs added, without repetitions."""
+        parts = dict.fromkeys(part for text in (self.because, *texts) if text for part in text.split("\n\n"))
+        return replace(self, because="\n\n".join(parts))
 
 
 def numbered(verdicts: Sequence[Verdict]) -> Verdict:
     """Join several verdicts: the first, with all others in its `because`, numbered from 2."""
     first, *others = verdicts
-    told = [text for number, each in enumerate(others, 2) for text in (f"{number}. {each.says}", each.because)]
-    return first.because_of(*told)
+    for number, each in enumerate(others, 2):
+        first = first.because_of(f"{number}. {each.says}", each.because)
+    return first

@@ -10,10 +10,17 @@ from npbert.models.classification import (
     BertForSequenceClassification,
     BertForTokenClassification,
 )
-from npbert.models.config import PRESETS, BertConfig, load_config, neither_size_nor_folder, size_table
+from npbert.models.config import PRESETS, BertConfig, load_config
 from npbert.models.electra import ElectraForPreTraining, ReplacedTokenDetection
 from npbert.models.packed_batch import PackedBatch, Reads
-from npbert.models.parameters import ParameterRow, parameter_rows, parameter_table, parameters_by_layer
+from npbert.models.parameters import (
+    ParameterRow,
+    neither_size_nor_folder,
+    parameter_rows,
+    parameter_table,
+    parameters_by_layer,
+    size_table,
+)
 from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
 from npbert.models.question_answering import BertForQuestionAnswering, QuestionAnsweringOutput

@@ -37,7 +37,7 @@ class Architecture:
     base_pooler: True if the model without a head has a pooler.
     pooler: its activation before the head of a classification.
     pooler_norm: True for a LayerNorm after it.
-    pools: `first`, the pooler reads [CLS], or `mean`.
+    pools: the pooler reads [CLS], `cls`, or the `mean` of the tokens.
     words_act: the activation in the masked-LM head; "": hidden_act.
     token_pooler: True if the pooler also applies to each token before a head for tokens (ModernBERT).
     file: the original config.json, as JSON; unused entries are written back.
@@ -57,13 +57,21 @@ class Architecture:
     base_pooler: bool = True
     pooler: str = "tanh"
     pooler_norm: bool = False
-    pools: str = "first"
+    pools: str = "cls"
     token_pooler: bool = False
     words_act: str = ""
     file: str = ""
 
 
 OF_BERT = Architecture()
+
+
+def least_parameters(config: Any) -> int:
+    """Return the parameters of the table of words, of attention's matrices and of a classifier: a model of a BertConfig
+    has at least these."""
+    architecture, features = config.architecture, config.hidden_size
+    width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
+    return int(config.vocab_size * width + layers * 4 * features**2 + features * config.num_labels)
 
 
 def make_pooler(config: Any, init: Init) -> Pooler:

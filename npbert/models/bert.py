@@ -6,16 +6,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.blocks import BertEmbeddings, MeanPooling
+from npbert.blocks import BertEmbeddings
 from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
 from npbert.compute.blas_threads import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.display import shown_in_short
 from npbert.io.errors import InputIndexError
-from npbert.layers import Gather, Unpack
+from npbert.layers import Unpack
 from npbert.models.architecture import make_encoder, make_pooler
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
+from npbert.models.pooling import TextPooling
 from npbert.models.pretrained import PreTrainedModel
 
 _lending = Lending()
@@ -67,7 +68,7 @@ class BertModel(PreTrainedModel):
         self.encoder = make_encoder(config, init)
         has_pooler = architecture.base_pooler if add_pooling_layer is None else add_pooling_layer
         self.pooler = make_pooler(config, init) if has_pooler else None
-        self.gather, self.unpack, self.mean = Gather(), Unpack(), MeanPooling()
+        self.pooling, self.unpack = TextPooling(architecture.pools), Unpack()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> BertOutput:
         packed = self.pack(batch)  # without padding from here on
@@ -119,18 +120,13 @@ class BertModel(PreTrainedModel):
         """Return a vector for each sequence (B, D), from the hidden state of its first token, [CLS], or from their
         mean."""
         assert self.pooler, "a model that pools has a pooler"
-        if self.config.architecture.pools == "mean":
-            h, rows = self.mean(h, packed.sequences, tape), packed.unsorted
-        else:
-            rows = packed.first
-        return self.pooler(self.gather(h, rows, tape), tape)
+        return self.pooler(self.pooling(h, packed, tape), tape)
 
     def pool_backward(self, dpooled: Array, tape: Tape) -> Array:
         """Run the backward of `pool`: dh is 0 except for the first token of each sequence, the only one that is
         read."""
         assert self.pooler, "a model that pools has a pooler"
-        dh = self.gather.backward(self.pooler.backward(dpooled, tape), tape)
-        return self.mean.backward(dh, tape) if self.config.architecture.pools == "mean" else dh
+        return self.pooling.backward(self.pooler.backward(dpooled, tape), tape)
 
     def hidden_states(self, batch: AnyBatch, layers: Collection[int] | None = None) -> dict[int, Array]:
         """Return the hidden states (B, T, D) by layer, all or only `layers`: 0 is the embeddings, L the last layer.

@@ -6,12 +6,12 @@ from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
 from npbert.models.config import BertConfig
-from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
+from npbert.models.packed_batch import AnyBatch, Reads
 from npbert.models.task_model import TaskModel
 
 
 class Classifier(TaskModel):
-    """The shared head of these models: logits = Dropout(x) W + b  with x of TaskModel.features.
+    """logits = Dropout(x) W + b  with x of TaskModel.features: the shared code of these models.
 
     x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
     """
@@ -20,16 +20,23 @@ class Classifier(TaskModel):
         has_pooler = self.reads.tokens == "first" or config.architecture.token_pooler
         super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=has_pooler)
         outputs = 1 if self.reads.labels == "choice" else config.num_labels
-        self.dropout = Dropout(config.head_dropout)
+        self.dropout, self.unpack = Dropout(config.head_dropout), Unpack()
         self.classifier = Linear(config.hidden_size, outputs, Init(rng, config.initializer_range, dtype))
         self.loss_function = SoftmaxCrossEntropy()
 
-    def classify(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """Return the logits of each x."""
-        return self.classifier(self.dropout(self.features(packed, tape), tape), tape)
+    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
+        packed = self.pack(batch)
+        logits = self.classifier(self.dropout(self.features(packed, tape), tape), tape)
+        if self.reads.tokens == "first":
+            return logits.reshape(packed.batch_shape[0], -1)  # of choices (B·C, 1) -> (B, C)
+        return self.unpack(logits, packed.places, packed.shape, tape)
 
-    def classify_backward(self, dlogits: Array, tape: Tape) -> None:
-        """Run back through the classifier to its input, and through BERT."""
+    def backward(self, dlogits: Array, tape: Tape) -> None:
+        """Run back through the classifier to x, and through BERT."""
+        if self.reads.tokens == "first":
+            dlogits = dlogits.reshape(-1, self.classifier.bias.value.size)
+        else:
+            dlogits = self.unpack.backward(dlogits, tape)
         self.features_backward(self.dropout.backward(self.classifier.backward(dlogits, tape), tape), tape)
 
 
@@ -50,13 +57,6 @@ class BertForSequenceClassification(Classifier):
         if config.num_labels == 1:
             self.reads, self.loss_function = Reads("first", "number"), MeanSquaredError()
 
-    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        return self.classify(self.pack(batch), tape)
-
-    def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Run back through the classifier and the pooler to the [CLS] of each sequence, and through BERT."""
-        self.classify_backward(dlogits, tape)
-
 
 class BertForMultipleChoice(Classifier):
     """score of a choice = Dropout(pooled) w + b  with  pooled = BertModel(choice).pooler_output.
@@ -69,14 +69,6 @@ class BertForMultipleChoice(Classifier):
 
     reads = Reads("first", "choice", grouped=True)
 
-    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        packed = self.pack(batch)
-        return self.classify(packed, tape).reshape(packed.batch_shape)  # (B·C, 1) -> (B, C)
-
-    def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Run back through the classifier and the pooler to the [CLS] of each choice, and through BERT."""
-        self.classify_backward(dlogits.reshape(-1, 1), tape)
-
 
 class BertForTokenClassification(Classifier):
     """logits = Dropout(h) W + b  with  h = BertModel(batch).last_hidden_state, without a pooler.
@@ -87,15 +79,3 @@ class BertForTokenClassification(Classifier):
     """
 
     reads = Reads(labels="token class")
-
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype)
-        self.unpack = Unpack()
-
-    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        packed = self.pack(batch)
-        return self.unpack(self.classify(packed, tape), packed.places, packed.shape, tape)
-
-    def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Run back through the classifier, and through BERT."""
-        self.classify_backward(self.unpack.backward(dlogits, tape), tape)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from numbers import Integral, Number, Real
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.display import shown_in_short
+from npbert.io.errors import POSITIVE, InputError, Wanted, one_of
 from npbert.io.files import FileError
 from npbert.io.messages import did_you_mean
 from npbert.models.architecture import OF_BERT, Architecture
@@ -30,7 +29,8 @@ class BertConfig:
 
     vocab_size V, hidden_size D, num_hidden_layers L, num_attention_heads H, intermediate_size F.
     max_position_embeddings: the longest sequence, in tokens. type_vocab_size: the number of token types.
-    hidden_act: `gelu`, `gelu_new` (the tanh form) or `relu`. position_embedding_type: `absolute` or `sinusoidal`.
+    hidden_act: `gelu`, `gelu_new` or `gelu_pytorch_tanh` (the tanh form), `relu`, `silu` or `tanh`.
+    position_embedding_type: `absolute`, `sinusoidal`, or `rotary`, with the angles of the architecture.
     hidden_dropout_prob, attention_probs_dropout_prob: rates from 0 up to, but not including, 1. classifier_dropout: the
     rate before the head of a classification; None means hidden_dropout_prob.
     initializer_range: the standard deviation of the initial weights. layer_norm_eps: added to the variance.
@@ -39,7 +39,7 @@ class BertConfig:
     LABEL_0, LABEL_1 and so on.
     architecture: the changes of a descendant of BERT; from_pretrained reads it.
 
-    Raises: TypeError or ValueError with the field, its value and the expected one.
+    Raises: InputError, a ValueError, with the field, its value and the expected one.
     """
 
     vocab_size: int = 30522
@@ -65,43 +65,34 @@ class BertConfig:
         if isinstance(self.architecture, Mapping):  # from a configuration in JSON
             values: dict[str, Any] = {name: _as_tuples(value) for name, value in self.architecture.items()}
             object.__setattr__(self, "architecture", Architecture(**values))
-        for names, fits, wanted in _WANTED:
-            error = TypeError if wanted in ("an integer", "a number") else ValueError
-            for name in names:
-                value = getattr(self, name)
-                is_left_out = value is None and name == "classifier_dropout"
-                if not is_left_out and not fits(value):
-                    shown = value if isinstance(value, Number) and error is ValueError else repr(value)
-                    raise error(f"{name} is {shown}, wanted {wanted}")
+        for name, possible in _WANTED.items():
+            possible.check(name, getattr(self, name))
+        if self.classifier_dropout is not None:
+            _RATE.check("classifier_dropout", self.classifier_dropout)
         if self.hidden_size % self.num_attention_heads:
-            raise ValueError(
-                f"num_attention_heads is {self.num_attention_heads}, wanted a divisor of hidden_size, "
-                f"{self.hidden_size}"
-            )
-
-        if self.id2label is not None:
-            ((name, count),) = Counter(self.id2label).most_common(1) or [("", 0)]
-            if count > 1:
-                raise ValueError(f"id2label has the name {name!r} twice")
-            if len(self.id2label) != self.num_labels:
-                raise ValueError(f"id2label has {len(self.id2label)} names, wanted {self.num_labels}, as num_labels")
+            divisor = f"a divisor of hidden_size, {self.hidden_size}"
+            raise InputError(what="num_attention_heads", got=self.num_attention_heads, wanted=divisor)
+        if self.id2label is not None and len({*self.id2label}) != self.num_labels:
+            wanted = f"{self.num_labels} different names, as num_labels"
+            raise InputError(what="id2label", got=self.id2label, wanted=wanted)
 
     def _take_labels(self) -> None:
         """Turn the names into a tuple, or default names in a dict into None, and set num_labels if it is missing."""
-        if isinstance(names := self.id2label, Mapping):
+        names = self.id2label
+        if isinstance(names, Mapping):
             by_number = {str(number): name for number, name in names.items()}
             numbers = [str(number) for number in range(len(names))]
             if by_number.keys() != set(numbers):
-                wanted = f"wanted the keys 0 to {len(names) - 1}, without gaps"
-                raise ValueError(f"id2label is {names!s:.100}, {wanted}")
+                wanted = f"the keys 0 to {len(names) - 1}, without gaps"
+                raise InputError(what="id2label", got=names, wanted=wanted)
             if self.num_labels == type(self).num_labels:
                 object.__setattr__(self, "num_labels", len(names))
             names = [by_number[number] for number in numbers]
-            are_usual = names == [f"LABEL_{number}" for number in numbers] and self.num_labels == len(names)
-            names = None if are_usual else names
-        elif not isinstance(names, list | tuple | None):
-            wanted = 'wanted a name for each label: a list, or a dict such as {0: "neg", 1: "pos"}'
-            raise TypeError(f"id2label is {names!r}, {wanted}")
+            if names == [f"LABEL_{index}" for index in range(self.num_labels)]:
+                names = None
+        elif isinstance(names, str):
+            wanted = 'a name for each label: a list, or a dict such as {0: "neg", 1: "pos"}'
+            raise InputError(what="id2label", got=names, wanted=wanted)
         object.__setattr__(self, "id2label", names and tuple(map(str, names)))
 
     @property
@@ -162,20 +153,18 @@ def _as_tuples(value: Any) -> Any:
 load_config = BertConfig.from_pretrained
 """Returns the configuration in a folder."""
 
-_SIZES = tuple(field.name for field in fields(BertConfig) if field.type == "int")
-_RATES = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout")
-_SCALES = ("initializer_range", "layer_norm_eps")
-_WANTED: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = (
-    (_SIZES, lambda value: isinstance(value, Integral) and not isinstance(value, bool), "an integer"),
-    (_SIZES, lambda value: value >= 1, "at least 1"),
-    (_SIZES, lambda value: int(value) <= LARGEST, f"at most {LARGEST}"),
-    (_RATES + _SCALES, lambda value: isinstance(value, Real) and not isinstance(value, bool), "a number"),
-    (_RATES, lambda value: 0 <= value < 1, "a rate from 0 up to, but not including, 1"),
-    (_SCALES, lambda value: 0 < value < math.inf, "a positive number"),
-    (("hidden_act",), lambda value: value in tuple(ACTIVATIONS), f"one of {', '.join(ACTIVATIONS)}"),
-    (("position_embedding_type",), POSITION_KINDS.__contains__, f"one of {', '.join(POSITION_KINDS)}"),
+_SIZE = Wanted(
+    f"a whole number from 1 to {LARGEST}",
+    lambda value: isinstance(value, Integral) and not isinstance(value, bool) and 1 <= int(value) <= LARGEST,
 )
-"""The fields, a test of their value, and the expectation in words; tests of types come before tests of values."""
+_RATE = Wanted("a rate from 0 up to, but not including, 1", lambda value: 0 <= value < 1)
+_WANTED = {
+    **{field.name: _SIZE for field in fields(BertConfig) if field.type == "int"},
+    **dict.fromkeys(("hidden_dropout_prob", "attention_probs_dropout_prob"), _RATE),
+    **dict.fromkeys(("initializer_range", "layer_norm_eps"), POSITIVE),
+    "hidden_act": one_of(ACTIVATIONS),
+    "position_embedding_type": one_of(POSITION_KINDS),
+}
 
 
 def _published(num_hidden_layers: int, hidden_size: int) -> dict[str, Any]:
@@ -201,33 +190,3 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 PRESETS["bert-base"] = PRESETS["bert-base-uncased"]
 PRESETS["bert-large"] = PRESETS["bert-large-uncased"]
-
-
-def size_table() -> str:
-    """Return a line for each size: its names, layers, hidden size and parameters."""
-    names: dict[BertConfig, list[str]] = {}
-    for name in PRESETS:
-        names.setdefault(BertConfig.preset(name), []).append(name)
-    lines = [f"  {'size':<32}{'layers':>8}{'hidden':>8}{'parameters':>14}"]
-    for config, synonyms in sorted(names.items(), key=lambda entry: num_parameters(entry[0])):
-        name, layers, hidden = " or ".join(sorted(synonyms)), config.num_hidden_layers, config.hidden_size
-        lines.append(f"  {name:<32}{layers:>8}{hidden:>8}{num_parameters(config):>14,}")
-    return "\n".join(lines)
-
-
-def num_parameters(config: BertConfig) -> int:
-    """Return the number of parameters of a BertModel, without building one."""
-    features, inner = config.hidden_size, config.intermediate_size  # D and F
-    architecture = config.architecture
-    width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
-    square = features * features + features  # a Linear from D to D
-    rows = config.vocab_size + config.type_vocab_size
-    rows += config.max_position_embeddings if config.position_embedding_type == "absolute" else 0
-    products = 3 if architecture.gated else 2
-    layer = 4 * square + products * features * inner + inner + features + 2 * 2 * features
-    return rows * width + 2 * width + layers * layer + square
-
-
-def neither_size_nor_folder(name: str) -> str:
-    """Return the error message for a name that is neither a size nor a folder."""
-    return f"{name!r} is not a folder or a size{did_you_mean(name, PRESETS)}\n{size_table()}"

@@ -1,12 +1,13 @@
-"""Lists every parameter of a model with its shape and size, as rows, as a table, and by layer."""
+"""Lists every parameter of a model with its shape and size, as rows, as a table, and by layer; and the known sizes."""
 
 import math
 import re
 from typing import Any, NamedTuple
 
 from npbert.core import Layer, Parameter, named_parameters
+from npbert.io.messages import did_you_mean
 from npbert.models.bert import BertModel
-from npbert.models.config import BertConfig
+from npbert.models.config import PRESETS, BertConfig
 
 _GROUP = re.compile(r"(?:bert\.)?(?:.*?\d+(?=\.)|[^.]+)")
 """Matches a name up to its first number, or else its first word."""
@@ -62,3 +63,21 @@ def _group(name: str) -> str:
     match = _GROUP.match(name)
     assert match, "every parameter has a name"
     return match[0]
+
+
+def size_table() -> str:
+    """Return a line for each size: its names, layers, hidden size and parameters."""
+    names: dict[BertConfig, list[str]] = {}
+    for name in sorted(PRESETS):
+        names.setdefault(BertConfig.preset(name), []).append(name)
+    lines = [f"  {'size':<32}{'layers':>8}{'hidden':>8}{'parameters':>14}"]
+    counts = {config: sum(row.count for row in parameter_rows(config)) for config in names}
+    for config in sorted(names, key=counts.__getitem__):
+        sizes = f"{config.num_hidden_layers:>8}{config.hidden_size:>8}{counts[config]:>14,}"
+        lines.append(f"  {' or '.join(names[config]):<32}{sizes}")
+    return "\n".join(lines)
+
+
+def neither_size_nor_folder(name: str) -> str:
+    """Return the error message for a name that is neither a size nor a folder."""
+    return f"{name!r} is not a folder or a size{did_you_mean(name, PRESETS)}\n{size_table()}"

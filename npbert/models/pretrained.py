@@ -12,7 +12,8 @@ from npbert.compute import Array, DTypeLike
 from npbert.core import Layer, named_parts
 from npbert.display.layers import describe_parts
 from npbert.io.files import atomic_write
-from npbert.models.config import BertConfig, load_config, num_parameters
+from npbert.models.architecture import least_parameters
+from npbert.models.config import BertConfig, load_config
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model
 from npbert.models.hugging_face.config import CONFIG_FILE, write_config
 from npbert.models.hugging_face.names import stored_parameters
@@ -89,7 +90,7 @@ class PreTrainedModel(Layer):
             weights,
             rng=np.random.default_rng(0) if rng is None else rng,
             new_head=new_head,
-            size=num_parameters(config) + config.hidden_size * config.num_labels,
+            least=least_parameters(config),
         )
         model._file = _identity(weights)
         return model

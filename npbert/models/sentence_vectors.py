@@ -6,17 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from npbert.blocks import MaxPooling, MeanPooling
 from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Layer, Tape
-from npbert.io.errors import one_of
-from npbert.layers import CoSENT, CosineLoss, Gather, InBatchNegatives, Loss, TripletLoss, UnitLength
+from npbert.layers import CoSENT, CosineLoss, InBatchNegatives, Loss, TripletLoss, UnitLength
 from npbert.layers.identity import Identity
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
+from npbert.models.pooling import TextPooling
 from npbert.models.task_model import TaskModel
-
-POOLINGS = ("mean", "cls", "max", "mean_sqrt_len_tokens")
 
 LOSSES: dict[str, Callable[[], Loss]] = {
     "in-batch": InBatchNegatives,
@@ -33,8 +30,7 @@ class BertForSentenceVectors(TaskModel):
 
     batch of (B, C, T) -> vectors (B, C, D) of the C texts of each group
 
-    pooling: of the token vectors: their `mean`, the vector of [CLS] (`cls`), the largest value of each feature (`max`),
-    or the sum / √(number of tokens) (`mean_sqrt_len_tokens`).
+    pooling: see TextPooling.
     normalize: scale vectors to length 1.
     loss_function: InBatchNegatives, CosineLoss, CoSENT or TripletLoss. Its targets are the labels of a batch: a number
     for each text (B, C), or for the last three a score for each group (B,).
@@ -55,27 +51,21 @@ class BertForSentenceVectors(TaskModel):
         normalize: bool = False,
         loss_function: Loss | None = None,
     ) -> None:
-        one_of(POOLINGS).check("pooling", pooling)
         super().__init__(config, rng=rng, dtype=dtype)
         self.reads = Reads("first" if pooling == "cls" else "all", grouped=True)
-        self.pooling_name, self.pooling = pooling, pooling_layer(pooling)
-        self.gather = Gather()
+        self.pooling_name, self.pooling = pooling, TextPooling(pooling)
         self.unit: Layer = UnitLength() if normalize else Identity()
         self.loss_function = loss_function or InBatchNegatives()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
-        h = self.bert.encode(packed, tape)
-        if self.pooling:
-            h = self.pooling(h, packed.sequences, tape)  # (B·C, D), sorted by length
-        x = self.gather(h, packed.unsorted if self.pooling else packed.first, tape)
+        x = self.pooling(self.bert.encode(packed, tape), packed, tape)  # (B·C, D)
         return self.unit(x, tape).reshape(*packed.batch_shape, -1)
 
     def backward(self, dvectors: Array, tape: Tape) -> None:
         """Run back through the pooling of each text, and through BERT."""
         dx = self.unit.backward(dvectors.reshape(-1, dvectors.shape[2]), tape)
-        dh = self.gather.backward(dx, tape)
-        self.bert.encode_backward(self.pooling.backward(dh, tape) if self.pooling else dh, tape)
+        self.bert.encode_backward(self.pooling.backward(dx, tape), tape)
 
     def rows(self, logits: Array, packed: PackedBatch) -> Array:
         """Return the vectors themselves."""
@@ -91,9 +81,3 @@ class BertForSentenceVectors(TaskModel):
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Return the number of groups."""
         return (len(self.targets(batch)),)
-
-
-def pooling_layer(pooling: str) -> Layer | None:
-    """Return the layer of a pooling by its name; None for `cls`, which selects a row."""
-    layers = {"mean": MeanPooling(), "max": MaxPooling(), "mean_sqrt_len_tokens": MeanPooling(0.5)}
-    return layers.get(pooling)

@@ -4,8 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE
+from npbert.io import METRICS_FILE, SHOWN_FILE, FileError
 from npbert.plots import drawing
 
 _NO_CURVES = ("step", "epoch")

@@ -8,10 +8,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError, write_where_asked
-from npbert.io.json_lines import MOST_ROWS, read_json_lines
-from npbert.io.messages import printable
+from npbert.io import MOST_ROWS, FileError, import_extra, printable, read_json_lines, write_where_asked
 
 Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
 """The folder of a run, or rows of one of its files."""

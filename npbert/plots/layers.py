@@ -6,9 +6,7 @@ import numpy as np
 
 from npbert.core import Tape
 from npbert.data.batch import Batch
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
-from npbert.io.json_lines import LAYERS_FILE
+from npbert.io import LAYERS_FILE, FileError, import_extra
 from npbert.models import parameters_by_layer
 from npbert.plots import drawing
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.io.errors import InputError
+from npbert.io.errors import at_least
 from npbert.io.extras import import_extra
 from npbert.io.messages import counted, quiet
 from npbert.layers import Softmax
@@ -78,24 +78,20 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         random = _utils.check_random_state(self.random_state)
         names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
         settings: dict[str, Any] = {name: getattr(self, name) for name in names}
-        settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
+        settings["seed"] = int(random.randint(2**31 - 1))
         chosen = {"max_length": self.max_length, "class_weight": self.class_weight}
         settings |= {name: value for name, value in chosen.items() if value is not None}
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)
         lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
         held_out = None
         if self.early_stopping:
+            at_least(0).check("n_iter_no_change", self.n_iter_no_change)
             parts = self._split(lists, random)
             lists, held_out = parts[::2], (parts[1], parts[3])
             settings |= {"patience": self.n_iter_no_change}
         texts, labels, settings["sample_weight"] = lists
         with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
-            try:
-                self.classify_ = finetune(texts, labels, model=self.model, folder=folder, held_out=held_out, **settings)
-            except InputError as error:
-                if error.what == "patience":
-                    error.what = "n_iter_no_change"
-                raise
+            self.classify_ = finetune(texts, labels, model=self.model, folder=folder, held_out=held_out, **settings)
         return self
 
     def predict(self, X: Any) -> Array:

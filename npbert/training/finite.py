@@ -7,8 +7,6 @@ import numpy as np
 from npbert.core import Layer, Tape, named_parts
 from npbert.models import TaskModel
 from npbert.models.packed_batch import AnyBatch
-from npbert.training.accumulate import part_rng, parts_of
-from npbert.training.progress import Step
 from npbert.training.shares import Shares
 
 
@@ -16,24 +14,11 @@ class NotFiniteError(FloatingPointError):
     """The loss, a gradient or a parameter is not finite."""
 
 
-def check_step(step: Step, model: TaskModel, shares: Shares, parts: int) -> None:
-    """Raise NotFiniteError, on all processes, for the loss or a gradient, before the update."""
-    if step.is_finite:
-        return
-    pieces = enumerate(parts_of(model, step.batch, parts))
-    own = shares.communicator.own([(piece, part_rng(step.seed, number)) for number, piece in pieces])
-    _, found = min(shares.communicator.gather(first_not_finite(model, own, shares)))
-    raise NotFiniteError(
-        f"step {step.number}: the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}; "
-        f"{found}; try a smaller learning rate"
-    )
-
-
-def check_parameters(model: Layer, number: int) -> None:
+def check_parameters(model: Layer, step: int) -> None:
     """Raise NotFiniteError for a parameter after the update of this step."""
     name = parameter_not_finite(model)
     if name:
-        raise NotFiniteError(f"step {number}: the parameter {name} is not finite after it; try a smaller learning rate")
+        raise NotFiniteError(f"step {step}: the parameter {name} is not finite after it; try a smaller learning rate")
 
 
 def parameter_not_finite(model: Layer) -> str:
@@ -44,13 +29,11 @@ def parameter_not_finite(model: Layer) -> str:
     return ""
 
 
-def first_not_finite(
-    model: TaskModel, parts: Iterable[tuple[AnyBatch, np.random.Generator | None]], shares: Shares
-) -> tuple[int, str]:
+def first_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]], shares: Shares) -> tuple[int, str]:
     """Return a sentence on the first parameter, or else the first layer, with a value that is not finite; or else on a
     parameter with such a gradient. Before it, a number that is smaller the nearer it is to the cause.
 
-    parts: of this process; each with the generator of the same dropout.
+    parts: of this process; each with a tape for the same dropout.
     """
     name = parameter_not_finite(model)
     if name:
@@ -64,10 +47,11 @@ def first_not_finite(
         if id(layer) in names and not all(np.isfinite(each).all() for each in numbers):
             found.append(names[id(layer)])
 
-    for batch, rng in parts:
-        model.loss(batch, Tape(rng, watcher=look))
-        if found:
-            return 1, f"the first values that are not finite come from {found[0]}"
+    for batch, tape in parts:
+        tape.watcher = look
+        model.loss(batch, tape)
+    if found:
+        return 1, f"the first values that are not finite come from {found[0]}"
     for name, parameter in reversed(list(zip(shares.names, shares.parameters, strict=True))):  # nearest to the loss
         if not np.isfinite(parameter.grad).all():
             return 2, f"all values are finite, but the gradient of {name} is not"

@@ -1,10 +1,8 @@
 """finetune: teach a BERT to label texts from lists instead of files."""
 
 import json
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import fields
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -12,18 +10,17 @@ import numpy as np
 
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify, Embed
-from npbert.io.errors import Fields, InputError, Place, Setting
+from npbert.io.errors import InputError, Place, Setting, worded_by
 from npbert.io.files import FileError, atomic_write
-from npbert.io.messages import did_you_mean, warn
+from npbert.io.messages import counted
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.settings import check_names
 from npbert.training.tasks import SentenceVectors, TextTask, task_named
 
 __all__ = ["finetune"]
 
-Lists = dict[str, list[Any]]
-"""text, and perhaps label and sample_weight: the columns by name."""
-_OF_FILES = ("model", "train", "held_out", "text", "text_pair", "negatives", "label", "sample_weight")
-"""The settings of files: finetune has arguments for them, or writes the file itself."""
+Rows = list[dict[str, str]]
+"""The columns of each example by name: text, perhaps text_pair, negative_2 …, label and sample_weight."""
 
 
 @overload
@@ -66,136 +63,101 @@ def finetune(
     `learning_rate`; class_weight may be "balanced", or a dict of weights by label. The run is kept in `folder`, with
     its examples, for `npbert report`; a stopped run continues. (Extra: train.)
 
-    Raises: TypeError for an unknown setting, or a string instead of a list; InputError for empty lists, different
-    lengths, and labels that cannot be learned, with the number of the row, from 0; FileError if `folder` has a run with
-    other examples; the errors of FinetuneSettings and Finetuning.
+    Raises: TypeError for an unknown setting, or a string instead of a list; ValueError for empty lists and different
+    lengths; InputError for labels that cannot be learned, with the number of the row, from 0; FileError if `folder` has
+    a run with other examples; the errors of FinetuneSettings and Finetuning.
     """
-    known = {field.name for field in fields(FinetuneSettings)}.difference(_OF_FILES)
-    for name in settings.keys() - known:
-        raise TypeError(f"unknown setting {name}{did_you_mean(name, known | {'held_out', 'sample_weight'})}")
-    lists = _lists(text=texts, label=labels, sample_weight=sample_weight)
-    are_floats = bool(lists.get("label")) and all(isinstance(label, float) for label in lists["label"])
+    check_names(FinetuneSettings, settings)
+    labels = None if labels is None else list(labels)
+    are_floats = bool(labels) and all(isinstance(label, float) for label in labels or ())
     kind = task_named(settings.setdefault("task", "regression" if are_floats else "classification"))
     if not issubclass(kind, TextTask | SentenceVectors):
         raise InputError(what="task", got=settings["task"], wanted="classification, regression or vectors")
     if labels is None and not issubclass(kind, SentenceVectors):
         raise TypeError("labels is missing, wanted one for each text")
-    weight = settings.get("class_weight", ())
-    if isinstance(weight, dict):
-        weight = tuple(f"{label}={each}" for label, each in weight.items())
-    settings["class_weight"] = (weight,) if isinstance(weight, str) else weight
-    parts = _split(lists, held_out, settings.get("seed", 0))
-    files = {name: Path(folder) / f"{name}.jsonl" for name in parts}
-    with _said_of_lists(files):
-        lines = {files[name]: _lines(files[name], part) for name, part in parts.items()}
-        names = _columns(lists["text"][0])
-        if issubclass(kind, SentenceVectors) and len(names) == 1:
-            raise InputError(what="texts", got=lists["text"][0], wanted="pairs: a query, and its matching text")
-        known_names = {*names, *lists}
-        columns: dict[str, Any] = {"negatives": names[2:]}
+    weights = settings.get("class_weight", ())
+    if isinstance(weights, dict):
+        settings["class_weight"] = [f"{label}={weight}" for label, weight in weights.items()]
+    elif isinstance(weights, str):
+        settings["class_weight"] = [weights]
+    files = {name: Path(folder) / f"{name}.jsonl" for name in ("train", "held_out")}
+    with _in_words_of_lists(files):
+        rows = {"train": _rows(files["train"], texts, {"label": labels, "sample_weight": sample_weight})}
+        if isinstance(held_out, int | float):
+            rows["train"], rows["held_out"] = _split(rows["train"], held_out, settings.get("seed", 0))
+        elif held_out is not None:
+            pair: Any = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
+            rows["held_out"] = _rows(files["held_out"], pair[0], {"label": pair[1]})
+        names = rows["train"][0].keys()
+        columns: dict[str, Any] = {"model": model, "negatives": [name for name in names if name.startswith("negative")]}
         for name in ("text", "text_pair", "label", "sample_weight"):
-            columns[name] = name if name in known_names else ""
-        chosen = FinetuneSettings(**{**settings, **columns, **files, "model": model})
-        with _written(lines, overwrite=overwrite):
+            columns[name] = name if name in names else ""
+        columns |= {name: files[name] for name in rows}
+        chosen = FinetuneSettings(**columns, **settings)
+        with _written({files[name]: each for name, each in rows.items()}, overwrite=overwrite):
             run = Finetuning(chosen, folder)
     run.trainer.train(overwrite=overwrite)
     return (Embed if issubclass(kind, SentenceVectors) else Classify).from_pretrained(folder)
 
 
-def _lists(**columns: Any) -> Lists:
-    """Return the given columns as lists."""
-    for name, given in columns.items():
-        if isinstance(given, str):
-            raise TypeError(f"{name} is one string, wanted a list of them: [{given!r:.40}]")
-    return {name: list(given) for name, given in columns.items() if given is not None}
+def _rows(path: Path, texts: Sequence[Text], columns: dict[str, Any]) -> Rows:
+    """Return a row for each text, with its values in the columns. Raises: as finetune."""
+    given = {name: list(values) for name, values in columns.items() if values is not None}
+    if isinstance(texts, str):
+        raise TypeError(f"texts is one string, wanted a list of them: [{texts!r:.40}]")
+    rows: Rows = []
+    for number, (text, *values) in enumerate(zip(texts, *given.values(), strict=True), start=1):
+        parts = tuple(text) if isinstance(text, tuple | list) else (text,)
+        names = ("text", "text_pair", *(f"negative_{other}" for other in range(2, len(parts))))[: len(parts)]
+        row = {**dict(zip(names, parts, strict=True)), **dict(zip(given, values, strict=True))}
+        place = Place(str(path), number)
+        if not all(isinstance(part, str) for part in parts) or (rows and row.keys() != rows[0].keys()):
+            wanted = f"{counted(len(rows[0]) - len(given), 'text')}, as in the first" if rows else "a text, or several"
+            raise InputError(f"{text!r:.60}", wanted=wanted, where=place)
+        for name, value in zip(given, values, strict=True):
+            if value is None or value != value:  # pandas' missing value
+                raise InputError(f"the {name} is {value}", wanted="one for each text", where=place)
+        rows.append({name: str(value) for name, value in row.items()})
+    if not rows:
+        raise ValueError("texts is empty, wanted at least one")
+    return rows
 
 
-def _columns(text: Text) -> tuple[str, ...]:
-    """Return the names of the columns for a text, a pair, or a pair with other texts."""
-    count = len(text) if isinstance(text, tuple | list) else 1
-    return ("text", "text_pair", *(f"negative_{number}" for number in range(2, count)))[:count]
+def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
+    """Return the rows to train on, and a random share of all to evaluate the model on."""
+    count = round(share * len(rows)) if 0 < share < 1 else 0
+    if not 0 < count < len(rows):
+        wanted = f"a share of the {len(rows)} texts that leaves some for both, as 0.2, or texts with their labels"
+        raise InputError(what="held_out", got=share, wanted=wanted)
+    order = np.random.default_rng(seed).permutation(len(rows)).tolist()
+    return [rows[number] for number in sorted(order[count:])], [rows[number] for number in sorted(order[:count])]
 
 
-@contextmanager
-def _said_of_lists(files: dict[str, Path]) -> Iterator[None]:
-    """Let errors and warnings name the lists instead of their files, with rows from 0, and no settings of files."""
-    names = {"train": "the training list", "held_out": "the held-out list"}
-    lists = {str(path): names[name] for name, path in files.items()}
+def _in_words_of_lists(files: dict[str, Path]) -> AbstractContextManager[None]:
+    """Within it, errors and warnings name the list and the row, from 0, instead of the file and the line."""
+    lists = {str(files["train"]): "the training list", str(files["held_out"]): "the held-out list"}
 
     def words(named: Setting | Place) -> str:
-        if isinstance(named, Setting):
-            return "" if named.name in _OF_FILES else str(named)
-        row = f", row {named.line - 1}" if named.line else ""
-        return f"{lists[named.path]}{row}" if named.path in lists else str(named)
+        if not isinstance(named, Place) or named.path not in lists:
+            return str(named)
+        return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        except InputError as error:
-            error.words = words
-            raise
-    for warning in caught:
-        said = warning.message
-        if isinstance(said, Fields):
-            said.words = words
-        warn(said, warning.category)
-
-
-def _lines(path: Path, lists: Lists) -> str:
-    """Return a line of JSON for each text, its label and its weight. Raises: InputError."""
-    texts = lists["text"]
-    for name, others in lists.items():
-        if len(texts) != len(others) or not texts:
-            says = f"{len(texts)} texts and {len(others)} {name}s"
-            raise InputError(says, wanted="one for each, and at least one", where=Place(str(path)))
-    lines, names = [], _columns(texts[0])
-    wanted = {1: "a text", 2: "a pair of texts"}.get(len(names), f"{len(names)} texts") + ", as the first is"
-    for number, (text, *others) in enumerate(zip(*lists.values(), strict=True), start=1):
-        parts = tuple(text) if isinstance(text, tuple | list) else (text,)
-        if len(parts) != len(names) or not all(isinstance(part, str) for part in parts):
-            raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
-        row = dict(zip(names, parts, strict=True))
-        for name, each in zip(list(lists)[1:], others, strict=True):
-            if each is None or each != each:  # pandas' missing value
-                raise InputError(f"the {name} is {each}", wanted="one for each text", where=Place(str(path), number))
-            row[name] = str(each)
-        lines.append(json.dumps(row) + "\n")
-    return "".join(lines)
-
-
-def _split(lists: Lists, held_out: Any, seed: Any) -> dict[str, Lists]:
-    """Return the lists "train" and "held_out" by name. For a share, the examples are drawn at random."""
-    if held_out is None:
-        return {"train": lists}
-    if not isinstance(held_out, int | float):
-        texts, labels = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
-        return {"train": lists, "held_out": _lists(text=texts, label=labels)}
-    total = len(lists["text"])
-    count = round(held_out * total) if 0 < held_out < 1 else 0
-    if not 0 < count < total or any(len(each) != total for each in lists.values()):
-        wanted = f"a share of the {total} texts that leaves some for both, as 0.2, or texts with their labels"
-        raise InputError(what="held_out", got=held_out, wanted=wanted)
-    order = np.random.default_rng(seed).permutation(total).tolist()
-    chosen = {"train": sorted(order[count:]), "held_out": sorted(order[:count])}
-    return {
-        part: {name: [each[number] for number in numbers] for name, each in lists.items()}
-        for part, numbers in chosen.items()
-    }
+    return worded_by(words)
 
 
 @contextmanager
-def _written(lines: dict[Path, str], *, overwrite: bool) -> Iterator[None]:
-    """Within it, these files exist. After an error, those that are new are gone."""
-    new = {path: text for path, text in lines.items() if overwrite or not path.exists()}
-    for path, text in lines.items():
+def _written(examples: dict[Path, Rows], *, overwrite: bool) -> Iterator[None]:
+    """Within it, the files hold these rows. After an error, those that are new are gone."""
+    texts = {path: "".join(json.dumps(row) + "\n" for row in rows) for path, rows in examples.items()}
+    new = [path for path in texts if overwrite or not path.exists()]
+    for path, text in texts.items():
         if path not in new and path.read_text(encoding="utf-8") != text:
             raise FileError(f"{path} has other examples; for a new run, choose another folder")
     try:
-        for path, text in new.items():
+        for path in new:
             path.parent.mkdir(parents=True, exist_ok=True)
             with atomic_write(path) as written:
-                written.write_text(text, encoding="utf-8")
+                written.write_text(texts[path], encoding="utf-8")
         yield
     except BaseException:
         for path in new:

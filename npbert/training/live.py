@@ -15,23 +15,20 @@ from npbert.training.progress import Step, Watcher
 from npbert.training.state import Run
 
 _LINES = 20
-_EVERY = 0.5  # seconds
 
 
 class Bar(Watcher):
     """The progress of a run of `total` steps: a bar on a terminal; otherwise, as in a file, about 20 lines in all; and
     nothing if npbert is quiet.
 
-    done: the number of earlier steps. is_closed: True if standard output is closed, as after `head` or a lost
-    terminal. (Extra: train.)
+    done: the number of earlier steps. (Extra: train.)
     """
 
     def __init__(self, total: int, *, done: int) -> None:
         tqdm = import_extra("tqdm", extra="train").tqdm
         form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
         self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
-        self._total, self._done, self._lines = total, done, -1
-        self._start, self.is_closed = time.perf_counter(), False
+        self._total, self._done, self._lines, self._start = total, done, -1, time.perf_counter()
 
     def after(self, step: Step) -> None:
         self._bar.update(1)
@@ -41,7 +38,8 @@ class Bar(Watcher):
             lines = _LINES * step.number // self._total
             if self._bar.disable and lines > self._lines:
                 self._lines = lines
-                left = self._bar.format_interval(seconds_left(step.number, self._total, self._done, self._start))
+                for_one = (time.perf_counter() - self._start) / (step.number - self._done)  # by this process alone
+                left = self._bar.format_interval(for_one * (self._total - step.number))
                 self.say(f"step {step.number} of {self._total}: {line}, {left} left")
         if step.evaluation:
             self.say(held_out_line(step))
@@ -57,44 +55,27 @@ class Bar(Watcher):
             self.is_closed = True
             LOGGER.warning("standard output is closed (%s): the run stops", error.strerror)
 
-    def __enter__(self) -> Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         self._bar.close()
 
 
 class Live(Watcher):
     """The progress of a run in a notebook: a text that updates, instead of a bar. news: lines before it."""
 
-    is_closed = False
-
     def __init__(self, trainer: Run, display: Callable[..., Any], news: str = "") -> None:
-        self._trainer, self._news, self._said = trainer, news, ""
-        self._done, self._start = trainer.step, time.perf_counter()
-        self._shown = self._start
+        self._trainer, self._news = trainer, news
         self._handle = display(progress_in_words(trainer, news), display_id=True)
 
     def after(self, step: Step) -> None:
-        if step.row:
-            self._said = training_line(step)
-        if step.evaluation:
-            self._said = held_out_line(step)
-        if time.perf_counter() - self._shown >= _EVERY:  # a fast run does not wait for the display
-            left = seconds_left(step.number, self._trainer.settings.steps, self._done, self._start)
-            text = progress_in_words(self._trainer, self._news, self._said, f"about {left:.0f} s left")
-            self._handle.update(text)
-            self._shown = time.perf_counter()
+        if step.row or step.evaluation:
+            said = held_out_line(step) if step.evaluation else training_line(step)
+            self._handle.update(progress_in_words(self._trainer, self._news, said))
 
-    def __enter__(self) -> Live:
-        return self
-
-    def __exit__(self, kind: object, error: object, _: object) -> None:
-        end = str(error) if isinstance(error, KeyboardInterrupt) else ""
-        self._handle.update(progress_in_words(self._trainer, self._news, end))
+    def close(self) -> None:
+        self._handle.update(progress_in_words(self._trainer, self._news))
 
 
-def progress_of(trainer: Run, news: str) -> Bar | Live:
+def progress_of(trainer: Run, news: str) -> Watcher:
     """Return a text that updates in a notebook, otherwise a bar. news: the start of a resumed run."""
     ipython = sys.modules.get("IPython")
     if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():
@@ -107,12 +88,10 @@ def progress_of(trainer: Run, news: str) -> Bar | Live:
 
 def progress_in_words(trainer: Run, *lines: str) -> Text:
     """Return the step of a Trainer and the evaluation of its best model, with lines between them."""
-    title = (
-        f"{type(trainer).__name__} of {type(trainer.model).__name__}: step {trainer.step} of {trainer.settings.steps}"
-    )
+    kinds = f"{type(trainer).__name__} of {type(trainer.model).__name__}"
     best = trainer.progress.best_evaluation
     judged = f"best: step {trainer.progress.best_step}: {in_words(best)}" if best else ""
-    return titled(title, *lines, judged)
+    return titled(f"{kinds}: step {trainer.step} of {trainer.settings.steps}", *lines, judged)
 
 
 def training_line(step: Step) -> str:
@@ -132,8 +111,3 @@ def held_out_line(step: Step) -> str:
 def in_words(numbers: dict[str, float]) -> str:
     """Return numbers with their names."""
     return ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in numbers.items())
-
-
-def seconds_left(step: int, total: int, done: int, start: float) -> float:
-    """Return the time of the remaining steps, by that of the steps since `start`."""
-    return (time.perf_counter() - start) / (step - done) * (total - step)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -25,18 +24,16 @@ class Data(Protocol):
 class Step:
     """A step: its number, from 1 on, the batch, the losses, and the norm of the gradient.
 
-    seed: of the batch's dropout, as in `gradients_of`. is_logged, is_judged, is_saved: what follows the step.
-    row: the means since the last row, and more. evaluation, shown: the results of an evaluation.
+    is_logged, is_saved: what follows the step. row: the means since the last row, and more. evaluation, shown: the
+    results of an evaluation.
     """
 
     number: int
     batch: Batch
-    seed: Sequence[int]
     losses: StepLosses
     gradient_norm: float
     learning_rate: float
     is_logged: bool
-    is_judged: bool
     is_saved: bool = False
     seconds: float = 0.0
     row: dict[str, float] = field(default_factory=dict)
@@ -44,9 +41,9 @@ class Step:
     shown: dict[str, object] = field(default_factory=dict)
 
     @property
-    def is_finite(self) -> bool:
-        """True unless the loss or the gradient is infinite or not a number."""
-        return math.isfinite(self.losses.total + self.gradient_norm)
+    def judged(self) -> dict[str, float]:
+        """The results of an evaluation, as a row of metrics.jsonl."""
+        return {f"eval_{name}": value for name, value in self.evaluation.items()}
 
     @property
     def tokens_per_second(self) -> float:
@@ -57,11 +54,22 @@ class Step:
 class Watcher:
     """Base class of an observer of each step: it writes, draws or shows, and does not change the model."""
 
+    is_closed = False
+    """True if its output is closed, as after `head` or a lost terminal: then the run stops."""
+
     def before_update(self, step: Step) -> None:
         """Called when the gradients are complete, before the parameters change."""
 
     def after(self, step: Step) -> None:
-        """Called after the step and its evaluation, before the state is saved."""
+        """Called after the step and its evaluation, before the state is saved; and after a step that is not finite."""
+
+    def close(self) -> None:
+        """Called at the end of the run, also after an error."""
+
+
+def short(number: float) -> float:
+    """Return the number with four digits, for rows of many numbers."""
+    return float(f"{number:.4g}")
 
 
 class Averages(dict[str, list[float]]):
@@ -70,11 +78,11 @@ class Averages(dict[str, list[float]]):
     def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
         """Add the losses of a step, with these names of their kinds."""
         for index, kind in enumerate(kinds):
-            count, found = step.counts[index], {"loss": step.losses[index] * step.counts[index]}
+            count, begin = step.counts[index], f"{kind}_" if kind else ""
+            found = {f"{begin}loss": step.losses[index] * count}
             if step.right is not None:
-                found["accuracy"] = step.right[index]
-            for what, value in found.items():
-                name = f"{kind}_{what}" if kind else what
+                found[f"{begin}accuracy"] = step.right[index]
+            for name, value in found.items():
                 total, targets = self.get(name, (0.0, 0))
                 self[name] = [total + value, targets + count]
 
@@ -98,7 +106,6 @@ class Progress:
     best_step: int = 0
     best_evaluation: dict[str, float] = field(default_factory=dict)
     evaluations_since_best: int = 0
-    evaluation: dict[str, float] = field(default_factory=dict)
     averages: Averages = field(default_factory=Averages)
     total_steps: int = 0
 

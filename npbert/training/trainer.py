@@ -1,23 +1,25 @@
 """Trainer: the training loop, which can stop and continue at any step."""
 
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from npbert.core import Tape
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
 from npbert.display import titled
 from npbert.models import TaskModel
 from npbert.optim import clip_factor
-from npbert.training.accumulate import gradients_of
-from npbert.training.finite import check_parameters, check_step
+from npbert.training.accumulate import gradients_of, part_rng, parts_of
+from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
 from npbert.training.live import progress_in_words
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
-from npbert.training.state import Run
+from npbert.training.state import MODEL_FOLDER, Run
 
 
 class Trainer(Run):
@@ -27,8 +29,6 @@ class Trainer(Run):
         metrics.jsonl       numbers by step                 tensorboard/  the same     curves.png  at the end
         layers.jsonl        of each layer, its gradient     settings.toml how it was set up
         shown.jsonl predictions for a few examples
-
-    With `keep_state` off, a finished run keeps only its progress and its numbers.
 
     rng: the generator for dropout and the order of the data. evaluation: the evaluations during the run, and its
     sources; without it, the last model is kept. save_model: writes the model to a folder.
@@ -83,19 +83,31 @@ class Trainer(Run):
         seed = [self.progress.epoch_seed, self.step]
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
-        norm, rate = self.shares.add_up(sums), self.learning_rate(settings.steps)
-        looks = settings.is_logged(number), settings.is_judged(number)
-        step = Step(number, batch, seed, losses, norm, rate, *looks)
-        if any(looks):
+        norm, rate = self.shares.add_up(sums), self.learning_rate
+        step = Step(number, batch, losses, norm, rate, settings.is_logged(number))
+        if not math.isfinite(losses.total + norm):
+            self._fail(step, seed, watchers)
+        if step.is_logged:
             self.shares.spread_gradients()
         for watcher in watchers:
             watcher.before_update(step)
-        check_step(step, self.model, self.shares, settings.parts)
         self.optimizer.lr = rate
         self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
         self.shares.spread_values()
         step.seconds = time.perf_counter() - start
         return step
+
+    def _fail(self, step: Step, seed: Sequence[int], watchers: Sequence[Watcher]) -> None:
+        """Raise NotFiniteError, on all processes, for the loss or a gradient, with the first wrong layer."""
+        step.row = {"loss": step.losses.total, "gradient_norm": step.gradient_norm}
+        step.is_logged, step.seconds = False, math.inf
+        for watcher in watchers:
+            watcher.after(step)  # to show the end in the curves
+        pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
+        own = self.communicator.own([(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
+        _, found = min(self.communicator.gather(first_not_finite(self.model, own, self.shares)))
+        numbers = f"the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}"
+        raise NotFiniteError(f"step {step.number}: {numbers}; {found}; try a smaller learning rate")
 
     def _judge(self, step: Step) -> None:
         """Average the losses, and evaluate the model; save it if it is the best so far.
@@ -109,18 +121,18 @@ class Trainer(Run):
             of_step = {"learning_rate": step.learning_rate, "gradient_norm": step.gradient_norm}
             step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
             progress.averages = Averages()
-        if not step.is_judged:
+        if not self.settings.is_judged(step.number):
             return
         check_parameters(self.model, step.number)
         if evaluation.evaluate is not None:
             numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
-            step.evaluation = progress.evaluation = self.communicator.gather(numbers)[0]
+            step.evaluation = self.communicator.gather(numbers)[0]
         progress.evaluations_since_best += 1
-        if evaluation.is_better(progress.evaluation, progress.best_evaluation):
-            progress.best_step, progress.best_evaluation = step.number, progress.evaluation
+        if evaluation.is_better(step.evaluation, progress.best_evaluation):
+            progress.best_step, progress.best_evaluation = step.number, step.evaluation
             progress.evaluations_since_best = 0
             if self.communicator.is_first:
-                self.save_model(self.model_folder)
+                self.save_model(self.folder / MODEL_FOLDER)
         if evaluation.show and self.communicator.is_first:
             shown = evaluation.show()
             step.shown = {**shown, "best_step": progress.best_step} if shown else {}

@@ -110,7 +110,7 @@ def test_the_code_of_a_method_is_read_with_its_lines_and_its_class():
             return dx + 1
 
     method = Code.of(Layer.backward)
-    assert method.first == Layer.backward.__code__.co_firstlineno
+    assert method.functions[0].lineno == Layer.backward.__code__.co_firstlineno
     function = method.compiled(lambda: True)
     assert np.array_equal(function(Layer(), np.ones(2)), [3, 3])
 

@@ -1,14 +1,11 @@
 """Whatever is in the file, the answer is one clear message."""
 
 from concurrent.futures import ThreadPoolExecutor
-from itertools import repeat
 from pathlib import Path
-
-import pytest
 
 from npbert.learn import RIGHT, WRONG, check, judge_file
 from npbert.learn.exercises import EXERCISES
-from npbert.learn.process import TIME_LIMIT
+from npbert.learn.process import COMPUTING, WAITING
 from tests.learn.answers import answered, right
 
 LINEAR = right(2)["Linear.backward"]
@@ -22,17 +19,11 @@ def test_a_file_that_is_no_text(tmp_path):
 
 def test_what_is_printed_is_shown_and_does_no_harm(judge):
     verdict = judge(2, answered(2, f"print('dy is', dy.shape)\n{LINEAR}"))
-    assert (verdict.status, verdict.printed.splitlines()[0]) == (RIGHT, "dy is (7, 3)")
+    assert (verdict.status, verdict.printed.splitlines()[0]) == (RIGHT, "dy is (8, 7)")
     assert len(judge(2, answered(2, f"print('z' * 10000)\n{LINEAR}")).printed) < 3000
 
 
-@pytest.mark.parametrize("wide", [True, False])
-def test_a_right_answer_that_makes_float64_of_float32_is_told_so(wide, judge):
-    verdict = judge(2, answered(2, LINEAR.replace("return dx", "return dx.astype(float)") if wide else LINEAR))
-    assert (verdict.status, "backward returns float64" in verdict.because) == (RIGHT, wide)
-
-
-ENDLESS = "The check was stopped after 3 seconds, at line {line}: perhaps in an endless loop."
+ENDLESS = "The check was stopped in line {line}: perhaps an endless loop."
 ASLEEP = """import ctypes, os
 sleep = ctypes.PyDLL("kernel32").Sleep if os.name == "nt" else ctypes.PyDLL(None).usleep
 while sleep(10**8): pass"""
@@ -53,9 +44,10 @@ def test_in_a_process_of_its_own_what_does_not_come_back_is_ended(tmp_path, thor
     for path, body in zip(paths, ended, strict=True):
         path.parent.mkdir()
         path.write_text(answered(2, body), encoding="utf-8")
-    limits = [3 if says else TIME_LIMIT for says in ended.values()]
+    computing = [1 if "while True" in body else COMPUTING for body in ended]
+    waiting = [5 if body == ASLEEP else WAITING for body in ended]
     with ThreadPoolExecutor() as pool:
-        verdicts = list(pool.map(check, repeat(EXERCISES[2]), paths, limits))
+        verdicts = list(pool.map(check, [EXERCISES[2]] * len(paths), paths, computing, waiting))
     assert [verdict.status for verdict in verdicts] == [WRONG if says else RIGHT for says in ended.values()]
     for path, verdict, (body, says) in zip(paths, verdicts, ended.items(), strict=True):
         lines = path.read_text(encoding="utf-8").splitlines()

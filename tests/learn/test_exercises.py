@@ -11,8 +11,8 @@ import pytest
 
 from npbert.gradcheck.explain import Code
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
-from npbert.learn.attempt import load
 from npbert.learn.exercises import EXERCISES
+from npbert.learn.failure import load
 from npbert.learn.judge import judge as judged
 from tests.learn.answers import right, right_answer, wrong_answers
 from tests.tables import one_in, one_of_each
@@ -73,21 +73,21 @@ def test_a_wrong_answer_is_told_by_its_line_and_kind(number, name, kind, subject
 @each_exercise
 def test_the_library_itself_is_right_and_so_is_what_wrong_answers_are_compared_with(exercise, tmp_path):
     path = tmp_path / exercise.file_name
-    path.write_text(exercise.source(), encoding="utf-8")
-    module = load(path, exercise.source())
+    path.write_text(exercise.source, encoding="utf-8")
+    module = load(path, exercise.source)
     for part in exercise.parts:
         if exercise.slug != "find_the_bug":
             assert judged(replace(part, seeds=part.seeds[::4]), part.right) is None
-        if part.plain:
-            plain = Code.parsed(part.plain.strip("\n"), vars(module)).compiled(lambda: True)
-            thing = part.with_function(part.right, plain)
-            assert judged(replace(part, seeds=(3, 4)), thing) is None
+        if part.text["plain"]:
+            plain = Code.parsed(part.text["plain"], vars(module)).compiled(lambda: True)
+            with part.with_function(part.right, plain) as thing:
+                assert judged(replace(part, seeds=(3, 4)), thing) is None
 
 
 @each_exercise
 def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_finished(exercise, judge):
     """Not begun even if a comment was added."""
-    source = exercise.source()
+    source = exercise.source
     assert judge(exercise, source).status == judge(exercise, source + "\n# later\n").status == NOT_BEGUN
     if exercise.slug != "find_the_bug":
         verdict = judge(exercise, re.sub(r"( +)(raise NotImplementedError)", r"\1z = 1\n\1\2", source))
@@ -98,7 +98,7 @@ def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_fini
 @each_exercise
 def test_a_file_is_whole(exercise):
     """Its lines fit, it says what to do, and it needs nothing but NumPy and npbert."""
-    text = exercise.source()
+    text = exercise.source
     assert max(map(len, text.splitlines())) <= 120
     assert text.count("raise NotImplementedError") == len(exercise.blanks) or exercise.slug == "find_the_bug"
     nodes = ast.parse(text).body

@@ -9,7 +9,7 @@ from npbert.learn import exercise_of, judge_file, load_ipython_extension, printi
 from npbert.learn.notebook import file_with
 
 LINEAR = exercise_of("2")
-HEAD, BLANK = re.fullmatch(r".*?(class .*?)( *raise [^\n]*\n)", LINEAR.source(), re.DOTALL).groups()
+HEAD, BLANK = re.fullmatch(r".*?(class .*?)( *raise [^\n]*\n)", LINEAR.source, re.DOTALL).groups()
 WRONG = "        self.bias.add_grad(dy.mean(axis=0))"
 ANSWER = f"        self.weight.add_grad(x.T @ dy)\n{WRONG}\n        return dy @ self.weight.value.T\n"
 load_ipython_extension(SHELL := Mock())
@@ -24,7 +24,7 @@ def in_this_process(monkeypatch):
 
 def test_a_cell_gets_the_sentences_of_the_command_with_its_own_line_numbers(tmp_path):
     said_here, path = exercise("02", HEAD + ANSWER), tmp_path / LINEAR.file_name
-    path.write_text(LINEAR.source().replace(BLANK, ANSWER))
+    path.write_text(LINEAR.source.replace(BLANK, ANSWER))
     said = printing.answer(LINEAR, judge_file(LINEAR, path)).replace("npbert learn", "%exercise")
     assert re.sub(r"\d+", "n", said_here) == re.sub(r"\d+", "n", said)
     line = 2 + (HEAD + ANSWER).splitlines().index(WRONG)  # the first is that of %%exercise
@@ -38,10 +38,10 @@ def test_a_cell_gets_the_sentences_of_the_command_with_its_own_line_numbers(tmp_
 
 
 def test_the_task_comes_with_a_cell_for_the_answer():
-    assert "01: the numerical derivative" in str(exercise(""))
+    assert "01 the numerical derivative: not begun" in str(exercise(""))
     assert str(exercise("2")).startswith("Exercise 2: Linear\n  Most of what BERT computes")
     SHELL.set_next_input.assert_called_once_with(f"%%exercise 02\n{HEAD}{BLANK}".rstrip("\n"))
-    assert file_with(LINEAR, LINEAR.source()) == f"\n{LINEAR.source()}"
+    assert file_with(LINEAR, LINEAR.source) == f"\n{LINEAR.source}"
     assert str(exercise("frog")).startswith("EXERCISE is 'frog', wanted 1 to")
     assert str(exercise("hint 02 5")).startswith("The hint is 5, wanted 1 to 4")
     assert str(exercise("", "x = 1")).startswith("The exercise is missing, wanted its number, such as %%exercise 02.")

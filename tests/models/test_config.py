@@ -53,13 +53,13 @@ def test_the_table_has_every_parameter_and_the_sum_of_each_part():
 
 
 WRONG = [
-    ("num_hidden_layers", 0, "at least 1"),
-    ("hidden_size", 10**30, "at most 16777216"),
-    ("intermediate_size", 30.5, "an integer"),
-    ("type_vocab_size", True, "an integer"),
-    ("vocab_size", "9", "an integer"),
-    ("hidden_dropout_prob", "0.1", "a number"),
-    ("layer_norm_eps", None, "a number"),
+    ("num_hidden_layers", 0, "a whole number from 1"),
+    ("hidden_size", 10**30, "a whole number from 1 to 16777216"),
+    ("intermediate_size", 30.5, "a whole number"),
+    ("type_vocab_size", True, "a whole number"),
+    ("vocab_size", "9", "a whole number"),
+    ("hidden_dropout_prob", "0.1", "a rate from 0"),
+    ("layer_norm_eps", None, "a positive number"),
     ("attention_probs_dropout_prob", -0.1, "a rate from 0"),
     ("classifier_dropout", 1, "a rate from 0"),
     ("layer_norm_eps", 0, "a positive number"),
@@ -67,8 +67,8 @@ WRONG = [
     ("hidden_act", "swish", "one of gelu, gelu_new, gelu_pytorch_tanh, relu"),
     ("position_embedding_type", "alibi", "one of absolute, sinusoidal"),
     ("hidden_size", 770, "a divisor of hidden_size, 770"),
-    ("id2label", ("yes", "yes"), "id2label has the name 'yes' twice"),
-    ("id2label", ("a", "b", "c"), "id2label has 3 names, wanted 2, as num_labels"),
+    ("id2label", ("yes", "yes"), "wanted 2 different names, as num_labels"),
+    ("id2label", ("a", "b", "c"), "wanted 2 different names, as num_labels"),
     ("id2label", "ab", "a name for each label: a list, or a dict such as"),
     *(("id2label", dict.fromkeys(keys, "x"), "the keys 0 to 1, without gaps") for keys in [(1, 2), ("a", 0), (-1, 0)]),
 ]

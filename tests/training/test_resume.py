@@ -12,7 +12,6 @@ import pytest
 from npbert import Batch, BertForSequenceClassification
 from npbert.io.files import FileError
 from npbert.io.json_lines import METRICS_FILE, read_json_lines
-from npbert.optim import linear_warmup_decay
 from npbert.training.evaluation import Goal
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.session import stop_when_asked
@@ -85,11 +84,8 @@ def test_a_longer_run_is_the_same_however_often_it_is_stopped(tmp_path, begin, c
     capsys.readouterr()
     make(tmp_path / "wanted", steps=12).train()
     first = begin or STEPS
-    rates = [linear_warmup_decay(first, lr=1e-2, warmup_steps=w, total_steps=n) for w, n in ((0, 8), (1, 12))]
-    assert capsys.readouterr().out.splitlines()[0] == (
-        f"continuing from step {first}, up to step 12 instead of 8: the next learning rate is {rates[1]:.3g} "
-        f"instead of {rates[0]:.3g}"
-    )
+    news = f"continuing from step {first}, up to step 12 instead of 8"
+    assert capsys.readouterr().out.splitlines()[0] == news
     last = read_json_lines(tmp_path / "wanted" / METRICS_FILE)[-1]
     assert (last["step"], load_settings(TrainerSettings, tmp_path / "wanted" / SETTINGS_FILE).steps) == (12, 12)
     for how, step in (("stopped", 1), ("killed", 4)):
@@ -121,7 +117,7 @@ def test_a_model_of_ones_own_is_trained_and_saved_and_goes_on_bit_for_bit(tmp_pa
 
 
 PEOPLE = (signal.SIGINT, signal.SIGTERM)
-SYSTEM = tuple(getattr(signal, name) for name in ("SIGHUP", "SIGXCPU") if hasattr(signal, name))  # Windows has none
+SYSTEM = tuple(getattr(signal, name) for name in ("SIGHUP",) if hasattr(signal, name))  # Windows has none
 
 
 def came_through(*_):

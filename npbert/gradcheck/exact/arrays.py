@@ -4,18 +4,16 @@ NumPy computes with objects almost as with floats. The rest is here.
 """
 
 import functools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.linear_algebra import ARRAY_FUNCTIONS
 from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES
-from npbert.gradcheck.inputs import Outputs, as_tuple
+from npbert.gradcheck.inputs import as_tuple
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
-_DECIDES, _STEPS = object(), object()
 
 
 class Held(np.ndarray):
@@ -35,31 +33,22 @@ class Numbers(Held):
     """An array of Numbers, or of NumPy's results from them."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
-        inputs = tuple(map(_plain, inputs))
-        if options:
-            options = without_double(options)
+        inputs, options = tuple(map(_plain, inputs)), without_double(options)
         if out:
             options["out"] = tuple(map(_plain, out))
-            _check_room(options["out"], ufunc)
-        way = _way(ufunc)
-        if way is _product and not options:
+        if ufunc is np.matmul and not options:
             return as_numbers(_product(*inputs))
-        if way is _DECIDES:
+        if _decides(ufunc):
             return getattr(ufunc, method)(*map(seen, inputs), **options)
-        if way is _STEPS:
+        if ufunc.__name__ in _STEP_FUNCTIONS:  # constants
             inputs, ufunc = (_plain(constants_like(ufunc(*map(seen, inputs)))),), np.positive
-        elif way is None:
-            raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
-        elif way is not _product:
-            ufunc = way
+        ufunc = _on_objects(ufunc)
         if method == "reduce" and "where" in options:
             options.setdefault("initial", ufunc.identity)  # for objects it has no default
         result = getattr(ufunc, method)(*inputs, **options)
         return out[0] if out else as_numbers(result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if function in ARRAY_FUNCTIONS:
-            return as_numbers(ARRAY_FUNCTIONS[function](*args, **kwargs))
         try:
             return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
         except TypeError:
@@ -114,69 +103,70 @@ def _in_floats(x: Any) -> Any:
     return seen(x) if isinstance(x, Numbers | Number) else x
 
 
-def _check_room(out: Outputs, ufunc: Any) -> None:
-    if any(array.dtype.kind == "f" for array in out):
-        raise NoRuleError(
-            f"np.{ufunc.__name__} writes exact numbers into an array of floats: create the array in "
-            "forward or backward, with np.zeros"
-        )
+@functools.cache
+def _decides(ufunc: Any) -> bool:
+    """True for np.isnan, np.logical_or and others with truth values, which depend only on floats."""
+    return "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types)
 
 
 @functools.cache
-def _way(ufunc: Any) -> Any:
-    """Return how a function of NumPy or SciPy runs on Numbers, or None if it cannot.
-
-    It is replaced by a function for objects; runs as it is; runs on their floats (np.isnan, np.logical_or and others
-    with truth values); or becomes a constant."""
-    if ufunc is np.matmul:
-        return _product
-    if ufunc.__name__ in _STEP_FUNCTIONS:
-        return _STEPS
+def _on_objects(ufunc: Any) -> Any:
+    """Return a function of NumPy or SciPy for objects. Raises: NoRuleError without a rule."""
     if ufunc.__name__ in RULES:
         return np.frompyfunc(RULES[ufunc.__name__], ufunc.nin, 1)
-    if "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types):
-        return _DECIDES
-    of_objects = any("O" in kinds for kinds in ufunc.types) or ufunc.__name__ in ("real", "imag")  # NumPy 2.5
-    return ufunc if of_objects else None
+    if not any("O" in kinds for kinds in ufunc.types) and ufunc.__name__ not in ("real", "imag"):  # NumPy 2.5
+        raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
+    return ufunc
 
 
-def _parts_of(x: Any) -> tuple[Any, Any, float, float]:
-    number = x if type(x) is Number else as_number(x)
+class Parts(NamedTuple):
+    """The parts of Numbers, in four arrays: see `Number`."""
+
+    value: Any
+    tangent: Any
+    seen: Array
+    error: Array
+
+
+def parts_of(array: Any) -> Parts:
+    """Return the parts of an array of Numbers, or of numbers that become constants."""
+    value, tangent, floats, error = _split(array)
+    objects = np.asarray(value, object), np.asarray(tangent, object)
+    return Parts(*objects, np.asarray(floats, float), np.asarray(error, float))
+
+
+def _split_number(x: Any) -> tuple[Any, Any, float, float]:
+    number = as_number(x)
     if type(number) is not Number:
         raise NoRuleError(f"a matrix product with {number} has no exact rule")
     return number.value, number.tangent, number.seen, number.error
 
 
-VALUE, TANGENT, SEEN, ERROR = range(4)
-_parts = np.frompyfunc(_parts_of, 1, 4)
+_split = np.frompyfunc(_split_number, 1, 4)
 _joined = np.frompyfunc(Number, 4, 1)
 
 
 def _product(a: Array, b: Array) -> Any:
     """Return a b, computed as products of integer arrays in a tenth of the time."""
-    (a, da, *floats_a), (b, db, *floats_b) = _parts(a), _parts(b)
-    seen_a, error_a, seen_b, error_b = (np.asarray(part, float) for part in (*floats_a, *floats_b))
-    modulus = Number.world.modulus
-    tangent = (np.matmul(a, db) + np.matmul(da, b)) % modulus if Number.keeps_tangents else 0
-    size_a, size_b = np.abs(seen_a), np.abs(seen_b)
-    error = np.matmul(size_a * a.shape[-1] + error_a, size_b) + np.matmul(size_a, error_b)
-    return _joined(np.matmul(a, b) % modulus, tangent, np.matmul(seen_a, seen_b), error)
+    x, y, world = parts_of(a), parts_of(b), Number.world
+    value, tangent, size_x, size_y = np.matmul(x.value, y.value), 0, np.abs(x.seen), np.abs(y.seen)
+    if world.keeps_tangents:
+        tangent = (np.matmul(x.value, y.tangent) + np.matmul(x.tangent, y.value)) % world.modulus
+    error = np.matmul(size_x * a.shape[-1] + x.error, size_y) + np.matmul(size_x, y.error)
+    return _joined(value % world.modulus, tangent, np.matmul(x.seen, y.seen), error)
 
 
 def unknowns_like(array: Array) -> Any:
     """Return random Numbers for the floats of the array, each with a random tangent."""
-    world = Number.world
-    make = np.frompyfunc(lambda x: Number(world.draw(x), world.draw_tangent(), x), 1, 1)
     made = np.empty_like(array, dtype=object)  # with the same memory order
-    made[...] = make(np.asarray(array, float))
+    made[...] = np.frompyfunc(_unknown, 1, 1)(np.asarray(array, float))
     return as_numbers(made)
+
+
+def _unknown(seen: float) -> Number:
+    return Number(Number.world.draw(seen), Number.world.draw_tangent(), seen)
 
 
 def constants_like(array: Array) -> Any:
     """Return constant Numbers for the floats of the array."""
     return as_numbers(np.asarray(np.frompyfunc(as_number, 1, 1)(array), object))
-
-
-def part_of_numbers(array: Any, part: int) -> Array:
-    """Return the values, tangents, floats or errors of Numbers, as objects."""
-    return np.asarray(_parts(array)[part], object)

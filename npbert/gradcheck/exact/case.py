@@ -12,7 +12,6 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError, named_parameters
-from npbert.gradcheck.exact.number_modules import Swap, swaps_for
 from npbert.gradcheck.inputs import (
     Outputs,
     Rng,
@@ -101,11 +100,6 @@ class Case:
             for position, (name, value) in enumerate(self.named_inputs())
             if (is_float_array(value) and name not in constant if moved is None else position in moved)
         }
-
-    @cached_property
-    def swaps(self) -> list[Swap]:
-        """The names to exchange for exact numbers: see `room_for_numbers`."""
-        return swaps_for(self.things)
 
     @property
     def variables(self) -> Gradients:

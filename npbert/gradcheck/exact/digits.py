@@ -14,14 +14,13 @@ from decimal import Context, Decimal, getcontext, localcontext
 from typing import Any
 
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import Rule
-from npbert.gradcheck.inputs import Rng
 
 _NEAR = 1e-3
 
 
-class Digits:
+class Digits(World):
     """Decimal numbers in the precision of the context.
 
     rng: draws unknowns near their floats, so that no γ is exactly 1; None: takes the floats themselves.
@@ -29,15 +28,12 @@ class Digits:
 
     modulus = Decimal("Infinity")  # no modulus
 
-    def __init__(self, rng: Rng = None) -> None:
-        self._rng = rng
-
     def draw(self, seen: float) -> Decimal:
         """Return the float as a Decimal, or a number a little above."""
         exact = Decimal(seen)
-        if self._rng is None:
+        if self.rng is None:
             return exact
-        return exact + Decimal(_NEAR * self._rng.uniform(0.1, 1.0)) * (abs(exact) or 1)
+        return exact + Decimal(_NEAR * self.rng.uniform(0.1, 1.0)) * (abs(exact) or 1)
 
     def draw_tangent(self) -> Any:
         """Return a new unknown's ε: see `Slope`."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.constants import constant
-from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.exact.number import Number, World
 from npbert.gradcheck.exact.rules import Rule
 
 _PRIMES = 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61
@@ -26,25 +26,26 @@ _UNDERFLOW = -745.2  # e to this is 0 in floats
 _ROOT_OF_PI = pow(3, 10**9, P)  # π is not a root of an equation, so any number will do
 
 
-class Field:
-    """Integers modulo P. rng: draws unknowns, tangents and the values of functions.
+class Field(World):
+    """Integers modulo P. rng: also draws tangents and the values of functions.
 
     has_random_roots: True after a square root that the field may have or not, by the point.
     """
 
     modulus = P
+    rng: np.random.Generator
 
-    def __init__(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+    def __init__(self, seed: int, dropped: set[float] | None = None) -> None:
+        super().__init__(np.random.default_rng(seed), dropped)
         self._drawn: list[int] = []
-        self._values: dict[tuple[str, int], int] = {}
+        self._values: dict[tuple[str, int], int] = {("log", 1): 0}
         self.has_random_roots = False
         self._powers: dict[int, int] = {}  # by a with a root s of degree d: s^d, which replaces a
 
     def draw(self, seen: float) -> int:
         """Any element of the field."""
         if not self._drawn:
-            low, high = self._rng.integers(0, 2**64, (512, 2), np.uint64).astype(object).T
+            low, high = self.rng.integers(0, 2**64, (512, 2), np.uint64).astype(object).T
             self._drawn = list((low + high * 2**64) % P)
         return self._drawn.pop()
 
@@ -100,19 +101,21 @@ class Field:
             self._powers[argument] = pow(value, rule.degree, P)
             self._values[rule.name, self._powers[argument]] = value
         elif rule.name in ("sin", "cos"):  # with the tangent of half the angle
-            half = self.draw(0.0)
+            half = self.draw(0.0) if argument else 0
             inverse = pow(1 + half * half, -1, P)
             self._values["sin", argument] = 2 * half * inverse % P
             self._values["cos", argument] = (1 - half * half) * inverse % P
             return
         else:
-            value = self.draw(0.0)
+            value = self.draw(0.0) if argument or rule.parity == 0 else 0
         self._values[rule.name, argument] = value
         if rule.name == "log":
             self._values["exp", value] = argument
 
     def _root(self, a: int, degree: int) -> int:
         """Return the root of this degree, or a random number if the field has none."""
+        if a in (0, 1):
+            return a
         if math.gcd(degree, P - 1) == 1:
             return pow(a, pow(degree, -1, P - 1), P)
         self.has_random_roots = True

@@ -19,14 +19,32 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from npbert.gradcheck.inputs import Function, Outputs
+from npbert.gradcheck.inputs import Function, Outputs, Rng
 
 _LARGEST_ROOT = 100
-SMALL = 1e-6
+_SMALL = 1e-6
 
 
 class NoRuleError(TypeError):
     """An operation has no exact rule, such as a function without a known derivative."""
+
+
+class World:
+    """Where the parts of Numbers come from, and the state of one run. A subclass draws unknowns and tangents, and gives
+    the exact number of a float, 1/a and f(a).
+
+    rng: draws unknowns.
+    dropped: collects tiny constant summands that only guard against a 0, and makes them 0. None: keeps them.
+    keeps_tangents: False in backward, which does not need tangents: half the time.
+    ties: the number of comparisons of different numbers with equal floats.
+    constants: the floats so far.
+    """
+
+    modulus: Any
+
+    def __init__(self, rng: Rng = None, dropped: set[float] | None = None) -> None:
+        self.rng, self.dropped, self.keeps_tangents, self.ties = rng, dropped, True, 0
+        self.constants: dict[Any, Number] = {}
 
 
 def _by_floats(compare: Callable[[float, float], bool]) -> Any:
@@ -35,7 +53,7 @@ def _by_floats(compare: Callable[[float, float], bool]) -> Any:
     def compared(number: Number, other: Any) -> bool:
         seen = seen_of(other)
         if seen == number.seen and math.isfinite(seen) and as_number(other).value != number.value:
-            Number.ties += 1
+            Number.world.ties += 1
         return compare(number.seen, seen)
 
     return compared
@@ -54,15 +72,7 @@ class Number:
     __slots__ = ("error", "seen", "tangent", "terms", "value")
 
     world: ClassVar[Any]
-    """A Field, or Digits: draws values, gives the exact number of a float, 1/a, f(a), and the modulus."""
-    keeps_tangents: ClassVar[bool] = True
-    """False in backward, which does not need tangents: half the time."""
-    ties: ClassVar[int] = 0
-    """The number of comparisons of different numbers with equal floats."""
-    dropped: ClassVar[set[float] | None] = None
-    """Collects tiny constant summands that only guard against a 0, and makes them 0. None: keeps them."""
-    constants: ClassVar[dict[Any, Number]] = {}
-    """The floats in this world so far."""
+    """A Field, or Digits."""
     rules: ClassVar[Mapping[str, Function]] = {}
     """The known functions by name: see `rules.py`."""
 
@@ -72,31 +82,29 @@ class Number:
     def __add__(self, other: Any) -> Any:
         if type(other) is not Number:
             return _mixed(operator.add, self, other)
-        modulus, a, b = Number.world.modulus, self.seen, other.seen
-        tangent = (self.tangent + other.tangent) % modulus if Number.keeps_tangents else 0
+        world, a, b = Number.world, self.seen, other.seen
+        tangent = (self.tangent + other.tangent) % world.modulus if world.keeps_tangents else 0
         error = self.error + other.error + abs(a) + abs(b)
-        return Number((self.value + other.value) % modulus, tangent, a + b, error, (self, 1, other, 1))
+        return Number((self.value + other.value) % world.modulus, tangent, a + b, error, (self, 1, other, 1))
 
     def __sub__(self, other: Any) -> Any:
-        if type(other) is not Number:
-            return _mixed(operator.sub, self, other)
-        return self + -other
+        return self + (-other if type(other) is Number else -1 * other)  # a truth value has no −
 
     def __mul__(self, other: Any) -> Any:
         if type(other) is not Number:
             return _mixed(operator.mul, self, other)
-        modulus, a, b = Number.world.modulus, self.value, other.value
-        tangent = (a * other.tangent + self.tangent * b) % modulus if Number.keeps_tangents else 0
+        world, a, b = Number.world, self.value, other.value
+        tangent = (a * other.tangent + self.tangent * b) % world.modulus if world.keeps_tangents else 0
         seen = self.seen * other.seen
         error = abs(self.seen) * other.error + abs(other.seen) * self.error + abs(seen)
-        return Number(a * b % modulus, tangent, seen, error)
+        return Number(a * b % world.modulus, tangent, seen, error)
 
     __radd__, __rmul__ = __add__, __mul__
 
     def __neg__(self) -> Number:
-        modulus = Number.world.modulus
-        tangent = -1 * self.tangent % modulus if Number.keeps_tangents else 0
-        return Number(-self.value % modulus, tangent, -self.seen, self.error, (self, -1))
+        world = Number.world
+        tangent = -1 * self.tangent % world.modulus if world.keeps_tangents else 0
+        return Number(-self.value % world.modulus, tangent, -self.seen, self.error, (self, -1))
 
     def __pos__(self) -> Number:
         return self
@@ -116,8 +124,9 @@ class Number:
         """Return 1/self, with d(1/a) = −da/a². For 0 it is ∞ or NaN, as in floats."""
         if self.value == 0:
             return math.nan if self.seen else math.inf
-        inverse, modulus = Number.world.inverse(self.value), Number.world.modulus
-        tangent = self.tangent * (inverse * inverse * -1) % modulus if Number.keeps_tangents else 0
+        world = Number.world
+        inverse = world.inverse(self.value)
+        tangent = self.tangent * (inverse * inverse * -1) % world.modulus if world.keeps_tangents else 0
         seen = 1 / self.seen if self.seen else math.inf
         return Number(inverse, tangent, seen, self.error * seen * seen + abs(seen))
 
@@ -135,12 +144,6 @@ class Number:
 
     def __rpow__(self, base: Any) -> Any:
         return (as_number(base).log() * self).exp()
-
-    def __mod__(self, other: Any) -> Any:
-        return self - other * math.floor(self.seen / seen_of(other))
-
-    def __floordiv__(self, other: Any) -> int:
-        return math.floor(self.seen / seen_of(other))
 
     __lt__, __le__ = _by_floats(operator.lt), _by_floats(operator.le)
     __gt__, __ge__ = _by_floats(operator.gt), _by_floats(operator.ge)
@@ -160,7 +163,7 @@ class Number:
             "elsewhere: np.zeros(x.shape) in this function would take it)"
         )
 
-    __int__ = __index__ = __complex__ = __float__
+    __int__ = __float__
 
     conjugate = __pos__
     real = property(__pos__)
@@ -187,9 +190,9 @@ class NonFinite(float):
 
 def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:
     """Return the operation on a Number and another operand."""
-    is_summand = operation in (operator.add, operator.sub) and isinstance(other, float | np.floating)
-    if Number.dropped is not None and Number.keeps_tangents and is_summand and 0 < abs(other) <= SMALL:
-        Number.dropped.add(float(other))
+    world, is_summand = Number.world, operation is operator.add and isinstance(other, float | np.floating)
+    if is_summand and world.dropped is not None and world.keeps_tangents and 0 < abs(other) <= _SMALL:
+        world.dropped.add(abs(float(other)))
         return number
     other = as_number(other)
     if type(other) is Number:
@@ -221,9 +224,10 @@ def as_number(x: Any) -> Any:
     if isinstance(x, float | np.floating):
         if not math.isfinite(x):
             return NonFinite(x)
-        if x not in Number.constants:
-            Number.constants[x] = Number(Number.world.constant(float(x)), 0, float(x), abs(float(x)))
-        return Number.constants[x]
+        world, x = Number.world, float(x)
+        if x not in world.constants:
+            world.constants[x] = Number(world.constant(x), 0, x, abs(x))
+        return world.constants[x]
     if isinstance(x, int | np.integer | np.bool_):
         return Number(int(x) % Number.world.modulus, 0, float(x))
     return NotImplemented

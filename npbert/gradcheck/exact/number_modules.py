@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -36,55 +36,44 @@ class Variables(dict[str, Any]):
         super().__setitem__(name, value)
 
 
-class Swap(NamedTuple):
-    """A name in a module's namespace, with its value, and its value for exact numbers."""
-
-    namespace: dict[str, Any]
-    name: str
-    original: Any
-    exact: Any
-
-
 def is_exact() -> bool:
     """True within `room_for_numbers` in this thread."""
     return _makes_room.get()
 
 
 @contextmanager
-def room_for_numbers(swaps: list[Swap]) -> Iterator[None]:
-    """Exchange these names within it. On other threads, each exchanged function behaves as the original."""
+def room_for_numbers(things: Iterable[Any]) -> Iterator[None]:
+    """Exchange names within it: in npbert, and in the modules and closures of all functions among these things. On
+    other threads, each exchanged function behaves as the original."""
+    functions = [each for each in things if isinstance(each, FunctionType)]
+    modules = {id(each.__globals__): each.__globals__ for each in functions}
+    changed = [name for scope in [*modules.values(), *map(Variables, functions)] for name in _names_in(scope)]
+    for module in [name for name in sys.modules if name.startswith("npbert.")]:
+        changed += _names_in_module(module)
+    exact = _exchanged()
     token = _makes_room.set(True)
     try:
-        for namespace, name, _, exact in swaps:
-            namespace[name] = exact
+        for scope, name, value in changed:
+            scope[name] = exact[id(value)]
         yield
     finally:
         _makes_room.reset(token)
-        for namespace, name, original, _ in swaps:
-            namespace[name] = original
+        for scope, name, value in changed:
+            scope[name] = value
 
 
-def swaps_for(things: Iterable[Any]) -> list[Swap]:
-    """Return the names to exchange in npbert and in the modules of all functions among these things, but not in NumPy
-    and SciPy, whose C code would break, or in the check."""
-    functions = [each for each in things if isinstance(each, FunctionType)]
-    namespaces = [*{id(each.__globals__): each.__globals__ for each in functions}.values(), *map(Variables, functions)]
-    own = [swap for name in list(sys.modules) if name.startswith("npbert.") for swap in _swaps_in_module(name)]
-    return own + [swap for namespace in namespaces for swap in _swaps_in(namespace)]
+def _names_in(scope: dict[str, Any]) -> list[tuple[dict[str, Any], str, Any]]:
+    """Return the names to exchange in a namespace, with their values: none in NumPy and SciPy, whose C code would
+    break, or in the check."""
+    if is_ours_or_numpys(str(scope.get("__name__"))):
+        return []
+    exact = _exchanged()
+    return [(scope, name, value) for name, value in scope.items() if id(value) in exact]
 
 
 @functools.cache
-def _swaps_in_module(name: str) -> list[Swap]:
-    return _swaps_in(vars(sys.modules[name]))
-
-
-def _swaps_in(namespace: dict[str, Any]) -> list[Swap]:
-    exchanged = _exchanged()
-    return [
-        Swap(namespace, name, value, exchanged[id(value)])
-        for name, value in namespace.items()
-        if id(value) in exchanged and not is_ours_or_numpys(str(namespace.get("__name__")))
-    ]
+def _names_in_module(name: str) -> list[tuple[dict[str, Any], str, Any]]:
+    return _names_in(vars(sys.modules[name]))
 
 
 def is_ours_or_numpys(module: str) -> bool:

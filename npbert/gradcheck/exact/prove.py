@@ -20,9 +20,9 @@ hold for the real functions, so they only let more right backwards pass.
 
 **The bridge to floats.** The proof holds for the formula that the code computes on exact numbers. A test shows that the
 code computes the same formula on your floats: y and every gradient must agree in every entry, up to a bound on rounding
-that each number carries (`Number.error`). If they differ (as the code checks a dtype, or falls back in an `except`),
-nothing is proved. npbert's GELU in float32 uses a polynomial for erf: the proof is for erf, and the bridge shows that
-the two agree in float32.
+that each number carries (`Number.error`), and so must y at a point beside yours. If they differ (as the code checks a
+dtype, or falls back in an `except`), nothing is proved. npbert's GELU in float32 uses a polynomial for erf: the proof
+is for erf, and the bridge shows that the two agree in float32.
 
 **Assumptions.** p divides no coefficient of N that matters. A constant is the simplest number of its float
 (`constants.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.
@@ -43,12 +43,13 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, TapeError, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, run_in_field, slope_of_floats
+from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside
 from npbert.gradcheck.exact.case import Case, Floats
+from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.number_modules import place_of
-from npbert.gradcheck.exact.run import ExactRun
-from npbert.gradcheck.exact.witness import decimals_at_point, in_floats, right_gradients, witnesses
+from npbert.gradcheck.exact.run import run_on_numbers
+from npbert.gradcheck.exact.witness import right_gradients, witnesses
 from npbert.gradcheck.inputs import Function, Outputs, Rng, copied, copy_of
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.report import (
@@ -58,7 +59,6 @@ from npbert.gradcheck.report import (
     REFUTED,
     Comparison,
     GradientError,
-    Gradients,
     Proof,
     compared,
 )
@@ -88,9 +88,14 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
 
     Everything is left unchanged. Raises: ValueError without parameters or float inputs; forward's errors.
     """
+    start = time.perf_counter()
     with kept(layer, *inputs) as things, np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        return proof_of(Case(layer, map(copied, inputs), rng, things=things), seed)
+        part = Case(layer, map(copied, inputs), rng, things=things)
+        if not part.size:
+            raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
+        proof = _answer(part, seed)
+    return replace(proof, seconds=time.perf_counter() - start)
 
 
 def prove_vjp(
@@ -110,16 +115,6 @@ def prove_vjp(
     return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def proof_of(part: Case, seed: int) -> Proof:
-    """Return the proof for a layer that may be left changed."""
-    if not part.size:
-        raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
-    start = time.perf_counter()
-    with np.errstate(all="ignore"):
-        proof = _answer(part, seed)
-    return replace(proof, seconds=time.perf_counter() - start)
-
-
 def _answer(part: Case, seed: int) -> Proof:
     try:
         floats = part.run_on_floats(_drawn(seed))
@@ -133,32 +128,48 @@ def _answer(part: Case, seed: int) -> Proof:
 
 def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
-    run, holds, has_roots = run_in_field(part, floats, seed)
-    rounding = {name: seen.room(floats) / abs(floats.factor) for name, seen in run.seen.items()}
-    proved = Proof(PROVED, part.size, rounding=rounding)
-    if run.ties and is_right_on_both_sides(part, floats, seed):
-        return proved
-    is_proved = holds and not run.ties
-    at_point = None if is_proved else decimals_at_point(part, floats.dy_of_numbers)
-    right = in_floats(at_point.right, floats.factor) if at_point else floats.gradients
-    along = None if run.ties else slope_of_floats(part, floats, right, seed)
-    parting = run.parting(floats) or (along.parting(right) if along else "")
+    field = Field(seed)
+    run = run_on_numbers(field, part, floats.dy_of_numbers)
+    proved = Proof(PROVED, part.size, rounding=run.rounding(floats))
+    is_proved = is_right_on_both_sides(part, floats, seed) if field.ties else run.holds
+    parting = run.parting(floats) or ("" if field.ties else parting_beside(part, floats, seed))
     if parting:
         return Proof(NOT_PROVED, part.size, reason=f"the code takes another path on exact numbers: {parting}")
-    parting = run.backward_parting(floats) or (another_backward(part, floats, run) if holds else "")
+    parting = run.backward_parting(floats) or (another_backward(part, floats, proved.rounding) if is_proved else "")
     if parting:
-        return _another_way_back(part, floats, right if at_point else right_gradients(part, floats.dy), parting)
-    if at_point is None:
+        return _another_way_back(part, floats, parting)
+    if is_proved:
         return proved
-    is_clear = along is not None and along.contradicts(floats.gradients)
-    wrong = witnesses(part, floats.dy_of_numbers, seed, at_point, is_clear=is_clear)
-    if has_roots and not wrong and _holds_at_another_point(part, floats, seed):
+    wrong = witnesses(part, floats.dy_of_numbers, seed)
+    if wrong:
+        return _refuted(part, floats, wrong, seed)
+    if field.has_random_roots and _holds_at_another_point(part, floats, seed):
         return proved
-    return _not_proved(part, floats, run, wrong, seed)
+    return Proof(NOT_PROVED, part.size, reason=_TIE if field.ties else _NO_LAW)
 
 
-def _another_way_back(part: Case, floats: Floats, right: Gradients, parting: str) -> Proof:
+def _refuted(part: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
+    """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
+    if dropped := _without_small_constants(part, floats, seed):
+        constants = " and ".join(map(repr, dropped))
+        reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
+        return Proof(NOT_PROVED, part.size, reason=reason, dropped=dropped)
+
+    def is_right(each: Case) -> bool:
+        return _holds(each, each.run_on_floats(_drawn(seed)), Field(seed))
+
+    parts, _ = judged(parts_of(part), is_right)
+    return Proof(REFUTED, part.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
+
+
+def _holds(part: Case, floats: Floats, field: Field) -> bool:
+    """True if the equality holds at a random point of the field."""
+    return run_on_numbers(field, part, floats.dy_of_numbers).holds
+
+
+def _another_way_back(part: Case, floats: Floats, parting: str) -> Proof:
     """Return the answer if backward behaves differently on exact numbers, or for another dy."""
+    right = right_gradients(part, floats.dy)
     wrong = [array for array in compared(EXACT, floats.gradients, right, _ROUGHLY) if array.count]
     if wrong:
         return Proof(REFUTED, part.size, wrong=tuple(wrong))
@@ -168,38 +179,17 @@ def _another_way_back(part: Case, floats: Floats, right: Gradients, parting: str
 
 def _holds_at_another_point(part: Case, floats: Floats, seed: int) -> bool:
     """True if the equality holds at a point with roots in the field."""
-    return any(run_in_field(part, floats, other)[1] for other in range(seed + 1, seed + _POINTS))
-
-
-def _not_proved(part: Case, floats: Floats, run: ExactRun, wrong: list[Comparison], seed: int) -> Proof:
-    """Return the answer if the equality fails: refuted with a witness, not proved without one."""
-    if not wrong:
-        return Proof(NOT_PROVED, part.size, reason=_TIE if run.ties else _NO_LAW)
-    if dropped := _without_small_constants(part, floats, seed):
-        constants = " and ".join(map(repr, dropped))
-        reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
-        return Proof(NOT_PROVED, part.size, reason=reason, dropped=dropped)
-
-    def holds(each: Case) -> bool:
-        return run_in_field(each, each.run_on_floats(_drawn(seed)), seed)[1]
-
-    parts, _ = judged(parts_of(part), holds)
-    return Proof(REFUTED, part.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
-
-
-def _drawn(seed: int) -> np.random.Generator:
-    return np.random.default_rng([seed, 2])
+    return any(_holds(part, floats, Field(other)) for other in range(seed + 1, seed + _POINTS))
 
 
 def _without_small_constants(part: Case, floats: Floats, seed: int) -> tuple[float, ...]:
     """Return the small constants that make the equality hold if they become 0, or ()."""
     dropped: set[float] = set()
-    Number.dropped = dropped
-    try:
-        holds = run_in_field(part, floats, seed)[1]
-    finally:
-        Number.dropped = None
-    return tuple(sorted(dropped)) if holds else ()
+    return tuple(sorted(dropped)) if _holds(part, floats, Field(seed, dropped)) else ()
+
+
+def _drawn(seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, 2])
 
 
 def parts_of(whole: Case) -> list[Case]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,44 +19,42 @@ _ULPS = 8.0  # the error of NumPy's and the C library's functions, in halves of 
 class Rule(NamedTuple):
     """A function by its derivative.
 
-    slope: f′(x), from x and y. known: exact values, such as e⁰ = 1. parity: −1 for an odd function, 1 for an even one,
-    0 otherwise. degree: of a root, 0 otherwise.
+    slope: f′(x), from x and y. parity: −1 for an odd function, 1 for an even one, 0 otherwise. degree: of a root, 0
+    otherwise.
     """
 
     name: str
     slope: Callable[[Number, Number], Any]
-    known: Mapping[int, int] = {}
     parity: int = 0
     degree: int = 0
 
     def __call__(self, x: Number) -> Any:
         """Return y = f(x) with its tangent; NaN without a slope. `_applied` sets its `seen`."""
-        value = self.known.get(x.value)
-        if value is None:
-            value = Number.world.function(self, x)
-        if not (Number.keeps_tangents and x.tangent):
-            return Number(value, 0, 0.0)
-        slope = self.slope(Number(x.value, 0, x.seen), Number(value, 0, 0.0))
-        if type(slope) is not Number:
-            return math.nan
-        return Number(value, slope.value * x.tangent % Number.world.modulus, 0.0)
+        world = Number.world
+        y = Number(world.function(self, x), 0, 0.0)
+        if world.keeps_tangents and x.tangent:
+            slope = self.slope(Number(x.value, 0, x.seen), y)
+            if type(slope) is not Number:
+                return math.nan
+            y.tangent = slope.value * x.tangent % world.modulus
+        return y
 
 
 @functools.cache
 def _root(degree: int) -> Rule:
     """Return the rule of this root: y with y^degree = x, so dy = y^(1 − degree)/degree dx."""
     name = "sqrt" if degree == 2 else f"root {degree}"
-    return Rule(name, lambda x, y: y ** (1 - degree) * (1 / degree), {0: 0, 1: 1}, degree=degree)
+    return Rule(name, lambda x, y: y ** (1 - degree) * (1 / degree), degree=degree)
 
 
-_EXP = Rule("exp", lambda x, y: y, {0: 1})
-_LOG = Rule("log", lambda x, y: 1 / x, {1: 0})
+_EXP = Rule("exp", lambda x, y: y)
+_LOG = Rule("log", lambda x, y: 1 / x)
 _SQRT = _root(2)
-_ERF = Rule("erf", lambda x, y: 2 / math.sqrt(math.pi) * _EXP(-x * x), {0: 0}, parity=-1)
-_SIN: Rule = Rule("sin", lambda x, y: _COS(x), {0: 0}, parity=-1)
-_COS: Rule = Rule("cos", lambda x, y: -_SIN(x), {0: 1}, parity=1)
-_ARCSIN = Rule("arcsin", lambda x, y: 1 / _SQRT(1 - x * x), {0: 0}, parity=-1)
-_ARCTAN = Rule("arctan", lambda x, y: 1 / (1 + x * x), {0: 0}, parity=-1)
+_ERF = Rule("erf", lambda x, y: 2 / math.sqrt(math.pi) * _EXP(-x * x), parity=-1)
+_SIN: Rule = Rule("sin", lambda x, y: _COS(x), parity=-1)
+_COS: Rule = Rule("cos", lambda x, y: -_SIN(x), parity=1)
+_ARCSIN = Rule("arcsin", lambda x, y: 1 / _SQRT(1 - x * x), parity=-1)
+_ARCTAN = Rule("arctan", lambda x, y: 1 / (1 + x * x), parity=-1)
 
 _EXACT: dict[str, Any] = {
     "exp": _EXP,
@@ -68,7 +66,7 @@ _EXACT: dict[str, Any] = {
     "cos": _COS,
     "arcsin": _ARCSIN,
     "arctan": _ARCTAN,
-    "arcsinh": Rule("arcsinh", lambda x, y: 1 / _SQRT(x * x + 1), {0: 0}, parity=-1),
+    "arcsinh": Rule("arcsinh", lambda x, y: 1 / _SQRT(x * x + 1), parity=-1),
     "arccosh": lambda x: _LOG(x + _SQRT(x * x - 1)),
     "arccos": lambda x: math.pi / 2 - _ARCSIN(x),
     "arctanh": lambda x: _LOG((1 + x) / (1 - x)) / 2,

@@ -68,7 +68,7 @@ def _length(function: FunctionType) -> int:
     """Return the length of a function's code, which differs from its bytecode's between versions of Python; 0 without a
     source, as for a function typed at a prompt, or a lambda."""
     try:
-        return sum(1 for _ in ast.walk(Code.of(function).tree))
+        return sum(1 for _ in ast.walk(Code.of(function).functions[0]))
     except (OSError, TypeError, ValueError, SyntaxError):
         return 0
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from npbert.gradcheck.explain.code import Code, Replacement, filled
-from npbert.gradcheck.explain.grammar import Rule, mixed_up_with, rules_for
-from npbert.gradcheck.explain.places import CodePlace, is_idle
+from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
+from npbert.gradcheck.explain.grammar import Rule, rules_for
+from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
@@ -20,37 +20,48 @@ _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missi
 """Kinds for computed numbers, not for a range, an axis or an index."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Edit:
-    """changes: new nodes, or statements, by the id of the old.   line: in the author's file   more: an extra cost
-    old, new: the affected piece of code, and its replacement
+    """kind, cost: see reasons.py   line: in the author's file   start: in the code's text   old, new: the affected
+    expression in brackets, or whole statements, and what replaces it
     """
 
     kind: str
+    cost: float
     line: int
-    changes: Mapping[int, Replacement]
-    old: ast.AST
-    new: Replacement | None
-    more: float = 0.0
+    start: int
+    old: str
+    new: str
+    is_expression: bool = True
+
+    @property
+    def end(self) -> int:
+        """The end of `old` in the code's text."""
+        return self.start + len(self.old.encode())
 
     @property
     def rank(self) -> tuple[float, int, int]:
         """A sort key: the smallest is closest to the existing code."""
-        old, new = _size(self.old), _size(self.new) if isinstance(self.new, ast.AST) else 0
+        old, new = _size(self.old), _size(self.new)
         length = new - 2 * old if self.kind in _AROUND else abs(new - old) + new // 3
-        return KINDS[self.kind].cost + self.more, length, self.line
+        return self.cost, length, self.line
+
+    def of(self, code: Code) -> Code:
+        """Return the code with the edit, and with the same line numbers."""
+        breaks = "\n" * (self.old.count("\n") - self.new.count("\n"))
+        at = len(self.new) - self.is_expression  # before its last bracket
+        return code.edited([(self.start, self.end, f"{self.new[:at]}{breaks}{self.new[at:]}")])
+
+    def tidied(self, code: Code) -> Edit:
+        """Return the edit without needless brackets."""
+        bare = replace(self, new=tidied(self.new))
+        around = replace(self, new=f"({bare.new})")
+        one, other = (tidied(each.of(code).text.decode()) for each in (bare, around))
+        return bare if one == other or not self.is_expression else around
 
 
-def _size(node: ast.AST) -> int:
-    return sum(1 for _ in ast.walk(node))
-
-
-def edit_of(place: CodePlace, kind: str, new: ast.expr) -> Edit:
-    """Return the edit that puts another expression in a place."""
-    if place.is_count and (kind in _OF_AMOUNTS or (place.in_brackets and kind in ("size", "wrong name"))):
-        kind = "index" if place.in_brackets else "range" if place.role == "args" else "axis"
-    more = _RETURNED if place.is_returned_name else 0.0
-    return Edit(kind, place.expr.lineno, {id(place.expr): new}, place.expr, new, more)
+def _size(text: str) -> int:
+    return len(re.findall(r"[\d.]+|\w+|[^\w\s()]", text))
 
 
 def group_of(rule: Rule) -> str:
@@ -58,87 +69,83 @@ def group_of(rule: Rule) -> str:
     return "" if KINDS[rule.kind].cost <= CHEAP else rule.kind
 
 
-def edits_of(place: CodePlace, vocabulary: Vocabulary, group: str = "") -> Iterator[Edit]:
-    """Yield the edits of one expression in a group, as in group_of."""
-    if isinstance(place.expr, ast.Call) and not group:
-        yield from (edit_of(place, kind, new) for kind, new in _other_functions(place.expr))
-    by_letter: dict[str, list[tuple[Rule, dict[str, ast.AST]]]] = {}
-    for rule, found in rules_for(place.expr, place.sorts):
+def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str = "") -> Iterator[Edit]:
+    """Yield the edits of one expression in a group, as in group_of. more: an extra cost"""
+    if place.is_name and place.is_whole and isinstance(place.statement, ast.Return):
+        more += _RETURNED
+    start, end = vocabulary.code.span(place.expr)
+    old = vocabulary.code.text[start:end].decode()
+    by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
+    for rule, parts in rules_for(place.expr, place.sorts):
         if group_of(rule) == group:
-            by_letter.setdefault(rule.drawn, []).append((rule, found))
+            by_letter.setdefault(rule.drawn, []).append((rule, parts))
     for letter, rules in by_letter.items():
         for drawn in vocabulary.drawn(letter, place):
-            for rule, found in rules:
-                new = rule.made(found, drawn)
-                if not (rule.kind == "extra term" and isinstance(new, ast.Constant)):  # 1 - p is not a sum
-                    yield edit_of(place, rule.kind, new)
-
-
-def _other_functions(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
-    """Yield calls of the functions that are often mixed up with this one."""
-    field = "attr" if isinstance(call.func, ast.Attribute) else "id"
-    for kind, other in mixed_up_with(getattr(call.func, field, "")):
-        func = copy.copy(call.func)
-        setattr(func, field, other)
-        yield kind, ast.copy_location(ast.Call(func, call.args, call.keywords), call)
+            for rule, parts in rules:
+                new, kind = rule.made(parts, drawn), rule.kind
+                if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
+                    continue
+                if place.count and (kind in _OF_AMOUNTS or (place.count == "index" and kind in ("size", "wrong name"))):
+                    kind = place.count
+                yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
 
 
 def statement_edits(code: Code) -> Iterator[Edit]:
-    """Return every small edit of a whole statement."""
-    statements = list(_inside(code, code.entry))
-    for statement in statements:
-        for kind, news in _in_place_of(statement):
-            placed = [each if hasattr(each, "lineno") else ast.copy_location(each, statement) for each in news]
-            yield Edit(kind, statement.lineno, {id(statement): placed}, statement, placed)
-    computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return)]
-    values = [(each.lineno, each.value) for each in computing if each.value]
-    for number, (line, value) in enumerate(values):
-        names: dict[str, list[ast.expr]] = {}
-        for _, earlier in values[: number + 1]:
-            for name in _read_in(earlier):
-                names.setdefault(name.id, []).append(name)
-        places = [*names.values(), *([later] for _, later in values[number:])]
-        for product in ast.walk(value):
+    """Return every small edit of a whole statement, and every move of a factor."""
+    statements = list(_inside(code, code.functions[0]))
+    for each in statements:
+        is_unpacked = isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple | ast.List)
+        for rule, parts in rules_for(each):
+            if not is_unpacked or rule.kind == "order":
+                yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))])
+        if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
+            yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
+    computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
+    for number, each in enumerate(computing):
+        for product in ast.walk(each):
             if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
-                for there in places:
-                    if there != [product]:
-                        yield _moved(product, "left", "right", there, line)
-                        yield _moved(product, "right", "left", there, line)
+                yield from _moves(code, product, computing[: number + 1], computing[number:])
 
 
-def _read_in(value: ast.expr) -> Iterator[ast.Name]:
+def _of_statements(code: Code, kind: str, first: ast.stmt, last: ast.stmt, changes: Sequence[Change]) -> Edit:
+    """Return the edit with these changes, from the first to the last statement."""
+    (start, _), (_, end) = code.span(first), code.span(last)
+    new = code.edited(changes).text
+    after = new[start : end + len(new) - len(code.text)]
+    old = code.text[start:end]
+    return Edit(kind, KINDS[kind].cost, first.lineno, start, old.decode(), after.decode(), is_expression=False)
+
+
+def _moves(code: Code, product: ast.BinOp, before: Sequence[Any], after: Sequence[Any]) -> Iterator[Edit]:
+    """Return every move of a factor to all uses of a name in the statements up to its product, or to a value of those
+    from there on."""
+    ways = [([later.value], after[0], later) for later in after if later.value is not product]
+    uses: dict[str, list[tuple[ast.stmt, ast.expr]]] = {}
+    for statement in before:
+        for name in _read_in(statement):
+            uses.setdefault(name.id, []).append((statement, name))
+    ways += [([name for _, name in each], each[0][0], before[-1]) for each in uses.values()]
+    start, end = code.span(product)
+    for factor, rest in ((product.left, product.right), (product.right, product.left)):
+        (first, last), inside = code.span(rest), range(*code.span(factor))
+        for places, top, bottom in ways:
+            changes = [(start, first, "("), (last, end, ")")]
+            for at, to in map(code.span, places):
+                if at not in inside:
+                    changes += [(at, at, "(("), (to, to, f") * ({text_of(factor)}))")]
+            yield _of_statements(code, "misplaced factor", top, bottom, changes)
+
+
+def _read_in(value: ast.AST) -> Iterator[ast.Name]:
     """Return the names in it that are used for their numbers, not for their shape."""
     shapes = [n.value for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
     return (node for node in ast.walk(value) if isinstance(node, ast.Name) and node not in shapes)
 
 
-def _moved(product: ast.BinOp, side: str, rest: str, places: Sequence[ast.expr], line: int) -> Edit:
-    """Return the edit that moves the factor on one side of a product to these places."""
-    factor: ast.expr = getattr(product, side)
-    inside = set(map(id, ast.walk(factor)))
-    changes: dict[int, Replacement] = {
-        id(place): lambda e: filled("a * b", a=e, b=factor) for place in places if id(place) not in inside
-    }
-    changes[id(product)] = attrgetter(rest)
-    return Edit("misplaced factor", line, changes, product, getattr(product, rest))
-
-
 def _inside(code: Code, holder: ast.stmt) -> Iterator[ast.stmt]:
     """The statements of a function, and those in its loops and branches; in its inner functions, if it leaves them."""
     for statement in (*getattr(holder, "body", ()), *getattr(holder, "orelse", ())):
-        if not is_idle(statement) and (code.leaves_functions or not isinstance(statement, ast.FunctionDef)):
+        is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if not is_docstring and (code.leaves_functions or not isinstance(statement, ast.FunctionDef)):
             yield statement
             yield from _inside(code, statement)
-
-
-def _in_place_of(s: ast.stmt) -> Iterator[tuple[str, list[ast.stmt]]]:
-    """Yield (kind, replacement of the statement)."""
-    is_unpacked = isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Tuple | ast.List)
-    for rule, found in rules_for(s):
-        if not is_unpacked or rule.kind == "order":
-            new = rule.made(found)
-            yield rule.kind, [new if isinstance(new, ast.stmt) else ast.Expr(new)]
-    if isinstance(s, ast.If):
-        yield from (("extra line", news) for news in (s.body, s.orelse))
-    elif isinstance(s, ast.Assign | ast.AugAssign | ast.Expr):
-        yield "extra line", []

@@ -1,16 +1,13 @@
 """Finding: an explanation of a wrong gradient, as data. describe: words it."""
 
-import ast
 import textwrap
 from dataclasses import dataclass
 from typing import Any
 
-from npbert.gradcheck.explain.code import Code, replaced, text_of
+from npbert.gradcheck.explain.code import Code, tidied
 from npbert.gradcheck.explain.edits import Edit
-from npbert.gradcheck.explain.places import WRITTEN, CodePlace
+from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import KINDS
-
-_COMPOUND = (ast.For, ast.While, ast.If, ast.With)
 
 
 def d(name: str) -> str:
@@ -98,59 +95,19 @@ def edited(finding: Finding) -> str:
 
 def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
+    place, column = code.lines(edit.start, edit.end)
     cause = KINDS[edit.kind].cause
-    if not isinstance(edit.old, ast.expr):
-        place = _statement(edit.old, code)
-        wanted = "\n".join(map(text_of, edit.new)) if isinstance(edit.new, list) else ""
-        return Finding(edit.kind, subject, place, place, wanted, cause, edit.line)
-    if len(edit.changes) > 1:
-        return _of_several(edit, code, subject)
-    holders, (place, found, column) = _down_to(edit.old, code), _standing(edit.old, code)
-    wanted = text_of(replaced(edit.old, edit.changes))
-    if place[column:].startswith(found):
-        is_bracketed = f"({wanted})" in text_of(replaced(holders[-1], edit.changes)) and f"({found})" not in place
-        wanted = f"({wanted})" if is_bracketed and isinstance(holders[-1], ast.expr) else wanted
-        return Finding(edit.kind, subject, place, found, wanted, cause, edit.line, column=column)
-    return Finding(edit.kind, subject, place, place, _header(replaced(holders[0], edit.changes)), cause, edit.line)
-
-
-def _of_several(edit: Edit, code: Code, subject: str) -> Finding:
-    """Return the finding of an edit in several places: all statements from the first to the last."""
-    simple = [node for node in ast.walk(code.entry) if isinstance(node, ast.stmt) and not hasattr(node, "body")]
-    changed = [each for each in simple if any(id(node) in edit.changes for node in ast.walk(each))]
-    between = simple[simple.index(changed[0]) : simple.index(changed[-1]) + 1]
-    place, wanted = ("\n".join(text_of(replaced(each, changes)) for each in between) for changes in ({}, edit.changes))
-    return Finding(edit.kind, subject, place, place, wanted, KINDS[edit.kind].cause, changed[0].lineno)
+    if edit.is_expression:
+        return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
+    after = edit.of(code)
+    wanted, _ = after.lines(edit.start, edit.end + len(after.text) - len(code.text))
+    return Finding(edit.kind, subject, place, place, tidied(wanted) * (edit.new != "pass"), cause, edit.line)
 
 
 def where(place: CodePlace, code: Code) -> dict[str, Any]:
     """Return line, place, marked and column of a finding, for a place in the author's file."""
-    is_written = place.role == WRITTEN
-    node: Any = getattr(place.statement, "value", place.expr) if is_written else place.expr
-    text, marked, column = _standing(node, code)
-    return {"line": node.lineno, "place": text, "marked": text if is_written else marked, "column": max(0, column)}
-
-
-def _standing(node: ast.expr, code: Code) -> tuple[str, str, int]:
-    """Return the lines of an expression, the expression, and its start in them."""
-    if code.is_original(node):
-        return code.standing(node)
-    statement, piece = _header(_down_to(node, code)[0]), text_of(node)
-    return statement, piece, max(0, statement.find(piece))
-
-
-def _down_to(node: ast.AST, code: Code) -> list[ast.AST]:
-    """Return the nodes from its statement down to its parent."""
-    around = [each for each in ast.walk(code.tree) if any(inner is node for inner in ast.walk(each))]
-    return around[max(n for n, each in enumerate(around) if isinstance(each, ast.stmt)) : -1]
-
-
-def _statement(statement: ast.AST, code: Code) -> str:
-    is_simple = code.is_original(statement) and not isinstance(statement, _COMPOUND)
-    return code.standing(statement)[0] if is_simple else _header(statement)
-
-
-def _header(statement: ast.AST) -> str:
-    """Return the statement, or the first line of a loop or branch."""
-    text = text_of(statement)
-    return text.splitlines()[0] if isinstance(statement, _COMPOUND) else text
+    node = getattr(place.statement, "value", place.expr) if place.is_target else place.expr
+    start, end = code.span(node)
+    lines, column = code.lines(start, end)
+    marked = code.text[start:end].decode()
+    return {"line": node.lineno, "place": lines, "marked": marked, "column": column}

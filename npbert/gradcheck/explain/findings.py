@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.exact.case import Case
@@ -41,7 +40,7 @@ from npbert.io.messages import listed
 def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | None]:
     """Return the gradients by backward, and a broken promise that does not concern the derivative.
 
-    The error of a gradient with a wrong shape includes the fix, if known.
+    The error of a gradient with a wrong shape, or of the author's code, includes the fix, if known.
     """
     try:
         gradients = promised_gradients(function)
@@ -50,26 +49,25 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
     except PromiseError as error:
         return _gradients_now(function), error
     except WrongShapeError as error:
-        causes = [describe(edit, edit=True) for edit in mended(function)]
+        cause = ""
         if function.size <= MOST_NUMBERS:
-            causes.insert(0, cause_of_shape(error.gradient, function.right()[0][error.name]))
-        cause = "\n".join(filter(None, causes))
-        if not cause:
-            raise
-        raise GradientError(f"{error}: {cause}") from error
-    except GradientError:
-        raise
+            cause = cause_of_shape(error.gradient, function.right()[0][error.name])
+        raise GradientError(_with_edits(f"{error}: {cause}" if cause else str(error), function)) from error
     except Exception as error:
-        if not isinstance(function.layer, Form):
+        if isinstance(error, GradientError) or not isinstance(function.layer, Form):
             raise
         told = f"backward raises {type(error).__name__}{place_of(error)}: {error}"
-        edits = (describe(edit, edit=True) for edit in mended(function))
-        raise GradientError("\n".join([told, *edits])) from error
+        raise GradientError(_with_edits(told, function)) from error
 
 
 def _gradients_now(function: ScalarFunction) -> Gradients:
     with function.unchanged():
         return Call(function).backward()
+
+
+def _with_edits(told: str, function: ScalarFunction) -> str:
+    """Return the sentence, and the edits that make the layer right."""
+    return "\n".join([told, *(describe(edit, edit=True) for edit in mended(function))])
 
 
 def explained(report: Report, function: ScalarFunction, broken: PromiseError | None) -> Report:
@@ -79,10 +77,7 @@ def explained(report: Report, function: ScalarFunction, broken: PromiseError | N
     """
     report = replace(report, unchecked=_unchecked(function.layer))
     if report.ok and broken:
-        edits = mended(function)
-        raise PromiseError("\n".join([str(broken), *(describe(edit, edit=True) for edit in edits)])) from broken
-    if report.ok:
-        return report
+        raise PromiseError(_with_edits(str(broken), function)) from broken
     values = {name: parameter.value.copy() for name, parameter in function.parameters.items()}
     return replace(report, diagnose=partial(_diagnosed, function, values, broken))
 
@@ -102,8 +97,14 @@ def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError
         for name, parameter in function.parameters.items():
             parameter.value[...] = values[name]
         found = list(_findings(function))
-    is_mended = any(finding.line and "," in finding.subject for finding in found)
-    return [*found, Finding("contract", "", cause=str(broken))] if broken and not is_mended else found
+    if broken and not (broken.subjects and set(broken.subjects) <= _subjects(found)):
+        found.append(Finding("contract", "", cause=str(broken)))
+    return found
+
+
+def _subjects(edits: list[Finding]) -> set[str]:
+    """Return the names of the results that these edits make right."""
+    return {name for edit in edits if edit.line for name in edit.subject.split(", ")}
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
@@ -114,16 +115,13 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
         for finding in _of_layer(here, TRIES // len(wrong)):
             cause = finding.cause if finding.line else prefix + finding.cause
             yield replace(finding, subject=prefix + finding.subject, cause=cause)
-    if not wrong:
-        found = list(_of_layer(function, TRIES))
-        yield from found
-        if any(finding.line for finding in found):
-            return
-    if right:
+    found = [] if wrong else list(_of_layer(function, TRIES))
+    yield from found
+    if right and not any(finding.line for finding in found):
         kind = type(getattr(function.layer, "model", function.layer)).__name__
         after = "" if wrong else f"; look at how {kind} combines them"
-        listed = ", ".join(right[:8]) + (", …" if len(right) > 8 else "")
-        yield Finding("right parts", "", cause=f"right by themselves: {listed}{after}")
+        names = ", ".join(right[:8]) + (", …" if len(right) > 8 else "")
+        yield Finding("right parts", "", cause=f"right by themselves: {names}{after}")
 
 
 def _is_right(part: Case) -> bool:
@@ -143,48 +141,40 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong; for an explanation, run check_gradients on a smaller one")
         return
-    wrong, (right, accuracy) = _gradients_now(function), function.right()
-    mentioned = {word for edit in edits for word in edit.subject.split(", ")}
-    left = [each for each in compared("", wrong, right, accuracy) if each.count and d(each.name) not in mentioned]
-    said: dict[str, list[Finding]] = {}
+    wrong, (right, accuracy), numbers = _gradients_now(function), function.right(), _numbers_of(function)
+    left = [
+        each for each in compared("", wrong, right, accuracy) if each.count and d(each.name) not in _subjects(edits)
+    ]
+    said: dict[tuple[str, str], list[str]] = {}
     for each in left:
-        for finding in _of_numbers(function, each.name, wrong[each.name], right[each.name]):
-            said.setdefault(finding.cause.removeprefix(finding.subject), []).append(finding)
-    for text, alike in said.items():  # the same fact about several gradients is one finding
-        subjects = [finding.subject for finding in alike]
-        subject = ", ".join(subjects) if len(subjects) <= 4 else f"{len(subjects)} gradients"
-        subject = subject if len(subjects) == 1 else f"each of {subject}"
-        yield replace(alike[0], subject=subject, cause=f"{subject}{text}")
+        for fact in explain(wrong[each.name], right[each.name], name=each.name, numbers=numbers):
+            said.setdefault((fact.kind, fact.cause.removeprefix(fact.subject)), []).append(fact.subject)
+    for (kind, text), names in said.items():
+        subject = ", ".join(names) if len(names) <= 4 else f"{len(names)} gradients"
+        subject = subject if len(names) == 1 else f"each of {subject}"
+        yield Finding(kind, subject, cause=f"{subject}{text}")
     if left and not said and not edits:
         worst = max(left, key=lambda each: np.nan_to_num(each.relative_error, nan=np.inf))
-        numbers = f"backward returns {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
-        cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers}"
+        numbers_there = f"backward returns {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
+        cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers_there}"
         yield Finding("example", d(worst.name), cause=cause)
 
 
-def _of_numbers(function: ScalarFunction, name: str, wrong: Array, right: Array) -> list[Finding]:
-    """Return facts about the numbers of one gradient, with the layer's sizes and numbers."""
-    arrays = {key: value for key, value in function.named_inputs() if isinstance(value, np.ndarray)}
-    arrays |= {key: parameter.value for key, parameter in function.parameters.items()}
-    known = {"dy": function.dy[0]} if len(function.dy) == 1 else {}
-    numbers = {"dy": function.dy[0].item()} if [each.size for each in function.dy] == [1] else {}
+def _numbers_of(function: ScalarFunction) -> dict[str, float]:
+    """Return the numbers of a layer that may be a factor, by name: those of its parts, and sizes of arrays."""
+    numbers: dict[str, float] = {"dy": function.dy[0].item()} if [each.size for each in function.dy] == [1] else {}
     counts: dict[str, int] = {}
     for _, part in named_parts(function.layer):  # p, eps, num_heads, …
         attributes = getattr(part, "__dict__", {}).items()
         numbers |= {key: each for key, each in attributes if type(each) is float and math.isfinite(each) and each}
         counts |= {key: each for key, each in attributes if type(each) is int and each > 1}
-    sizes = dict(_sizes(arrays, counts))
-    return explain(wrong, right, name=name, sizes=sizes, numbers=numbers, known=known)
-
-
-def _sizes(arrays: dict[str, Any], counts: dict[str, int]) -> Iterator[tuple[str, int]]:
-    """Return the sizes of the arrays in words, without 1, and the sizes of parts of columns."""
+    arrays = dict(function.named_inputs()) | {name: each.value for name, each in function.parameters.items()}
     for name, array in arrays.items():
-        axes = ("rows", "columns") if array.ndim == 2 else [f"numbers along axis {axis}" for axis in range(array.ndim)]
-        sizes = {f"the number of {axis} of {name}": size for axis, size in zip(axes, array.shape, strict=True)}
-        for key, count in counts.items() if array.ndim == 2 else ():
-            sizes |= {f"the number of columns of {name} / {key}": array.shape[1] // count}
-        sizes[f"the number of elements of {name}"] = array.size
-        if array.dtype.kind == "i":
-            sizes[f"the number of {name} that are not ignored"] = int((array >= 0).sum())
-        yield from ((text, size) for text, size in sizes.items() if size > 1)
+        if isinstance(array, np.ndarray) and array.ndim:
+            sizes = {f"{name}.shape[{axis}]": size for axis, size in enumerate(array.shape)}
+            sizes |= {f"{name}.shape[-1] / {key}": array.shape[-1] // count for key, count in counts.items()}
+            sizes[f"{name}.size"] = array.size
+            if array.dtype.kind == "i":
+                sizes[f"({name} >= 0).sum()"] = int((array >= 0).sum())
+            numbers |= {text: size for text, size in sizes.items() if size > 1}
+    return numbers

@@ -13,13 +13,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from npbert.gradcheck.explain.code import filled, parsed
+from npbert.gradcheck.explain.code import text_of
 
-_COMPARED = [("<", "<=", ">", ">="), ("==", "!="), ("is", "is not")]
-_COMPARISONS = "; ".join(
-    f"a {one} b → a {other} b" for alike in _COMPARED for one, other in itertools.permutations(alike, 2)
-)
-RULES = f"""
+RULES = """
 extra factor: a * b → a, b; a / b → a; a // b → a; a @ b → a, b
 extra step: a ** b → a; f(a) → a; f(a, b) → a, b; f(a, axis=b) → a; f(a, axis=b, keepdims=c) → a
 extra step: a.f() → a; a.f(b) → a; a.f(b, c) → a; a.f(axis=b) → a; a.f(axis=b, keepdims=c) → a
@@ -56,7 +52,7 @@ brackets: a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c →
 brackets: a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b)
 brackets: f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b)
 brackets: f(a) / b → f(a / b); a / b * c → a / (b * c)
-comparison: {_COMPARISONS}; a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b
+comparison: a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b
 comparison: ~a → a; not a → a; a if b else c → c if b else a, a, c; np.where(a, b, c) → np.where(a, c, b)
 index: a[b] → a, a.sum(axis=0); a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]
 index: a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b]
@@ -88,21 +84,15 @@ index: a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b
 """
 """kind: pattern → replacement, …; pattern → … A pattern that is a statement has one replacement."""
 
-MIXED_UP = """
-sum or mean: sum mean
-function: max sum; max mean; max min; prod sum; std var; argmax argmin; cumsum sum; maximum minimum
-function: zeros_like ones_like; zeros ones; empty_like zeros_like; empty zeros; repeat tile; sin cos; exp log
-function: sqrt square; dot outer; triu tril; floor ceil; real imag; tanh cosh; add subtract
+
+ALIKE = """
+comparison: a ? b: <, <=, >, >=; ==, !=; is, is not
+sum or mean: a.?: sum, mean
+function: a.?: max, sum; max, mean; max, min; prod, sum; std, var; argmax, argmin; cumsum, sum; maximum, minimum
+function: a.?: zeros_like, ones_like; zeros, ones; empty_like, zeros_like; empty, zeros; repeat, tile; sin, cos
+function: a.?: exp, log; sqrt, square; dot, outer; triu, tril; floor, ceil; tanh, cosh; add, subtract
 """
-"""Functions that are often mixed up, by the kind of mistake."""
-
-
-def mixed_up_with(name: str) -> Iterator[tuple[str, str]]:
-    """Yield (kind of mistake, other name) for the name of a function."""
-    for line in MIXED_UP.strip().splitlines():
-        kind, _, pairs = line.partition(": ")
-        for pair in map(str.split, pairs.split(";")):
-            yield from ((kind, other) for other in pair if name in pair and other != name)
+"""kind: expression: words that are often mixed up in it; other such words"""
 
 
 class Rule(NamedTuple):
@@ -113,29 +103,26 @@ class Rule(NamedTuple):
     new: str
     drawn: str
 
-    def made(self, found: Mapping[str, ast.AST], drawn: ast.AST | None = None) -> Any:
-        """Return the replacement. found: the parts by letter. drawn: the expression for the capital letter."""
-        return filled(self.new, **found, **({self.drawn: drawn} if drawn else {}))
+    def made(self, parts: Mapping[str, str], drawn: str = "") -> str:
+        """Return the replacement. parts: by letter. drawn: the expression for the capital letter."""
+        words = {**parts, self.drawn: f"({drawn})"}
+        return re.sub(r"\b[A-Za-z]\b", lambda letter: words.get(letter[0], letter[0]), self.new)
 
 
-def rules_for(node: ast.AST, sorts: Collection[str] = ()) -> Iterator[tuple[Rule, dict[str, ast.AST]]]:
+def rules_for(node: ast.AST, sorts: Collection[str] = ()) -> Iterator[tuple[Rule, dict[str, str]]]:
     """Return the matching rules, with the parts for their letters. sorts: the letters of the node's kind"""
     for head in (_head(node), *sorts):
         for rule in _RULES.get(head, ()):
             found: dict[str, ast.AST] = {}
             if _fits(rule.pattern, node, found):
-                yield rule, found
-
-
-def same(a: ast.AST, b: ast.AST) -> bool:
-    """True if their source is the same."""
-    return a is b or (type(a) is type(b) and ast.dump(a) == ast.dump(b))
+                yield rule, {letter: f"({text_of(part)})" for letter, part in found.items()}
 
 
 def _fits(pattern: Any, node: Any, found: dict[str, ast.AST]) -> bool:
     if isinstance(pattern, ast.Name) and len(pattern.id) == 1:
         is_value = isinstance(node, ast.expr) and not isinstance(node, ast.Slice | ast.Starred)
-        return is_value and same(found.setdefault(pattern.id, node), node)
+        earlier = found.setdefault(pattern.id, node)
+        return is_value and (earlier is node or text_of(earlier) == text_of(node))
     if isinstance(pattern, list):
         return len(pattern) == len(node) and all(_fits(p, n, found) for p, n in zip(pattern, node, strict=True))
     if not isinstance(pattern, ast.AST):
@@ -150,18 +137,34 @@ def _head(node: ast.AST) -> str:
     return type(node).__name__ + type(getattr(node, "op", None)).__name__
 
 
+def _lines() -> Iterator[str]:
+    """Yield the rules, a line for each kind."""
+    yield from RULES.strip().splitlines()
+    for line in ALIKE.strip().splitlines():
+        kind, form, groups = line.split(": ")
+        for words in groups.split("; "):
+            for one, other in itertools.permutations(words.split(", "), 2):
+                yield f"{kind}: {form.replace('?', one)} → {form.replace('?', other)}"
+
+
+def _parsed(text: str) -> Any:
+    """Return the expression or statement of a text."""
+    statement = ast.parse(text.strip()).body[0]
+    return statement.value if isinstance(statement, ast.Expr) else statement
+
+
 def _rules() -> dict[str, list[Rule]]:
     """Return the rules by the letter of a one-letter pattern, or by the head of the pattern."""
     rules: dict[str, list[Rule]] = {}
-    for line in RULES.strip().splitlines():
+    for line in _lines():
         kind, _, text = line.partition(": ")
         for rule in text.split(";"):
             for sign in "+-" if "±" in rule else "+":
                 before, after = rule.replace("±", sign).split(" → ")
-                pattern = parsed(before)
+                pattern = _parsed(before)
                 head = pattern.id if isinstance(pattern, ast.Name) else _head(pattern)
-                news = parsed(f"[{after}]").elts if isinstance(pattern, ast.expr) else [parsed(after)]
-                for new in map(ast.unparse, news):
+                news = map(text_of, _parsed(f"[{after}]").elts) if isinstance(pattern, ast.expr) else [after]
+                for new in news:
                     drawn = re.search(r"\b[A-SU-Z]\b", new)
                     rules.setdefault(head, []).append(Rule(kind, pattern, new, drawn[0] if drawn else ""))
     return rules

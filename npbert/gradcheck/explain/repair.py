@@ -20,7 +20,7 @@ from npbert.gradcheck.explain.finding import Finding, finding_of, where
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
-from npbert.gradcheck.explain.trace import Trace, watched
+from npbert.gradcheck.explain.trace import Event, Trace, watched
 from npbert.gradcheck.explain.trial import (
     Oracle,
     Trial,
@@ -52,11 +52,14 @@ class Mending:
 
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial, self.forward = Trial(oracle), forward
-        self._runs = functools.cache(lambda k: Trace(watched(self.trial, places_in(right), k))) if right else None
+        self._runs = functools.cache(lambda k: Trace(self._watched(right, k))) if right else None
         self._made: list[EditStep] = []
         with quiet():
             self._states = [self.trial.first(code)]
             self._search = self._next(code)
+
+    def _watched(self, code: Code, k: int, calls: float = math.inf) -> list[Event]:
+        return watched(self.trial, code, places_in(code), k, calls)
 
     def _next(self, code: Code) -> Search | None:
         now, made = self._states[-1], {step.finding.kind for step in self._made}
@@ -113,7 +116,7 @@ class Mending:
                 looks = trial.look(trial.compiled(step.before), k).arrays
                 outputs, calls = [looks[name][1] for name in step.outputs if name in looks], trial.calls
                 codes = wrong, step.before, step.after
-                events, *runs = (watched(trial, places_in(code), k, calls) for code in codes)
+                events, *runs = (self._watched(code, k, calls) for code in codes)
                 before, after = map(Trace, runs)
                 found.append(replace(_turned(step.finding), **where(before.first_of(events, after, outputs), wrong)))
         return found

@@ -1,21 +1,19 @@
 """Search: one step of mending. The edits are tried in order, the most common mistakes first."""
 
 import ast
-import copy
 import heapq
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import HOOK, Code, Replacement, filled, parsed, replaced
+from npbert.gradcheck.explain.code import HOOK, Code, expression, text_of
 from npbert.gradcheck.explain.edits import Edit, edits_of, group_of, statement_edits
 from npbert.gradcheck.explain.grammar import rules_for
-from npbert.gradcheck.explain.places import WRITTEN, CodePlace, compiled_expression, places_in
+from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.gradcheck.explain.trace import Trace, is_result, telling, watched
+from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, VALUES, Outlook, Trial, has_failed, is_worse, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
@@ -28,6 +26,8 @@ _SPOILED = 1000.0  # times the error: it was nearly right before. (One of two mi
 _PART = 0.1  # of a try, for the numbers of one expression
 _VALUE = "__value__"
 Runs = Callable[[int], Trace]
+Value = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
+"""The value of a place, from the variables there and from a function that computes it as it was."""
 Made = tuple[Edit, Code, list[Outlook]]
 """A chosen edit, the code with it, and its wrong outputs."""
 
@@ -44,10 +44,10 @@ class Search:
         self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
         self.right = runs(self.first) if runs else None
         self.vocabulary, self.everything = Vocabulary(code, forward), places_in(code)
-        self.places = [place for place in self.everything if place.role != WRITTEN]
+        self.places = [place for place in self.everything if not place.is_target]
         self._blamed: list[CodePlace] = []
         self._open: dict[CodePlace, Callable[..., Any]] = {}
-        self._expression: Any = None
+        self._value: Value
         self._waiting: list[tuple[Any, int, Edit | str, CodePlace | None]] = []
         self._number = itertools.count()
         self._fine, self._unknown = self._verdicts()
@@ -78,8 +78,7 @@ class Search:
                 continue
             self._blamed.append(place)
             more = _RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
-            for edit in edits_of(place, self.vocabulary):
-                edit = replace(edit, more=edit.more + more)
+            for edit in edits_of(place, self.vocabulary, more):
                 self._push(edit.rank, edit, place)
             if self._unknown and place.statement is self._unknown[0].statement:
                 more -= _UNKNOWN
@@ -93,8 +92,7 @@ class Search:
     def _anew(self, cost: float, kind: str, place: CodePlace | None) -> Iterator[Edit]:
         """Yield the edits of a kind that write something new in a place, if it then has a number of the right code."""
         assert place
-        for edit in edits_of(place, self.vocabulary, kind):
-            edit = replace(edit, more=edit.more + cost - KINDS[kind].cost)
+        for edit in edits_of(place, self.vocabulary, cost - KINDS[kind].cost, kind):
             if self._leads_on(place, edit):
                 yield edit
 
@@ -103,9 +101,9 @@ class Search:
         if self.right is None or place.hidden or not place.seen:
             return True
         self.trial.left -= _PART
-        expression = replaced(edit.new, {id(place.expr): parsed(_VALUE)})
+        new = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
         try:
-            value = eval(compiled_expression(expression), {**self.code.scope, **place.env, _VALUE: place.value})
+            value = eval(expression(new), {**self.code.scope, **place.env, _VALUE: place.value})
         except Exception:  # of the author's code, edited
             return False
         return all(map(self.right.has, telling(value)))
@@ -113,27 +111,27 @@ class Search:
     def _made(self, edit: Edit, place: CodePlace | None) -> Made | None:
         """Return the code with the edit, if it helps."""
         if place and not place.hidden:
-            function = self._with(place, compiled_expression(edit.new))
+            scope = self.code.scope
+            function = self._with(place, lambda env, _: eval(expression(edit.new), {**scope, **env}))
         else:
-            function = self.trial.compiled(self.code.edited(edit.changes))
+            function = self.trial.compiled(edit.of(self.code))
         now, then = self.now[self.first], self.trial.look(function, self.first)
         if RAISES not in then.wrong and (then.right if RAISES in now.wrong else then.wrong < now.wrong):
-            code = self.code.edited(_placed(copy.deepcopy(edit.changes), edit.old))
+            edit = edit.tidied(self.code)
+            code = edit.of(self.code)
             after = self.trial.looks(code)
             if self._is_progress(after):
                 return edit, code, after
         return None
 
-    def _with(self, place: CodePlace, expression: Any) -> Callable[..., Any]:
-        """Return the code with another expression in a place. The rest is compiled only once for each place."""
+    def _with(self, place: CodePlace, value: Value) -> Callable[..., Any]:
+        """Return the code with another value in a place. The code is compiled only once for each place."""
         if place not in self._open:
-            env = filled(f"{HOOK}(locals(), lambda: e)", e=place.expr)  # an inner function knows the names it reads
-            self._open[place] = self.trial.compiled(self.code.edited({id(place.expr): env}), self._computed)
-        self._expression = expression
+            start, end = self.code.span(place.expr)  # an inner function knows the names it reads
+            changes = [(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")]
+            self._open[place] = self.trial.compiled(self.code.edited(changes), lambda *given: self._value(*given))
+        self._value = value
         return self._open[place]
-
-    def _computed(self, env: Mapping[str, Any], _: Any) -> Any:
-        return eval(self._expression, {**self.code.scope, **env})
 
     def suspect(self) -> CodePlace | None:
         """Return the first place whose numbers are in no right run: wrong outputs come from it, and no right ones. If
@@ -141,23 +139,23 @@ class Search:
         wrong = [self.now[self.first].arrays.get(name) for name in self.now[self.first].wrong]
         if all(pair and not pair[0].any() for pair in wrong):
             shapes = {pair[0].shape for pair in wrong if pair}
-            return next((each for each in self.places if is_result(each) and _is_zero(each.value, shapes)), None)
+            return next((each for each in self.places if each.is_whole and _is_zero(each.value, shapes)), None)
         for place in self._unknown:
             if self.right and all(map(self.right.has, telling(place.value))):
                 continue  # it is in a right run, under another name
             computed = [each for each in self.places if each.statement is place.statement and each.is_whole]
-            here = computed[0] if place.role == WRITTEN and computed else place
+            here = computed[0] if place.is_target and computed else place
             if here.seen and not here.hidden and here in self._blamed:
-                return place
+                return here
         return None
 
     def _verdicts(self) -> tuple[set[ast.stmt], list[CodePlace]]:
         """Run the code and compare the first sample with a right code. Places not reached there are compared in the
         others."""
-        events = watched(self.trial, self.everything, self.first)
+        events = watched(self.trial, self.code, self.everything, self.first)
         for k in range(len(self.now) - 1):
             if not all(place.seen for place in self.places):
-                watched(self.trial, self.everything, k)
+                watched(self.trial, self.code, self.everything, k)
         return self.right.verdicts(events) if self.right else (set(), [])
 
     def _is_blamed(self, place: CodePlace) -> bool:
@@ -168,12 +166,12 @@ class Search:
         if not place.is_float or RAISES in now.wrong:
             return True
         rng = np.random.default_rng(0)
-        shaken = self.code.edited({id(place.expr): filled(f"{HOOK}(e)", e=place.expr)})
 
-        def moved(value: Any) -> Any:
+        def moved(_: Any, e: Callable[[], Any]) -> Any:
+            value = e()
             return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
 
-        then = self.trial.look(self.trial.compiled(shaken, moved), self.first)
+        then = self.trial.look(self._with(place, moved), self.first)
         is_shared = place.looped and self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
         return VALUES not in then.wrong and not is_spoiled and any(_has_moved(name, now, then) for name in now.wrong)
@@ -187,16 +185,6 @@ class Search:
             RAISES in now.wrong or (then.wrong <= now.wrong and not is_worse(now, then, _SPOILED))
             for now, then in pairs
         )
-
-
-def _placed(changes: Mapping[int, Replacement], old: ast.AST) -> Mapping[int, Replacement]:
-    """Return the changes with the line of the old code in each expression of a template, as the next edit may be inside
-    it."""
-    for new in changes.values():
-        for node in ast.walk(new) if isinstance(new, ast.AST) else ():
-            if getattr(node, "lineno", 1) == 1:
-                ast.copy_location(node, old)
-    return changes
 
 
 def _is_zero(value: Any, shapes: Collection[tuple[int, ...]]) -> bool:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.explain.code import HOOK, filled
-from npbert.gradcheck.explain.places import WRITTEN, CodePlace, copied
+from npbert.gradcheck.explain.code import HOOK, Change, Code, text_of
+from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.trial import Trial, is_equal
 
 _MOST_EVENTS = 20_000
@@ -25,7 +25,7 @@ _MOST_EVENTS = 20_000
 Event = tuple[CodePlace, Any]
 
 
-def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.inf) -> list[Event]:
+def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, calls: float = math.inf) -> list[Event]:
     """Run the code on sample k; return the values at its places, in at most `calls` calls, in the order of the run."""
     events: list[Event] = []
     reached: set[int] = set()
@@ -36,20 +36,21 @@ def watched(trial: Trial, places: list[CodePlace], k: int, calls: float = math.i
         reached.add(number)
         if not place.seen:
             place.seen, place.value = True, copied(value)
-            place.env = _in_reach(env, place.code.entry)
+            place.env = _in_reach(env, code.functions[0])
         if len(events) < _MOST_EVENTS and trial.calls <= calls:
             events.append((place, copied(value)))
         return value
 
-    changes: dict[int, Any] = {}
+    starts: list[Change] = []
+    ends: list[Change] = []
     for number, place in enumerate(places):
-        seen = f"{HOOK}({number}, e, locals())"
-        if place.role == WRITTEN:
-            after = ast.Expr(filled(seen, e=place.expr))
-            changes[id(place.statement)] = lambda statement, after=after: [statement, after]
+        start, end = code.span(place.statement if place.is_target else place.expr)
+        if place.is_target:
+            ends.append((end, end, f"; {HOOK}({number}, ({text_of(place.expr)}), locals())"))
         else:
-            changes[id(place.expr)] = lambda e, seen=seen: filled(seen, e=e)
-    trial.look(trial.compiled(places[0].code.edited(changes), see), k)
+            starts.insert(0, (start, start, f"{HOOK}({number}, ("))
+            ends.append((end, end, "), locals())"))
+    trial.look(trial.compiled(code.edited([*starts, *ends]), see), k)
     return events
 
 
@@ -68,14 +69,21 @@ def _names_in(function: ast.FunctionDef) -> list[str]:
     return list(dict.fromkeys(node.arg if isinstance(node, ast.arg) else node.id for node in nodes))
 
 
+def copied(value: Any) -> Any:
+    """Return a copy of an array, or of arrays in a tuple or list, as NumPy arrays; any other value unchanged."""
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return np.array(value)
+    return type(value)(map(copied, value)) if type(value) in (tuple, list) else value
+
+
 class Trace:
     """The numbers of a run of a right code, for comparison."""
 
     def __init__(self, events: Sequence[Event]) -> None:
         found = [(place, array) for place, value in events for array in telling(value)]
         self._marks = {mark for _, array in found for mark in _marks(array)}
-        self._names = {_name_of(place) for place, _ in found} - {""}
-        self._named = {(_name_of(place), _size(array)) for place, array in found}
+        self._named = {(place.name, _size(array)) for place, array in found}
+        self._names = {place.name for place, _ in found} - {""}
 
     def has(self, array: Array, *, exactly: bool = False) -> bool:
         """True if the array occurred: exactly, or in any shape, order of axes and sign."""
@@ -83,20 +91,17 @@ class Trace:
 
     def lacks(self, place: CodePlace, array: Array) -> bool:
         """True if the array never occurred, or if its name in this place has other values."""
-        name = _name_of(place)
-        return not self.has(array) or (name in self._names and (name, _size(array)) not in self._named)
+        is_other = place.name in self._names and (place.name, _size(array)) not in self._named
+        return is_other or not self.has(array)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], list[CodePlace]]:
         """Return of another run the statements whose numbers all occurred in this one, exactly; and in order the places
-        whose numbers did not, or under another name, one per statement."""
-        results: dict[ast.stmt, list[Event]] = {}
-        for place, value in events:
-            if is_result(place):  # an array that is written into changes: only its last value counts
-                earlier = [] if place.role == WRITTEN else results.get(place.statement, [])
-                results[place.statement] = [*earlier, (place, value)]
+        whose numbers did not, or under another name, one per statement. The last value at each place counts."""
         fine, unknown = set[ast.stmt](), list[CodePlace]()
-        for statement, found in results.items():
-            arrays = [(place, array) for place, value in found for array in telling(value)]
+        results = {place: value for place, value in events if place.is_result}
+        for statement in dict.fromkeys(place.statement for place in results):
+            here = [place for place in results if place.statement is statement]
+            arrays = [(place, array) for place in here for array in telling(results[place])]
             lacking = [place for place, array in arrays if self.lacks(place, array)]
             unknown += lacking[:1]
             if arrays and not lacking and all(self.has(array, exactly=True) for _, array in arrays):
@@ -106,25 +111,17 @@ class Trace:
     def first_of(self, events: list[Event], broken: Trace, outputs: list[Array]) -> CodePlace:
         """Return the first place whose numbers only a broken run has, or only under that name; otherwise the last place
         that passes on a wrong output; otherwise the last place of the code."""
-        unfinished = {ast.unparse(place.expr) for place, _ in events if place.role == WRITTEN}
         for place, value in events:
             for array in telling(value):
-                is_named = _name_of(place) not in unfinished
-                if is_named and self.lacks(place, array) and not broken.lacks(place, array):
+                if self.lacks(place, array) and not broken.lacks(place, array):
                     return place
                 if broken.has(array, exactly=True) > self.has(array, exactly=True):
                     return place
-        results = [event for event in events if is_result(event[0])]
+        results = [event for event in events if event[0].is_result]
         for place, value in [*reversed(results), *reversed(events)]:
             if any(is_equal(array, each) for array in telling(value) for each in outputs):
                 return place
         return events[-1][0]
-
-
-def _name_of(place: CodePlace) -> str:
-    """Return the name that its value is assigned to, or ""."""
-    target = place.statement.targets[0] if isinstance(place.statement, ast.Assign) and place.is_whole else None
-    return target.id if isinstance(target, ast.Name) else ""
 
 
 def telling(value: Any) -> Iterator[Array]:
@@ -158,13 +155,3 @@ def _exact(array: Array) -> Any:
 def _size(array: Array) -> str:
     """Return a mean, which ignores order and repetition."""
     return f"{float(np.mean(np.abs(array) ** 1.5)):.8e}"
-
-
-def is_result(place: CodePlace) -> bool:
-    """True if it is a result of a statement: the only one, one of several, an argument of a call without a result, or
-    an array that is written into."""
-    call = place.statement.value if isinstance(place.statement, ast.Expr) else None
-    is_argument = isinstance(call, ast.Call) and place.holder is call
-    is_whole = place.is_whole and place.role == "value" and not isinstance(place.expr, ast.Tuple)
-    is_named = isinstance(place.expr, ast.Name | ast.Attribute | ast.Constant)
-    return place.role == WRITTEN or ((is_whole or is_argument or place.is_one_of_several) and not is_named)

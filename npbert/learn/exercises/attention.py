@@ -10,7 +10,7 @@ from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers import DotProductAttention
 from npbert.layers.checks import check_like
 from npbert.layers.softmax import softmax, softmax_backward
-from npbert.learn.layer import layer_part
+from npbert.learn.layer import DROPPING, LayerPart, layer_part
 
 
 class PaddedAttention(Layer):
@@ -69,11 +69,10 @@ def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
 
 
 OF_ONE_HEAD = layer_part(
-    one_head(2, 3, 5, 7, 11),
-    one_head(3, 2, 7, 11, 5),
-    method="attend_backward",
-    returns={"dq": 2, "dk": 3, "dv": 4},
-    given=0,
-    drops=True,
+    "DotProductAttention", method="attend_backward", returns={"dq": 2, "dk": 3, "dv": 4}, seeds=DROPPING
 )
-WITH_HEADS = layer_part(with_heads(2, 3, (7, 2, 6, 7, 4)), with_heads(5, 2, (4, 11, 7)))
+WITH_HEADS = LayerPart(
+    right=PaddedAttention,
+    method="backward",
+    settings=(with_heads(2, 3, (7, 2, 6, 7, 4)), with_heads(5, 2, (4, 11, 7))),
+)

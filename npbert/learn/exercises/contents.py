@@ -1,36 +1,53 @@
-"""EXERCISES: each text with the parts that it asks for."""
+"""EXERCISES: each text with the parts that it asks for. VARIANTS: exercises in another form, to repeat days later."""
 
-from npbert.learn.exercise import Exercise, Part
-from npbert.learn.exercises import (
-    accumulate_and_clip,
-    adam,
-    attention,
-    derivative,
-    find_the_bug,
-    layers,
-    masking,
-    tied_table,
-)
+from npbert.catalogue import Setting
+from npbert.layers import Dropout, Softmax
+from npbert.learn.exercise import Part, read_exercise
+from npbert.learn.exercises import accumulate_and_clip, adam, attention, derivative, find_the_bug, masking
+from npbert.learn.exercises.other_layers import LinearOfColumns, RMSNorm, SoftmaxOfColumns, TiedTable
+from npbert.learn.layer import DROPPING, layer_part
+
+_THREE_AXES = Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal((3, 4, 11)),))
+_OTHER_P = Setting(Dropout, lambda cls, init: cls(0.2), lambda rng: (rng.standard_normal((5, 9)),))
 
 _PARTS: dict[str, tuple[Part, ...]] = {
     "derivative": (derivative.CENTRAL, derivative.COMPLEX),
-    "linear": (layers.LINEAR,),
-    "gelu": (layers.SLOPE,),
-    "softmax": (layers.SOFTMAX,),
-    "cross_entropy": (layers.CROSS_ENTROPY,),
-    "embedding": (layers.EMBEDDING,),
-    "layer_norm": (layers.LAYER_NORM,),
-    "dropout": (layers.DROPOUT,),
-    "add_and_norm": (layers.ENCODER,),
+    "linear": (layer_part("Linear", names={"weight": "dW", "bias": "db"}),),
+    "gelu": (layer_part("GELU", method="value_and_slope", returns={"y": 1, "slope": 1}),),
+    "softmax": (layer_part("Softmax", other=_THREE_AXES),),
+    "cross_entropy": (layer_part("SoftmaxCrossEntropy"),),
+    "embedding": (layer_part("Embedding", names={"weight": "dW"}),),
+    "layer_norm": (layer_part("LayerNorm", names={"gamma": "dγ", "beta": "dβ"}, without=("three_roads",)),),
+    "dropout": (layer_part("Dropout", other=_OTHER_P, seeds=DROPPING),),
+    "add_and_norm": (layer_part("EncoderLayer", seeds=DROPPING),),
     "attention": (attention.OF_ONE_HEAD, attention.WITH_HEADS),
-    "tied_table": (tied_table.PART,),
+    "tied_table": (layer_part("Embedding", TiedTable, names={"table": "dE", "bias": "dc"}),),
     "masking": (masking.PART,),
     "accumulate_and_clip": (accumulate_and_clip.ACCUMULATE, accumulate_and_clip.CLIP),
     "adam": (adam.STEP, adam.KEPT),
     "find_the_bug": (find_the_bug.PART,),
-    "rotary": (layers.ROTARY,),
-    "gate": (layers.GATE,),
+    "rotary": (layer_part("Rotary"),),
+    "gate": (layer_part("GatedFeedForward, gelu", given=2),),
+}
+_AGAIN = {
+    "linear": layer_part("Linear", LinearOfColumns),
+    "gelu": layer_part("SiLU", method="value_and_slope", given=1),
+    "softmax": layer_part("Softmax", SoftmaxOfColumns),
+    "cross_entropy": layer_part("MeanSquaredError"),
+    "embedding": layer_part("Gather"),
+    "layer_norm": layer_part("LayerNorm", RMSNorm),
 }
 
-EXERCISES = {number: Exercise.of(slug, number, *parts) for number, (slug, parts) in enumerate(_PARTS.items(), 1)}
+EXERCISES = {number: read_exercise(slug, number, *parts) for number, (slug, parts) in enumerate(_PARTS.items(), 1)}
 """The exercises by number."""
+
+VARIANTS = {
+    100 + each.number: read_exercise(f"{each.slug}_again", 100 + each.number, _AGAIN[each.slug])
+    for each in EXERCISES.values()
+    if each.slug in _AGAIN
+}
+"""The variants by number: 100 more than the exercise's. Repeated tests help to remember. (Roediger & Karpicke 2006,
+"Test-Enhanced Learning".)"""
+
+ALL = {**EXERCISES, **VARIANTS}
+"""The exercises and the variants, by number."""

@@ -52,6 +52,6 @@ def run(h: float, derivative: Any, seed: int) -> Iterator[Numbers]:
     yield {GRADIENT: returned(derivative(f, x, h)), CHANGED: np.array(np.sum(x != start), float)}
 
 
-CENTRAL = Part(right=central_difference, run=partial(run, 1e-5), tolerance=1e-7)
-COMPLEX = Part(right=complex_step, run=partial(run, 1e-12), tolerance=1e-11)
+CENTRAL = Part(right=central_difference, numbers=partial(run, 1e-5), tolerance=1e-7)
+COMPLEX = Part(right=complex_step, numbers=partial(run, 1e-12), tolerance=1e-11)
 """With steps large enough that a missing division by h shows."""

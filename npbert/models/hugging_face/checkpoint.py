@@ -15,7 +15,7 @@ from npbert.core.parameter import LazyGenerator
 from npbert.io.files import FileError, model_folder
 from npbert.io.messages import LOGGER
 from npbert.layers import SinusoidalPositions
-from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
+from npbert.models.hugging_face.names import Names, Stored, part_of, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite
 
 WEIGHTS_FILE = "model.safetensors"
@@ -56,13 +56,13 @@ def load_model(
     *,
     rng: np.random.Generator,
     new_head: bool | None = None,
-    size: int = 0,
+    least: int = 0,
 ) -> Model:
     """Return the model built by `make(rng)`, with the parameters of the file.
 
     new_head, and the message on a missing head: as PreTrainedModel.from_pretrained.
-    size: the number of parameters by the configuration. If the file has far fewer, the model is not built, as a wrong
-    configuration could need more than the memory.
+    least: the least number of parameters by the configuration. If the file has fewer, the model is not built, as a
+    wrong configuration could need more than the memory.
 
     The prefix `bert.` is optional, and a LayerNorm's `gamma` and `beta` are `weight` and `bias`. Integers and heads
     that the model does not have are ignored. A new head is drawn after the rest is read: rng first draws for `make`,
@@ -74,8 +74,8 @@ def load_model(
     """
     file = TensorFile(path)
     held = sum(math.prod(shape) for shape in file.shapes.values())
-    if size > 2 * held + SMALL:
-        raise FileError(f"{path} has {held:,} numbers, wanted {size:,}, as in its config.json")
+    if least > held + SMALL:
+        raise FileError(f"{path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
     lazy = LazyGenerator(copy.deepcopy(rng.bit_generator))
     model = make(lazy)
     names, wanted = Names(model), stored_parameters(model)
@@ -139,7 +139,7 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
     for plain, name in in_file.items():
         shape = file.shapes[name]
         if plain not in tensors:
-            if plain not in names.heads and not (is_complete and root_of(plain) not in parts):
+            if part_of(plain) not in names.heads and not (is_complete and root_of(plain) not in parts):
                 problems.append(f"unknown: {name} {shape}")
         elif shape != tensors[plain].shape:
             hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"

@@ -37,9 +37,16 @@ class Family:
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def table(self) -> str:
-        """Return its table of tensor names."""
-        return "".join(getattr(tables, name) for name in self.tables)
+    def names(self) -> list[tuple[str, str, str]]:
+        """Return the rows of its tables: a class, or "" for all, npbert's name of a part and Hugging Face's."""
+        found, section = [], ""
+        for line in "".join(getattr(tables, name) for name in self.tables).split("\n"):
+            match line.split():
+                case [ours, theirs]:
+                    found.append((section, ours, theirs))
+                case [name]:
+                    section = name.strip("[]")
+        return found
 
 
 _ROWS = json.loads(Path(__file__).with_name("families.json").read_text(encoding="utf-8"))
@@ -64,7 +71,7 @@ def _modernbert(stored: Settings) -> Settings:
     return {
         "rotary": tuple(rotary[kind] for kind in kinds),
         "reach": tuple(reach[kind] for kind in kinds),
-        "pools": "first" if stored.get("classifier_pooling", "cls") == "cls" else "mean",
+        "pools": stored.get("classifier_pooling", "cls"),
     }
 
 

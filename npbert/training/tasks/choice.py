@@ -7,7 +7,7 @@ from typing import Any
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text
 from npbert.data.tokenizer_files import Encoding
-from npbert.io.errors import InputError, Setting, Wanted
+from npbert.io.errors import InputError, Wanted
 from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.predictions import OneOfMany
 from npbert.training.tasks.settings import TaskSettings
@@ -48,7 +48,7 @@ class MultipleChoice(GroupedTask, OneOfMany):
     def check(cls, settings: TaskSettings) -> None:
         super().check(settings)
         if len(settings.choices) < 2:
-            raise InputError((Setting("choices"), f" has {len(settings.choices)} columns"), wanted="at least 2")
+            raise InputError(what="choices", got=settings.choices, wanted="at least 2 columns")
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:

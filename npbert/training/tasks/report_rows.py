@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.training.log import short
+from npbert.training.progress import short
 
 MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS = 30, 400, 60, 25, 80
 

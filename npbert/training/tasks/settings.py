@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from npbert.data.tables import DELIMITER
 from npbert.io.errors import at_least, one_of
-from npbert.models.sentence_vectors import LOSSES, POOLINGS
+from npbert.models.pooling import POOLINGS
+from npbert.models.sentence_vectors import LOSSES
 from npbert.training.settings import Settings, setting
 
 

@@ -30,7 +30,7 @@ class WrongAnswer(NamedTuple):
 
 def file_with(exercise: Exercise, answers: Mapping[str, str]) -> str:
     """The file of an exercise as a learner completes it. answers: by the name of a blank, its text."""
-    text = exercise.source()
+    text = exercise.source
     for blank, body in answers.items():
         lines, node = text.splitlines(), ast.parse(text)
         for name in blank.split("."):

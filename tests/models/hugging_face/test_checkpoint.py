@@ -137,7 +137,7 @@ def test_a_configuration_that_asks_for_far_more_than_the_file_holds_takes_no_mem
     path.write_text(json.dumps(json.loads(path.read_text()) | {"id2label": None} | changes))
     tracemalloc.start()
     try:
-        with pytest.raises(FileError, match=r"has [\d,]+ numbers, wanted [\d,]{9,}, as in its config.json"):
+        with pytest.raises(FileError, match=r"has [\d,]+ numbers, wanted at least [\d,]{9,}, as in its config.json"):
             BertForSequenceClassification.from_pretrained(tmp_path)
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:

@@ -25,7 +25,6 @@ from npbert.training.parallel import (
     share_cores,
     world,
 )
-from npbert.training.session import check_alike
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together
 from tests.training.tiny import classifier
@@ -106,9 +105,7 @@ def test_other_settings_another_model_other_code_or_other_files(tmp_path, monkey
         model, this.code = classifier(), mine["code"]
         model.classifier.bias.value += communicator.rank * changes.get("bias", 0)
         reads = {"held-out file dev": mine["held_out"]}
-        trainer = make(tmp_path, communicator, model=model, reads=reads, steps=mine["steps"])
-        trainer.look_at_data()
-        check_alike(trainer)
+        make(tmp_path, communicator, model=model, reads=reads, steps=mine["steps"]).train()
 
     monkeypatch.setattr("npbert.training.reads._code", lambda: this.code)
     together(3, check)

@@ -39,11 +39,15 @@ def run_of(model, tmp_path):
 @pytest.mark.parametrize(
     ("content", "changes", "error"),
     [
-        ("one column\n", {}, "1 column, wanted at least 2"),
+        ("one column\n", {}, "column '1' is missing, wanted one of '0'"),
         ("a cat\t \n", {}, "line 1: the text pair is ' ', wanted a text"),
         ("a cat\tit purrs\n\tit barks\n", {}, "line 2: the text is '', wanted a text"),
         ("a cat\tit purrs\t\n", {"negatives": ("2",)}, "the negatives is '', wanted a text"),
-        ("a\tb\tc\td\na\tb\tc\n", {"negatives": ("2", "3")}, "line 2: 3 columns, wanted at least 4"),
+        (
+            "a\tb\tc\td\na\tb\tc\n",
+            {"negatives": ("2", "3")},
+            "line 2: column '3' is missing, wanted one of '0', '1', '2'",
+        ),
         ("a cat\tit purrs\tfive\n" * 2, {"label": "2"}, "line 1: the label is 'five', wanted a number"),
         ("a\tb\t5\n", {"label": "2", "loss": "cosine"}, "the label is '5', wanted a cosine"),
     ],

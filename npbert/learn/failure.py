@@ -4,81 +4,80 @@ import linecache
 import re
 import traceback
 from bdb import BdbQuit
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType, ModuleType
+from types import FrameType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.gradcheck import GradientError
 from npbert.learn.exception_help import help_with
-from npbert.learn.verdict import Verdict, paragraphs
+from npbert.learn.verdict import Verdict
 
 MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
+_NO_ADVICE: Mapping[str, str] = MappingProxyType({})
 
 
 class Failure(NamedTuple):
-    """An exception and its message, with its place in the learner's file.
+    """An exception, with its place in the learner's file and the verdict for the learner.
 
     line, file: 0 and "" if none of the learner's lines took part
-    shapes: the arrays visible at this line
-    help: a remedy, if known
     """
 
     error: BaseException
-    message: str
+    verdict: Verdict
     line: int = 0
-    code: str = ""
-    shapes: str = ""
     file: str = ""
-    help: str = ""
-
-    @property
-    def said(self) -> str:
-        """Python's message, the failing line, and the shapes: three lines."""
-        return f"{type(self.error).__name__}: {self.message}\n{self.code}\n{self.shapes}"
 
     @property
     def is_of_check(self) -> bool:
         """True for an error of the check after the answer ran to its end."""
         return isinstance(self.error, GradientError)
 
-    @property
-    def verdict(self) -> Verdict:
-        """The verdict for the learner."""
-        if self.is_of_check:
-            return Verdict(sentence(self.message), self.help)
-        where, shown = (f"Line {self.line}", f"{self.line:>4}:  {self.code}") if self.line else ("The code", "")
-        shapes = f"Its arrays: {self.shapes}" if self.shapes else ""
-        says = f"{where} stops with {type(self.error).__name__}: {self.message}"
-        return Verdict(says, paragraphs(shown, self.help, shapes))
 
-
-def attempt(call: Callable[[], Any], *files: str, given: frozenset[str] = frozenset()) -> Any:
+def attempt(
+    call: Callable[[], Any],
+    *files: str,
+    given: frozenset[str] = frozenset(),
+    advice: Mapping[str, str] = _NO_ADVICE,
+) -> Any:
     """Return call(), or the Failure that stops it.
 
     files: the learner's files
-    given: functions in them that the learner did not write; the Failure names the line that called these"""
+    given: functions in them that the learner did not write; the Failure names the line that called these
+    advice: of the exercise, by a pattern of the error"""
     try:
         with np.errstate(all="ignore"):
             return call()
     except (Exception, SystemExit) as error:
-        return failure_of(error, *files, given=given)
+        return failure_of(error, *files, given=given, advice=advice)
 
 
-def failure_of(error: BaseException, *files: str, given: frozenset[str] = frozenset()) -> Failure:
+def failure_of(
+    error: BaseException,
+    *files: str,
+    given: frozenset[str] = frozenset(),
+    advice: Mapping[str, str] = _NO_ADVICE,
+) -> Failure:
     """Return the Failure for an exception, with the last of the learner's lines in its traceback."""
     if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # the check wrapped it
         error = error.__cause__
     frame, line = _place_of(error, files, given)
-    failure, variables = Failure(error, _message_of(error)), dict[str, Any]()
+    message, file, code, shapes, variables = _message_of(error), "", "", "", dict[str, Any]()
     if frame is not None:
         file, variables = frame.f_code.co_filename, frame.f_locals
         linecache.checkcache(file)
         code = linecache.getline(file, line).strip()
-        failure = failure._replace(line=line, code=code, shapes=visible_shapes(variables, code), file=file)
-    return failure._replace(help=help_with(error, failure.said, variables))
+        shapes = visible_shapes(variables, code)
+    kind = type(error).__name__
+    helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", variables, advice)
+    if isinstance(error, GradientError):
+        return Failure(error, Verdict(sentence(message), helps), line, file)
+    verdict = Verdict(f"{f'Line {line}' if line else 'The code'} stops with {kind}: {message}")
+    shown = f"{line:>4}:  {code}" if line else ""
+    arrays = f"Its arrays: {shapes}" if shapes else ""
+    return Failure(error, verdict.because_of(shown, helps, arrays), line, file)
 
 
 def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType | None, int]:
@@ -117,11 +116,12 @@ def file_of(thing: Any) -> str:
     return next((each.__code__.co_filename for each in functions if hasattr(each, "__code__")), "")
 
 
-def visible_shapes(variables: dict[str, Any], code: str) -> str:
+def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     """Return the shapes of arrays among the variables and of the parameters of `self`, and the None values; those in
     `code` first."""
-    parts = getattr(variables.get("self"), "__dict__", {}).items()
-    seen = variables | {f"self.{name}.value": part.value for name, part in parts if hasattr(part, "value")}
+    seen = dict(variables)
+    for name, part in getattr(variables.get("self"), "__dict__", {}).items():
+        seen[f"self.{name}.value"] = getattr(part, "value", ...)
     shown = {name: str(value.shape) for name, value in seen.items() if isinstance(value, np.ndarray)}
     shown |= {name: "None" for name, value in seen.items() if value is None and not name.startswith("__")}
     names = sorted(shown, key=lambda name: re.search(rf"\b{name}\b", code) is None)

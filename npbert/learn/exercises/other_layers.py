@@ -1,19 +1,10 @@
-"""Variants: exercises in another form, to repeat days later.
-
-Repeated tests help to remember. (Roediger & Karpicke 2006, "Test-Enhanced Learning".)
-"""
-
-from collections.abc import Sequence
+"""Layers that the library does not have: variants of its own, and a table in two places."""
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Layer, Tape
-from npbert.layers import Gather, MeanSquaredError, SiLU
 from npbert.layers.checks import check_like
-from npbert.learn.exercise import Exercise
-from npbert.learn.exercises import EXERCISES
-from npbert.learn.layer import Inputs, layer_part, normal, sample
 
 
 class LinearOfColumns(Layer):
@@ -71,24 +62,29 @@ class RMSNorm(Layer):
         return (dx_hat - x_hat * (dx_hat * x_hat).mean(axis=-1, keepdims=True)) / r
 
 
-def drawn(*shape: int, read: Sequence[int] = ()) -> Inputs:
-    """Return a function for an array of random numbers, and the rows to read; or for two arrays."""
-    return lambda rng: (rng.standard_normal(shape), np.array(read) if read else rng.standard_normal(shape))
+class TiedTable(Layer):
+    """logits = a h Eᵀ + c  with  h = E[ids].
 
+    ids (N,)   table E (V, D)   bias c (V,)   scale a: a fixed number   logits (N, V)
 
-_PARTS = {
-    2: layer_part(sample(LinearOfColumns, normal(7, 5), 5, 3), sample(LinearOfColumns, normal(4, 11), 11, 3)),
-    3: layer_part(sample(SiLU, normal(7, 5)), sample(SiLU, normal(4, 11)), method="value_and_slope", given=1),
-    4: layer_part(sample(SoftmaxOfColumns, normal(7, 5)), sample(SoftmaxOfColumns, normal(4, 11))),
-    5: layer_part(sample(MeanSquaredError, drawn(7, 5)), sample(MeanSquaredError, drawn(4, 11))),
-    6: layer_part(
-        sample(Gather, drawn(7, 3, read=(5, 0, 5, 2, 6))), sample(Gather, drawn(11, 4, read=(3, 10, 3, 3, 0, 8, 1)))
-    ),
-    7: layer_part(sample(RMSNorm, normal(7, 5), 5, eps=1e-2), sample(RMSNorm, normal(4, 11), 11, eps=1e-2)),
-}
+    At the input, E turns ids into vectors. At the output, a product with it turns vectors into scores. In BERT all
+    encoder layers are in between; here it is only a number.
+    """
 
-VARIANTS = {100 + n: Exercise.of(f"{EXERCISES[n].slug}_again", 100 + n, part) for n, part in _PARTS.items()}
-"""The variants by number: 100 more than the exercise's."""
+    def __init__(self, num_embeddings: int, features: int, init: Init) -> None:
+        self.table = init.normal(num_embeddings, features)
+        self.bias = init.zeros(num_embeddings)
+        self.scale = 0.7
 
-ALL = {**EXERCISES, **VARIANTS}
-"""The exercises and the variants, by number."""
+    def forward(self, ids: Array, tape: Tape = NO_TAPE) -> Array:
+        h = self.table.value[ids]  # (N, D)
+        tape.keep(self, ids=ids, h=h)
+        return self.scale * h @ self.table.value.T + self.bias.value
+
+    def backward(self, dlogits: Array, tape: Tape) -> None:
+        """dE has two parts: a dlogitsᵀ h, as the decoder, and the rows of dh = a dlogits E, as the embedding."""
+        ids, h = tape.take(self)
+        check_like(self, dlogits, (len(ids), len(self.bias.value)), h.dtype, name="dlogits")
+        self.table.add_grad(self.scale * dlogits.T @ h)
+        self.bias.add_grad(dlogits.sum(axis=0))
+        np.add.at(self.table.grad, ids, self.scale * dlogits @ self.table.value)

@@ -1,0 +1,85 @@
+"""Standard input and output, or files in their place: texts, one on each line, and results as lines of JSON."""
+
+import json
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from npbert.io.files import FileError, decode, naming, read_stream, read_text, write_where_asked
+from npbert.io.json_lines import with_floats
+from npbert.io.messages import LOGGER
+
+STANDARD_INPUT = "-"
+JSON_LINES = (".jsonl", ".ndjson", ".json")
+"""The endings of a file of JSON lines."""
+_C1 = re.compile("[\x7f-\x9f\ud800-\udfff]")  # valid in JSON, but not on a terminal or in UTF-8
+
+
+def name_of(path: str) -> str:
+    """Return the name of the file for an error."""
+    return "standard input" if path == STANDARD_INPUT else path
+
+
+def read_all(path: str) -> str:
+    """Return the text of a file, or of standard input for `-`. At a keyboard, print that the command waits.
+
+    Raises: FileError if it is empty, not UTF-8, or a stream of more than 256 MiB; OSError if it cannot be read.
+    """
+    if path != STANDARD_INPUT:
+        text = read_text(Path(path))
+    elif sys.stdin is None:  # closed before the program began
+        raise FileError("standard input is closed, wanted text in it or in a FILE")
+    else:
+        if sys.stdin.buffer.isatty():
+            end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
+            LOGGER.info("reading from the keyboard: type a text on each line, and end with %s", end)
+        with naming(Path("standard input")):
+            text = decode(read_stream(sys.stdin.buffer, "standard input"), "standard input")
+    LOGGER.debug("read %s: %d characters", name_of(path), len(text))
+    if not text.strip():
+        raise FileError(f"{name_of(path)} is empty, wanted text")
+    return text
+
+
+def read_lines(path: str) -> list[str]:
+    """Return the lines without their ends. An empty line is an empty text. Raises: as read_all."""
+    return [line.removesuffix("\r") for line in read_all(path).removesuffix("\n").split("\n")]
+
+
+def read_texts(path: str, wanted: str) -> list[list[str]]:
+    """Return the one or two parts of each line, split at a tab. Raises: as read_all; FileError for more parts.
+
+    wanted: the expectation in that error"""
+    rows = [line.split("\t") for line in read_lines(path)]
+    for number, parts in enumerate(rows, start=1):
+        if len(parts) > 2:
+            raise FileError(f"{name_of(path)}, line {number}: {len(parts)} {wanted}")
+    return rows
+
+
+def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
+    """Write each row as a line of JSON, to a file (whole or not at all) or to standard output.
+
+    Floats are rounded, as a float64 from a float32 would show 16 digits: to every bit of a float32, or for a reader at
+    a terminal, to 4 digits.
+    """
+    digits = 4 if not path and sys.stdout.isatty() else 9
+
+    lines = (_line(row, digits) for row in rows)
+    if not path:
+        sys.stdout.buffer.writelines(lines)  # JSON is UTF-8, on every terminal
+        return
+    with write_where_asked(Path(path)) as written, written.open("wb") as file:
+        file.writelines(lines)
+
+
+def _line(row: Any, digits: int) -> bytes:
+    rounded = with_floats(row, lambda number: float(f"{number:.{digits}g}"))
+    text = json.dumps(rounded, ensure_ascii=False, allow_nan=False)
+    return f"{_C1.sub(_escaped, text)}\n".encode()
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found.group()):04x}"

@@ -176,6 +176,6 @@ def test_however_much_there_is_a_row_stays_small(read):
     shown = task.report_row(np.eye(2)[[1 - example.target for example in examples]], examples)
     assert len(shown["worst"]) == MOST and len(json.dumps(shown)) < 60_000
     true = np.repeat(np.arange(40), np.arange(40, 0, -1)).astype(str).tolist()
-    table = confusion(true, true, list(map(str, range(40))))
+    table = confusion(list(zip(true, true, strict=True)), list(map(str, range(40))))
     assert table["labels"] == [*map(str, range(25)), "(others)"]
     assert np.array(table["counts"]).tolist() == np.diag([*range(40, 15, -1), sum(range(16))]).tolist()

@@ -15,7 +15,7 @@ from npbert.training.plot import PLOT_FILE, draw_curves
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import MODEL_FOLDER
 from tests.computing import BLAS_THREADS, on_threads
-from tests.models.own import NoBert, Score
+from tests.models.own import NoBert
 from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values
 
 
@@ -163,10 +163,3 @@ def test_what_cannot_be(tmp_path):
     model.pooler = Pooler(TINY.hidden_size, Init(None))
     with pytest.raises(ValueError, match=r"bert\.pooler\.dense\.weight and pooler\.dense\.weight would both be"):
         make_trainer(tmp_path, model=model)
-
-
-def test_every_encoder_is_checkpointed(tmp_path):
-    model = Score(TINY, rng=np.random.default_rng(2))
-    model.second = Score(TINY, rng=np.random.default_rng(2)).bert
-    make_trainer(tmp_path, model=model, gradient_checkpointing=True)
-    assert model.bert.encoder.gradient_checkpointing and model.second.encoder.gradient_checkpointing

@@ -136,23 +136,3 @@ def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path)
         f"stopped at step {saved_step(of_run)}; to continue: mpiexec -n 2 npbert pretrain {of_run} --resume"
     ]
     assert out.count("2 processes, with 1 thread each") == 1
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("folders", "corpora", "message"),
-    [
-        (["run", "run"], ["text.txt", "none.txt"], "No such file or directory"),  # of which process 0 knows nothing
-        (["text.txt", "text.txt"], ["text.txt", "text.txt"], "npbert: error: text.txt: File exists"),  # it alone knows
-    ],
-)
-def test_bad_use_is_one_message_from_one_process(text, folders, corpora, message):
-    arguments, place = text
-    mine = zip(folders, corpora, strict=True)
-    programs = [(1, *npbert(folder, arguments, "--corpus", corpus)) for folder, corpus in mine]
-    status, out, err = run(*programs, cwd=place)
-    assert status == 1
-    (said,) = [line for line in err.splitlines() if line.startswith("npbert")]
-    assert message in said
-    assert "Traceback" not in err and "held out" not in out
-    assert folders[0] == "run" or ("Abort" not in err and "process 0" not in err)

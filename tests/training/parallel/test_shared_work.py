@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from npbert import Adam, Layer, Parameter
+from npbert import Adam
 from npbert.training.finite import NotFiniteError
 from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares, add_up
@@ -96,30 +96,6 @@ def test_each_process_remembers_its_share_alone_and_a_stretch_of_a_matrix_is_one
 
     counts, total = together(size, share), sum(2 * value.size for value in values(classifier()))
     assert sum(counts) == total and max(counts) <= total / size + 2 * BLOCK
-
-
-class Two(Layer):
-    def __init__(self):
-        self.used, self.unused = Parameter(np.zeros((2, 3))), Parameter(np.zeros(4))
-
-
-@pytest.mark.parametrize("size", [1, 2, 3])
-def test_what_no_backward_reaches_has_the_gradient_0(size):
-    """In the first step, one reaches it."""
-
-    def two_steps(communicator):
-        model = Two()
-        shares = Shares(model, communicator)
-        for reached in ([model.unused, model.used], [model.used]):
-            shares.zero_grad()
-            part = range(communicator.rank, communicator.rank + 1)
-            of_part = [np.full(each.value.shape, 10.0 * len(reached) * (each in reached)) for each in shares.all]
-            norm = shares.add_up({part: of_part})
-        return norm, [number for own in shares.parameters for number in own.grad.flat]
-
-    norms, gradients = zip(*together(size, two_steps), strict=True)
-    assert list(itertools.chain(*gradients)) == [10.0 * size] * 6 + [0.0] * 4
-    np.testing.assert_allclose(norms, [10 * size * 6**0.5] * size, rtol=1e-15)
 
 
 def test_what_is_not_wanted_any_more_is_freed():

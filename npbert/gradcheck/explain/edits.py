@@ -14,8 +14,6 @@ from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_AROUND = ("missing factor", "missing term", "sign of the whole")  # they put something around existing code
-_RETURNED = 1.0  # the extra cost for a name that is only returned: its value was computed elsewhere
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
 """Kinds for computed numbers, not for a range, an axis or an index."""
 
@@ -43,8 +41,7 @@ class Edit:
     def rank(self) -> tuple[float, int, int]:
         """A sort key: the smallest is closest to the existing code."""
         old, new = _size(self.old), _size(self.new)
-        length = new - 2 * old if self.kind in _AROUND else abs(new - old) + new // 3
-        return self.cost, length, self.line
+        return self.cost, abs(new - old) + new // 3, self.line
 
     def of(self, code: Code) -> Code:
         """Return the code with the edit, and with the same line numbers."""
@@ -71,8 +68,6 @@ def group_of(rule: Rule) -> str:
 
 def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str = "") -> Iterator[Edit]:
     """Yield the edits of one expression in a group, as in group_of. more: an extra cost"""
-    if place.is_name and place.is_whole and isinstance(place.statement, ast.Return):
-        more += _RETURNED
     start, end = vocabulary.code.span(place.expr)
     old = vocabulary.code.text[start:end].decode()
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code
+from npbert.gradcheck.explain.code import Code, text_of
 
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue, ast.GeneratorExp)
-_ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
 @dataclass(eq=False)
@@ -100,7 +99,7 @@ def _places(node: ast.AST, at: CodePlace, inner: tuple[type, ...]) -> Iterator[C
         for target in _changed_by(node):
             yield replace(at, expr=target, is_target=True)
     elif isinstance(node, ast.Attribute if at.is_function else ast.expr) and _is_read(node):
-        yield replace(at, expr=node, hidden=at.hidden or _is_once(node))
+        yield replace(at, expr=node, hidden=at.hidden or "super()" in text_of(node))  # which needs the method's frame
     passes_on = isinstance(node, ast.stmt | ast.Tuple | ast.List | ast.Dict)
     passes_on |= isinstance(node, ast.Call) and isinstance(at.statement, ast.Expr)
     at = replace(at, hidden=at.hidden or isinstance(node, inner), is_whole=at.is_whole and passes_on)
@@ -146,8 +145,3 @@ def _is_read(node: ast.expr) -> bool:
     """True if it has a value and is not written to."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not any(isinstance(p, _NO_VALUE) for p in parts)
-
-
-def _is_once(node: ast.expr) -> bool:
-    """True if it cannot be computed alone."""
-    return any(isinstance(each, _ONCE) or getattr(each, "id", "") == "super" for each in ast.walk(node))

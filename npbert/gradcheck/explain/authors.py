@@ -28,7 +28,7 @@ def functions_called(
     run: Callable[[], Any], home: str, is_glue: Callable[[CodeType, Any], bool]
 ) -> tuple[list[FunctionType], int]:
     """Return the functions outside libraries that this calls, and the number of calls: functions with a source, the
-    longest first, without those created in the call itself.
+    shortest first, without those created in the call itself.
 
     home: a file whose functions also count. is_glue: True for code that does not, as a method of its owner
     """
@@ -52,7 +52,7 @@ def functions_called(
         if isinstance(each, FunctionType) and each.__code__ in holders:
             holders[each.__code__].append(each)
     lengths = {found[0]: _length(found[0]) for found in holders.values() if len(found) == 1}
-    return sorted(filter(lengths.get, lengths), key=lambda each: lengths[each], reverse=True), len(theirs)
+    return sorted(filter(lengths.get, lengths), key=lambda each: lengths[each]), len(theirs)
 
 
 def _length(function: FunctionType) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,9 +85,8 @@ def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str =
                 yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
 
 
-def statement_edits(code: Code) -> Iterator[Edit]:
+def statement_edits(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit]:
     """Return every small edit of a whole statement, and every move of a factor."""
-    statements = list(_inside(code, code.functions[0]))
     for each in statements:
         is_unpacked = isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple | ast.List)
         for rule, parts in rules_for(each):
@@ -117,7 +116,7 @@ def _moves(code: Code, product: ast.BinOp, before: Sequence[Any], after: Sequenc
     ways = [([later.value], after[0], later) for later in after if later.value is not product]
     uses: dict[str, list[tuple[ast.stmt, ast.expr]]] = {}
     for statement in before:
-        for name in _read_in(statement):
+        for name in _read_in(statement.value):
             uses.setdefault(name.id, []).append((statement, name))
     ways += [([name for _, name in each], each[0][0], before[-1]) for each in uses.values()]
     start, end = code.span(product)
@@ -135,12 +134,3 @@ def _read_in(value: ast.AST) -> Iterator[ast.Name]:
     """Return the names in it that are used for their numbers, not for their shape."""
     shapes = [n.value for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
     return (node for node in ast.walk(value) if isinstance(node, ast.Name) and node not in shapes)
-
-
-def _inside(code: Code, holder: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements of a function, and those in its loops and branches; in its inner functions, if it leaves them."""
-    for statement in (*getattr(holder, "body", ()), *getattr(holder, "orelse", ())):
-        is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if not is_docstring and (code.leaves_functions or not isinstance(statement, ast.FunctionDef)):
-            yield statement
-            yield from _inside(code, statement)

@@ -76,7 +76,8 @@ class Search:
     @cached_property
     def _waiting(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
         """The edits that are not yet tried, each with its rank and its place; edits that add code by place and kind."""
-        waiting: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.code)]
+        statements = dict.fromkeys(place.statement for place in self.places if not place.hidden)
+        waiting: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.code, statements)]
         for place in self._blamed:
             more = _RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
             waiting += [(edit.rank, [edit], place) for edit in edits_of(place, self.vocabulary, more)]
@@ -156,7 +157,7 @@ class Search:
             return value * (1 + 0.01 * rng.random(np.shape(value))) + 0.01
 
         then = self.trial.look(self._with(place, moved), self.first)
-        is_shared = place.looped and self.trial.calls > 1  # right in one call, it may be wrong in another
+        is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
         return not is_spoiled and any(_has_moved(name, now, then) for name in now.wrong)
 

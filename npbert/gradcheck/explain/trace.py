@@ -29,12 +29,9 @@ def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, calls: fl
     """Run the code on sample k; return the values at its places, in at most `calls` calls, in the order of the run."""
     events: list[Event] = []
     words = re.findall(r"[^\W\d]\w*", code.text.decode())
-    reached: set[int] = set()
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        place.looped = place.looped or number in reached
-        reached.add(number)
         if not place.seen:
             place.seen, place.value = True, copied(value)
             place.env = _in_reach(env, words)
@@ -107,16 +104,14 @@ class Trace:
         """Return the first place whose numbers only a broken run has, or only under that name; otherwise the last place
         that passes on a wrong output; otherwise the last place of the code."""
         for place, value in events:
-            for array in telling(value):
-                if self.lacks(place, array) and not broken.lacks(place, array):
-                    return place
-                if broken.has(array, exactly=True) > self.has(array, exactly=True):
-                    return place
-        results = [event for event in events if event[0].is_result]
-        for place, value in [*reversed(results), *reversed(events)]:
-            if any(is_equal(array, each) for array in telling(value) for each in outputs):
+            if any(self.lacks(place, array) and not broken.lacks(place, array) for array in telling(value)):
                 return place
-        return events[-1][0]
+        passing_on = (
+            place
+            for place, value in reversed(events)
+            if any(is_equal(array, each) for array in telling(value) for each in outputs)
+        )
+        return next(passing_on, events[-1][0])
 
 
 def telling(value: Any) -> Iterator[Array]:

@@ -122,18 +122,6 @@ def test_a_head_that_the_file_lacks_is_as_its_constructor_makes_it_and_nothing_e
     assert rng.bit_generator.state == again.bit_generator.state, "where nothing is new, nothing is drawn"
 
 
-def test_a_constructor_may_spawn_generators(tmp_path):
-    class Spawns(BertModel):
-        def __init__(self, config, *, rng, dtype):
-            super().__init__(config, rng=rng, dtype=dtype)
-            self.head = npbert.Linear(config.hidden_size, 1, npbert.Init(rng.spawn(1)[0], 0.1, dtype))
-
-    write_checkpoint(tmp_path, random_float32(BertModel))
-    first, again = (load(Spawns, tmp_path, rng=np.random.default_rng(1))[0].head.weight.value for _ in range(2))
-    assert first.all()
-    np.testing.assert_array_equal(first, again)
-
-
 def test_two_parameters_of_one_name_are_refused_when_they_are_saved_and_when_they_are_loaded(tmp_path):
     class Twice(Score):
         def __init__(self, config, *, rng, dtype=np.float32):

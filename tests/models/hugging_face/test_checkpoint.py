@@ -11,12 +11,12 @@ from npbert.io.files import FileError
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.hugging_face import checkpoints
 from tests.models.hugging_face.checkpoints import assert_loads, load, problems, random_float32, write_checkpoint
-from tests.models.own import NoBert, OwnParts, Score, TwoTower
+from tests.models.own import NoBert, Score, TwoTower
 from tests.models.small import CLASSES, as_list, assert_all_close, each_class, fixed_batch, random_model
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("cls", [*CLASSES, Score, TwoTower, OwnParts, NoBert])
+@pytest.mark.parametrize("cls", [*CLASSES, Score, TwoTower, NoBert])
 def test_there_and_back_bit_for_bit(cls, dtype, tmp_path):
     model = random_model(cls, dtype=dtype, num_labels=3, hidden_act="relu", classifier_dropout=0.3)
     model.save_pretrained(tmp_path / "new" / "folder")

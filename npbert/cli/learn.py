@@ -15,14 +15,13 @@ import numpy as np
 from npbert.cli.command import Command, argument, switch
 from npbert.cli.learn_watch import watch
 from npbert.data import load_dialogue
-from npbert.io.errors import Wanted
-from npbert.io.messages import counted
-from npbert.io.settings import setting
+from npbert.io import Wanted, counted, setting
 from npbert.learn import (
     FOLDER,
     RIGHT,
     WRONG,
     Exercise,
+    Verdict,
     check,
     demo,
     exercise_of,
@@ -36,7 +35,6 @@ from npbert.learn.answer_file import Printed
 from npbert.learn.exercises import EXERCISES
 from npbert.learn.failure import Failure, attempt
 from npbert.learn.folder import ask
-from npbert.learn.verdict import Verdict
 
 _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
@@ -48,15 +46,20 @@ class FolderCommand(Command):
 
     folder: str = setting(FOLDER, "the folder of the exercises", value="FOLDER")
 
-    def place(self) -> tuple[Path, str]:
-        """Return the folder, and its option for the next command, such as " --folder mine"."""
-        folder = folder_of(self.folder)
-        return folder, option_of(folder)
+    @property
+    def place(self) -> Path:
+        """The folder."""
+        return folder_of(self.folder)
+
+    @property
+    def option(self) -> str:
+        """Its option for the next command, such as " --folder mine"."""
+        return option_of(self.place)
 
     def chosen(self, exercise: str | None = None) -> Chosen:
         """Return the exercise, or every exercise, with its file."""
         names = [exercise] if exercise is not None else [each.code for each in EXERCISES.values()]
-        return [find(name, self.place()[0]) for name in names]
+        return [find(name, self.place) for name in names]
 
 
 @dataclass
@@ -81,16 +84,15 @@ class LearnCommand(FolderCommand):
 
     def run(self) -> int:
         """Write the missing exercises."""
-        folder, option = self.place()
-        written, (first, *_) = write_missing(folder), EXERCISES.values()
-        said = f"Wrote {counted(len(written), 'exercise')} into {folder}{'' if folder.is_absolute() else '/'}."
+        written, (first, *_) = write_missing(self.place), EXERCISES.values()
+        said = f"Wrote {counted(len(written), 'exercise')} into {self.place}{'' if self.place.is_absolute() else '/'}."
         if not written:
-            where = "this folder" if folder == Path() else folder
+            where = "this folder" if self.place == Path() else self.place
             said = f"All {len(EXERCISES)} exercises are already in {where}. Nothing was changed."
-        print(f"{said}\n\nOpen {folder / first.file_name}: it describes the first exercise. Then:\n")
-        print(f"  npbert learn check {first.code}{option}        check your answer")
-        print(f"  npbert learn check --watch{option}   check whenever you save a file")
-        print(f"  npbert learn hint {first.code}{option}         show a hint")
+        print(f"{said}\n\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
+        print(f"  npbert learn check {first.code}{self.option}        check your answer")
+        print(f"  npbert learn check --watch{self.option}   check whenever you save a file")
+        print(f"  npbert learn hint {first.code}{self.option}         show a hint")
         return 0
 
 
@@ -105,24 +107,27 @@ class CheckCommand(FolderCommand):
 
     def run(self) -> int:
         """Check, and print the result. Returns 0 if all answers are right, else 1."""
-        _, option = self.place()
         chosen = self.chosen(self.exercise)
         if self.watch:
-            watch(chosen, option, self.mend)
-        if self.exercise is not None:
-            ((exercise, path, verdict),) = _checked(chosen)
-            print(printing.answer(exercise, verdict, option, mends=self.mend, path=path))
-            return int(verdict.status != RIGHT)
+            watch(chosen, lambda exercise, path: self._explain(exercise, path, check(exercise, path)))
         count, told = 0, False
-        for exercise, _, verdict in _checked(chosen):
+        for exercise, path, verdict in _checked(chosen):
+            is_wrong = verdict.status == WRONG
             count += verdict.status == RIGHT
-            if verdict.status == WRONG and not told:
-                print(printing.answer(exercise, verdict, option, mends=self.mend), end="\n\n", flush=True)
+            if self.exercise is not None or (is_wrong and not told):
+                self._explain(exercise, path, verdict)
                 told = True
             else:
-                print(printing.summary(exercise, verdict, option), flush=True)
-        print(f"\n{count} of {len(chosen)} are right")
+                more = f" (explained by npbert learn check {exercise.code}{self.option})" if is_wrong else ""
+                print(f"{printing.line(exercise, verdict)}{more}", flush=True)
+        if self.exercise is None:
+            print(f"\n{count} of {len(chosen)} are right")
         return int(count < len(chosen))
+
+    def _explain(self, exercise: Exercise, path: Path, verdict: Verdict) -> None:
+        print(printing.answer(exercise, verdict, self.option, mends=self.mend, path=path), flush=True)
+        if self.exercise is None:
+            print()
 
 
 @dataclass
@@ -145,17 +150,11 @@ class HintCommand(ExerciseCommand):
 
     def run(self) -> int:
         """Print the hint, for the first part that is not right yet if the hints are by part."""
-        folder, option = self.place()
-        exercise = exercise_of(self.exercise)
-        has_file = (folder / exercise.file_name).is_file()
-        if self.number < 4 and not (exercise.has_hints_of_parts and has_file):
-            print(printing.hint(exercise, self.number, "", option))
-            return 0
-        ((exercise, _, verdict),) = _checked(self.chosen(self.exercise))
-        if self.number == 4:
-            print(printing.edits(exercise, verdict))
-        else:
-            print(printing.hint(exercise, self.number, verdict.part, option))
+        exercise, verdict = exercise_of(self.exercise), None
+        has_file = (self.place / exercise.file_name).is_file()
+        if self.number == 4 or (exercise.has_hints_of_parts and has_file):
+            verdict = check(*find(self.exercise, self.place))
+        print(printing.hint(exercise, self.number, verdict, self.option))
         return 0
 
 
@@ -165,11 +164,12 @@ class ShowCommand(ExerciseCommand):
 
     def run(self) -> int:
         """Print both answers. Returns 1 if yours is not right yet."""
-        ((exercise, path, verdict),) = _checked(self.chosen(self.exercise))
+        exercise, path = find(self.exercise, self.place)
+        verdict = check(exercise, path)
         if verdict.status == RIGHT:
             print(printing.show(exercise, path))
             return 0
-        print(printing.answer(exercise, verdict, self.place()[1], path=path))
+        print(printing.answer(exercise, verdict, self.option, path=path))
         print(f"\n{printing.indented('The answer of the library is shown once yours is right.')}")
         return 1
 
@@ -180,17 +180,15 @@ class AgainCommand(FolderCommand):
 
     def run(self) -> int:
         """Write a variant of a right answer's exercise, once it is due."""
-        folder, option = self.place()
-        asked = ask(folder, lambda *which: check(*which).status == RIGHT, datetime.datetime.now().astimezone())
+        now = datetime.datetime.now().astimezone()
+        asked = ask(self.place, lambda exercise, path: check(exercise, path).status == RIGHT, now)
         if asked is None:
             print("Nothing to repeat yet: first solve one of the exercises 02 to 07.")
         elif isinstance(asked, datetime.date):
-            later = "when you have had time to forget a little"
-            print(f"Nothing is due today. The next is due on {asked:%d %B %Y}, {later}.")
+            print(f"Nothing is due today. The next is due on {asked:%d %B %Y}.")
         else:
-            done = "is new" if asked.is_new else "is not right yet"
-            code = asked.exercise.code
-            print(f"{asked.path} {done}: {asked.exercise.title}.\n\n  npbert learn check {code}{option}")
+            exercise, path = asked
+            print(f"Open {path}: {exercise.title}.\n\n  npbert learn check {exercise.code}{self.option}")
         return 0
 
 
@@ -217,21 +215,19 @@ def _checked(chosen: Chosen) -> Iterator[tuple[Exercise, Path, Verdict]]:
 
 
 def _train(right: Chosen, say: Callable[[str], None]) -> int:
-    own, rng = demo.Own(right), np.random.default_rng(0)
+    own, rng = demo.load_parts(right), np.random.default_rng(0)
     model = demo.make_model(load_dialogue(9), rng)
-    taking_part = own.taking_part(own.put_into(model))
-    if not taking_part:
+    used = demo.put_into(model, own)
+    if not used:
         say("None of your layers is right yet. Begin with 02 Linear.")
         return 1
-    say(printing.indented(f"Your layers in this BERT: {', '.join(taking_part)}. The others are the library's.", ""))
-    if "Softmax" in own.things:
-        say("(Your Softmax is right, but not used here: attention contains its own.)")
+    say(printing.indented(f"Your layers in this BERT: {', '.join(used)}. The others are the library's.", ""))
     say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
-    stopped = attempt(lambda: demo.train(model, own, rng, say), *own.paths)
+    stopped = attempt(lambda: demo.train(model, own, rng, say), *(str(path) for _, path in right))
     if isinstance(stopped, Failure):
-        say(printing.indented("\n\n".join(filter(None, (stopped.file, stopped.verdict.says, stopped.verdict.because)))))
+        verdict = Verdict().because_of(stopped.file, stopped.verdict.says, stopped.verdict.because)
+        say(printing.indented(verdict.because))
         return 1
-    count, total, shown = demo.judged(model)
-    say(f"\nWith each word masked in turn, {count} of {total} were guessed. The last word of each line:\n")
-    say("\n".join(f"  {line}" for line in shown))
+    count, total = demo.count_guessed(model)
+    say(f"\nWith each word masked in turn, {count} of {total} were guessed.")
     return 0

@@ -1,7 +1,6 @@
 """demo: trains a small BERT on the toy dialogue, with a learner's layers instead of the library's."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,41 +26,30 @@ from npbert.models import BertConfig, BertForPreTraining
 from npbert.optim import AdamW, clip_by_global_norm, linear_warmup_decay
 
 STEPS, BATCH, LINE_EVERY = 600, 16, 60
-SLOW = 120  # seconds; a longer training prints the reason
-OTHERS = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
-"""The other parts of training, by name."""
+OTHERS: Mapping[str, Any] = {"AdamW": AdamW, "clip_by_global_norm": clip_by_global_norm, "mask_words": mask_words}
+"""The parts of training that are not layers, by name."""
 
 
-class Own:
-    """The learner's classes of layers and `OTHERS`, by the library's names."""
+def load_parts(files: list[tuple[Exercise, Path]]) -> dict[str, Any]:
+    """Return the learner's classes and functions by name. Raises: ValueError for a file with an error."""
+    found = {}
+    for exercise, path in files:
+        module = load(path, read_text(path))
+        if isinstance(module, Failure):
+            raise ValueError(f"{path}: {module.verdict.says}")
+        found.update({part.name: getattr(module, part.name) for part in exercise.parts})
+    return found
 
-    def __init__(self, files: list[tuple[Exercise, Path]]) -> None:
-        """Load the files. Raises: ValueError for a file with an error."""
-        self.things: dict[str, Any] = {}
-        self.paths = [str(path) for _, path in files]
-        for exercise, path in files:
-            module = load(path, read_text(path))
-            if isinstance(module, Failure):
-                raise ValueError(f"{path}: {module.verdict.says}")
-            self.things.update({part.name: getattr(module, part.name) for part in exercise.parts})
 
-    def other(self, name: str) -> Any:
-        """Return one of `OTHERS`: the learner's, or the library's."""
-        return self.things.get(name, OTHERS[name])
-
-    def put_into(self, model: Any) -> list[str]:
-        """Replace each layer by the learner's class, if there is one. Returns the names of these classes."""
-        names = set()
-        for _, part in named_parts(model):
-            own = self.things.get(type(part).__name__)
-            if isinstance(part, Layer) and own is not None:
-                part.__class__ = own
-                names.add(own.__name__)
-        return sorted(names)
-
-    def taking_part(self, layers: list[str]) -> list[str]:
-        """Return the names of all learner's parts in the training."""
-        return [name for name in self.things if name in layers or name in OTHERS]
+def put_into(model: Any, own: Mapping[str, Any]) -> list[str]:
+    """Replace each layer by the learner's class, if there is one. Returns the names of all parts that are in use."""
+    used = own.keys() & OTHERS.keys()
+    for _, part in named_parts(model):
+        name = type(part).__name__
+        if isinstance(part, Layer) and name in own:
+            part.__class__ = own[name]
+            used.add(name)
+    return [name for name in own if name in used]
 
 
 def make_model(dialogue: Dialogue, rng: np.random.Generator) -> BertForPreTraining:
@@ -81,7 +69,7 @@ def make_model(dialogue: Dialogue, rng: np.random.Generator) -> BertForPreTraini
 
 def train(
     model: Any,
-    own: Own,
+    own: Mapping[str, Any],
     rng: np.random.Generator,
     say: Callable[[str], None],
     *,
@@ -90,29 +78,22 @@ def train(
 ) -> None:
     """Train for `steps` steps, up to a learning rate of `lr`, with a line every LINE_EVERY steps.
 
-    Raises: errors of the learner's code; TapeError.
+    own: the learner's parts by name, instead of OTHERS. Raises: errors of the learner's code; TapeError.
     """
-    dialogue, parameters, steps = load_dialogue(9), model.parameters(), steps or STEPS
-    optimizer, clip = own.other("AdamW")(parameters), own.other("clip_by_global_norm")
-    losses: list[float] = []
-    start = time.perf_counter()
+    parts, dialogue, parameters, steps = {**OTHERS, **own}, load_dialogue(9), model.parameters(), steps or STEPS
+    optimizer, losses = parts["AdamW"](parameters), list[float]()
     for step in range(steps):
-        batch = collate(list(_examples(dialogue, own.other("mask_words"), rng)), pad_id=dialogue.vocabulary.pad_id)
+        batch = collate(list(_examples(dialogue, parts["mask_words"], rng)), pad_id=dialogue.vocabulary.pad_id)
         model.zero_grad()
         tape = Tape(rng)
         losses.append(model.loss(batch, tape).mlm_loss)
         model.loss_backward(1.0, tape)
         tape.check_empty()
-        clip(parameters, 1.0)
+        parts["clip_by_global_norm"](parameters, 1.0)
         optimizer.lr = linear_warmup_decay(step, lr=lr, warmup_steps=steps // 10, total_steps=steps)
         optimizer.step()
-        elapsed = time.perf_counter() - start
-        if step == 0 and elapsed * steps > SLOW:
-            say(f"This takes about {elapsed * steps / 60:.0f} minutes, as loops over single numbers are slow.")
-            say("Whole arrays are faster (for an example: npbert learn show 02). Stop with Ctrl-C.")
         if (step + 1) % LINE_EVERY == 0:
-            left = elapsed / (step + 1) * (steps - step - 1)
-            say(f"step {step + 1:3}/{steps}   loss {np.mean(losses):.3f}   {elapsed:3.0f} s, {left:3.0f} s left")
+            say(f"step {step + 1:3}/{steps}   loss {np.mean(losses):.3f}")
             losses.clear()
 
 
@@ -123,16 +104,12 @@ def _examples(dialogue: Dialogue, mask: Any, rng: np.random.Generator) -> Iterat
         yield replace(example, input_ids=masked, labels=labels)
 
 
-def judged(model: Any) -> tuple[int, int, list[str]]:
-    """Return how many words are guessed, with each word masked in turn; the number of words; and a guess of each
-    line."""
-    dialogue, right, total, shown = load_dialogue(9), 0, 0, []
-    vocabulary = dialogue.vocabulary
+def count_guessed(model: Any) -> tuple[int, int]:
+    """Return how many words of the dialogue are guessed, with each word masked in turn; and the number of words."""
+    dialogue, right, total = load_dialogue(9), 0, 0
     for line in dialogue.lines:
-        ids, types = join_pair(line, None, vocabulary)
-        examples = mask_each_word(Example(ids, types, [IGNORED] * len(ids), 0), vocabulary)
-        guesses = model(collate(examples, pad_id=vocabulary.pad_id)).prediction_logits.argmax(axis=-1)
+        ids, types = join_pair(line, None, dialogue.vocabulary)
+        examples = mask_each_word(Example(ids, types, [IGNORED] * len(ids), 0), dialogue.vocabulary)
+        guesses = model(collate(examples, pad_id=dialogue.vocabulary.pad_id)).prediction_logits.argmax(axis=-1)
         right, total = right + int((guesses == ids[1:-1]).sum()), total + len(guesses)
-        words = vocabulary.decode(line)
-        shown.append(f"{' '.join([*words[:-1], '[MASK]'])} → {vocabulary.decode(guesses[-1:])[0]}")
-    return right, total, shown
+    return right, total

@@ -1,15 +1,11 @@
 """The folder with the learner's files: writes missing and due ones, and never changes existing ones."""
 
 import datetime
-import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
-from npbert.io.errors import Setting
-from npbert.io.files import FileError, atomic_write, remove_leftovers
-from npbert.io.messages import did_you_mean
+from npbert.io import FileError, Setting, atomic_write, did_you_mean
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import ALL, EXERCISES, VARIANTS
 
@@ -25,6 +21,11 @@ def folder_of(name: str) -> Path:
     return Path() if is_inside and here else Path(name)
 
 
+def option_of(folder: Path) -> str:
+    """Return a command's option for the folder: "" for the default one."""
+    return "" if folder == folder_of(FOLDER) else f" --folder {folder}"
+
+
 def write_missing(folder: Path) -> list[Exercise]:
     """Write the missing exercises, and return them. Existing files stay unchanged.
 
@@ -34,7 +35,6 @@ def write_missing(folder: Path) -> list[Exercise]:
         hint = ("choose another with ", Setting("folder"))
         raise FileError(f"{folder} is a file", wanted="a folder for the exercises", hint=hint)
     folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder)
     missing = [exercise for exercise in EXERCISES.values() if not (folder / exercise.file_name).exists()]
     for exercise in missing:
         _write(exercise, folder / exercise.file_name)
@@ -52,11 +52,11 @@ def exercise_of(name: str) -> Exercise:
     Raises: ValueError for an unknown exercise.
     """
     stem = re.sub(r"(_again)_\d+$", r"\1", Path(name).name.removesuffix(".py"))
-    known = {each.file_name.removesuffix(".py"): each for each in ALL.values()}
-    known |= {each.slug: each for each in ALL.values()}
-    known |= {part.name: each for each in ALL.values() for part in each.parts if each.number != 15}
-    known_in_any_case = {known_name.lower(): each for known_name, each in known.items()}
-    exercise = ALL.get(int(stem)) if stem.isascii() and stem.isdigit() else known_in_any_case.get(stem.lower())
+    known: dict[str, Exercise] = {}
+    for each in ALL.values():
+        names = each.code, each.slug, each.file_name.removesuffix(".py"), *(part.name for part in each.parts)
+        known |= dict.fromkeys(map(str.lower, names), each)
+    exercise = known.get(stem.zfill(2).lower())
     if exercise is None:
         raise ValueError(f"EXERCISE is {name!r}, wanted 1 to {len(EXERCISES)}{did_you_mean(stem, known)}")
     return exercise
@@ -68,35 +68,31 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     Raises: as exercise_of; FileError if its file is missing.
     """
     exercise = exercise_of(name)
-    is_path = name.endswith(".py") and Path(name).exists()
-    path = Path(name) if is_path else [folder / exercise.file_name, *rounds_of(folder, exercise)][-1]
-    write = f"`npbert learn{option_of(folder)}` writes"
-    if not path.is_file() and folder.is_dir():
-        raise FileError(f"{path} does not exist; {write} it")
+    rounds, path = rounds_of(folder, exercise)
+    if name.endswith(".py") and Path(name).exists():
+        path = Path(name)
+    elif rounds:
+        path = rounds[-1]
     if not path.is_file():
-        none = (
-            f"the folder {folder} does not exist in {Path.cwd()}; if your exercises are elsewhere, go there, or give "
+        writes = f"`npbert learn{option_of(folder)}` writes it"
+        raise FileError(
+            (f"{path} does not exist; {writes}, or give the folder of your exercises with ", Setting("folder"))
         )
-        raise FileError((none, "their folder with ", Setting("folder"), f"; if you have none yet, {write} them"))
     return exercise, path
 
 
-def option_of(folder: Path) -> str:
-    """Return a command's option for the folder: "" for the default one."""
-    return "" if folder == folder_of(FOLDER) else f" --folder {folder}"
-
-
-class Asked(NamedTuple):
-    """A variant, its file, and whether the file is new."""
-
-    exercise: Exercise
-    path: Path
-    is_new: bool
+def rounds_of(folder: Path, exercise: Exercise) -> tuple[list[Path], Path]:
+    """Return the files of an exercise, `107_layer_norm_again.py` and with _2 the second time; and the next one."""
+    path, found = folder / exercise.file_name, list[Path]()
+    while path.is_file():
+        found.append(path)
+        path = folder / exercise.file_name.replace(".py", f"_{len(found) + 1}.py")
+    return found, path
 
 
 def ask(
     folder: Path, is_right: Callable[[Exercise, Path], bool], now: datetime.datetime
-) -> Asked | datetime.date | None:
+) -> tuple[Exercise, Path] | datetime.date | None:
     """Return the open variant, or the due one, and write its file; or the date of the next one; or None, if no exercise
     with a variant is right yet. Existing files stay unchanged.
 
@@ -104,31 +100,16 @@ def ask(
     """
     due: list[datetime.date] = []
     for variant in VARIANTS.values():
+        rounds, new = rounds_of(folder, variant)
         exercise = EXERCISES[variant.number - 100]
-        rounds = rounds_of(folder, variant)
-        last = rounds[-1] if rounds else folder / exercise.file_name
-        if not last.is_file():
-            continue
-        if not is_right(variant if rounds else exercise, last):
-            if rounds:
-                return Asked(variant, last, is_new=False)
-            continue
-        wait = datetime.timedelta(days=DAYS[min(len(rounds), len(DAYS) - 1)])
-        day = datetime.datetime.fromtimestamp(last.stat().st_mtime, now.tzinfo) + wait
-        if day <= now:
-            path = _file(folder, variant, len(rounds) + 1)
-            _write(variant, path)
-            return Asked(variant, path, is_new=True)
-        due.append(day.date())
+        asked, last = (variant, rounds[-1]) if rounds else (exercise, folder / exercise.file_name)
+        if last.is_file() and is_right(asked, last):
+            wait = datetime.timedelta(days=DAYS[min(len(rounds), len(DAYS) - 1)])
+            day = datetime.datetime.fromtimestamp(last.stat().st_mtime, now.tzinfo) + wait
+            if day <= now:
+                _write(variant, new)
+                return variant, new
+            due.append(day.date())
+        elif rounds:
+            return variant, last
     return min(due, default=None)
-
-
-def _file(folder: Path, variant: Exercise, number: int) -> Path:
-    """Return `107_layer_norm_again.py`, and with _2 the second time."""
-    return folder / variant.file_name.replace(".py", f"_{number}.py" if number > 1 else ".py")
-
-
-def rounds_of(folder: Path, variant: Exercise) -> list[Path]:
-    """Return the files of a variant in order."""
-    numbers = itertools.takewhile(lambda number: _file(folder, variant, number).is_file(), itertools.count(1))
-    return [_file(folder, variant, number) for number in numbers]

@@ -46,57 +46,48 @@ class Answers:
         %exercise show 02     compares your right answer with the library's
         """
         try:
-            words = line.split()
-            if not words and cell is None:
-                return self._list()
-            if not words or words in (["hint"], ["show"]):
-                asked = " ".join([_PROGRAM if cell is None else f"%{_PROGRAM}", *words, "02"])
-                raise ValueError(f"the exercise is missing, wanted its number, such as {asked}")
-            if words[0] == "hint" and len(words) in (2, 3):
-                return self._hint(exercise_of(words[1]), (*words, "1")[2])
-            if words[0] == "show" and len(words) == 2:
-                return self._show(exercise_of(words[1]))
-            exercise = exercise_of(line.strip())
+            return self._run(line.split(), cell)
         except ValueError as error:
             return titled(sentence(str(error)), _HOW)
-        return self._ask(exercise) if cell is None else self._check(exercise, cell)
 
-    def _list(self) -> Text:
-        status = {number: verdict.status for number, verdict in self._verdicts.items()}
-        rows = [f"{e.code}: {e.title}  {status.get(e.number, NOT_BEGUN)}" for e in EXERCISES.values()]
-        return titled(f"{len(EXERCISES)} exercises", _HOW, *rows)
-
-    def _path(self, exercise: Exercise) -> Path:
-        """Return the file of an answer. Verdicts show its name."""
-        return self._folder / exercise.code / "your cell"
-
-    def _ask(self, exercise: Exercise) -> Text:
-        tree, lines = ast.parse(exercise.source), exercise.source.splitlines()
-        first = next(node for node in tree.body[1:] if not isinstance(node, ast.Import | ast.ImportFrom))
-        self._ipython.set_next_input("\n".join([f"%%exercise {exercise.code}", *lines[first.lineno - 1 :]]))
-        text = printing.indented(f"{exercise.text.strip()}\n\nTo read: {exercise.chapter}")
-        return with_title(f"Exercise {exercise.number}: {exercise.title}\n{text}")
-
-    def _check(self, exercise: Exercise, cell: str) -> Text:
-        path = self._path(exercise)
+    def _run(self, words: list[str], cell: str | None) -> Text:
+        if not words and cell is None:
+            rows = [printing.line(each, self._verdicts[each.number]) for each in EXERCISES.values()]
+            return titled(f"{len(EXERCISES)} exercises", _HOW, *rows)
+        command = words.pop(0) if words[:1] in (["hint"], ["show"]) else ""
+        if not words:
+            asked = " ".join(filter(None, [_PROGRAM if cell is None else f"%{_PROGRAM}", command, "02"]))
+            raise ValueError(f"the exercise is missing, wanted its number, such as {asked}")
+        exercise = exercise_of(words[0])
+        path, verdict = self._folder / exercise.code / "your cell", self._verdicts[exercise.number]
+        if command == "hint":
+            number = words[-1] if len(words) > 1 else "1"
+            if number not in ("1", "2", "3", "4"):
+                raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
+            return with_title(printing.hint(exercise, int(number), verdict, program=_PROGRAM))
+        if command == "show" and verdict.status != RIGHT:
+            return titled("The answer of the library is shown once yours is right.")
+        if command == "show":
+            shown = printing.show(exercise, path, place="your cell")
+            return titled(f"{exercise.code} {exercise.title}", indent(shown, "  "))
+        if cell is None:
+            return self._ask(exercise)
         path.parent.mkdir(exist_ok=True)
         path.write_text(file_with(exercise, cell), encoding="utf-8")
         verdict = self._verdicts[exercise.number] = check(exercise, path)
         return with_title(printing.answer(exercise, verdict, program=_PROGRAM))
 
-    def _hint(self, exercise: Exercise, number: str) -> Text:
-        verdict = self._verdicts[exercise.number]
-        if number not in ("1", "2", "3", "4"):
-            raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
-        if number == "4":
-            return with_title(printing.edits(exercise, verdict))
-        return with_title(printing.hint(exercise, int(number), verdict.part, program=_PROGRAM))
+    def _ask(self, exercise: Exercise) -> Text:
+        first = next(node for node in ast.parse(exercise.source).body[1:] if not is_import(node))
+        asked = exercise.source.splitlines()[first.lineno - 1 :]
+        self._ipython.set_next_input("\n".join([f"%%exercise {exercise.code}", *asked]))
+        text = printing.indented(f"{exercise.text}\n\nTo read: {exercise.chapter}")
+        return with_title(f"Exercise {exercise.number}: {exercise.title}\n{text}")
 
-    def _show(self, exercise: Exercise) -> Text:
-        if self._verdicts[exercise.number].status != RIGHT:
-            return titled("The answer of the library is shown once yours is right.")
-        shown = printing.show(exercise, self._path(exercise), place="your cell")
-        return titled(f"{exercise.code} {exercise.title}", indent(shown, "  "))
+
+def is_import(node: ast.stmt) -> bool:
+    """True for an import."""
+    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def file_with(exercise: Exercise, cell: str) -> str:

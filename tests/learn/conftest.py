@@ -3,7 +3,7 @@
 import pytest
 
 from npbert.cli import learn as learn_command
-from npbert.cli import learn_watch, main
+from npbert.cli import main
 from npbert.learn import judge_file
 from npbert.learn.exercises import EXERCISES
 
@@ -25,8 +25,7 @@ def learn(tmp_path, monkeypatch, capsys):
 @pytest.fixture
 def in_this_process(monkeypatch):
     """The checker without a process of its own."""
-    for command in (learn_command, learn_watch):
-        monkeypatch.setattr(command, "check", judge_file)
+    monkeypatch.setattr(learn_command, "check", judge_file)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from npbert.learn import NOT_BEGUN
 from npbert.learn.exercises import VARIANTS
-from npbert.learn.folder import DAYS, Asked, ask
+from npbert.learn.folder import DAYS, ask
 from npbert.learn.judge import judge as judged
 from tests.learn.answers import write
 
@@ -30,18 +30,19 @@ def test_variants_are_asked_after_days_and_stay_open_until_they_are_right(tmp_pa
     os.utime(file, (NOW.timestamp(),) * 2)
     assert at(0, ()) is None
     asked = at(0, (file.name,))
-    assert (asked.exercise.number, asked.path.name, asked.is_new) == (107, "107_layer_norm_again.py", True)
-    assert at(5, (file.name,)) == Asked(VARIANTS[107], asked.path, is_new=False)
-    os.utime(asked.path, (NOW.timestamp(),) * 2)
-    right = (file.name, asked.path.name)
+    variant, path = asked
+    assert (variant.number, path.name) == (107, "107_layer_norm_again.py")
+    assert at(5, (file.name,)) == asked
+    os.utime(path, (NOW.timestamp(),) * 2)
+    right = (file.name, path.name)
     assert at(DAYS[1] - 0.1, right) == NOW.date() + datetime.timedelta(days=DAYS[1])
-    assert at(DAYS[1], right).path.name == "107_layer_norm_again_2.py"
+    assert at(DAYS[1], right)[1].name == "107_layer_norm_again_2.py"
 
 
 def test_the_command(learn, tmp_path, in_this_process):
     assert "Nothing to repeat yet" in learn("again")[1]
     (tmp_path / "backprop").mkdir()
     write(2, tmp_path / "backprop")
-    assert "102_linear_again.py is new: Linear, as PyTorch stores it." in learn("again")[1]
+    assert "102_linear_again.py: Linear, as PyTorch stores it." in learn("again")[1]
     status, out, _ = learn("check 102")
     assert status == 1 and out.startswith("102 Linear, as PyTorch stores it: not begun")

@@ -38,7 +38,7 @@ def test_a_cell_gets_the_sentences_of_the_command_with_its_own_line_numbers(tmp_
 
 
 def test_the_task_comes_with_a_cell_for_the_answer():
-    assert "01: the numerical derivative" in str(exercise(""))
+    assert "01 the numerical derivative: not begun" in str(exercise(""))
     assert str(exercise("2")).startswith("Exercise 2: Linear\n  Most of what BERT computes")
     SHELL.set_next_input.assert_called_once_with(f"%%exercise 02\n{HEAD}{BLANK}".rstrip("\n"))
     assert file_with(LINEAR, LINEAR.source) == f"\n{LINEAR.source}"

@@ -10,7 +10,7 @@ from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers import DotProductAttention
 from npbert.layers.checks import check_like
 from npbert.layers.softmax import softmax, softmax_backward
-from npbert.learn.layer import DROPPING, LayerPart
+from npbert.learn.layer import DROPPING, LayerPart, layer_part
 
 
 class PaddedAttention(Layer):
@@ -68,12 +68,8 @@ def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
     return Setting(PaddedAttention, lambda cls, init: cls(heads), lambda rng: (*map(rng.standard_normal, shapes), mask))
 
 
-OF_ONE_HEAD = LayerPart(
-    right=DotProductAttention,
-    method="attend_backward",
-    settings=(one_head(2, 3, 5, 7, 11), one_head(3, 2, 7, 11, 5)),
-    returns={"dq": 2, "dk": 3, "dv": 4},
-    seeds=DROPPING,
+OF_ONE_HEAD = layer_part(
+    "DotProductAttention", method="attend_backward", returns={"dq": 2, "dk": 3, "dv": 4}, seeds=DROPPING
 )
 WITH_HEADS = LayerPart(
     right=PaddedAttention,

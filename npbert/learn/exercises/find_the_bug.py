@@ -1,25 +1,13 @@
 """Exercise 15: twelve layers, some of them broken by one line."""
 
-import ast
 import inspect
 import textwrap
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from npbert.blocks import EncoderLayer, FeedForward, MaskedLMHead, MeanPooling
-from npbert.layers import (
-    DotProductAttention,
-    Dropout,
-    Embedding,
-    Gather,
-    LayerNorm,
-    Linear,
-    MeanSquaredError,
-    SoftmaxCrossEntropy,
-)
+import npbert
 from npbert.learn.exercise import Part
 from npbert.learn.source import with_helpers
 from npbert.learn.verdict import Verdict
@@ -29,30 +17,29 @@ UNKNOWN, FINE = "?", "right"
 
 @dataclass(frozen=True)
 class Suspect:
-    """A layer of the library in the file, with one line of a method changed, or none."""
+    """A method of a layer of the library, with one line changed, or none."""
 
     letter: str
-    right: type[Any]
+    function: Any
     before: str = ""
     after: str = ""
-    method: str = "backward"
 
     @property
     def name(self) -> str:
-        """Its letter and its class."""
-        return f"{self.letter}, {self.right.__name__}"
+        """The name of its class."""
+        return str(self.function.__qualname__.partition(".")[0])
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the method in the file: its head, and the body without docstring, with the change.
+        """The lines of the method without docstring, with the change; the first is its head.
 
         Raises: ValueError unless the text to change occurs exactly once in the library's source."""
-        source = textwrap.dedent(inspect.getsource(getattr(self.right, self.method)))
+        source = textwrap.dedent(inspect.getsource(self.function))
         if self.before and source.count(self.before) != 1:
-            raise ValueError(f"{self.before!r} is not in {self.right.__name__}.{self.method} once")
-        docstring = next(node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Expr))
-        lines = source.replace(self.before, self.after).splitlines()
-        return ["\n".join(lines[: docstring.lineno - 1]), *filter(str.strip, lines[docstring.end_lineno :])]
+            raise ValueError(f"{self.before!r} is not in {self.name} once")
+        head, _, rest = source.replace(self.before, self.after).partition('    """')
+        _, _, body = rest.partition('"""\n')
+        return [head.rstrip(), *filter(str.strip, body.splitlines())]
 
     @property
     def answer(self) -> str:
@@ -65,48 +52,52 @@ class Suspect:
         """The class in the file."""
         head, *body = self.lines
         lines = [head, *(f"{line}  # {self.letter}{number}" for number, line in enumerate(body, start=1))]
-        place = self.right.__module__.replace(".", "/")
+        place = self.function.__module__.replace(".", "/")
         inside = textwrap.indent("\n".join(lines), "    ")
-        return f"# its forward: {place}.py\nclass {self.letter.upper()}({self.right.__name__}):\n{inside}"
-
-    @property
-    def shown(self) -> str:
-        """The changed line, with the library's."""
-        if self.answer == FINE:
-            return f"{self.name}: {FINE}"
-        changed = self.lines[int(self.answer[1:])].strip()
-        library = changed.replace(self.after, self.before)
-        return f"{self.name}, line {self.answer}:\n    {changed}\n  should be\n    {library}"
+        return f"# its forward: {place}.py\nclass {self.letter.upper()}({self.name}):\n{inside}"
 
     def judge(self, given: str) -> Verdict | None:
-        """Return a sentence on a wrong answer, without the right one."""
-        names = [f"{self.letter}{number}" for number in range(1, len(self.lines))]
-        if given == self.answer:
+        """Return the verdict on a wrong answer, without the right one."""
+        if given in (self.answer, UNKNOWN):
             return None
+        names = [f"{self.letter}{number}" for number in range(1, len(self.lines))]
+        says = "one of its lines is wrong"
         if given not in (FINE, *names):
-            expected = f'"{FINE}", or a line from {names[0]} to {names[-1]}'
-            return Verdict(f'{self.name}: the answer is "{given}", wanted {expected}.')
-        if self.answer == FINE:
-            return Verdict(f"{self.name}: line {given} is right, and so are all others.")
-        if given != FINE:
-            return Verdict(f"{self.name}: one line is wrong, but line {given} is right.")
-        return Verdict(f"{self.name}: one of its lines is wrong.")
+            says = f'the answer is "{given}", wanted "{FINE}", or a line from {names[0]} to {names[-1]}'
+        elif self.answer == FINE:
+            says = f"line {given} is right, and so are all others"
+        elif given != FINE:
+            says = f"one line is wrong, but line {given} is right"
+        return Verdict(f"{self.letter}, {self.name}: {says}.")
 
 
-SUSPECTS = (
-    Suspect("a", Linear),
-    Suspect("b", MeanSquaredError, "(2 * float(dloss) / difference.size)", "(float(dloss) / difference.size)"),
-    Suspect("c", SoftmaxCrossEntropy, "float(dloss) / len(targets)", "float(dloss) / len(is_target)"),
-    Suspect("d", Embedding),
-    Suspect("e", Gather, "scatter_add(dx, rows, dy)", "dx[rows] += dy"),
-    Suspect("f", Dropout),
-    Suspect("g", LayerNorm, "dot_rows(dx_hat, x_hat)", "dot_rows(dy, x_hat)", "three_roads"),
-    Suspect("h", MeanPooling, "dy / divisor", "dy / len(divisor)"),
-    Suspect("i", DotProductAttention, "(self.dropout.apply(da, mask), p)", "(da, p)", "attend_backward"),
-    Suspect("j", FeedForward),
-    Suspect("k", EncoderLayer, "return ds + dqueries, dz", "return dh + dqueries, dz"),
-    Suspect("l", MaskedLMHead),
-)
+_TABLE = """
+a | Linear.backward
+b | MeanSquaredError.backward | (2 * float(dloss) | (float(dloss)
+c | SoftmaxCrossEntropy.backward | float(dloss) / len(targets) | float(dloss) / len(is_target)
+d | Embedding.backward
+e | Gather.backward | scatter_add(dx, rows, dy) | dx[rows] += dy
+f | Dropout.backward
+g | LayerNorm.three_roads | dot_rows(dx_hat, x_hat) | dot_rows(dy, x_hat)
+h | MeanPooling.backward | dy / divisor | dy / len(divisor)
+i | DotProductAttention.attend_backward | (self.dropout.apply(da, mask), p) | (da, p)
+j | FeedForward.backward
+k | EncoderLayer.backward | return ds + dqueries, dz | return dh + dqueries, dz
+l | MaskedLMHead.backward
+"""
+
+
+def _suspects() -> dict[str, Suspect]:
+    found = {}
+    for line in _TABLE.strip().splitlines():
+        letter, name, *change = line.split(" | ")
+        layer, _, method = name.partition(".")
+        found[letter] = Suspect(letter, getattr(getattr(npbert, layer), method), *change)
+    return found
+
+
+SUSPECTS = _suspects()
+"""By letter."""
 
 
 class AnswersPart(Part):
@@ -117,40 +108,35 @@ class AnswersPart(Part):
     @property
     def modules(self) -> list[ModuleType | None]:
         """The modules of the layers."""
-        return [inspect.getmodule(each.right) for each in SUSPECTS]
+        return [inspect.getmodule(each.function) for each in SUSPECTS.values()]
 
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
-        helpers: list[str] = []
-        for each in SUSPECTS:
-            helpers += with_helpers(each.text, inspect.getmodule(each.right))[1:]
-        lines = [f'    "{each.letter}": "{UNKNOWN}",  # {each.right.__name__}' for each in SUSPECTS]
-        answers = "\n".join(["ANSWERS = {", *lines, "}"])
-        return [*helpers, *(each.text for each in SUSPECTS), answers]
+        texts, helpers = [each.text for each in SUSPECTS.values()], list[str]()
+        for text, module in zip(texts, self.modules, strict=True):
+            helpers += with_helpers(text, module)[1:]
+        lines = [f'    "{letter}": "{UNKNOWN}",  # {each.name}' for letter, each in SUSPECTS.items()]
+        return [*helpers, *texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 
     def shown(self, text: str, place: object) -> list[str]:
-        """Return the changed lines, with the library's."""
-        return [each.shown for each in SUSPECTS]
+        """Return the answers, with the library's lines for the wrong ones."""
+        return [
+            f"{letter}, {each.name}: {each.answer}" + f", which should have {each.before}" * bool(each.before)
+            for letter, each in SUSPECTS.items()
+        ]
 
     def prove(self, thing: Any) -> Verdict | None:
         """Return the verdict on the first wrong answer, without the right one."""
-        letters = [each.letter for each in SUSPECTS]
-        if not isinstance(thing, dict) or set(thing) != set(letters):
-            return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(letters)}, and no other.")
+        if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
+            return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
         given = {letter: str(answer).strip().lower() for letter, answer in thing.items()}
-        left = [letter for letter in letters if given[letter] == UNKNOWN]
-        wrong = list(self._wrong(given))
+        verdicts = [SUSPECTS[letter].judge(answer) for letter, answer in given.items()]
+        wrong = [verdict for verdict in verdicts if verdict is not None]
+        left = [letter for letter, answer in given.items() if answer == UNKNOWN]
         if wrong:
             count = len(SUSPECTS) - len(wrong) - len(left)
             return wrong[0].because_of(f"{count} of the {len(SUSPECTS)} answers are right so far.")
         return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
-
-    def _wrong(self, given: dict[str, str]) -> Iterator[Verdict]:
-        for each in SUSPECTS:
-            if given[each.letter] != UNKNOWN:
-                verdict = each.judge(given[each.letter])
-                if verdict is not None:
-                    yield verdict
 
 
 PART = AnswersPart(right=SUSPECTS, seeds=())

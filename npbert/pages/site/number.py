@@ -6,7 +6,7 @@ import numpy as np
 
 from npbert.data import load_dialogue
 from npbert.io.messages import LOGGER
-from npbert.learn.demo import Own, train
+from npbert.learn.demo import train
 from npbert.models import BertConfig, BertForPreTraining
 from npbert.pages.number.page import dialogue_data
 
@@ -20,5 +20,5 @@ def number_data(steps: int = 1600) -> dict[str, Any]:
     rng, dialogue = np.random.default_rng(0), load_dialogue(9)
     config = BertConfig.preset("bert-tiny", vocab_size=len(dialogue.vocabulary), **SIZES, **NO_DROPOUT)
     model = BertForPreTraining(config, rng=rng)
-    train(model, Own([]), rng, LOGGER.debug, steps=steps, lr=1e-2)
+    train(model, {}, rng, LOGGER.debug, steps=steps, lr=1e-2)
     return dialogue_data(model, dialogue, np.random.default_rng(0))

@@ -30,7 +30,7 @@ def test_right_is_believed():
 def test_arrays_that_are_no_parameters_are_told_as_unchecked():
     layer = Scale()
     layer.w, layer.ids = np.ones((3, 2)), np.arange(3)
-    said = "\n  Not checked, as not a Parameter: self.w."
+    said = "\n  Not checked: self.w is a float array, not a Parameter."
     assert said in str(check_gradients(layer, X)) and said in str(check_directions(layer, X))
 
 

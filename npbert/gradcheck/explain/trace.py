@@ -8,8 +8,8 @@ where the right code takes a mean; the message allows for it.
 from __future__ import annotations
 
 import ast
+import functools
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,13 +28,15 @@ Event = tuple[CodePlace, Any]
 def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, calls: float = math.inf) -> list[Event]:
     """Run the code on sample k; return the values at its places, in at most `calls` calls, in the order of the run."""
     events: list[Event] = []
-    words = re.findall(r"[^\W\d]\w*", code.text.decode())
+    reached: set[int] = set()
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
+        place.looped = place.looped or number in reached
+        reached.add(number)
         if not place.seen:
             place.seen, place.value = True, copied(value)
-            place.env = _in_reach(env, words)
+            place.env = _in_reach(env, code.functions[0])
         if len(events) < _MOST_EVENTS and trial.calls <= calls:
             events.append((place, copied(value)))
         return value
@@ -52,13 +54,19 @@ def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, calls: fl
     return events
 
 
-def _in_reach(env: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
+def _in_reach(env: Mapping[str, Any], function: ast.FunctionDef) -> dict[str, Any]:
     """Return copies of the variables, in the order of the code, and of the attributes of self. (The order of locals()
     depends on the version of Python.)"""
-    found = {name: env[name] for name in words if name in env and not name.startswith("__")}
+    found = {name: env[name] for name in _names_in(function) if name in env and not name.startswith("__")}
     of_self = getattr(env.get("self"), "__dict__", {}).items()
     found |= {f"self.{name}": value for name, value in of_self if isinstance(value, np.ndarray | int | float)}
     return {name: copied(value) for name, value in found.items()}
+
+
+@functools.lru_cache(8)
+def _names_in(function: ast.FunctionDef) -> list[str]:
+    nodes = [node for node in ast.walk(function) if isinstance(node, ast.arg | ast.Name)]
+    return list(dict.fromkeys(node.arg if isinstance(node, ast.arg) else node.id for node in nodes))
 
 
 def copied(value: Any) -> Any:
@@ -104,14 +112,16 @@ class Trace:
         """Return the first place whose numbers only a broken run has, or only under that name; otherwise the last place
         that passes on a wrong output; otherwise the last place of the code."""
         for place, value in events:
-            if any(self.lacks(place, array) and not broken.lacks(place, array) for array in telling(value)):
+            for array in telling(value):
+                if self.lacks(place, array) and not broken.lacks(place, array):
+                    return place
+                if broken.has(array, exactly=True) > self.has(array, exactly=True):
+                    return place
+        results = [event for event in events if event[0].is_result]
+        for place, value in [*reversed(results), *reversed(events)]:
+            if any(is_equal(array, each) for array in telling(value) for each in outputs):
                 return place
-        passing_on = (
-            place
-            for place, value in reversed(events)
-            if any(is_equal(array, each) for array in telling(value) for each in outputs)
-        )
-        return next(passing_on, events[-1][0])
+        return events[-1][0]
 
 
 def telling(value: Any) -> Iterator[Array]:

@@ -125,7 +125,7 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
         ("page {folder} 'the cat' --output a", "text 1 is 'the cat', wanted a [MASK] that is not cut off"),
         (
             "page {folder} '[mask]' --output a",
-            "text 1 is '[mask]', wanted a [MASK] (in capitals: [MASK]) that is not cut off",
+            "text 1 is '[mask]', wanted a [MASK] that is not cut off",
         ),
         ("page {folder} --output a", "TEXT is missing, wanted a line with [MASK]: npbert page FOLDER"),
         ("page {folder} [MASK] --answer cats --output a", f"the answer 'cats' {NO_TOKEN}; did you mean cat?"),

@@ -31,7 +31,7 @@ GROUPS = {
     "optimization": "epochs steps learning_rate warmup weight_decay max_grad_norm seed",
     "weights": "class_weight sample_weight",
     "evaluation": "held_out_batches metric positive evaluate_every patience",
-    "saving and logging": "save_every log_every keep_state",
+    "saving and logging": "save_every log_every",
     "memory": "parts gradient_checkpointing",
 }
 """The settings under each title of --help."""

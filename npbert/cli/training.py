@@ -22,7 +22,7 @@ from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.parallel import Communicator, launch_command, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import FREE, LENGTH, MODEL_FOLDER, STATE_FILE
+from npbert.training.state import LENGTH, MODEL_FOLDER, STATE_FILE
 
 _LOOKED_AT = 200  # lines
 
@@ -85,7 +85,7 @@ class TrainCommand(SettingsCommand):
         path, began = Path(self.folder) / SETTINGS_FILE, command_of(Path(self.folder))
         if not began:
             raise FileError(f"{self.folder} has no run to continue: it has no {SETTINGS_FILE}")
-        changed = [name for name in self.given if name not in (*FREE, *LENGTH)]
+        changed = [name for name in self.given if name not in LENGTH]
         changed += ["settings"] * bool(self.settings)
         if changed:
             only = "only its length may change, by --steps, --epochs or --patience"

@@ -31,9 +31,6 @@ _POSSIBLE = {
     "padding_side": ("right", None),
     "split_special_tokens": (False, None),
     "truncation_side": ("right", "left", None),
-    "do_lower_case": (True, False),
-    "strip_accents": (None, True, False),
-    "tokenize_chinese_chars": (True, False),
 }
 
 

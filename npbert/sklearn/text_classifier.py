@@ -78,7 +78,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         random = _utils.check_random_state(self.random_state)
         names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
         settings: dict[str, Any] = {name: getattr(self, name) for name in names}
-        settings |= {"seed": int(random.randint(2**31 - 1)), "keep_state": False}
+        settings["seed"] = int(random.randint(2**31 - 1))
         chosen = {"max_length": self.max_length, "class_weight": self.class_weight}
         settings |= {name: value for name, value in chosen.items() if value is not None}
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)

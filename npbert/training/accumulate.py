@@ -97,13 +97,11 @@ def gradients_of(
 
     def work(number: int) -> None:
         tape = Tape(part_rng(seed, number))
-        with gradients_of_a_part() as found:
+        with gradients_of_a_part():
             results[number] = through(number, tape)
+            gradients = [np.asanyarray(parameter.grad, order="C") for parameter in shares.all]
         tape.check_empty()
-        each = ((parameter.value, found.get(parameter)) for parameter in shares.all)
-        sums[range(number, number + 1)] = [
-            np.zeros_like(value) if gradient is None else np.asanyarray(gradient, order="C") for value, gradient in each
-        ]
+        sums[range(number, number + 1)] = gradients
 
     for first in range(0, len(own), num_threads()):
         sums = add_up(sums, everyone, add_arrays)
@@ -129,8 +127,10 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
         numbers = sum(parameter.value.size for parameter in model.parameters())
         parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)
     order = np.argsort(lengths, kind="stable")
-    targets = [each for each in (packed.batch.labels, packed.batch.start_positions) if each is not None]
-    has_target = np.array([all((each[number] != IGNORED).any() for each in targets) for number in order])
+    has_target = np.ones(len(order), bool)
+    for targets in (packed.batch.labels, packed.batch.start_positions):
+        if targets is not None:
+            has_target &= (targets.reshape(len(order), -1) != IGNORED).any(axis=1)[order]
     stops = [0]
     for part in neighbours(lengths[order], parts):
         if has_target[stops[-1] : part.stop].any():

@@ -77,11 +77,6 @@ class Finetuning(ShownRun):
     """
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
-        reads: dict[str, Path | str] = {f"training file {settings.train}": Path(settings.train)}
-        if settings.held_out:
-            reads[f"held-out file {settings.held_out}"] = Path(settings.held_out)
-        for file in reads.values():
-            Path(file).stat()  # report a missing file before the other one is read
         longest = load_config(settings.model).max_position_embeddings
         if settings.max_length == FinetuneSettings.max_length > longest:
             warn(InputWarning((Setting("max_length"), f" is {longest}, the most tokens that the model takes")))
@@ -90,36 +85,39 @@ class Finetuning(ShownRun):
         self.settings, kind = settings, task_class(settings)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
         metric = settings.metric or kind.goal
-        rows, labels = kind.read(settings.train, settings)
-        if labels is not None and len(labels) == 1:
+        rows, known = kind.read(settings.train, settings)
+        labels, count = known or (), len(known or ())
+        if count == 1:
             says = f"all labels are {labels[0]!r}, wanted at least two different ones"
             raise FileError(says, where=Place(settings.train))
-        if metric == "f1" and kind is TextClassification and len(labels or ()) != 2 and not settings.positive:
-            wanted, hint = f"another for {len(labels or ())} labels", (Setting("positive"), " names the label of f1")
-            raise InputError(what="metric", got="f1", wanted=wanted, hint=hint)
-        held_out_rows = kind.read(settings.held_out, settings, labels)[0] if settings.held_out else []
-        judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out_rows, rows))
+        if metric == "f1" and kind is TextClassification and count != 2 and not settings.positive:
+            hint = Setting("positive"), " names the label of f1"
+            raise InputError(what="metric", got="f1", wanted=f"another for {count} labels", hint=hint)
+        held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
+        judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out, rows))
         warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
         if settings.class_weight:
-            weights = class_weights(settings.class_weight, [row.target for row in rows], labels or ())
+            weights = class_weights(settings.class_weight, [row.target for row in rows], labels)
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
         model_class: Any = kind.model_class  # your own task may have another model
-        options = {**kind.config(labels), **kind.model_options(settings.model, {"settings": settings})}
+        options = {**kind.config(known), **kind.model_options(settings.model, {"settings": settings})}
         self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
-        self.held_out = self.task.prepare(held_out_rows, settings.held_out)
+        self.held_out = self.task.prepare(held_out, settings.held_out)
         self.tokenizer.max_length = settings.max_length  # saved with the model
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
-        self._labels, self._num_held_out, self._num_repeated = labels, len(held_out_rows), len(rows) - len(learned)
+        self._labels = labels
+        files = {"training file": settings.train, "held-out file": settings.held_out}
+        reads = {f"{name} {file}": Path(file) for name, file in files.items() if file}
         judged = Evaluation(
             self.evaluate if self.held_out else None,
             Goal(metric),
             show=self.show if self.held_out else None,
-            cost=len(held_out_rows) / settings.batch_size / STEP_IN_FORWARDS,
-            reads={**reads, "vocabulary": vocabulary(self.tokenizer), "labels": repr(labels)},
+            cost=len(held_out) / settings.batch_size / STEP_IN_FORWARDS,
+            reads={**reads, "vocabulary": vocabulary(self.tokenizer), "labels": repr(known)},
         )
         how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
         self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)
@@ -130,11 +128,10 @@ class Finetuning(ShownRun):
         first = batch.input_ids.reshape(-1, batch.input_ids.shape[-1])[0]  # the first of a choice
         tokens = " ".join(self.tokenizer.decode(first[first != self.tokenizer.pad_id]))
         target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {self.task.name_of(batch.labels[0])}"
-        repeated = f", {self._num_repeated:,} of them repeat others" if self._num_repeated else ""
-        lines = [f"{settings.train}: {counted(len(self.data.examples), 'example')}{repeated}"]
+        lines = [f"{settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
-            count, when = counted(self._num_held_out, "example"), when_judged(self.trainer.settings)
-            lines.append(f"{settings.held_out}: {count}, for an evaluation {when}")
+            when = when_judged(self.trainer.settings)
+            lines.append(f"{settings.held_out}: {counted(len(self.held_out), 'example')}, for an evaluation {when}")
         lines.append(f"the first: {shorten(tokens, 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")

@@ -12,8 +12,9 @@ from npbert.data.tokenizer import Text
 from npbert.inference import Classify, Embed
 from npbert.io.errors import InputError, Place, Setting, worded_by
 from npbert.io.files import FileError, atomic_write
-from npbert.io.messages import counted, did_you_mean
+from npbert.io.messages import counted
 from npbert.training.finetune import FinetuneSettings, Finetuning
+from npbert.training.settings import check_names
 from npbert.training.tasks import SentenceVectors, TextTask, task_named
 
 __all__ = ["finetune"]
@@ -66,9 +67,7 @@ def finetune(
     lengths; InputError for labels that cannot be learned, with the number of the row, from 0; FileError if `folder` has
     a run with other examples; the errors of FinetuneSettings and Finetuning.
     """
-    known = FinetuneSettings.__dataclass_fields__
-    for name in settings.keys() - known.keys():
-        raise TypeError(f"unknown setting {name}{did_you_mean(name, known)}")
+    check_names(FinetuneSettings, settings)
     labels = None if labels is None else list(labels)
     are_floats = bool(labels) and all(isinstance(label, float) for label in labels or ())
     kind = task_named(settings.setdefault("task", "regression" if are_floats else "classification"))

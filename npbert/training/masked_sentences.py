@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
@@ -17,9 +16,11 @@ _LONGEST = 24
 def masked_sentences(batch: Batch | None) -> Batch | None:
     """Return the first eight sequences of a batch with a masked word in their first 24 tokens, cut there; None if there
     are none."""
-    if batch is None or batch.labels is None or (batch.labels[:, :_LONGEST] == IGNORED).all():
+    if batch is None or batch.labels is None:
         return None
     chosen = np.flatnonzero((batch.labels[:, :_LONGEST] != IGNORED).any(axis=1))[:SENTENCES]
+    if not chosen.size:
+        return None
     names = ("input_ids", "token_type_ids", "attention_mask", "labels")
     return Batch(**{name: getattr(batch, name)[chosen, :_LONGEST] for name in names})
 
@@ -27,20 +28,14 @@ def masked_sentences(batch: Batch | None) -> Batch | None:
 def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, object]:
     """Return the model's predictions: for each sentence its tokens, and for each masked one its place, the true token
     with its probability, and the five most probable tokens."""
-    assert batch.labels is not None
-    output = model(batch)
-    probabilities = iter(Softmax()(getattr(output, "prediction_logits", output).astype(float)))
-    sentences = []
-    for ids, mask, labels in zip(batch.input_ids, batch.attention_mask, batch.labels, strict=True):
-        hidden = []
-        for place in np.flatnonzero(labels != IGNORED).tolist():
-            hidden.append({"place": place, **_guess(next(probabilities), labels[place], tokenizer)})
-        sentences.append({"tokens": tokenizer.decode(ids[mask == 1]), "hidden": hidden})
-    return {"kind": "masked", "sentences": sentences}
-
-
-def _guess(probabilities: Array, label: int, tokenizer: Tokenizer) -> dict[str, object]:
-    best = np.argsort(-probabilities, kind="stable")[:GUESSES]
-    guesses = [[token, short(probabilities[index])] for token, index in zip(tokenizer.decode(best), best, strict=True)]
-    (token,) = tokenizer.decode([label])
-    return {"token": token, "probability": short(probabilities[label]), "guesses": guesses}
+    output, labels, decode = model(batch), np.asarray(batch.labels), tokenizer.decode
+    probabilities = Softmax()(getattr(output, "prediction_logits", output).astype(float))
+    tokens = [decode(ids[mask == 1]) for ids, mask in zip(batch.input_ids, batch.attention_mask, strict=True)]
+    hidden: list[list[object]] = [[] for _ in tokens]
+    for p, (sentence, place) in zip(probabilities, np.argwhere(labels != IGNORED).tolist(), strict=True):
+        label, best = labels[sentence, place], np.argsort(-p, kind="stable")[:GUESSES]
+        likely = [[token, short(p[index])] for token, index in zip(decode(best), best, strict=True)]
+        true = {"token": decode([label])[0], "probability": short(p[label])}
+        hidden[sentence].append({"place": place, **true, "guesses": likely})
+    rows = [{"tokens": each, "hidden": places} for each, places in zip(tokens, hidden, strict=True)]
+    return {"kind": "masked", "sentences": rows}

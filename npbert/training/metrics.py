@@ -82,16 +82,16 @@ def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
 
 def _counts(predictions: ArrayLike, labels: ArrayLike) -> tuple[Array, Array, Array, Array]:
     """Return the classes, and three counts for each, (C,): right predictions, predictions, and labels."""
-    predictions, labels = _paired(("predictions", "labels"), predictions, labels)
-    check_integers(predictions, name="predictions")
-    check_integers(labels, name="labels")
-    if (labels == IGNORED).any():
+    pair = _paired(predictions, labels)
+    for name, array in zip(("predictions", "labels"), pair, strict=True):
+        check_integers(array, name=name)
+    if (pair[1] == IGNORED).any():
         raise ValueError(f"labels has {IGNORED}, wanted classes; leave these examples out")
-    classes, numbers = np.unique(np.stack([predictions, labels]), return_inverse=True)
+    classes, numbers = np.unique(np.stack(pair), return_inverse=True)
     predicted, gold = numbers.reshape(2, -1)  # the classes as 0 to C − 1
     right, count = gold[predicted == gold], len(classes)
-    hits, guesses, labels = (np.bincount(each, minlength=count) for each in (right, predicted, gold))
-    return classes, hits, guesses, labels
+    hits, guesses, golds = (np.bincount(each, minlength=count) for each in (right, predicted, gold))
+    return classes, hits, guesses, golds
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> float:
@@ -105,10 +105,12 @@ def pearson(x: ArrayLike, y: ArrayLike) -> float:
     Raises: TypeError unless both hold numbers; ValueError for other shapes, different lengths, no example, or a number
     that is not finite.
     """
-    x, y = _numbers(x, y)
-    if np.all(x == x[0]) or np.all(y == y[0]):
+    pair = np.stack(_paired(x, y))
+    if not np.isfinite(pair).all():
+        raise ValueError("x or y has a number that is not finite, wanted finite numbers")
+    if (pair == pair[:, :1]).all(axis=1).any():
         return math.nan
-    return float(np.corrcoef(x, y)[0, 1])
+    return float(np.corrcoef(*pair)[0, 1])
 
 
 def spearman(x: ArrayLike, y: ArrayLike) -> float:
@@ -117,15 +119,8 @@ def spearman(x: ArrayLike, y: ArrayLike) -> float:
     It is Pearson's correlation of the ranks, with the mean rank for equal values; nan if a side is constant. x, y (N,).
     A metric of STS-B. (Wang et al. 2018, "GLUE", section 3.2.) Raises: as pearson.
     """
-    x, y = _numbers(x, y)
-    return pearson(_ranks(x), _ranks(y))
-
-
-def _numbers(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-    pair = _paired(("x", "y"), x, y)
-    if not (np.isfinite(pair[0]).all() and np.isfinite(pair[1]).all()):
-        raise ValueError("x or y has a number that is not finite, wanted finite numbers")
-    return pair
+    pearson(x, y)  # for its errors, as a rank is always finite
+    return pearson(*map(_ranks, _paired(x, y)))
 
 
 def _ranks(x: Array) -> Array:
@@ -133,6 +128,14 @@ def _ranks(x: Array) -> Array:
     _, numbers, counts = np.unique(x, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return (last - (counts - 1) / 2)[numbers]
+
+
+def _paired(first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
+    """Return both as arrays (N,). Raises: ValueError unless both are (N,) with the same N, at least 1."""
+    shapes = np.shape(first), np.shape(second)
+    if shapes[0] != shapes[1] or len(shapes[0]) != 1 or 0 in shapes[0]:
+        raise ValueError(f"the shapes are {shapes[0]} and {shapes[1]}, wanted (N,), one value an example, for both")
+    return np.asarray(first), np.asarray(second)
 
 
 def ratio(part: float, whole: float) -> float:
@@ -149,16 +152,6 @@ def f1_from_counts(hits: int, predicted: int, gold: int) -> float:
 def precision_recall_f1(hits: int, predicted: int, gold: int) -> tuple[float, float, float]:
     """Return hits / predicted, hits / gold, and F1, their harmonic mean; 0 / 0 counts as 0."""
     return ratio(hits, predicted), ratio(hits, gold), f1_from_counts(hits, predicted, gold)
-
-
-def _paired(names: tuple[str, str], first: ArrayLike, second: ArrayLike) -> tuple[Array, Array]:
-    """Return both as arrays (N,). Raises: ValueError unless both are (N,) with the same N, at least 1."""
-    pair = np.asarray(first), np.asarray(second)
-    for name, array in zip(names, pair, strict=True):
-        if array.ndim != 1 or array.shape != pair[1].shape or not array.size:
-            wanted = f"(N,), one value an example, as {names[1]}, {pair[1].shape}"
-            raise ValueError(f"{name} has shape {array.shape}, wanted {wanted}")
-    return pair
 
 
 METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {

@@ -89,7 +89,8 @@ class PretrainSettings(TrainerSettings):
 class Pretraining(ShownRun):
     """A run of pre-training in `folder`: `trainer.train()` starts or continues it. communicator: as in Trainer.
 
-    Warns: of documents of the held-out text that are in the corpus, too.
+    held_out: the batches that the model is evaluated on. Warns: of documents of the held-out text that are in the
+    corpus, too.
 
     Raises: ValueError for a held-out text without a batch, or more tokens than the model takes; FileNotFoundError for a
     missing file, or a model that is neither a size nor a folder; as Corpus, Tokenizer.from_pretrained, PretrainingData
@@ -97,8 +98,6 @@ class Pretraining(ShownRun):
     """
 
     def __init__(self, settings: PretrainSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
-        for path in (*settings.corpus, *settings.held_out):
-            Path(path).stat()  # a missing file is an error before the others are read
         rng = np.random.default_rng(settings.seed)
         self.settings, self.communicator = settings, communicator
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
@@ -107,27 +106,27 @@ class Pretraining(ShownRun):
             wanted = "none or rtd, as the vocabulary puts other tokens between two texts than BERT's does"
             raise InputError(what="objective", got=settings.objective, wanted=wanted)
         corpus = Corpus(settings.corpus, document_per_file=settings.document_per_file)
+        reads = {f"corpus file {path}": path for path in corpus.files}
         names = ("batch_size", "max_length", "objective", "mask_probability", "whole_words")
         self.data = PretrainingData(corpus, self.tokenizer, **{name: getattr(settings, name) for name in names})
         self.model = _make_model(settings, self.tokenizer, rng)
-        self.kinds: tuple[str, ...] = ("",) if settings.objective == "none" else ("mlm", settings.objective)
-        self.held_out: list[Batch] = []
-        self.baselines: dict[str, float] = {}
-        reads: dict[str, Path | str] = {f"corpus file {path}": path for path in corpus.files}
+        self.kinds = ("",) if settings.objective == "none" else ("mlm", settings.objective)
+        self.held_out, self.baselines, judged_on = [], {}, self.data
         if settings.held_out:
             held_out = Corpus(settings.held_out, document_per_file=settings.document_per_file)
             reads |= {f"held-out file {path}": path for path in held_out.files}
-            batches = islice(replace(self.data, corpus=held_out).batches(settings.seed), settings.held_out_batches)
+            judged_on = replace(self.data, corpus=held_out)
+            batches = islice(judged_on.batches(settings.seed), settings.held_out_batches)
             self.held_out = [batch for _, batch in batches]
             if not self.held_out:
                 raise InputError(what="held_out", got=", ".join(settings.held_out), wanted="text for a batch")
             warn_of_known(*passages(held_out, corpus), "passage", "the held-out text", "the corpus")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
-        first = next(iter(self.held_out or (batch for _, batch in self.data.batches(settings.seed))), None)
-        self.sentences = masked_sentences(first)
+        self.sentences = masked_sentences(next((batch for _, batch in judged_on.batches(settings.seed)), None))
+        goal = None if settings.objective == "rtd" else Goal("loss")  # the better the generator, the harder it gets
         judged = Evaluation(
             self.evaluate if self.held_out else None,
-            None if settings.objective == "rtd" else Goal("loss"),  # the better the generator, the harder it gets
+            goal,
             show=self.show,
             cost=len(self.held_out) / STEP_IN_FORWARDS,
             kinds=self.kinds,
@@ -137,14 +136,12 @@ class Pretraining(ShownRun):
         self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)
 
     def summary(self) -> str:
-        """Return a few lines about the run: its text, the first tokens, and its length."""
+        """Return a few lines about the run: its text, its model and its length."""
         settings, corpus = self.settings, self.data.corpus
-        first = " ".join(self.tokenizer.decode(next(iter(self.tokenizer.pieces(corpus.read(0))), [])))
         count = sum(parameter.value.size for parameter in self.model.parameters())
         lines = [
             f"{shorten(', '.join(settings.corpus), 60)}: {counted(corpus.num_bytes, 'byte')} of text, in "
             f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
-            f"the first sentence: {shorten(first, 80)}",
             f"a model of {count:,} parameters, {len(self.tokenizer):,} tokens; it starts from {settings.model}",
         ]
         if self.held_out:

@@ -78,11 +78,11 @@ class Averages(dict[str, list[float]]):
     def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
         """Add the losses of a step, with these names of their kinds."""
         for index, kind in enumerate(kinds):
-            count, found = step.counts[index], {"loss": step.losses[index] * step.counts[index]}
+            count, begin = step.counts[index], f"{kind}_" if kind else ""
+            found = {f"{begin}loss": step.losses[index] * count}
             if step.right is not None:
-                found["accuracy"] = step.right[index]
-            for what, value in found.items():
-                name = f"{kind}_{what}" if kind else what
+                found[f"{begin}accuracy"] = step.right[index]
+            for name, value in found.items():
                 total, targets = self.get(name, (0.0, 0))
                 self[name] = [total + value, targets + count]
 

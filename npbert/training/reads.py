@@ -9,20 +9,17 @@ from tempfile import TemporaryDirectory
 import npbert
 from npbert.data.tokenizer import Tokenizer
 
-_AT_ONCE, _SHOWN = 2**20, 40
+_SHOWN = 40
 
 
 def digests(reads: Mapping[str, Path | str]) -> dict[str, str]:
-    """Return the size and the SHA-256 of each file, of each long text, and of npbert's code, by name.
+    """Return the size and the SHA-256 of each file, of each text, and of npbert's code, by name.
 
     Raises: OSError for a file that cannot be read.
     """
     found = {"code of npbert": _code()}
     for name, each in reads.items():
-        if isinstance(each, Path):
-            found[name] = _file(each)
-        else:
-            found[name] = each if len(each) <= _SHOWN else _sum(each.encode())
+        found[name] = _file(each) if isinstance(each, Path) else _sum(each.encode())
     return found
 
 
@@ -57,6 +54,6 @@ def _sum(data: bytes) -> str:
 def _file(path: Path) -> str:
     found = sha256()
     with path.open("rb") as file:
-        while data := file.read(_AT_ONCE):
+        for data in iter(lambda: file.read(2**20), b""):
             found.update(data)
-    return f"{path.stat().st_size:,} bytes, SHA-256 {found.hexdigest()}"
+        return f"{file.tell():,} bytes, SHA-256 {found.hexdigest()}"

@@ -21,7 +21,6 @@ from npbert.training.progress import Watcher
 from npbert.training.reads import digests
 from npbert.training.settings import SETTINGS_FILE, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Run
-from npbert.training.state_file import drop_tensors
 
 LOCK_FILE = ".lock"
 
@@ -62,8 +61,6 @@ def session(
                 stack.callback(watcher.close)
         yield watchers, lambda: is_asked() or any(watcher.is_closed for watcher in watchers)
         if communicator.is_first:
-            if not trainer.settings.keep_state:
-                drop_tensors(file)
             draw_curves(folder)
 
 

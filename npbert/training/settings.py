@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -67,7 +69,6 @@ class TrainerSettings(Settings):
         value="STEPS",
         wanted=at_least(1),
     )
-    keep_state: bool = setting(True, "keep the state of a finished run, its largest file, to continue it later")
     patience: int = setting(0, "stop after this many evaluations without a better result; 0: never", wanted=at_least(0))
 
     def steps_for(self, data: Any) -> int:
@@ -116,15 +117,13 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 
 def save_settings(settings: Settings, folder: Path) -> None:
-    """Write `folder`/settings.toml: the version of npbert, then each setting with its description. (Extra: train.)"""
-    tomlkit = import_extra("tomlkit", extra="train")
-    document = tomlkit.document()
-    document.add(tomlkit.comment(f"{_VERSION}{npbert.__version__}"))
+    """Write `folder`/settings.toml: the version of npbert, then each setting with its description."""
+    lines = [f"# {_VERSION}{npbert.__version__}"]
     for entry in fields(settings):
-        document.add(tomlkit.comment(entry.metadata["help"]))
-        document.add(entry.name, getattr(settings, entry.name))
+        value = json.dumps(getattr(settings, entry.name), ensure_ascii=False)  # which is TOML, too
+        lines += [f"# {entry.metadata['help']}", f"{entry.name} = {value}"]
     with atomic_write(folder / SETTINGS_FILE) as path:
-        path.write_text(tomlkit.dumps(document), encoding="utf-8")
+        path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def version_in(path: Path) -> str:
@@ -133,18 +132,23 @@ def version_in(path: Path) -> str:
     return first.removeprefix(f"# {_VERSION}") if first.startswith(f"# {_VERSION}") else ""
 
 
+def check_names(kind: type[Settings], given: Iterable[str]) -> None:
+    """Raise TypeError for an unknown setting, with the closest name."""
+    known = kind.__dataclass_fields__
+    for name in given:
+        if name not in known:
+            raise TypeError(f"unknown setting {name}{did_you_mean(name, known)}")
+
+
 def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
     """Return the settings of a TOML file, with `changes`.
 
     Raises: FileError if it is not TOML, for an unknown setting, or a wrong value.
     """
     values = read_settings(path)
-    known = {entry.name for entry in fields(kind)}
-    unknown = values.keys() - known
-    if unknown:
-        hint = did_you_mean(min(unknown), known) or f"; wanted one of {', '.join(sorted(known))}"
-        raise FileError(f"{path}: unknown setting {', '.join(sorted(unknown))}{hint}")
+    values.pop("keep_state", None)  # of an older npbert
     try:
+        check_names(kind, values)
         return kind(**{**values, **changes})
     except (TypeError, ValueError) as error:
         raise FileError(f"{path}: {error}") from error

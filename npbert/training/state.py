@@ -13,7 +13,6 @@ from npbert.core import Layer, named_parts
 from npbert.io.errors import Setting, at_least
 from npbert.io.files import FileError
 from npbert.models import TaskModel
-from npbert.models.hugging_face.checkpoint import find_weights, load_model
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.optim import AdamW, linear_warmup_decay
@@ -27,8 +26,6 @@ from npbert.training.shares import Shares
 from npbert.training.state_file import read_state, write_state
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
-FREE = ("keep_state",)
-"""Settings that may change when a run continues: they do not affect its numbers."""
 LENGTH = ("steps", "epochs", "patience")
 """Settings of the end of a run: they may change when it continues, and its learning rate follows them."""
 _VALUE, _SHOWN = "value", 3
@@ -93,7 +90,7 @@ class Run:
         check_parameters(self.model, self.step)
         moments = self.shares.moments(self.optimizer)
         if self.communicator.is_first:
-            values = {f"{_VALUE}.{name}": parameter.value for name, parameter in self.model.named_parameters()}
+            values = {f"{_VALUE}.{name}": each.value for name, each in self.model.named_parameters()}
             head = {
                 "steps": self.step,
                 "rng": self.rng.bit_generator.state,
@@ -104,21 +101,21 @@ class Run:
             write_state(self.folder / STATE_FILE, head, {**values, **moments})
 
     def restore(self, *, changed_data: bool = False) -> str:
-        """Restore the state, bit for bit: the arrays, the progress and the generator; from a wrong state nothing. If
-        its tensors are dropped, the model is the best one. Return a line on where the run continues.
+        """Restore the state, bit for bit: the arrays, the progress and the generator; from a wrong state nothing.
+        Return a line on where the run continues.
 
         changed_data: continue with other data; earlier measurements no longer count.
 
         Raises: FileNotFoundError; FileError with the file if it is damaged, not a state, of another run, model or
-        optimizer, or if the data differ; FileError if the run is already further, or cannot be continued.
+        optimizer, or if the data differ; FileError if the run is already further.
         """
-        path, folder, total = self.folder / STATE_FILE, self.folder, self.settings.steps
-        file, head = read_state(path)
+        folder, total = self.folder, self.settings.steps
+        file, head = read_state(folder / STATE_FILE)
         try:
             steps, rng, settings, reads = (head[name] for name in ("steps", "rng", "settings", "reads"))
             progress = Progress(**head["progress"])
         except (LookupError, TypeError) as error:
-            raise FileError(f"{path} is of another version of npbert: {error}") from error
+            raise FileError(f"{file.path} is of another version of npbert: {error}") from error
         if others := differences(settings, self._settings()):
             says = f"{folder} has a run with other settings, {others[0]}"
             raise FileError(says, hint="to continue it, give its settings; for a new run, choose another folder")
@@ -130,17 +127,12 @@ class Run:
         if changes:
             progress = Progress(progress.epoch, progress.epoch_seed, progress.place)
         progress.total_steps = total
-        if file.shapes:
-            self._fill(file)
-        else:
-            load_model(lambda _: self.model, find_weights(folder / MODEL_FOLDER), rng=self.rng, new_head=False)
+        self._fill(file)
         self.optimizer.steps, self.progress, self.rng.bit_generator.state = steps, progress, rng
         if self.is_finished and (changes or total < before):
             raise FileError(f"the run in {folder} is already at step {steps}; to continue it, give more steps")
         if self.is_finished:
             return f"the run in {folder} ended at step {steps}; to continue, give more steps or more patience"
-        if not file.shapes:
-            raise FileError(f"the run in {folder} has ended, and cannot be continued, as its state was not kept")
         news = f"continuing from step {steps}"
         if total != before:
             news += f", up to step {total} instead of {before}"
@@ -149,21 +141,23 @@ class Run:
     def _settings(self) -> dict[str, object]:
         """Return the settings that must stay when a run continues, as JSON has them."""
         known: dict[str, object] = json.loads(json.dumps(asdict(self.recorded)))
-        return {name: value for name, value in known.items() if name not in FREE + LENGTH}
+        return {name: value for name, value in known.items() if name not in LENGTH}
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
-        values = {name: parameter.value for name, parameter in self.model.named_parameters()}
-        places = {f"{_VALUE}.{name}": (value, slice(None), value) for name, value in values.items()}
-        for kind, arrays in self.optimizer.moments().items():
-            for (name, value), stretch, array in zip(values.items(), self.shares.own, arrays, strict=True):
-                places[f"{kind}.{name}"] = value, stretch, array
-        wanted = {name: f"F{8 * value.itemsize} {value.shape}" for name, (value, _, _) in places.items()}
+        shares, kinds = self.shares, self.optimizer.moments()
+        wanted = {}
+        for kind in (_VALUE, *kinds):
+            for name, parameter in zip(shares.names, shares.all, strict=True):
+                wanted[f"{kind}.{name}"] = f"F{8 * parameter.value.itemsize} {parameter.value.shape}"
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
         if others := differences(found, wanted):
             raise FileError(f"{file.path} is the state of another model or optimizer: {others[0]}")
-        for name, (_, stretch, array) in places.items():
-            array[...] = file.read(name).reshape(-1)[stretch].reshape(array.shape)
+        for name, parameter in zip(shares.names, shares.all, strict=True):
+            parameter.value[...] = file.read(f"{_VALUE}.{name}")
+        for kind, arrays in kinds.items():
+            for name, stretch, array in zip(shares.names, shares.own, arrays, strict=True):
+                array[...] = file.read(f"{kind}.{name}").reshape(-1)[stretch].reshape(array.shape)
 
 
 def _checkpoint_layers(model: Layer) -> None:

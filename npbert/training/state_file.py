@@ -38,16 +38,6 @@ def read_state(path: Path) -> tuple[TensorFile, dict[str, Any]]:
     return file, head
 
 
-def drop_tensors(path: Path) -> None:
-    """Drop the tensors of a finished run's state, nearly all of the file."""
-    write_state(path, read_state(path)[1], {})
-
-
-def has_tensors(path: Path) -> bool:
-    """True unless drop_tensors has dropped the tensors."""
-    return bool(TensorFile(path).shapes)
-
-
 def _checksum(head: Mapping[str, object], names: Iterable[str], read: Callable[[str], Array]) -> str:
     found = sha256(json.dumps(head).encode())
     for name in sorted(names):

@@ -30,8 +30,6 @@ class Trainer(Run):
         layers.jsonl        of each layer, its gradient     settings.toml how it was set up
         shown.jsonl predictions for a few examples
 
-    With `keep_state` off, a finished run keeps only its progress and its numbers.
-
     rng: the generator for dropout and the order of the data. evaluation: the evaluations during the run, and its
     sources; without it, the last model is kept. save_model: writes the model to a folder.
 

@@ -19,11 +19,13 @@ import pytest
 import npbert.__main__
 from npbert import Init, Linear, __version__
 from npbert.cli import COMMANDS, NpbertCommand, main
+from npbert.cli.command import flag, is_required
 from npbert.cli.options import GROUPS
 from npbert.cli.parser import values_of
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
 from npbert.training.tasks import TASKS
+from tests.tables import one_in
 
 
 def test_a_reader_that_has_gone():
@@ -60,52 +62,35 @@ def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path, monkeypa
     assert out.buffer.getvalue().decode().splitlines()[-1] == os.path.join(r"\u732b", "sentences.txt")  # noqa: PTH118
 
 
-PRETRAIN, FINETUNE = "pretrain gone --corpus gone --vocabulary gone", "finetune gone --model gone --train gone"
+FINETUNE = "finetune gone --model gone --train gone"
 REFUSED = {
     "pretrain gone": "--corpus is missing, wanted at least one file or folder of text",
-    "pretrain gone --corpus gone": "--vocabulary is missing, wanted a folder with a tokenizer; make "
-    "one with `npbert vocab`",
-    "finetune gone": "--model is missing, wanted the folder of a checkpoint",
     "finetune gone --model gone": "--train is missing, wanted a labelled file",
-    f"{PRETRAIN} --mask-probability 2": "--mask-probability is 2.0, wanted more than 0 and at most 1",
-    f"{PRETRAIN} --steps 0": "--steps is 0, wanted at least 1",
-    f"{PRETRAIN} --objective nps": "--objective is 'nps', wanted one of nsp, sop, none, rtd; did you mean nsp?",
+    "pretrain gone --objective nps": "--objective is 'nps', wanted one of nsp, sop, none, rtd; did you mean nsp?",
     f"{FINETUNE} --task chess": f"--task is 'chess', wanted one of {', '.join(TASKS)}",
     f"{FINETUNE} --task swagg": f"--task is 'swagg', wanted one of {', '.join(TASKS)}; did you mean swag?",
     f"{FINETUNE} --metric f2": "--metric is 'f2', wanted one of accuracy, macro_f1, matthews, f1, loss",
     f"{FINETUNE} --task ner --positive x": "--positive is 'x', wanted none, as only classification has it",
     f"{FINETUNE} --task swag --choices 2": "--choices is ('2',), wanted at least 2 columns",
     f"{FINETUNE} --first-row names": "--first-row is 'names', wanted header or example",
-    f"{FINETUNE} --delimiter :": "--delimiter is ':', wanted one of tab, comma, semicolon",
-    "embed gone --pooling first": "--pooling is 'first', wanted one of mean, cls, max, mean_sqrt_len_tokens, pooler",
+    "": "COMMAND is missing, wanted one of fill-mask, *, doctor",
+    "finetun run": "unknown command 'finetun'; did you mean finetune?",
+    "translate": "unknown command 'translate', wanted one of fill-mask, *, doctor",
+    "-x": "unknown option -x",
+    "embed x file --normalize=false": "unexpected argument 'false'",
+    "vocab --out x text.txt": "unknown option --out; did you mean --output?",  # options are written out
+    "finetune run -lr 1e-5": "unknown option -lr; did you mean --learning-rate?",
+    "finetune run --batchsize=8": "unknown option --batchsize; did you mean --batch-size?",
+    "pretrain run --steps 1e3": "--steps is '1e3', wanted a whole number",
+    "pretrain run --warmup much": "--warmup is 'much', wanted a number",
+    "embed folder --pooling poler": "--pooling is 'poler', wanted one of *, pooler*; did you mean pooler?",
+    "embed ''": "FOLDER is missing, wanted a folder",  # to the system it would be this folder
+    "embed --layer --json": "--layer is missing, wanted a whole number",
+    "vocab file --output ''": "--output is missing, wanted a folder",
 }
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        *REFUSED.items(),
-        ("", "COMMAND is missing, wanted one of fill-mask, *, doctor"),
-        ("finetun run", "unknown command 'finetun'; did you mean finetune?"),
-        ("translate", "unknown command 'translate', wanted one of fill-mask, *, doctor"),
-        ("--versoin", "unknown option --versoin; did you mean --version?"),
-        ("-x", "unknown option -x"),
-        ("embed x file --normalize=false", "unexpected argument 'false'"),
-        ("vocab --out x text.txt", "unknown option --out; did you mean --output?"),  # options are written out
-        ("vocab text.txt", "--output is missing, wanted a folder"),
-        ("finetune run --lr 1e-5", "unknown option --lr; did you mean --learning-rate?"),
-        ("finetune run -lr 1e-5", "unknown option -lr; did you mean --learning-rate?"),
-        ("finetune run --batchsize=8", "unknown option --batchsize; did you mean --batch-size?"),
-        ("pretrain run --steps 1e3", "--steps is '1e3', wanted a whole number"),
-        ("pretrain run --warmup much", "--warmup is 'much', wanted a number"),
-        ("embed folder --pooling poler", "--pooling is 'poler', wanted one of *, pooler*; did you mean pooler?"),
-        ("embed folder --layer last", "--layer is 'last', wanted a whole number"),
-        ("embed folder file another", "unexpected argument 'another'"),
-        ("embed ''", "FOLDER is missing, wanted a folder"),  # to the system it would be this folder
-        ("embed --layer --json", "--layer is missing, wanted a whole number"),
-        ("vocab file --output ''", "--output is missing, wanted a folder"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "said"), REFUSED.items())
 def test_arguments_that_are_not_understood(arguments, said, capsys, tmp_path, monkeypatch):
     """The command's own usage in a line, where there is more, and what was wrong, before anything is written."""
     monkeypatch.chdir(tmp_path)
@@ -141,8 +126,9 @@ def test_help_fits_a_terminal(words, capsys, monkeypatch):
 
 def test_every_setting_has_its_place_in_the_help():
     placed = [name for names in GROUPS.values() for name in names.split()]
-    known = {entry.name for kind in (PretrainSettings, FinetuneSettings) for entry in fields(kind)}
-    assert sorted(placed) == sorted(known)
+    assert sorted(placed) == sorted(
+        {entry.name for kind in (PretrainSettings, FinetuneSettings) for entry in fields(kind)}
+    )
 
 
 def test_version(capsys):
@@ -158,26 +144,23 @@ class WrongLinear(Linear):
         return 2 * super().backward(dy, tape)
 
 
-@pytest.mark.parametrize("kind", [Linear, WrongLinear])
-def test_gradcheck_has_a_line_for_each_block_and_a_status(kind, monkeypatch, capsys):
+def test_gradcheck_has_a_line_for_each_block_and_a_status(monkeypatch, capsys):
     def make(layer_class, seed):
         rng = np.random.default_rng(seed)
         return layer_class(3, 2, Init(rng, 1.0, np.float64)), (rng.normal(size=(4, 3)),), None
 
-    blocks = {
-        "the first": SimpleNamespace(make=partial(make, kind)),
-        "the last": SimpleNamespace(make=partial(make, Linear)),
-    }
-    monkeypatch.setattr("npbert.cli.gradcheck.blocks", lambda _: blocks)
-    is_wrong = kind is WrongLinear
-    assert main(["gradcheck"]) == is_wrong
-    out = capsys.readouterr().out
-    proofs = re.findall("^the (?:first|last) +20 +(\\d+ ms|no) ", out, re.MULTILINE)
-    assert [proof == "no" for proof in proofs] == [is_wrong, False], "what is wrong is not proved"
-    verdict = (
-        "FAIL: 40 derivatives, proved in 1 of 2 blocks" if is_wrong else "PASS: 40 derivatives, proved in every block"
-    )
-    assert out.splitlines()[-1].startswith(verdict)
+    for kind, proof, said in (
+        (Linear, r"\d+ ms", "PASS: 40 derivatives, proved in every block."),
+        (WrongLinear, "no", "FAIL: 40 derivatives, proved in 1 of 2 blocks."),
+    ):
+        blocks = {name: SimpleNamespace(make=partial(make, each)) for name, each in (("one", kind), ("two", Linear))}
+        monkeypatch.setattr("npbert.cli.gradcheck.blocks", lambda _, blocks=blocks: blocks)
+        assert main(["gradcheck"]) == said.startswith("FAIL")
+        out = capsys.readouterr().out
+        assert re.search(f"^one +20 +{proof} ", out, re.MULTILINE) and re.search(
+            r"^two +20 +\d+ ms ", out, re.MULTILINE
+        )
+        assert out.splitlines()[-1].startswith(said)
 
 
 def leaves(kind, name=""):
@@ -208,3 +191,31 @@ ORDERS = {  # how many values the words give
 def test_options_may_stand_anywhere(name, count, orders):
     found = [values_of(words.split(), LEAVES[name]) for words in orders]
     assert len(found[0]) == count and all(other == found[0] for other in found)
+
+
+def all_of(kind):
+    """Words that name, wherever a file or a folder is wanted, one that is not there."""
+    for entry in kind.entries():
+        if is_required(entry) or entry.metadata["value"] in ("FILE", "FOLDER", "MODEL"):
+            yield from (*(() if "is_argument" in entry.metadata else (flag(entry),)), "gone")
+
+
+NUMBERS = [
+    ([*name.split(), *all_of(kind)], entry, name)
+    for name, kind in LEAVES.items()
+    for entry in kind.entries()
+    if entry.type.startswith(("int", "float")) and "is_argument" not in entry.metadata
+]
+
+
+@pytest.mark.parametrize(("words", "entry", "name"), one_in(5, NUMBERS))
+def test_a_wrong_number_is_said_by_its_option_before_anything_is_read_or_written(
+    words, entry, name, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    counts_from_the_end = re.search("from (-1 at )?the end", entry.metadata["help"]) is not None
+    for value in ("-999999999", "x", "", "nan", "1e999")[counts_from_the_end:]:
+        assert main([*words, flag(entry), value]) == 2
+        *_, error = capsys.readouterr().err.splitlines()
+        assert re.match(rf"npbert {name}: error: {flag(entry)} ", error), error
+        assert not list(tmp_path.iterdir())

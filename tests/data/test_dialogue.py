@@ -20,28 +20,16 @@ def test_a_dialogue_and_its_words(num_lines, vocab_size):
     assert len(vocabulary) == vocab_size
     for text, line in zip(dialogue.text, dialogue.lines, strict=True):
         assert vocabulary.decode(line) == data.split_words(text)
+    assert vocabulary.tokens[:4] == [*data.SPECIAL_TOKENS] == ["[PAD]", "[CLS]", "[SEP]", "[MASK]"]
+    assert (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id, vocabulary.mask_id) == (0, 1, 2, 3)
+    assert np.flatnonzero(vocabulary.is_word).tolist() == vocabulary.word_ids.tolist() == list(range(4, vocab_size))
     words = vocabulary.decode(vocabulary.word_ids)
     assert words == sorted(set(words)) == sorted({word for text in dialogue.text for word in data.split_words(text)})
 
 
-def test_special_tokens_come_first_and_are_no_words():
-    vocabulary = Vocabulary(["b", "a", "b"])
-    assert vocabulary.tokens == [*data.SPECIAL_TOKENS, "a", "b"] == ["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a", "b"]
-    assert (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id, vocabulary.mask_id) == (0, 1, 2, 3)
-    assert vocabulary.word_ids.tolist() == [4, 5]
-    assert vocabulary.is_word.tolist() == [False] * 4 + [True] * 2
-    assert [*vocabulary.continues, vocabulary.continues.dtype] == [False] * 6 + [bool]
-    assert vocabulary.encode(iter("ab")) == [4, 5]
-
-
-def test_all_pairs_and_their_labels_as_in_the_code_of_the_paper():
-    assert sorted(data.all_pairs(3)) == [(i, j, int(j != i + 1)) for i in range(3) for j in range(3)]
-    assert (data.IS_NEXT, data.NOT_NEXT) == (0, 1)
-
-
 def test_half_is_next_and_every_pair_is_drawn_equally_often_within_its_half():
     counts = Counter(draw_pairs(4, 60_000, np.random.default_rng(0)))
-    assert set(counts) == set(data.all_pairs(4))
+    assert set(counts) == {(i, j, int(j != i + 1)) for i in range(4) for j in range(4)}, "as in the paper's code"
     assert len({draw_pairs(4, 2, np.random.default_rng(seed))[0].next_sentence_label for seed in range(20)}) == 2
     for (*_, label), count in counts.items():
         expected = 30_000 / (3 if label == data.IS_NEXT else 13)

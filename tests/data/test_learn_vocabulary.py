@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from npbert import Tokenizer
-from npbert.data.learn_vocabulary import _PARTS, LONGEST_WORD
+from npbert.data.learn_vocabulary import LONGEST_WORD
 from npbert.data.tokenizer import SPECIAL
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
@@ -32,15 +32,6 @@ def test_words_too_long_for_wordpiece_are_passed_over(tmp_path, character):
     learned = learn(tmp_path, SENTENCES + character * 20_000 + "\n" + "yy" * (LONGEST_WORD // 2))
     assert any(set(token) == {"#", "y"} for token in tokens(learned)), "a word just short enough"
     assert all(character not in token for token in tokens(learned))
-
-
-def test_a_text_without_spaces_is_read_in_parts():
-    """Four million Chinese characters, each a word, took 2.6 GB at once. A word is never cut in two."""
-    text = "漢字かな" * 30_000 + "x" * 20_000 + "漢"
-    parts = _PARTS.findall(text)
-    assert "".join(parts) == text
-    assert [len(part) for part in parts if len(part) > 10_000] == [20_004]
-    assert all(part[0] in "漢字" for part in parts)
 
 
 INTERRUPTED = """

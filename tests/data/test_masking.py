@@ -93,19 +93,3 @@ def test_the_argument_stays_a_seed_repeats_and_the_defaults_are_the_paper_s():
 def test_errors(input_ids, options, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         mask_words(input_ids, PIECES, np.random.default_rng(0), **options)
-
-
-def test_the_tokens_of_a_word_get_each_their_own_stand_in():
-    word = [PIECES.word_ids[0], *PIECES.word_ids[-19:]]
-    masked, labels = mask_words([1, *word, 2], PIECES, np.random.default_rng(0), probability=0.1, whole_words=True)
-    assert labels == [IGNORED, *word, IGNORED], "the first word is masked whole, however long it is"
-    assert 10 <= masked.count(PIECES.mask_id) <= 19
-
-
-def test_each_whole_word_is_chosen_as_often():
-    rng = np.random.default_rng(0)
-    sentence = [1, 4, 5, 50, 6, 7, 51, 52, 2]
-    labels = [mask_words(sentence, PIECES, rng, probability=0.1, whole_words=True)[1] for _ in range(2000)]
-    counts = Counter(hidden_in(row)[0] for row in labels)
-    assert set(counts) == {1, 2, 4, 5}
-    assert min(counts.values()) > 440

@@ -76,15 +76,6 @@ def test_nothing_is_lost_but_what_is_cut(lengths, rng):
         assert set(used.values()) == {1}
 
 
-@pytest.mark.parametrize(("objective", "full"), [("none", 18), ("nsp", 17), ("sop", 17)])
-def test_sentences_longer_than_a_sequence_are_there_in_part_cut_at_a_random_end(objective, full):
-    sequences = packed(document(0, [100] * 200), objective, np.random.default_rng(0), 20, OTHER)
-    used = {token // 100 for first, second, _ in sequences for token in first + (second or []) if token < 10**6}
-    assert used == set(range(200))
-    assert np.mean([len(first) + len(second or []) == full for first, second, _ in sequences]) > 0.8
-    assert len({first[0] % 100 for first, *_ in sequences}) > 10
-
-
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(8, 50), rngs)
 def test_the_longer_text_is_cut(first_length, second_length, max_length, rng):
     """As the paper's code: while both are too long together, the longer loses a token; the second in doubt."""

@@ -76,6 +76,8 @@ def test_the_seed_says_all_and_every_epoch_is_packed_anew(make):
     assert arrays(data.batches(5)) == arrays(data.batches(5)) == arrays(make().batches(5)) != arrays(data.batches(6))
     data = make(DOCUMENTS[:1], piece_bytes=10**6)
     assert len({str(sorted(first for first, *_ in sequences(data, [seed]))) for seed in range(4)}) == 4
+    masks = [tuple(batch.labels[0] != IGNORED) for _, batch in data.batches(0)]
+    assert len(set(masks)) > len(masks) / 2, "each batch is masked anew"
     starts = [PLACES[first[0]] for first, *_ in sequences(data)]
     assert starts != sorted(starts), "the sequences of a piece are not in its order"
 
@@ -94,20 +96,6 @@ def test_from_any_place_on_as_if_never_stopped(make):
         after = place._replace(batch=place.batch + 1)
         assert arrays(data.batches(5, after)) == whole[number + 1 :], "also from behind the last of a group"
     assert list(data.batches(5, Position(99, 0))) == []
-
-
-def test_masks_are_fresh(make):
-    """In two epochs over the same texts, and in every batch and every group."""
-    data = make([[["d2s0t0", "d2s1t0", "d2s2t0"] * 4]] * 30, objective="none", max_length=14, batch_size=1)
-    masks = [tuple(batch.labels[0] != IGNORED) for seed in range(2) for _, batch in data.batches(seed)]
-    assert len(set(masks)) > 20
-    assert sorted(masks[:30]) != sorted(masks[30:])
-
-
-def test_groups_are_in_another_order_every_epoch(make):
-    data = make(pieces_at_once=1, objective="none")
-    first_documents = {PLACES[next(sequences(data, [seed]))[0][0]][0] for seed in range(9)}
-    assert len(first_documents) > 1
 
 
 @pytest.mark.parametrize("pieces_at_once", [1, 3, 64])

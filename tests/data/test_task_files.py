@@ -28,10 +28,8 @@ def read(folder, name, content, *columns, **options):
     "content",
     [
         "Ann B-PER\n10\u00a0000\u2028 O\n\nYes O",
-        "\ufeffAnn B-PER\r\n10\u00a0000\u2028 O\r\n\r\nYes O\r\n",
         "\n\n  Ann   B-PER \n10\u00a0000\u2028 \t O\t\n\n \n\t\n\nYes\tO\n\n\n",
         "-DOCSTART- -X- -X- O\n\nAnn NNP B-NP B-PER\n10\u00a0000\u2028 CD B-NP O\n\n-DOCSTART- -X- O\n\nYes UH O O\n",
-        "-DOCSTART-\nAnn B-PER\n10\u00a0000\u2028 O\n-DOCSTART- O\nYes O\n",
     ],
 )
 def test_sentences_of_words_and_tags(tmp_path, content):
@@ -43,9 +41,7 @@ def test_sentences_of_words_and_tags(tmp_path, content):
 def test_columns_and_places_of_words_and_tags(tmp_path):
     content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", str(tmp_path / "a.conll")
     wanted = [(["Ann", "sings"], ["NNP", "VB"], (path, 3)), (["Yes"], ["UH"], (path, 6))]
-    assert read(tmp_path, "a.conll", content, word_column=1, tag_column=2) == wanted
     assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2) == wanted
-    assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2)[1].place == (path, 6)
     words = [(["Ann"], [], (path, 1)), (["sings", "."], [], (path, 3))]
     assert read(tmp_path, "a.conll", "Ann\n\nsings\n.\n", tag_column=None) == words
 
@@ -71,18 +67,13 @@ def test_questions(tmp_path):
     [
         ("a.tsv", "\r\nx\t1\r\n\r\ny\t2\r\n\r\n", "10", [("1", "x"), ("2", "y")]),
         ("a.tsv", b"\xef\xbb\xbftext\tlabel\nx\t1\n", ["text"], [("x",)]),
-        ("a.tsv", "x\t1\tmore\ny\t\n", "01", [("x", "1"), ("y", "")]),
         ("a.tsv", "text\tlabel\nx\t1\n", ["label", "0"], [("1", "x")]),
         ("a.tsv", "text\tlabel\nx\t1\n", "10", [("label", "text"), ("1", "x")]),
         ("a.csv", 'text,label\n"x, y",1\n"say ""hi""",2\n', ["text", "label"], [("x, y", "1"), ('say "hi"', "2")]),
         ("a.csv", '"two\r\n\r\nlines",1\r\n', "01", [("two\n\nlines", "1")]),
-        ("a.txt", "x\t1\n", "1", [("1",)]),
-        ("a.tsv", "sentence\tlabel\nx\t1\n", ["text,sentence", "label"], [("x", "1")]),
         ("a.tsv", "a,b\tlabel\ta\nx\t1\ty\n", ["a,b", "label,a"], [("x", "1")]),  # a whole name comes first
-        ("a.csv", "b,a\nx,y\n", ["a,b", "b,a", "b"], [("y", "x", "x")]),
         ("a.jsonl", '{"b": "x", "a": null}\n{"a": "y"}\n', ["a,b"] * 2, [("x", "x"), ("y", "y")]),
         ("a.jsonl", '{"t": "x", "l": 1}\n\n{"l": 0.5, "t": "y"}', "lt", [("1", "x"), ("0.5", "y")]),
-        ("a.json", '{"t": "x\\ny"}\r\n', "t", [("x\ny",)]),
         pytest.param("a.csv", f"yes,{BOOK}\n", "1", [(BOOK,)], id="longer than Python's reader reads by itself"),
         ("a.ndjson", '{"0": "by name"}\n', "0", [("by name",)]),
     ],
@@ -113,48 +104,34 @@ CONLL_ERRORS = [
     ("Ann O\n\u3000\u2003 O\n", {}, "line 2: the word is only white space"),
 ]
 SQUAD_ERRORS = [
-    ("{\n'data': []}", "line 2: not valid JSON"),
     ({}, r"is not in SQuAD's format: KeyError\('data'\)"),
     (stored({**ROW, "answers": {"text": ["Zoë"], "answer_start": [6]}}), "is not in SQuAD's format"),
     ({"data": [{"paragraphs": []}]}, "is empty, wanted questions"),
     (stored({**ROW, "answers": [], "is_impossible": True}), "question 'q1' has no answer, wanted version 1.1"),
     (stored(answer_start=5), "'q1': answer 'Zoë' is not at 5 in"),
-    (stored(text="ing", answer_start=-5), "answer 'ing' is not at -5"),
-    (stored(answer_start="6"), "'q1': answer 'Zoë' is not at '6' in"),
     (stored(text=None), "'q1': answer None is not at 6 in"),
     (stored(answer_start=True), "'q1': answer 'Zoë' is not at True in"),
-    (stored(text=" ", answer_start=5), "'q1': answer ' ' is not at 5"),
     (stored({**ROW, "question": 7}), "question 'q1' has 7, wanted an id, a question and a context"),
-    (stored({**ROW, "question": " \n"}), "question 'q1' has ' .n', wanted"),
-    (stored({**ROW, "id": 1}), "question 1 has 1, wanted an id"),
     ({"data": stored()["data"] * 2}, "question 'q1' comes twice"),
-    (f'{{"data": {"9" * 5000}}}', "not valid JSON: Exceeds the limit"),
 ]
 TABLE_ERRORS = [
     ("a.tsv", "x\t1\ny\n", "01", "a.tsv, line 2: column '1' is missing, wanted one of '0'; for columns with another"),
-    ("a.csv", 'a,b\n"x\ny",1\nz\n', "ab", "a.csv, line 4: 1 column, wanted 2, as above"),
     (
         "a.csv",
         "text,l\nx,1\nHello, you there,1\n",
         ["text"],
         "line 3: 3 columns, wanted 2, as above; put a value with , in it",
     ),
-    ("a.csv", "1,Hello, you there\n0,no\n", "01", "line 2: 2 columns, wanted 3, as above; put a value with , in it"),
     ("a.csv", "text;l\nx;1\n", ["text"], "wanted one of 'text;l'; for columns with another"),
     ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 2: column 'texts' is missing, wanted one of 'text', 'label'$"),
-    ("a.tsv", "text\tlabel\nx\t1\n", ["a,b"], "column 'a' or 'b' is missing, wanted one of 'text', 'label'"),
     ("a.tsv", "a" * 99 + "\nx\n", ["a"], "wanted one of 'a{29}…'; for columns with another"),
     ("a.jsonl", '{"t": 1}\n', ["t", "u,v"], "line 1: column 'u' or 'v' is missing, wanted one of 't'$"),
     ("a.tsv", "", "0", "a.tsv is empty, wanted rows"),
-    ("a.tsv", b"\xef\xbb\xbffine\n\nZo\xeb\n", "0", r"a.tsv, line 3: byte 8 \(0xeb\) is not UTF-8"),
     ("a.csv", 'x,1\n"y,2\nz,3\n', "0", "a.csv, line 3: unexpected end of data"),
     ("a.csv", 'x,1\n"y"z,2\n', "0", "a.csv, line 2: ',' expected after '\"'"),
     ("a.jsonl", '{"t": 1}\n{"t": }\n', "t", "a.jsonl, line 2: not valid JSON: Expecting value"),
     ("a.jsonl", '["t"]\n', "t", "line 1: it is a JSON list, wanted an object"),
     ("a.jsonl", '{"t": 1}\n{"t": ["a"]}\n', "t", "line 2: 't' is a list or an object, wanted a text or a number"),
-    ("a.jsonl", '{"t": NaN}\n', "t", "line 1: not valid JSON: NaN is not a number in JSON"),
-    ("a.jsonl", '{"t": 1}\n' + "[" * 10**5 + "\n", "t", "line 2: not valid JSON: nested too deeply"),
-    ("a.jsonl", '{"t": "\\ud83d"}\n', "t", r"line 1: not valid JSON: half of a character, '\\ud83d'"),
 ]
 ERRORS = [("a.conll", content, (), options, rf"a\.conll.*{message}") for content, options, message in CONLL_ERRORS]
 ERRORS += [("squad.json", content, (), {}, rf"squad\.json.*{message}") for content, message in SQUAD_ERRORS]

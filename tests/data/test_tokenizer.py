@@ -67,13 +67,6 @@ def test_special_tokens_wherever_they_are(tmp_path):
     np.testing.assert_array_equal(batch.input_ids, [[6, 0, 1, 4], [6, 0, 3, 1]])
 
 
-def test_offsets_count_characters_of_the_text_as_it_was(tokenizer):
-    (encoding,) = tokenizer.encode(["CAFÉ 中国 \x00unaffable"])
-    assert tokens_of(encoding) == "[CLS] cafe 中 国 un ##aff ##able [SEP]"
-    assert encoding.offsets[1:-1] == [(0, 4), (5, 6), (6, 7), (9, 11), (11, 14), (14, 18)]
-    assert tokenizer.decode(np.array(encoding.ids[3:5], np.int32)) == ["国", "un"]
-
-
 def test_each_call_has_a_length_of_its_own(tokenizer):
     """And of a pair, the longer text is cut first."""
     pairs = {("the cat", "sat the cat sat the"): "the [SEP] sat the", ("the the the the", "cat"): "the the [SEP] cat"}
@@ -93,7 +86,7 @@ def test_threads_that_share_a_tokenizer_have_lengths_of_their_own(tokenizer):
 
     def use(size):
         sizes = set()
-        for _ in range(300):
+        for _ in range(100):
             first, *_ = tokenizer.encode_windows("the", text, max_length=size + 3, stride=1)
             (encoding,), (pieces,) = tokenizer.encode([text], max_length=size), tokenizer.pieces([text])
             sizes.add((len(encoding.ids), len(first.ids), len(pieces)))
@@ -115,8 +108,6 @@ def test_ids_are_what_a_model_reads_of_an_encoding(tokenizer, monkeypatch):
     assert {each.overflowing for each in ids} == {True, False}
     for theirs, ours in zip(vars(tokenizer.batch(encodings)).items(), vars(tokenizer.batch(ids)).items(), strict=True):
         np.testing.assert_equal(ours, theirs)
-    with pytest.raises(TypeError, match="text 3 is 5"):
-        tokenizer.encode_ids([*texts[:3], 5])
 
 
 def test_batch(tokenizer):
@@ -125,20 +116,6 @@ def test_batch(tokenizer):
     assert [" ".join(tokenizer.decode(row)) for row in batch.input_ids] == rows
     np.testing.assert_array_equal(batch.token_type_ids, [[0, 0, 0, 1, 1, 1], [0] * 6, [0] * 6])
     np.testing.assert_array_equal(batch.attention_mask, [[1] * 6, [1, 1, 1, 0, 0, 0], [1, 1, 0, 0, 0, 0]])
-
-
-@pytest.mark.parametrize(
-    ("settings", "tokens"),
-    [
-        ({}, "the cafe 中 国"),
-        ({"do_lower_case": False}, "The café 中 国"),
-        ({"strip_accents": False}, "the café 中 国"),
-        ({"do_lower_case": False, "strip_accents": True}, "The cafe 中 国"),
-        ({"tokenize_chinese_chars": False}, "the cafe 中 ##国"),
-    ],
-)
-def test_settings(tmp_path, settings, tokens):
-    assert tokens_of(tokenizer_in(tmp_path, **settings).encode(["The café 中国"])[0]) == f"[CLS] {tokens} [SEP]"
 
 
 words = st.sampled_from(["the", "cat", "cats", "sat", "unaffable", ".", "dog"])
@@ -165,30 +142,31 @@ def test_windows_cover_the_passage(tokenizer, question, passage, stride, step):
     assert covered == told
 
 
-def test_no_room(tokenizer):
-    with pytest.raises(ValueError, match="leaves room for 2 tokens of the passage, wanted more than stride 2"):
-        tokenizer.encode_windows("the cat sat", "the cat", max_length=8, stride=2)
-    for encode, text in ((tokenizer.encode, ("the cat", "sat")), (tokenizer.encode_words, ["the", "cat"])):
-        for max_length in (4, 0, -1):  # the search for the beginning of a text with no room for any never ended
-            with pytest.raises(ValueError, match=f"max_length is {max_length}, wanted at least 5"):
-                encode([text], max_length=max_length)
+@pytest.mark.parametrize(
+    ("ask", "error", "message"),
+    [
+        *[
+            (lambda t, text=text: t.encode(["fine", text]), TypeError, f"text 1 is {text!r}, wanted a string or a pair")
+            for text in (None, b"cat", ("a", "b", "c"), ("a", 5), [["a"], ["b"]])
+        ],
+        (lambda t: t.encode_ids(["the"] * 3 + [5]), TypeError, "text 3 is 5"),
+        (lambda t: t.encode("the cat"), TypeError, "texts is one string, wanted a list of them: ['the cat']"),
+        (lambda t: t.encode(["the \udcff cat"]), ValueError, r"'the \udcff cat' has half of a character"),
+        (lambda t: t.encode(["cat"], max_length=4), ValueError, "max_length is 4, wanted at least 5"),
+        (lambda t: t.encode_words([["cat"]], max_length=-1), ValueError, "max_length is -1, wanted at least 5"),
+        (
+            lambda t: t.encode_windows("the cat sat", "the cat", max_length=8, stride=2),
+            ValueError,
+            "leaves room for 2 tokens of the passage, wanted more than stride 2",
+        ),
+    ],
+)
+def test_errors(tokenizer, ask, error, message):
+    with pytest.raises(error, match=re.escape(message)):
+        ask(tokenizer)
 
 
-@pytest.mark.parametrize("text", [None, 5, b"cat", ("a", "b", "c"), ("a",), ("a", 5), [["a"], ["b"]], ()])
-def test_what_is_no_text(tokenizer, text):
-    with pytest.raises(TypeError, match=re.escape(f"text 1 is {text!r}, wanted a string or a pair of strings")):
-        tokenizer.encode(["fine", text])
-
-
-def test_what_is_half_a_text_or_no_list_of_texts(tokenizer):
-    """Half of a character is how Python reads a byte of a command line that is not UTF-8."""
-    with pytest.raises(ValueError, match=r"'the \\udcff cat' has half of a character"):
-        tokenizer.encode(["right", "the \udcff cat"])
-    with pytest.raises(TypeError, match=r"texts is one string, wanted a list of them: \['the cat'\]"):
-        tokenizer.encode("the cat")
-
-
-LONG = ["cat " * 5000, "cat" * 5000, f"{'x' * 150} dog " * 100, "cat-" * 5000, f"{' ' * 20_000}cat"]
+LONG = ["cat " * 5000, f"{'x' * 150} dog " * 100, f"{' ' * 20_000}cat"]
 LONG.append(f"{' ' * (5 * CHARACTERS - 78)}{'cat' * 40}")  # half of this word has tokens, the whole is [UNK]
 
 

@@ -172,14 +172,13 @@ def test_facts(tmp_path):
     facts = facts_of(read_run(folder))
     assert facts["steps"] == "4" and "tokens a second" in facts["speed"] and facts["time"].startswith("0:00:0")
     assert facts["made by"] == f"npbert {npbert.__version__}"
-    made = read_run(write_run(tmp_path / "made", seed=3, held_out=["a b"], keep_state=False))
+    made = read_run(write_run(tmp_path / "made", seed=3, held_out=["a b"], document_per_file=True))
     (tmp_path / "made" / "tensorboard").mkdir()
     with (tmp_path / "made" / "tensorboard" / "events.out.tfevents.1").open("wb") as file:
         file.truncate(2**40)
     assert "time" not in facts_of(made), "events full of zeros do not stop it"
-    assert (
-        command_of(made) == f"npbert pretrain {tmp_path}/made --no-keep-state --corpus books --held-out 'a b' --seed 3"
-    )
+    wanted = f"npbert pretrain {tmp_path}/made --corpus books --held-out 'a b' --document-per-file --seed 3"
+    assert command_of(made) == wanted
 
 
 def test_what_is_no_run(tmp_path):

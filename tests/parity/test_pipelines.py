@@ -72,19 +72,6 @@ def test_text_classification():
         assert (row["label"], row["score"]) == (config.id2label[int(p.argmax())], pytest.approx(p.max(), rel=1e-5))
 
 
-def test_a_regression_of_pairs():
-    rng = np.random.default_rng(1)
-    pairs = [(sentence(rng), sentence(rng)) for _ in range(100)]
-    lines = [f"{first}\t{second}\t{len(set(first.split()) & set(second.split()))}" for first, second in pairs]
-    Path("scores.tsv").write_text("\n".join(["one\ttwo\tscore", *lines]) + "\n", encoding="utf-8")
-    columns = ["--text", "one", "--text-pair", "two", "--label", "score"]
-    command("finetune", "regression", *TRAIN, "--task", "sts", "--train", "scores.tsv", *columns)
-    config, run = theirs("SequenceClassification", "regression")
-    assert config.problem_type == "regression", "else their pipeline would make a probability of the number"
-    for row in rows_of("numbers.jsonl", "classify", "regression", "pairs.tsv", "--text", 0, "--text-pair", 1):
-        assert row["score"] == pytest.approx(run(*row["text"])[1][0].item(), rel=1e-5)
-
-
 def test_token_classification():
     rng, tag_of = np.random.default_rng(2), {**dict.fromkeys(NOUNS, "I-X"), **dict.fromkeys(ADJECTIVES, "B-X")}
     words = [sentence(rng).split() for _ in range(100)]
@@ -100,24 +87,3 @@ def test_token_classification():
             p = softmax(logits[tokens.char_to_token(word["start"])])
             assert (word["tag"], word["score"]) == (config.id2label[int(p.argmax())], pytest.approx(p.max(), rel=1e-5))
     assert cut == 1
-
-
-def test_question_answering():
-    rng = np.random.default_rng(3)
-    questions = []
-    for number in range(40):
-        context = sentence(rng)
-        answer = " ".join(context.split()[1:3])
-        place = {"text": answer, "answer_start": context.index(answer)}
-        questions.append({"context": context, "qas": [{"id": str(number), "question": "what", "answers": [place]}]})
-    Path("squad.json").write_text(json.dumps({"data": [{"paragraphs": questions}]}), encoding="utf-8")
-    command("finetune", "answers", *TRAIN, "--task", "qa", "--train", "squad.json")
-    _, run = theirs("QuestionAnswering", "answers")
-    for row, question in zip(rows_of("found.jsonl", "answer", "answers", "squad.json"), questions, strict=True):
-        tokens, (starts, ends) = run("what", question["context"])
-        inside = np.array([part == 1 for part in tokens.sequence_ids(0)])
-        scores = np.where(np.triu(np.outer(inside, inside)), starts[:, None] + ends, -np.inf)
-        first, last = np.unravel_index(scores.argmax(), scores.shape)
-        (answer,) = row["answers"]
-        assert (answer["start"], answer["end"]) == (tokens.token_to_chars(first)[0], tokens.token_to_chars(last)[1])
-        assert answer["score"] == pytest.approx(softmax(scores.ravel()).max(), rel=1e-4)

@@ -56,7 +56,7 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
         assert make(max_length=128).trainer.recorded.max_length == 32
     assert run.trainer.evaluation.goal == Goal("accuracy")
     assert make(metric="matthews").trainer.evaluation.goal == Goal("matthews")
-    with pytest.raises(FileNotFoundError, match=r"gone\.tsv"):  # which is missed before the other is read
+    with pytest.raises(FileNotFoundError, match=r"gone\.tsv"):
         make(held_out="gone.tsv")
 
 

@@ -99,12 +99,6 @@ def test_an_old_model_is_gone_on_from(settings, tmp_path):
     assert Pretraining(replace(old, model=str(kept)), tmp_path / "again").evaluate() == numbers, "it is the best one"
 
 
-def test_a_file_that_is_not_there_is_missed_before_anything_is_read(settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(Tokenizer, "from_pretrained", lambda *_: pytest.fail("a file was read"))
-    with pytest.raises(FileNotFoundError, match=r"gone\.txt"):
-        Pretraining(replace(settings, held_out=("gone.txt",)), tmp_path / "run")
-
-
 def test_baselines_know_words_by_their_frequency_and_pairs_by_theirs():
     words = -(3 * math.log(0.5) + math.log(0.2)) / 4
     pairs = -(2 / 3 * math.log(2 / 3) + 1 / 3 * math.log(1 / 3))

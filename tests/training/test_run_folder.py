@@ -2,53 +2,16 @@
 
 import os
 import shutil
-import signal
 from pathlib import Path
 
 import pytest
 
-from npbert import BertForSequenceClassification
 from npbert.io.files import FileError
 from npbert.pages.report import write_report
-from npbert.training.evaluation import Goal
 from npbert.training.session import locked
 from npbert.training.settings import SETTINGS_FILE
-from npbert.training.state import MODEL_FOLDER, STATE_FILE
-from npbert.training.state_file import has_tensors
-from tests.training.tiny import assert_same, make_trainer, task_data, values
-
-
-@pytest.mark.parametrize("scores", [(1, 2, 3), (3, 2, 1)])
-def test_a_finished_run_can_do_without_its_state(tmp_path, scores):
-    """Dropped at its end, or later, it says the same, and gives the best model; and it is still known to be one."""
-
-    def run(folder, keep_state, scores=()):
-        said = iter(scores)  # a finished run asks for none
-        settings = {"steps": 3, "evaluate_every": 1, "keep_state": keep_state, "goal": Goal("score")}
-        trainer = make_trainer(folder, evaluate=lambda: {"score": next(said)}, **settings)
-        return trainer, trainer.train()
-
-    at_once, later = tmp_path / "at once", tmp_path / "later"
-    for folder, keep_state in ((at_once, False), (later, True)):
-        assert run(folder, keep_state, scores)[1] == {"score": 3}
-        assert has_tensors(folder / STATE_FILE) == keep_state
-    assert run(later, False)[1] == {"score": 3}
-    assert (later / STATE_FILE).read_bytes() == (at_once / STATE_FILE).read_bytes()
-    trainer, numbers = run(later, True)
-    assert (numbers, trainer.step, trainer.progress.best_step) == ({"score": 3}, 3, 1 + scores.index(3))
-    best = BertForSequenceClassification.from_pretrained(later / MODEL_FOLDER)
-    assert_same(values(trainer.model), values(best))
-    before = (later / SETTINGS_FILE).read_bytes()
-    with pytest.raises(FileError, match="has ended, and cannot be continued"):
-        make_trainer(later, steps=4, evaluate_every=1).train()
-    assert (later / SETTINGS_FILE).read_bytes() == before
-
-
-def test_an_unfinished_run_keeps_its_state(tmp_path):
-    data = task_data(2, lambda: signal.raise_signal(signal.SIGINT))
-    with pytest.raises(KeyboardInterrupt):
-        make_trainer(tmp_path, steps=3, keep_state=False, data=data).train()
-    assert has_tensors(tmp_path / STATE_FILE)
+from npbert.training.state import STATE_FILE
+from tests.training.tiny import make_trainer
 
 
 def test_one_at_a_time_and_what_a_kill_left_half_written_is_removed(tmp_path):

@@ -102,7 +102,7 @@ def test_options_over_the_file_over_the_defaults(path):
     assert given == {"parts": 3, "whole_words": False, "corpus": ("x", "y"), "save_every": 200}
     command = PretrainCommand(folder="run", settings=str(path), given=given)
     wanted = PretrainSettings(corpus=("x", "y"), vocabulary="vöcab", steps=5, parts=3)
-    assert command.read_settings() == wanted
+    assert SettingsCommand.read_settings(command) == wanted
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from npbert.gradcheck.exact.rules import RULES
 from npbert.gradcheck.inputs import as_tuple
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
-_DECIDES, _STEPS = object(), object()
 
 
 class Held(np.ndarray):
@@ -34,22 +33,16 @@ class Numbers(Held):
     """An array of Numbers, or of NumPy's results from them."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
-        inputs = tuple(map(_plain, inputs))
-        if options:
-            options = without_double(options)
+        inputs, options = tuple(map(_plain, inputs)), without_double(options)
         if out:
             options["out"] = tuple(map(_plain, out))
-        way = _way(ufunc)
-        if way is _product and not options:
+        if ufunc is np.matmul and not options:
             return as_numbers(_product(*inputs))
-        if way is _DECIDES:
+        if _decides(ufunc):
             return getattr(ufunc, method)(*map(seen, inputs), **options)
-        if way is _STEPS:
+        if ufunc.__name__ in _STEP_FUNCTIONS:  # constants
             inputs, ufunc = (_plain(constants_like(ufunc(*map(seen, inputs)))),), np.positive
-        elif way is None:
-            raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
-        elif way is not _product:
-            ufunc = way
+        ufunc = _on_objects(ufunc)
         if method == "reduce" and "where" in options:
             options.setdefault("initial", ufunc.identity)  # for objects it has no default
         result = getattr(ufunc, method)(*inputs, **options)
@@ -111,21 +104,19 @@ def _in_floats(x: Any) -> Any:
 
 
 @functools.cache
-def _way(ufunc: Any) -> Any:
-    """Return how a function of NumPy or SciPy runs on Numbers, or None if it cannot.
+def _decides(ufunc: Any) -> bool:
+    """True for np.isnan, np.logical_or and others with truth values, which depend only on floats."""
+    return "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types)
 
-    It is replaced by a function for objects; runs as it is; runs on their floats (np.isnan, np.logical_or and others
-    with truth values); or becomes a constant."""
-    if ufunc is np.matmul:
-        return _product
-    if ufunc.__name__ in _STEP_FUNCTIONS:
-        return _STEPS
+
+@functools.cache
+def _on_objects(ufunc: Any) -> Any:
+    """Return a function of NumPy or SciPy for objects. Raises: NoRuleError without a rule."""
     if ufunc.__name__ in RULES:
         return np.frompyfunc(RULES[ufunc.__name__], ufunc.nin, 1)
-    if "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types):
-        return _DECIDES
-    of_objects = any("O" in kinds for kinds in ufunc.types) or ufunc.__name__ in ("real", "imag")  # NumPy 2.5
-    return ufunc if of_objects else None
+    if not any("O" in kinds for kinds in ufunc.types) and ufunc.__name__ not in ("real", "imag"):  # NumPy 2.5
+        raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
+    return ufunc
 
 
 class Parts(NamedTuple):

@@ -20,12 +20,13 @@ _ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change o
 def parting_beside(part: Case, floats: Floats, seed: int) -> str:
     """Return a sentence if y differs on floats beside the point, by a step that is small but larger than rounding; or
     ""."""
-    step = random_step(part, [seed, 3])
+    step, field = random_step(part, [seed, 3]), Field(seed)
+    field.keeps_tangents = False
     for size in (floats.epsilon**0.25, floats.epsilon**0.5):  # the smaller one where a function is not defined beyond
         with part.holding(moved(part, step, size)) as there:
             beside = Floats(there.outputs(), floats.dy, floats.gradients, floats.epsilon)
             if all(np.isfinite(y).all() for y in beside.y):
-                run = run_on_numbers(Field(seed), there, floats.dy_of_numbers, backward=False)
+                run = run_on_numbers(field, there, floats.dy_of_numbers, backward=False)
                 return run.parting(beside)
     return "y is not finite beside your numbers"
 

@@ -60,6 +60,14 @@ def test_what_is_read(stored, config, tmp_path):
     [
         ({"model_type": "bart"}, "model_type is 'bart', wanted one of bert, roberta"),
         ({"is_decoder": True}, "is_decoder is True, wanted False"),
+        ({"model_type": "albert", "inner_group_num": 2}, "inner_group_num is 2, wanted 1"),
+        ({"model_type": "modernbert", "norm_bias": True}, "norm_bias is True, wanted False"),
+        ({"model_type": "nomic_bert", "head_dim": 4}, "head_dim is 4, wanted hidden_size / num_attention_heads"),
+        ({"model_type": "nomic_bert", "rope_parameters": {"rope_type": "llama3"}}, "rope_type is 'llama3', wanted"),
+        (
+            {"model_type": "nomic_bert", "rope_parameters": {"rope_type": "yarn", "truncate": False}},
+            "truncate of rope_parameters is False",
+        ),
         ({"problem_type": "multi_label_classification"}, "or 'single_label_classification', one label for"),
         ({"problem_type": "regression", "num_labels": 2}, "a regression with 2 outputs, wanted 1"),
         ({"hidden_act": ["gelu"]}, r"hidden_act is \['gelu'\], wanted one of gelu"),

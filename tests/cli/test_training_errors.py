@@ -114,6 +114,6 @@ def test_a_vocabulary_that_does_not_fit_the_model(error_of):
 
 def test_a_warning_names_options_as_an_error_does(capsys):
     """Of a model that takes fewer tokens than is usual, all are used."""
-    assert main("finetune run --model checkpoint --train train.tsv --steps 1".split()) == 0
+    assert main(["finetune", "run", "--model", "checkpoint", "--train", "train.tsv", "--steps", "1"]) == 0
     first, *_ = capsys.readouterr().err.splitlines()
     assert first == "npbert: --max-length is 32, the most tokens that the model takes"

@@ -1,9 +1,9 @@
 """Answer: the part of a passage that answers a question."""
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -63,18 +63,16 @@ class Answer(Task):
     @overload
     def __call__(self, question: Iterable[str], passage: Iterable[str]) -> list[AnswerSpan]: ...
 
-    def __call__(self, question: str | Iterable[str], passage: str | Iterable[str]) -> AnswerSpan | list[AnswerSpan]:
-        if isinstance(question, str) and isinstance(passage, str):
+    def __call__(self, question: Any, passage: Any) -> AnswerSpan | list[AnswerSpan]:
+        if isinstance(question, str):
             return self([question], [passage])[0]
         return [answers[0] for answers in self.n_best(question, passage, 1)]
 
     def n_best(self, questions: Iterable[str], passages: Iterable[str], count: int) -> list[list[AnswerSpan]]:
         """Return the `count` best answers to each question, best first, or fewer if there are fewer legal spans."""
-        questions, passages = list(questions), list(passages)
-        if len(questions) != len(passages):
-            raise ValueError(f"questions has {len(questions)}, wanted one for each of the {len(passages)} passages")
-        windows = self.all_windows(questions, passages)
-        logits = iter(self.logits([window for one in windows for window in one]))
+        passages = list(passages)
+        windows = self.all_windows(list(questions), passages)
+        logits = iter(self.logits([window for each in windows for window in each]))
         return [
             self.best(encodings, list(islice(logits, len(encodings))), passage, count)
             for encodings, passage in zip(windows, passages, strict=True)
@@ -84,44 +82,52 @@ class Answer(Task):
         """Return an array (2, T) for each window: the scores of its T tokens as the start and as the end of the
         answer."""
 
-        def compute(batch: Batch, numbers: Sequence[int]) -> Iterator[Array]:
-            for number, *scores in zip(numbers, *self.model(batch), strict=True):
-                yield np.stack(scores)[:, : len(windows[number].ids)]
+        def compute(batch: Batch, numbers: Sequence[int]) -> list[Array]:
+            both = np.stack(self.outputs(batch), axis=1)  # (B, 2, T)
+            return [scores[:, : len(windows[number].ids)] for scores, number in zip(both, numbers, strict=True)]
 
         return self.run(windows, compute)
 
     def best(self, windows: Sequence[Encoding], logits: Sequence[Array], passage: str, count: int) -> list[AnswerSpan]:
-        """Return the `count` best answers to one question, from all windows of its passage and their `logits`. A span
-        in two windows counts once."""
-        spans: list[AnswerSpan] = []
-        totals = []
-        for window, (start_logits, end_logits) in zip(windows, logits, strict=True):
-            tokens = [index for index, sequence in enumerate(window.sequence_ids) if sequence == 1]
-            part = slice(tokens[0], tokens[-1] + 1)
-            found, total = best_spans(
-                start_logits[part], end_logits[part], max_length=self.max_answer_length, n_best=count
-            )
-            totals.append(total)
-            for first, last, score in found:
-                start, _ = window.word_to_chars(window.word_ids[tokens[first]], 1)
-                _, end = window.word_to_chars(window.word_ids[tokens[last]], 1)
-                spans.append(AnswerSpan(passage[start:end], score, start, end))
-        log_total = float(np.logaddexp.reduce(totals))
-        by_place: dict[tuple[int, int], AnswerSpan] = {}
-        for span in sorted(spans, key=lambda span: -span.score):
-            by_place.setdefault((span.start, span.end), span)
-        return [span._replace(score=math.exp(span.score - log_total)) for span in by_place.values()][:count]
+        """Return the `count` best answers to one question, from all windows of its passage and their `logits`.
+
+        A span's score is the sum of the scores of its start and end. Legal is start ≤ end < start + max_answer_length,
+        all of it in the passage, and its probability is e^score / Σ e^score over the legal spans of all windows. A span
+        in two windows counts once.
+        """
+        spans, scores, totals = [], [], []
+        for number, (window, (start_scores, end_scores)) in enumerate(zip(windows, logits, strict=True)):
+            tokens = np.flatnonzero([sequence == 1 for sequence in window.sequence_ids])  # (P,)
+            rows, columns = np.nonzero(np.triu(np.tri(len(tokens), k=self.max_answer_length - 1)))  # of (P, P)
+            starts, ends = tokens[rows], tokens[columns]
+            legal = start_scores[starts] + end_scores[ends]
+            highest = legal.max()
+            totals.append(float(highest + np.log(np.exp(legal - highest).sum())))
+            spans.append(np.stack([np.full_like(starts, number), starts, ends], axis=1))
+            scores.append(legal)
+        places, values, log_total = np.concatenate(spans), np.concatenate(scores), np.logaddexp.reduce(totals)
+        best: dict[tuple[int, int], AnswerSpan] = {}
+        for place in np.argsort(-values, kind="stable"):
+            number, first, last = places[place]
+            window = windows[number]
+            start, _ = window.word_to_chars(window.word_ids[first], 1)
+            _, end = window.word_to_chars(window.word_ids[last], 1)
+            score = math.exp(float(values[place]) - log_total)
+            best.setdefault((start, end), AnswerSpan(passage[start:end], score, start, end))
+            if len(best) >= count:
+                break
+        return list(best.values())
 
     def all_windows(self, questions: Sequence[str], passages: Sequence[str]) -> list[list[Encoding]]:
         """Return the windows of each passage, each after its question. Warns of questions that were cut."""
-        tokens, limit = self.tokenizer.encode(questions), self.max_question_length
-        cut = [number for number, encoding in enumerate(tokens) if len(encoding.ids) - 2 > limit]
-        asked = list(questions)
-        for number in cut:
-            asked[number] = asked[number][: tokens[number].offsets[limit][1]]
+        limit, asked = self.max_question_length, []
+        for question, encoding in zip(questions, self.tokenizer.encode(questions), strict=True):
+            is_long = len(encoding.ids) - 2 > limit
+            asked.append(question[: encoding.offsets[limit][1]] if is_long else question)
+        cut = [question for question, kept in zip(questions, asked, strict=True) if kept != question]
         if cut:
-            first = questions[cut[0]][:60]
-            warn(f"{len(cut)} of {counted(len(tokens), 'question')} cut to {limit} tokens; the first is {first!r}…")
+            total = counted(len(asked), "question")
+            warn(f"{len(cut)} of {total} cut to {limit} tokens; the first is {cut[0][:60]!r}…")
         found, overlap = [], self.max_length // 3
         for question, passage in zip(asked, passages, strict=True):
             windows = self.tokenizer.encode_windows(question, passage, max_length=self.max_length, stride=overlap)
@@ -129,32 +135,3 @@ class Answer(Task):
                 raise ValueError(f"the passage for the question {question!r} is empty, wanted text")
             found.append(windows)
         return found
-
-
-class Span(NamedTuple):
-    """The first and the last token of a span, and its score: the sum of the scores of start and end."""
-
-    start: int
-    end: int
-    score: float
-
-
-def best_spans(start_logits: Array, end_logits: Array, *, max_length: int, n_best: int) -> tuple[list[Span], float]:
-    """Return the `n_best` legal spans with the highest scores, best first, and log Σ e^score over all legal spans.
-
-    start_logits, end_logits (P,): the scores of the P tokens of the passage. Legal is start ≤ end < start + max_length.
-    The probability of a span is e^(score − log Σ). (Devlin et al. 2018, section 4.2.)
-
-    Raises: ValueError unless there are tokens, and max_length and n_best are at least 1.
-    """
-    if min(len(start_logits), max_length, n_best) < 1:
-        raise ValueError(
-            f"{len(start_logits)} tokens, max_length {max_length}, n_best {n_best}: wanted at least 1 of each"
-        )
-    scores = start_logits[:, None] + end_logits[None, :]  # (P, P): a row for each start, a column for each end
-    starts, ends = np.nonzero(np.triu(np.tri(len(scores), k=max_length - 1)))
-    legal = scores[starts, ends]
-    best = np.argsort(-legal, kind="stable")[:n_best]
-    highest = legal.max()
-    log_total = float(highest + np.log(np.exp(legal - highest).sum()))
-    return [Span(int(starts[i]), int(ends[i]), float(legal[i])) for i in best], log_total

@@ -9,7 +9,6 @@ import numpy as np
 from npbert.inference.classify import Label
 from npbert.inference.embed import Embed
 from npbert.inference.search import similarity, unit_vectors
-from npbert.io.errors import InputError
 from npbert.io.messages import listed
 
 
@@ -19,14 +18,10 @@ class ClassCenters:
     The center of a label is the mean of the vectors, of length 1, of its examples. (Snell et al. 2017, "Prototypical
     networks for few-shot learning", section 2.2.)
 
-    texts, labels: the examples, a few of each label. Raises: InputError for lists of different lengths, or none.
+    texts, labels: the examples, a few of each label.
     """
 
     def __init__(self, embed: Embed, texts: Sequence[str], labels: Sequence[str]) -> None:
-        if len(texts) != len(labels) or not len(texts):
-            raise InputError(
-                f"labels has {len(labels)}, for {len(texts)} texts", wanted="one for each, and at least one"
-            )
         self.embed, self.labels = embed, sorted(set(labels))
         vectors, of_each = unit_vectors(embed(texts)), np.array(labels)
         self.centers = np.stack([vectors[of_each == label].mean(axis=0) for label in self.labels])

@@ -1,10 +1,10 @@
 """Classify: the label of a text or of a pair of texts, or the number of a regression."""
 
-from collections.abc import Iterable
-from typing import NamedTuple, overload
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from npbert.data.tokenizer import Text
-from npbert.inference.task import Task
+from npbert.compute import Array
+from npbert.inference.task import ForTexts
 from npbert.layers import Softmax
 from npbert.models import BertForSequenceClassification
 
@@ -17,7 +17,7 @@ class Label(NamedTuple):
     scores: dict[str, float]
 
 
-class Classify(Task):
+class Classify(ForTexts[Label | float]):
     """classify(text) -> a Label, or for a regression a float; for several texts, a list. A pair of texts is a tuple.
 
     Warns: of texts cut to `max_length`.
@@ -25,23 +25,19 @@ class Classify(Task):
 
     model_class = BertForSequenceClassification
     model: BertForSequenceClassification
+    one = (str, tuple)
 
-    @overload
-    def __call__(self, texts: str | tuple[str, str]) -> Label | float: ...  # type: ignore[overload-overlap]  # a str is an Iterable[str], too
-
-    @overload
-    def __call__(self, texts: Iterable[Text]) -> list[Label] | list[float]: ...
-
-    def __call__(self, texts: str | tuple[str, str] | Iterable[Text]) -> Label | float | list[Label] | list[float]:
-        if isinstance(texts, str | tuple):
-            return self([texts])[0]
+    def results(self, texts: list[Any]) -> list[Label | float]:
         logits = self.logits(self.tokenize(texts))
         if self.model.config.num_labels == 1:
             return [float(number) for (number,) in logits]
-        names: tuple[str, ...] = self.model.config.label_names
-        labels: list[Label] = []
-        for row in logits:
-            (probabilities,) = Softmax()(row[None]).tolist()
-            best = int(row.argmax())
-            labels.append(Label(names[best], probabilities[best], dict(zip(names, probabilities, strict=True))))
-        return labels
+        return [best_labels(row[None], self.model.config.label_names)[0] for row in logits]
+
+
+def best_labels(logits: Array, names: Sequence[str]) -> list[Label]:
+    """Return the most probable label of each row.   logits (N, C)"""
+    labels = []
+    for best, probabilities in zip(logits.argmax(axis=1), Softmax()(logits).tolist(), strict=True):
+        scores = dict(zip(names, probabilities, strict=True))
+        labels.append(Label(names[best], probabilities[best], scores))
+    return labels

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
+from npbert.data.batch import Batch, Ids
 from npbert.data.tokenizer import Text, Tokenizer
-from npbert.inference.search import SIMILARITIES, Hits, semantic_search, similarity, unit_vectors
+from npbert.inference.search import Hits, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
 from npbert.io.errors import InputError, one_of
@@ -40,7 +40,7 @@ class Embed(Task):
     `cosine`.
 
     Warns: of texts cut to `max_length`.
-    Raises: ValueError for another pooling or similarity, or a layer with `pooler`; IndexError for a layer that the
+    Raises: ValueError for another pooling, or a layer with `pooler`; IndexError for a layer that the
     model does not have.
     """
 
@@ -60,7 +60,6 @@ class Embed(Task):
     ) -> None:
         super().__init__(model, tokenizer, max_length=max_length)
         one_of(POOLINGS).check("pooling", pooling)
-        one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
         self._number = model.layer_numbers([layer], what="layer")[layer]
         self._is_last = self._number == model.config.num_hidden_layers
         if pooling == "pooler" and not self._is_last:
@@ -77,17 +76,8 @@ class Embed(Task):
         Raises: as Task; FileError for unsupported settings, if no pooling is given.
         """
         options = {name: value for name, value in options.items() if value is not None}
-        stored = read_sentence_settings(folder := model_folder(folder))
-        if stored is None:
-            return super().from_pretrained(folder, **options)
-        stored.check_complete(is_chosen="pooling" in options)
-        usual = {"pooling": stored.pooling, "normalize": stored.normalize}
-        embed = super().from_pretrained(stored.folder, **{**usual, **options})
-        if stored.max_length is not None and "max_length" not in options:
-            embed.max_length = min(stored.max_length, embed.model.config.max_position_embeddings)
-        if "similarity_fn_name" not in options:
-            embed.similarity_fn_name = stored.similarity_fn_name
-        return embed
+        bert, stored = read_sentence_settings(model_folder(folder), is_chosen="pooling" in options)
+        return super().from_pretrained(bert, **{**stored, **options})
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write the model, its tokenizer and all settings into `folder`, for the same vectors from from_pretrained and
@@ -103,14 +93,8 @@ class Embed(Task):
             )
         self.tokenizer.save_pretrained(folder, overwrite=overwrite)
         self.model.save_pretrained(folder, overwrite=overwrite)
-        write_sentence_settings(
-            Path(folder),
-            pooling=self.pooling,
-            features=self.model.config.hidden_size,
-            normalize=self.normalize,
-            max_length=self.max_length,
-            similarity_fn_name=self.similarity_fn_name,
-        )
+        options = {name: getattr(self, name) for name in ("pooling", "normalize", "max_length", "similarity_fn_name")}
+        write_sentence_settings(Path(folder), options, self.model.config.hidden_size)
 
     @classmethod
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
@@ -130,17 +114,14 @@ class Embed(Task):
         if isinstance(texts, str):
             vector: Array = self([texts])[0]
             return vector
-        ids = self.token_ids(texts)
-        vectors = np.empty((len(ids), self.model.config.hidden_size), self.model.parameters()[0].value.dtype)
-
-        def compute(batch: Batch, numbers: Sequence[int]) -> Sequence[int]:
-            pooled = self._pool(batch)
-            check_finite(pooled)
-            vectors[numbers] = unit_vectors(pooled) if self.normalize else pooled
-            return numbers
-
-        self.run(ids, compute, batch_size=batch_size, show_progress_bar=show_progress_bar)
-        return vectors
+        vectors = self.run(
+            self.tokenize(texts),
+            lambda batch, _: self.outputs(batch),
+            batch_size=batch_size,
+            show_progress_bar=show_progress_bar,
+        )
+        dtype = self.model.parameters()[0].value.dtype
+        return np.array(vectors, dtype).reshape(-1, self.model.config.hidden_size)
 
     encode = __call__  # sentence-transformers' name
 
@@ -151,11 +132,8 @@ class Embed(Task):
     def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> Hits:
         """Call the function `semantic_search`, each argument a text, several texts, or vectors (D,) or (N, D).
 
-        To search a corpus often, compute its vectors once. Raises: ValueError for an empty query."""
+        To search a corpus often, compute its vectors once."""
         queries = [queries] if isinstance(queries, str) else queries
-        for number, query in enumerate(queries if isinstance(queries, list | tuple) else ()):
-            if isinstance(query, str) and not query.strip():
-                raise ValueError(f"query {number} is empty, wanted a text")
         hits = semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )
@@ -165,14 +143,20 @@ class Embed(Task):
         """Return the vectors of texts; anything else unchanged."""
         if isinstance(given, str):
             return self([given])
-        if hasattr(given, "__array__"):
-            array = np.asarray(given)
-            if array.dtype.kind != "U":
-                return array
-        items = list(given)
-        first = items[0] if items else ""
-        is_text = isinstance(first, str) or (isinstance(first, tuple | list) and str in map(type, first))
+        items = given if hasattr(given, "__array__") else list(given)
+        first = items[0] if len(items) else ""
+        is_text = isinstance(first, str) or (isinstance(first, tuple | list) and isinstance(first[0], str))
         return self(items) if is_text else items
+
+    def _encode(self, texts: list[Any]) -> list[Ids]:
+        """Return only the Ids of many texts, which takes less memory."""
+        return self.tokenizer.encode_ids(texts, max_length=self.max_length)
+
+    def outputs(self, batch: Batch) -> Array:
+        """Return the vectors of a batch (B, D)."""
+        pooled = self._pool(batch)
+        check_finite(pooled)
+        return unit_vectors(pooled) if self.normalize else pooled
 
     def _pool(self, batch: Batch) -> Array:
         only_first = self.pooling in ("cls", "pooler") and self._is_last

@@ -29,27 +29,6 @@ class Hit(NamedTuple):
     score: float
 
 
-class _Best(NamedTuple):
-    """The highest scores so far for one query, best first, with their indices; the lower index first for equal
-    scores."""
-
-    scores: Array
-    ids: Array
-
-    def or_of(self, new: Array, first: int, top_k: int) -> "_Best":
-        """Return the `top_k` best of these and of new scores, with indices from `first`."""
-        lowest = -np.inf
-        if len(self.scores) >= top_k:
-            lowest = self.scores[-1]
-        elif len(new) > top_k:
-            lowest = np.partition(new, -top_k)[-top_k]
-        candidates = np.flatnonzero(new >= lowest)
-        scores = np.concatenate([self.scores, new[candidates]])
-        ids = np.concatenate([self.ids, candidates + first])
-        order = np.argsort(-scores, kind="stable")[:top_k]
-        return _Best(scores[order], ids[order])
-
-
 class Hits(list[list[Hit]]):
     """The hits of each query, best first: a list of lists. queries, corpus: the arguments; printing shows their
     texts."""
@@ -60,21 +39,17 @@ class Hits(list[list[Hit]]):
 
     def __repr__(self) -> str:
         more = f", of which the first {_MOST_QUERIES} are shown" if len(self) > _MOST_QUERIES else ""
-        parts = [self._of_query(number) for number in range(min(len(self), _MOST_QUERIES))]
+        parts = []
+        for number, hits in enumerate(self[:_MOST_QUERIES]):
+            rows = [f"{score:.3f}: {place}  {_text(self.corpus, place)}".rstrip() for place, score in hits]
+            parts.append(titled(_text(self.queries, number) or f"query {number}", *rows))
         return titled(f"Hits for {len(self)} {'query' if len(self) == 1 else 'queries'}{more}", *parts)
-
-    def _of_query(self, number: int) -> str:
-        rows = []
-        for place, score in self[number]:
-            text = _text(self.corpus, place)
-            rows.append(f"{score:.3f}: {place}  {text}" if text else f"{score:.3f}: {place}")
-        return titled(_text(self.queries, number) or f"query {number}", *rows)
 
 
 def _text(given: Any, number: int) -> str:
     """Return the text with this index, or "" if vectors were given."""
-    is_list = isinstance(given, list | tuple) and len(given) > number
-    return given[number] if is_list and isinstance(given[number], str) else ""
+    is_text = isinstance(given, list | tuple) and len(given) > number and isinstance(given[number], str)
+    return given[number] if is_text else ""
 
 
 def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
@@ -125,7 +100,7 @@ def semantic_search(
     at_least(1).check("top_k", top_k)
     queries, corpus = same_kind(query_embeddings, corpus_embeddings, ("query_embeddings", "corpus_embeddings"))
     queries = for_products(queries, similarity_fn_name, "query_embeddings")
-    best = [_Best(np.empty(0, queries.dtype), np.empty(0, int))] * len(queries)
+    best = [(np.empty(0, queries.dtype), np.empty(0, int))] * len(queries)
     for start in range(0, len(corpus), LARGEST_PIECE):
         piece = corpus[start : start + LARGEST_PIECE].astype(queries.dtype, copy=False)
         vectors = for_products(piece, similarity_fn_name, "corpus_embeddings", first=start)
@@ -133,8 +108,25 @@ def semantic_search(
         for first in range(0, len(queries), at_once):
             scores = matmul(queries[first : first + at_once], vectors.T)
             for number, row in enumerate(scores, start=first):
-                best[number] = best[number].or_of(row, start, top_k)
+                best[number] = _best(*best[number], row, start, top_k)
     return Hits(list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best)
+
+
+def _best(scores: Array, ids: Array, new: Array, first: int, top_k: int) -> tuple[Array, Array]:
+    """Return the `top_k` highest of the scores so far and the new ones, best first, with their indices; the lower index
+    first for equal scores.
+
+    scores, ids: so far, best first   new: the scores of the indices from `first` on
+    """
+    lowest = -np.inf
+    if len(scores) >= top_k:
+        lowest = scores[-1]
+    elif len(new) > top_k:
+        lowest = np.partition(new, -top_k)[-top_k]
+    candidates = np.flatnonzero(new >= lowest)
+    scores, ids = np.concatenate([scores, new[candidates]]), np.concatenate([ids, candidates + first])
+    order = np.argsort(-scores, kind="stable")[:top_k]
+    return scores[order], ids[order]
 
 
 def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:
@@ -145,11 +137,9 @@ def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:
     Raises: ValueError with their names, unless they are such arrays.
     """
     first, second = _rows(a, names[0]), _rows(b, names[1])
-    if len(first) and len(second) and first.shape[1] != second.shape[1]:
-        raise ValueError(f"{names[0]} is {first.shape} and {names[1]} is {second.shape}, wanted vectors of one length")
-    features = first.shape[1] if len(first) else second.shape[1]
-    dtype = np.result_type(first, second, np.float32)
-    return first.astype(dtype, copy=False).reshape(len(first), features), second.reshape(len(second), features)
+    first = first if len(first) else np.empty((0, second.shape[1]), second.dtype)
+    second = second if len(second) else np.empty((0, first.shape[1]), first.dtype)
+    return first.astype(np.result_type(first, second, np.float32), copy=False), second
 
 
 def for_products(x: Array, similarity_fn_name: str, name: str, *, first: int = 0) -> Array:
@@ -165,17 +155,10 @@ def for_products(x: Array, similarity_fn_name: str, name: str, *, first: int = 0
 
 
 def _rows(vectors: Any, name: str) -> Array:
-    try:
-        array = np.asarray(vectors)
-    except ValueError as error:
-        raise ValueError(f"{name} has vectors of several lengths, wanted one length") from error
-    if array.shape == (0,):
-        array = np.empty((0, 0), np.float32)
-    if array.ndim == 1:
-        array = array[None]
+    array = np.atleast_2d(np.asarray(vectors))
     if array.ndim != 2 or array.dtype.kind not in "iuf":
         raise ValueError(f"{name} is an array {array.shape} of {array.dtype}, wanted numbers in the shape (N, D)")
-    return array
+    return array if array.size else array[:0]
 
 
 def _lengths(x: Array) -> Array:

@@ -1,15 +1,16 @@
 """The settings files of a sentence-transformers model."""
 
-import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from npbert.data.tokenizer_config import read_length
 from npbert.io.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
 from npbert.io.messages import warn
+from npbert.models import load_config
 from npbert.models.pooling import POOLINGS
 
 MODULES_FILE = "modules.json"
+_TRANSFORMER_FILE, _WHOLE_FILE = "sentence_bert_config.json", "config_sentence_transformers.json"
 _POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in a newer one
     "pooling_mode_cls_token": "cls",
     "pooling_mode_max_tokens": "max",
@@ -18,78 +19,55 @@ _POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in 
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-_TRANSFORMER = {  # the supported values of a sentence_bert_config.json, besides None and those that mean the same
-    "transformer_task": "feature-extraction",
-    "modality_config": {"text": {"method": "forward", "method_output_name": "last_hidden_state"}},
-    "module_output_name": "token_embeddings",
-}
-_ANY_VALUE = ("max_seq_length", "do_lower_case", "unpad_inputs")
 
 
-class SentenceSettings(NamedTuple):
-    """How a sentence-transformers model computes the vector of a text.
+def read_sentence_settings(folder: Path, *, is_chosen: bool) -> tuple[Path, dict[str, Any]]:
+    """Return the folder of the BERT, and the options of Embed, of the model in `folder`; no options without a
+    modules.json.
 
-    folder: of the BERT. max_length: the most tokens of a text; None: the tokenizer's.
-    missing: unsupported settings, a phrase with the file for each; if there are any, `pooling` may be None.
+    is_chosen: True if the caller chooses the pooling.
+    Warns: of prompts, which the caller adds to texts; of unsupported settings if a pooling is chosen.
+    Raises: FileError for unsupported settings otherwise, for a wrong file, or a model that is not a BERT; OSError.
     """
-
-    folder: Path
-    pooling: str | None
-    normalize: bool
-    max_length: int | None
-    similarity_fn_name: str
-    missing: list[str]
-
-    def check_complete(self, *, is_chosen: bool) -> None:
-        """Raise FileError for unsupported settings, or warn of them if a pooling is chosen."""
-        what = "; ".join(self.missing)
-        if what and not is_chosen:
-            raise FileError(f"{what}; to use the model without it, give a pooling")
-        if what:
-            warn(f"{what}; the model is used without it")
-
-
-def read_sentence_settings(folder: Path) -> SentenceSettings | None:
-    """Return the settings of `folder`, or None without a modules.json.
-
-    Warns: of prompts, which the caller adds to texts.
-    Raises: FileError or OSError for a wrong file, or a model that is not a BERT.
-    """
+    options: dict[str, Any] = {}
     if not (folder / MODULES_FILE).is_file():
-        return None
-    missing: list[str] = []
+        return folder, options
+    missing: list[str] = []  # unsupported settings, a phrase with the file for each
     (_, bert), *others = _modules(folder)
-    pooling, normalize = None, False
     for kind, place in others:
-        if kind == "Pooling" and pooling is None:
-            pooling = _pooling(place / "config.json", missing)
-        elif kind == "Normalize" and pooling is not None:
-            normalize = True
-            supported = dict.fromkeys(("module_input_name", "module_output_name"), "sentence_embedding")
-            path = place / "config.json"
-            missing += _unsupported(path, read_json_object(path, may_lack=True), supported)
+        if kind == "Pooling" and not options:
+            options["pooling"] = _pooling(place / "config.json", missing)
+        elif kind == "Normalize" and options:
+            options["normalize"] = True
         else:
             missing.append(f"{folder / MODULES_FILE}: npbert does not support the module {kind} in this place")
-    if pooling is None:
+    if not options:
         missing.append(f"{folder / MODULES_FILE}: Pooling is missing")
-    max_length, similarity_fn_name = _max_length(bert, missing), _similarity_fn_name(folder, missing)
-    return SentenceSettings(bert, pooling, normalize, max_length, similarity_fn_name, missing)
+    _read_transformer(bert, options, missing)
+    _read_whole(folder / _WHOLE_FILE, options, missing)
+    what = "; ".join(missing)
+    if what and not is_chosen:
+        raise FileError(f"{what}; to use the model without it, give a pooling")
+    if what:
+        warn(f"{what}; the model is used without it")
+    return bert, options
 
 
-def write_sentence_settings(
-    folder: Path, *, pooling: str, features: int, normalize: bool, max_length: int, similarity_fn_name: str
-) -> None:
-    """Write the settings into the BERT's `folder`, for every version of sentence-transformers."""
-    kinds = {"": "Transformer", "1_Pooling": "Pooling", **({"2_Normalize": "Normalize"} if normalize else {})}
-    flags = {flag: name == pooling for flag, name in _POOLINGS.items()}
+def write_sentence_settings(folder: Path, options: dict[str, Any], features: int) -> None:
+    """Write the settings, the options of Embed, into the BERT's `folder`, for every version of sentence-transformers.
+    features: of a vector."""
+    kinds = {"": "Transformer", "1_Pooling": "Pooling"}
+    if options["normalize"]:
+        kinds["2_Normalize"] = "Normalize"
+    flags = {flag: name == options["pooling"] for flag, name in _POOLINGS.items()}
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (path, kind) in enumerate(kinds.items())
     ]
     files: dict[str, Any] = {
         "1_Pooling/config.json": {"word_embedding_dimension": features, **flags},
-        "sentence_bert_config.json": {"max_seq_length": max_length, "do_lower_case": False},
-        "config_sentence_transformers.json": {"similarity_fn_name": similarity_fn_name},
+        _TRANSFORMER_FILE: {"max_seq_length": options["max_length"], "do_lower_case": False},
+        _WHOLE_FILE: {"similarity_fn_name": options["similarity_fn_name"]},
         MODULES_FILE: modules,
     }
     for path in filter(None, kinds):
@@ -106,69 +84,52 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
     package."""
     path = folder / MODULES_FILE
     entries = parse_json(read_text(path), str(path))
-    if not (isinstance(entries, list) and entries):
-        raise FileError(f"{path} is {json.dumps(entries)[:60]}, wanted a list of modules")
     modules = []
-    for entry in entries:
+    for entry in entries if isinstance(entries, list) else [entries]:
         where, kind = (entry.get("path"), entry.get("type")) if isinstance(entry, dict) else (None, None)
         if not (isinstance(where, str) and isinstance(kind, str)):
             raise FileError(f'{path}: a module is {entry!r}, wanted an object with the strings "type" and "path"')
         if "\0" in where or not (folder / where).resolve().is_relative_to(folder.resolve()):
             raise FileError(f"{path}: the path of a module is {where!r}, wanted one inside the folder")
         package, _, name = kind.rpartition(".")
-        modules.append((name if package.split(".")[0] == "sentence_transformers" else kind, folder / where))
-    if modules[0][0] not in ("Transformer", "BERT"):
-        raise FileError(f"{path}: the first module is {modules[0][0]}, wanted a Transformer")
+        modules.append((name if package.startswith("sentence_transformers.") else kind, folder / where))
+    if not modules or modules[0][0] not in ("Transformer", "BERT"):
+        raise FileError(f"{path}: the first module is {modules[0][0] if modules else 'missing'}, wanted a Transformer")
     return modules
 
 
 def _pooling(path: Path, missing: list[str]) -> str:
     stored = read_json_object(path)
     modes = stored.get("pooling_mode", [new for old, new in _POOLINGS.items() if stored.get(old)] or "mean")
-    modes = [modes] if isinstance(modes, str) else modes
-    if not (isinstance(modes, list) and modes and all(isinstance(mode, str) for mode in modes)):
-        raise FileError(f"{path}: pooling_mode is {modes!r}, wanted a name or a list of names")
-    if len(modes) > 1 or modes[0] not in POOLINGS:
-        missing.append(f"{path}: npbert does not support the pooling {' + '.join(modes)}")
+    names = list(map(str, modes if isinstance(modes, list) else [modes]))
+    if names not in [[name] for name in POOLINGS]:
+        missing.append(f"{path}: npbert does not support the pooling {' + '.join(names)}")
     if stored.get("include_prompt") is False:
         missing.append(f"{path}: npbert cannot exclude a prompt from the pooling")
-    return modes[0]
+    return " + ".join(names)
 
 
-def _unsupported(path: Path, stored: dict[str, Any], supported: dict[str, Any]) -> list[str]:
-    """Return a phrase for each setting of a file with another value than the supported one."""
-    return [
-        f"{path}: {name} is {value!r}, which npbert does not support"
-        for name, value in stored.items()
-        if value and name in supported and value != supported[name]
-    ]
-
-
-def _max_length(folder: Path, missing: list[str]) -> int | None:
-    """Return the most tokens of a text, and check the settings of the Transformer."""
-    path = folder / "sentence_bert_config.json"
+def _read_transformer(folder: Path, options: dict[str, Any], missing: list[str]) -> None:
+    """Read the most tokens of a text, and check the settings of the Transformer."""
+    path = folder / _TRANSFORMER_FILE
     stored = read_json_object(path, may_lack=True)
-    unknown = dict.fromkeys(set(stored) - set(_ANY_VALUE))
-    missing += _unsupported(path, stored, {**unknown, **_TRANSFORMER})
     tokenizer = read_json_object(folder / "tokenizer_config.json", may_lack=True)
     if stored.get("do_lower_case") and tokenizer.get("do_lower_case") is False:
         missing.append(f"{path}: do_lower_case is true, but the tokenizer keeps capital letters")
-    return read_length(path, stored, "max_seq_length")
+    length = read_length(path, stored, "max_seq_length")
+    if length:
+        options["max_length"] = min(length, load_config(folder).max_position_embeddings)
 
 
-def _similarity_fn_name(folder: Path, missing: list[str]) -> str:
-    """Return the similarity function, and warn of prompts."""
-    path = folder / "config_sentence_transformers.json"
+def _read_whole(path: Path, options: dict[str, Any], missing: list[str]) -> None:
+    """Read the similarity function, and warn of prompts."""
     stored = read_json_object(path, may_lack=True)
-    missing += _unsupported(path, stored, {"model_type": "SentenceTransformer"})
-    similarity_fn_name, prompts = stored.get("similarity_fn_name") or "cosine", stored.get("prompts") or {}
-    if not isinstance(similarity_fn_name, str) or not isinstance(prompts, dict):
-        raise FileError(f"{path}: wanted a name as similarity_fn_name, and an object as prompts")
-    named = {name: text for name, text in prompts.items() if text}
-    usual = stored.get("default_prompt_name")
+    options["similarity_fn_name"] = stored.get("similarity_fn_name") or "cosine"
+    prompts = stored.get("prompts")
+    named = {name: text for name, text in prompts.items() if text} if isinstance(prompts, dict) else {}
+    usual = str(stored.get("default_prompt_name"))
     if usual in named:
         missing.append(f"{path}: npbert does not add the prompt {named[usual]!r} to every text")
     elif named:
         said = ", ".join(f"{name}: {text!r}" for name, text in named.items())
         warn(f"{path} has prompts; add them to your texts: {said}")
-    return similarity_fn_name

@@ -1,23 +1,21 @@
-"""Task: the base of all uses of a model with its tokenizer. It reads both, and runs many texts in batches."""
+"""Task: the pipeline of all uses of a model with its tokenizer: texts become tokens, run in batches, give results."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import nullcontext
 from copy import copy
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch, Ids
-from npbert.data.tokenizer import Text, Tokenizer
-from npbert.data.tokenizer_files import Encoding
+from npbert.data.batch import Batch
+from npbert.data.tokenizer import Tokenizer
 from npbert.display import titled
 from npbert.inference.checkpoint_kind import check_holds
 from npbert.io.errors import InputError, InputWarning, Place, count_from
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError
-from npbert.io.messages import counted, is_quiet, listed, printable, warn
+from npbert.io.messages import counted, is_quiet, warn
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
@@ -27,6 +25,9 @@ MANY = 256
 """From this many texts on there is a progress bar on a terminal."""
 
 Self = TypeVar("Self", bound="Task")
+Result = TypeVar("Result")
+Compute = Callable[[Batch, Sequence[int]], Iterable[Any]]
+"""A function from a batch, and the indices of its encodings, to the result of each."""
 
 
 class Task:
@@ -34,17 +35,15 @@ class Task:
 
     max_length: the most tokens of a text. By default the tokenizer's `max_length`, as in training, or else the model's.
 
-    Raises: ValueError if the tokenizer has more tokens than the model, or for a max_length beyond the model's.
+    Raises: InputError for a max_length beyond the model's.
     """
 
     model_class: ClassVar[type[PreTrainedModel]]
     model: PreTrainedModel
+    share: tuple[int, int] = 0, 1
+    """The number of this process, and how many share the batches of `run`; `gather` returns the results of each."""
 
     def __init__(self, model: Any, tokenizer: Tokenizer, *, max_length: int | None = None) -> None:
-        if len(tokenizer) > model.config.vocab_size:
-            raise ValueError(
-                f"the tokenizer has {len(tokenizer)} tokens, wanted {model.config.vocab_size}, the model's vocab_size"
-            )
         longest = model.config.max_position_embeddings
         if max_length is None:
             max_length = min(tokenizer.max_length or longest, longest)
@@ -83,33 +82,46 @@ class Task:
 
     def __repr__(self) -> str:
         """Return a line for each part."""
-        parts = {name: str(getattr(self, name)).partition("\n")[0] for name in ("model", "tokenizer")}
-        settings = {name: value for name, value in vars(self).items() if isinstance(value, int | str)}
-        rows = [f"{name}: {fact}" for name, fact in {**parts, **settings}.items() if name[0] != "_"]
-        if self.model.config.id2label:
-            rows.append(f"labels: {listed(self.model.config.label_names, quote=printable)}")
-        return titled(type(self).__name__, *rows)
+        first_lines = [str(part).partition("\n")[0] for part in (self.model, self.tokenizer)]
+        return titled(type(self).__name__, *first_lines, f"max_length: {self.max_length}")
 
-    def tokenize(self, texts: Iterable[Text], path: str = "") -> list[Encoding]:
+    def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Any]:
         """Return the texts as tokens, cut to `max_length`. Warns of texts that were cut, with the file at `path`."""
-        encodings = self.tokenizer.encode(list(texts), max_length=self.max_length)
-        self._warn_of_cuts(encodings, path)
+        encodings = self._encode(list(texts))
+        cut = [number for number, encoding in enumerate(encodings, start=1) if encoding.overflowing]
+        if cut:
+            is_of_model = self.max_length == self.model.config.max_position_embeddings
+            limit = "the model takes" if is_of_model else "max_length allows"
+            are, were = ("is", "was") if len(cut) == 1 else ("are", "were")
+            says = f"{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the {self.max_length} tokens"
+            warn(InputWarning(f"{says} that {limit}, and {were} cut; the first is text {cut[0]}", where=Place(path)))
         return encodings
 
-    def token_ids(self, texts: Iterable[Text]) -> list[Ids]:
-        """Return only the Ids of many texts, which takes less memory than `tokenize`."""
-        found = self.tokenizer.encode_ids(list(texts), max_length=self.max_length)
-        self._warn_of_cuts(found, "")
-        return found
+    def _encode(self, texts: list[Any]) -> list[Any]:
+        return self.tokenizer.encode(texts, max_length=self.max_length)
+
+    def batch(self, encodings: Sequence[Any]) -> Batch:
+        """Return the batch of the encodings that the model reads."""
+        return self.tokenizer.batch(encodings)
+
+    def length(self, encoding: Any) -> int:
+        """Return the tokens of an encoding."""
+        return len(encoding.ids)
+
+    def outputs(self, batch: Batch) -> Any:
+        """Return the model's output for a batch. Raises: ValueError unless it is finite."""
+        output = self.model(batch)
+        check_finite(output)
+        return output
 
     def logits(self, encodings: Sequence[Any]) -> list[Array]:
         """Return an array for each encoding: its logits."""
-        return self.run(encodings, lambda batch, _: self.model(batch))
+        return self.run(encodings, lambda batch, _: self.outputs(batch))
 
     def run(
         self,
-        encodings: Sequence[Encoding | Ids],
-        compute: Callable[[Batch, Sequence[int]], Iterable[Any]],
+        encodings: Sequence[Any],
+        compute: Compute,
         *,
         batch_size: int | None = None,
         show_progress_bar: bool | None = None,
@@ -124,38 +136,53 @@ class Task:
         """
         if batch_size is not None:
             count_from(1).check("batch_size", batch_size)
-        results: list[Any] = [None] * len(encodings)
-        lengths = [len(encoding.ids) for encoding in encodings]
+        number, count = self.share
+        batches = list(batches_by_length(list(map(self.length, encodings)), batch_size=batch_size))[number::count]
+        found: dict[int, Any] = {}
         quiet = np.errstate(over="ignore", invalid="ignore")  # check_finite rejects the results
-        with _progress(len(encodings), show_progress_bar) as progress, quiet:
-            for numbers in batches_by_length(lengths, batch_size=batch_size):
-                batch = self.tokenizer.batch([encodings[number] for number in numbers])
-                for number, result in zip(numbers, compute(batch, numbers), strict=True):
-                    if isinstance(result, np.ndarray):
-                        check_finite(result)
-                    results[number] = result
-                if progress is not None:
-                    progress.update(len(numbers))
-        return results
+        with _progress(sum(map(len, batches)), show_progress_bar) as progress, quiet:
+            for numbers in batches:
+                batch = self.batch([encodings[number] for number in numbers])
+                found.update(zip(numbers, compute(batch, numbers), strict=True))
+                progress.update(len(numbers))
+        for of_one in self.gather(found):
+            found.update(of_one)
+        return [found[number] for number in range(len(encodings))]
 
-    def _warn_of_cuts(self, encodings: Sequence[Encoding | Ids], path: str) -> None:
-        cut = [number for number, encoding in enumerate(encodings, start=1) if encoding.overflowing]
-        if not cut:
-            return
-        is_of_model = self.max_length == self.model.config.max_position_embeddings
-        limit = "the model takes" if is_of_model else "max_length allows"
-        are, were = ("is", "was") if len(cut) == 1 else ("are", "were")
-        texts = f"{len(cut)} of {counted(len(encodings), 'text')}"
-        says = f"{texts} {are} longer than the {self.max_length} tokens that {limit}, and {were} cut"
-        warn(InputWarning(f"{says}; the first is text {cut[0]}", where=Place(path)))
+    def gather(self, value: Any) -> list[Any]:
+        """Return the value of each process that shares the batches."""
+        return [value]
 
 
-def check_finite(values: Array) -> None:
+class ForTexts(Task, Generic[Result]):
+    """Base class of a use that returns a result for a text, and for several texts a list of them."""
+
+    one: ClassVar[Any] = str
+    """The type of one text."""
+
+    @overload
+    def __call__(self, texts: str | tuple[str, str], **options: Any) -> Result: ...
+
+    @overload
+    def __call__(self, texts: Iterable[str | Sequence[str]], **options: Any) -> list[Result]: ...
+
+    def __call__(self, texts: Any, **options: Any) -> Any:
+        """Return the result of a text, or a list."""
+        if isinstance(texts, self.one):
+            return self.results([texts], **options)[0]
+        return self.results(list(texts), **options)
+
+    def results(self, texts: list[Any]) -> list[Result]:
+        """Return the result of each text."""
+        raise NotImplementedError
+
+
+def check_finite(values: Any) -> None:
     """Raise ValueError unless all numbers are finite: a label or word from other numbers would look normal."""
     if not np.isfinite(values).all():
         raise ValueError(
-            f"the model's output is not finite: its weights are too large for {values.dtype}, as in a damaged "
-            f"or wrongly converted checkpoint"
+            "the model's output is not finite: its weights are too large for "
+            f"{np.asarray(values).dtype}, as in a damaged or wrongly converted checkpoint"
         )
 
 
@@ -192,8 +219,8 @@ def batches_by_length(
 
 
 def _progress(total: int, wanted: bool | None) -> Any:
-    """Return a progress bar or a context that gives None."""
-    if wanted is False or (wanted is None and (total < MANY or is_quiet())):
-        return nullcontext()
-    tqdm = import_extra("tqdm", extra="hf").tqdm
-    return tqdm(total=total, unit="text", disable=False if wanted else None)  # None: only on a terminal
+    """Return a progress bar, perhaps a hidden one."""
+    is_hidden: bool | None = not wanted
+    if wanted is None and total >= MANY and not is_quiet():
+        is_hidden = None  # unless standard error is a terminal
+    return import_extra("tqdm", extra="hf").tqdm(total=total, unit="text", disable=is_hidden)

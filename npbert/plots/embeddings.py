@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.plots.drawing import BLUE, COLORS, label, new_panel, style
+from npbert.plots.drawing import COLORS, label, new_panel, style
 
 _MARKERS = "os^DvP"
 _MOST_NAMED = 80
@@ -30,40 +30,35 @@ def plot_embeddings(vectors: Any, labels: Sequence[object] | None = None) -> Any
     names = [] if labels is None else list(map(str, labels))
     figure, axes = new_panel(6.5, 5.2, "Vectors on the plane of their largest variance")
     kinds = list(dict.fromkeys(names))
-    if len(kinds) <= len(COLORS) and len(kinds) < len(names):
-        for kind, color, marker in zip(kinds, COLORS, _MARKERS, strict=False):
-            chosen = points[[name == kind for name in names]]
-            axes.scatter(*chosen.T, s=28, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}")
-        axes.legend()
-    else:
-        axes.scatter(*points.T, s=18, color=BLUE, alpha=0.75, linewidths=0)
+    are_words = len(kinds) > len(COLORS) or len(kinds) == len(names)
+    for kind, color, marker in zip([None] if are_words else kinds, COLORS, _MARKERS, strict=False):
+        chosen = points if are_words else points[[name == kind for name in names]]
+        axes.scatter(*chosen.T, s=24, color=color, marker=marker, alpha=0.75, linewidths=0, label=f" {label(kind)}")
     for axis, number, share in ((axes.xaxis, "first", shares[0]), (axes.yaxis, "second", shares[1])):
         axis.set_label_text(f"{number} principal component ({share:.0%} of the variance)")
     axes.set_aspect("equal", "datalim")
     axes.grid(alpha=0.3)
-    if names and axes.get_legend() is None and (unnamed := len(names) - _write_names(figure, axes, names, points)):
+    if not are_words:
+        axes.legend()
+    elif unnamed := len(names) - _write_names(figure, axes, names, points):
         axes.set_title(f"{unnamed} of the {len(names)} points are without a name (no room)", loc="left")
     return figure
 
 
 def _write_names(figure: Any, axes: Any, names: Sequence[str], points: Array) -> int:
-    """Write each name next to its point, unless it covers another name or point, and return the number of names left
-    out."""
+    """Write each name next to its point, unless it covers another name or point, and return the number of names
+    written."""
     if len(names) > _MOST_NAMED:
         return 0
     figure.draw_without_rendering()  # computes all places
     frame, dots = axes.get_window_extent(), axes.transData.transform(points)
     taken: list[Any] = []
-    for name, point, dot in zip(names, points, dots, strict=True):
-        others = dots[(dots != dot).any(axis=1)]
-        for side, above in ((4, 2), (-4, 2), (4, -9), (-4, -9)):
-            look = {"textcoords": "offset points", "ha": "left" if side > 0 else "right", "fontsize": 8}
-            text = axes.annotate(label(name), point, (side, above), **look)
-            box = text.get_window_extent()
-            is_inside = frame.contains(*box.min) and frame.contains(*box.max)
-            if is_inside and not box.count_contains(others) and not box.count_overlaps(taken):
-                taken.append(box)
-                break
+    for name, point in zip(names, points, strict=False):
+        text = axes.annotate(label(name), point, (4, 2), textcoords="offset points", fontsize=8)
+        box = text.get_window_extent()
+        if frame.contains(*box.max) and not box.count_contains(dots) and not box.count_overlaps(taken):
+            taken.append(box)
+        else:
             text.remove()
     return len(taken)
 

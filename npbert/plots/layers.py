@@ -94,14 +94,11 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
 def layer_numbers(run: drawing.Run, what: str) -> tuple[list[str], list[int], Any]:
     """Return the layers, the steps, and the numbers (layers, steps): a masked array of those with a logarithm.
 
-    Raises: as plot_layers; FileError for wrong rows.
+    Raises: as plot_layers.
     """
     rows = drawing.rows_of(run, LAYERS_FILE)
-    try:
-        names: list[str] = list(dict.fromkeys(name for row in rows for name in row[what]))
-        values = np.array([[row[what].get(name) for row in rows] for name in names], float)
-    except (TypeError, ValueError, LookupError, AttributeError) as error:
-        raise FileError(f"{LAYERS_FILE} has a row without {what} by layer") from error
+    names: list[str] = list(dict.fromkeys(name for row in rows for name in row[what]))
+    values = np.array([[row[what].get(name) for row in rows] for name in names], float)
     known = np.ma.masked_less_equal(np.ma.masked_invalid(values), 0)
     if known.count() == 0:
         raise FileError(f"{LAYERS_FILE} has no {what} above 0, wanted numbers to draw")

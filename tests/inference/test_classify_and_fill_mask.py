@@ -98,11 +98,6 @@ def test_a_task_is_saved_with_its_length_and_read_again(tmp_path):
     assert again(["the cat", "a dog ran"]) == classify(["the cat", "a dog ran"])
 
 
-def test_what_a_terminal_would_obey_is_written_out_of_labels(tmp_path):
-    folder = write_checkpoint(tmp_path, BertForSequenceClassification, id2label={0: "a\x1b[31m", 1: "b"})
-    assert "\x1b" not in repr(Classify.from_pretrained(folder))
-
-
 def test_texts_in_the_order_of_a_model_of_pairs(tmp_path):
     score, texts = classifier(tmp_path / "one", num_labels=1), ["a dog", "the cat sat", "a dog", "ran"]
     wanted = score([("a cat", text) for text in texts])

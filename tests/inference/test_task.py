@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from npbert import Answer, BertModel, Classify, Embed, FillMask, Tag, Tokenizer
 from npbert.inference import Task, batches_by_length
 from npbert.inference.task import MANY
-from npbert.io.extras import MissingExtraError
 from tests.inference.checkpoints import LONGEST, small_model, write_vocabulary
 
 COLUMNS = {
@@ -120,13 +119,6 @@ def test_weights_that_are_too_large_are_said(tokenizer, task_class, columns):
         task_class(model, tokenizer)(*columns)
 
 
-def test_a_vocabulary_that_does_not_fit(tokenizer):
-    """(One in the folder of a model, and folders that lack something: tests/cli/test_errors.py.)"""
-    with pytest.raises(ValueError, match="the tokenizer has 20 tokens, wanted 19, the model's vocab_size"):
-        Task(small_model(BertModel, vocab_size=19), tokenizer)
-    Task(small_model(BertModel, vocab_size=21), tokenizer)
-
-
 class Terminal(io.StringIO):
     """Standard error as a terminal."""
 
@@ -152,11 +144,3 @@ def test_a_progress_bar(task, monkeypatch, caplog, count, stream, options, level
         found = task.run(task.tokenize(["cat"] * count), lambda batch, numbers: numbers, **options)
     assert found == list(range(count))
     assert f"{count}/{count}" in sys.stderr.getvalue() if is_shown else sys.stderr.getvalue() == ""
-
-
-def test_a_progress_bar_needs_its_library(task, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    encodings = task.tokenize(["cat"] * MANY)
-    task.run(encodings[1:], lambda batch, numbers: numbers)
-    with pytest.raises(MissingExtraError, match="tqdm"):
-        task.run(encodings, lambda batch, numbers: numbers)

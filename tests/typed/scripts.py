@@ -48,7 +48,7 @@ def classify(texts: list[str | tuple[str, str]]) -> None:
     classify = npbert.Classify.from_pretrained("folder")
     assert_type(classify("a text"), Label | float)
     found = classify(texts)
-    assert_type(found, list[Label] | list[float])
+    assert_type(found, list[Label | float])
 
 
 def tag() -> None:

@@ -5,7 +5,7 @@ from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
-from npbert.training.tasks.task import FinetuneTask, JudgedExample, Labelled, labels_of
+from npbert.training.tasks.task import FinetuneTask, Labelled, labels_of
 from npbert.training.tasks.text import TextClassification, TextRegression, TextTask, class_weights
 from npbert.training.tasks.vectors import SentenceVectors
 
@@ -53,7 +53,6 @@ __all__ = [
     "TaskSettings",
     "FinetuneTask",
     "Labelled",
-    "JudgedExample",
     "labels_of",
     "task_named",
     "class_weights",

@@ -4,9 +4,6 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
-from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Text
 from npbert.data.tokenizer_files import Encoding
@@ -15,33 +12,26 @@ from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.predictions import OneOfMany
 from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import Column, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Read
+from npbert.training.tasks.task import FinetuneTask, Labelled, Labels, Read
 
 
 class GroupedTask(FinetuneTask):
-    """Base class: the model reads C sequences of an example, each by itself, and its logits have C rows."""
+    """Base class: the model reads C sequences of an example, each by itself. An encoding is a list of C."""
 
     def sequences_of(self, given: Any) -> Sequence[Text]:
         """Return the sequences of an example, each a text or a pair."""
         raise NotImplementedError
 
     def tokenize(self, texts: Iterable[Any], path: str = "") -> list[Any]:
-        """Return a list of encodings for each example."""
         groups = list(map(self.sequences_of, texts))
         encodings = iter(super().tokenize([text for group in groups for text in group], path))
         return [list(islice(encodings, len(group))) for group in groups]
 
     def batch(self, encodings: Sequence[list[Encoding]]) -> Batch:
-        return self.tokenizer.batch([encoding for group in encodings for encoding in group]).grouped(len(encodings[0]))
+        return super().batch([encoding for group in encodings for encoding in group]).grouped(len(encodings[0]))
 
-    def shared_logits(self, encodings: Sequence[list[Encoding]]) -> list[Array]:
-        """Return the logits of each example's sequences (C, …)."""
-        rows = iter(super().shared_logits([encoding for group in encodings for encoding in group]))
-        return [np.concatenate(list(islice(rows, len(group)))) for group in encodings]
-
-    def logits(self, encodings: Sequence[Encoding]) -> list[Array]:
-        """Return the logits of each sequence, as a group of its own (1, …)."""
-        return self.run(encodings, lambda batch, _: self.model(batch.grouped(1)))
+    def length(self, encoding: list[Encoding]) -> int:
+        return len(encoding) * max(len(sequence.ids) for sequence in encoding)
 
 
 class MultipleChoice(GroupedTask, OneOfMany):
@@ -73,8 +63,6 @@ class MultipleChoice(GroupedTask, OneOfMany):
         text, *choices = given
         return [(text, choice) for choice in choices]
 
-    def shown(self, given: Any) -> Any:
-        return given[0]
-
-    def named(self, examples: Examples, numbers: Array) -> list[str]:
-        return [example.given[1 + number] for example, number in zip(examples, numbers, strict=True)]
+    def text_and_classes(self, example: Labelled) -> tuple[Any, Sequence[str]]:
+        text, *choices = example.given
+        return text, choices

@@ -14,7 +14,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.training.progress import short
 
-MOST, _LONGEST, _LONGEST_LABEL, _LABELS = 30, 400, 60, 25
+MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS = 30, 400, 60, 25, 80
 
 
 def row_of(kind: str, wrong: Array, sureness: Array, columns: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,10 +29,10 @@ def row_of(kind: str, wrong: Array, sureness: Array, columns: Mapping[str, Any])
 
 
 def in_brief(value: Any) -> Any:
-    """Return long texts without their middle, and numbers with four digits."""
+    """Return long texts without their middle, the first words of long sentences, and numbers with four digits."""
     if isinstance(value, str):
         return _cut(value, _LONGEST)
-    return list(map(in_brief, value)) if isinstance(value, list | tuple) else short(value)
+    return list(map(in_brief, value[:_WORDS])) if isinstance(value, list | tuple) else short(value)
 
 
 def _cut(text: str, longest: int) -> str:

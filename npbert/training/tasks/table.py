@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from npbert.data.tables import read_table
-from npbert.io.errors import InputWarning, Place, Sentence, Setting, Wanted
+from npbert.io.errors import Place, Sentence, Setting, Wanted
 from npbert.io.files import FileError
-from npbert.io.messages import MOST_NAMES, listed, warn
+from npbert.io.messages import listed
 from npbert.training.tasks.settings import TaskSettings
 
-_USUAL_NAMES = {"label", "labels", "gold_label", "class", "category", "target", "score", "quality", "is_duplicate"}
 _TOO_MANY = 100
 
 
@@ -71,27 +70,21 @@ def read_rows(path: str, settings: TaskSettings, *columns: Column) -> list[tuple
 
 
 def _check_first_label(labels: Sequence[str], place: Place, hint: Sentence) -> None:
-    """Raise FileError if the first label is of another kind than all others: not a number and only in the first row,
-    while others are numbers or occur more than once, or it is a usual name of such columns."""
+    """Raise FileError if the first label is not a number and occurs only in the first row, while others occur more than
+    once."""
     first, *others = labels
-    if others and first not in others and not is_number(first):
-        are_repeated = len(set(others)) < len(others)
-        if are_repeated or all(map(is_number, others)) or first.lower() in _USUAL_NAMES:
-            raise FileError(f"no other row has the label {first!r}", where=place, hint=hint)
+    if first not in others and not is_number(first) and len(set(others)) < len(others):
+        raise FileError(f"no other row has the label {first!r}", where=place, hint=hint)
 
 
 def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:
     """Return each name once, in alphabetical order, or if all are whole numbers, by size.
 
-    Warns of many that are measurements. Raises: FileError for more than a hundred, nearly all different.
+    Raises: FileError for more than a hundred, nearly all different.
     """
-    labels, where = set(names), Place(path)
-    if len(labels) > MOST_NAMES and all(map(is_number, labels)) and any("." in label for label in labels):
-        hint = Setting("task", ("regression",)), " predicts them as numbers"
-        warn(InputWarning(f"the {len(labels)} labels are numbers", where=where, hint=hint))
-    are_whole = all(re.fullmatch(r"-?[0-9]+", name) for name in labels)
-    known = tuple(sorted(labels, key=int if are_whole else None))
+    are_whole = all(re.fullmatch(r"-?[0-9]+", name) for name in names)
+    known = tuple(sorted(set(names), key=int if are_whole else None))
     if len(known) > _TOO_MANY and 2 * len(known) > len(names):
         says = f"{len(known):,} different labels for {len(names):,} examples are too many: {listed(known)}"
-        raise FileError(says, where=where, hint=(Setting("label"), " names the column of the labels"))
+        raise FileError(says, where=Place(path), hint=(Setting("label"), " names the column of the labels"))
     return known

@@ -8,12 +8,11 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data.batch import pad_rows
-from npbert.data.conll import TaggedSentence, column_number, read_conll
+from npbert.data.conll import column_number, read_conll
 from npbert.inference import Tag, find_entities, first_tokens
 from npbert.io.errors import Setting
 from npbert.io.files import FileError
 from npbert.io.messages import listed
-from npbert.layers import SoftmaxCrossEntropy
 from npbert.training.span_metrics import entity_scores
 from npbert.training.tasks.report_rows import confusion, row_of
 from npbert.training.tasks.settings import TaskSettings
@@ -21,8 +20,6 @@ from npbert.training.tasks.table import find_labels, known_label
 from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Row, Scores
 
 OUTSIDE = "O"
-_WORDS = 80
-"""The most words of a sentence in a report."""
 
 Tags = list[list[str]]
 """The tags of each sentence."""
@@ -45,31 +42,26 @@ class Tagging(FinetuneTask, Tag):
         words, last = column_number("text", settings.text), column_number("label", settings.label or "-1")
         sentences = read_conll(path, word_column=words, tag_column=last)
         always = [OUTSIDE] if cls.has_entities else []
-        known = tuple(labels or find_labels([*always, *(tag for each in sentences for tag in each.tags)], path))
+        known = labels or find_labels(always + _flat([each.tags for each in sentences]), path)
         rows = []
-        for each in sentences:
-            cls._check_tags(each, known)
-            rows.append(Labelled(each.words, list(map(known.index, each.tags))))
+        for words_, tags, place in sentences:
+            try:
+                find_entities(tags if cls.has_entities else ())
+            except ValueError as error:
+                hint = "for tags of another kind, give ", Setting("task", ("pos",))
+                raise FileError(str(error), where=f"{place} on", hint=hint) from error
+            unknown = sorted(set(tags).difference(known))
+            if unknown:
+                raise FileError(f"the label is {listed(unknown)}", wanted=known_label(known).words, where=f"{place} on")
+            rows.append(Labelled(words_, list(map(known.index, tags))))
         return rows, known
-
-    @classmethod
-    def _check_tags(cls, sentence: TaggedSentence, known: tuple[str, ...]) -> None:
-        place = f"{sentence.place} on"
-        try:
-            find_entities(sentence.tags if cls.has_entities else ())
-        except ValueError as error:
-            hint = "for tags of another kind, give ", Setting("task", ("pos",))
-            raise FileError(str(error), where=place, hint=hint) from error
-        unknown = sorted(set(sentence.tags).difference(known))
-        if unknown:
-            raise FileError(f"the label is {listed(unknown)}", wanted=known_label(known).words, where=place)
 
     def targets(self, examples: Examples) -> Array:
         rows = []
-        for encoding, _, tags, *_ in examples:
-            row = [IGNORED] * len(encoding.ids)
-            for token, word in first_tokens(encoding):
-                row[token] = tags[word]
+        for example in examples:
+            row = [IGNORED] * len(example.encoding.ids)
+            for token, word in first_tokens(example.encoding):
+                row[token] = example.target[word]
             rows.append(row)
         return pad_rows(rows, IGNORED)
 
@@ -77,35 +69,27 @@ class Tagging(FinetuneTask, Tag):
         """Return the metrics of the tags; the loss is over the words that a model reads."""
         predicted, gold = self._tags(logits, examples)
         right = [ours == theirs for ours, theirs in zip(_flat(predicted), _flat(gold), strict=True)]
-        scores = {"accuracy": float(np.mean(right))}
-        if self.has_entities:
-            scores = {**entity_scores(predicted, gold)._asdict(), **scores}
+        scores = entity_scores(predicted, gold)._asdict() if self.has_entities else {}
         targets = self.targets(examples)
-        loss = SoftmaxCrossEntropy()(np.concatenate(logits), targets[targets != IGNORED])
-        return {**scores, "loss": float(loss)}
+        loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
+        return {**scores, "accuracy": float(np.mean(right)), "loss": loss}
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         predicted, gold = self._tags(logits, examples)
         wrong = [ours != theirs for ours, theirs in zip(predicted, gold, strict=True)]
-        columns = {
-            "words": [example.given[:_WORDS] for example in examples],
-            "true": [tags[:_WORDS] for tags in gold],
-            "predicted": [tags[:_WORDS] for tags in predicted],
-        }
+        columns = {"words": [example.given for example in examples], "true": gold, "predicted": predicted}
         row = row_of("tags", np.array(wrong), np.array([-len(tags) for tags in gold]), columns)
-        names = list(dict.fromkeys((*self.labels, OUTSIDE)))
-        return {**row, **confusion(_flat(gold), _flat(predicted), names)}
+        return {**row, **confusion(_flat(gold), _flat(predicted), [*self.labels, OUTSIDE])}
 
     def _tags(self, logits: Logits, examples: Examples) -> tuple[Tags, Tags]:
         """Return the most probable tag of each word, O for words cut off, and the right tags."""
-        predicted, gold = [], []
-        for (encoding, _, target, *_), scores in zip(examples, logits, strict=True):
-            tags = [OUTSIDE] * len(target)
-            for (_, word), row in zip(first_tokens(encoding), scores, strict=True):
-                tags[word] = self.labels[int(row.argmax())]
+        predicted = []
+        for example, scores in zip(examples, logits, strict=True):
+            tags = [OUTSIDE] * len(example.target)
+            for (_, word), best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
+                tags[word] = self.labels[best]
             predicted.append(tags)
-            gold.append([self.labels[number] for number in target])
-        return predicted, gold
+        return predicted, [[self.labels[number] for number in example.target] for example in examples]
 
 
 class PartOfSpeech(Tagging):

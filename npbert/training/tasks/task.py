@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.data.tokenizer import Tokenizer
-from npbert.inference import Task, batches_by_length
+from npbert.inference import Task
 from npbert.io.errors import InputError
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
@@ -21,23 +20,15 @@ from npbert.training.tasks.settings import TaskSettings
 
 class Labelled(NamedTuple):
     """A row of a labelled file: the given value, for example a text; the target, the right answer; and its weight in
-    the loss."""
+    the loss. An example is a row with its encoding, the model's input."""
 
     given: Any
     target: Any
     weight: float = 1.0
+    encoding: Any = None
 
 
-class JudgedExample(NamedTuple):
-    """A row as tokens: the model's input, the given value, the target, and its weight in the loss."""
-
-    encoding: Any
-    given: Any
-    target: Any
-    weight: float = 1.0
-
-
-Examples = Sequence[JudgedExample]
+Examples = Sequence[Labelled]
 Logits = Sequence[Array]
 Scores = dict[str, float]
 """The metrics of a model, by name."""
@@ -48,11 +39,11 @@ Labels = Sequence[str] | None
 Read = tuple[list[Any], Labels]
 """The rows of a file, and its labels."""
 
-_OWN_SETTINGS = {
-    "classification": ("positive", "sample_weight", "class_weight"),
-    "the task vectors": ("negatives", "prompts", "pooling", "loss"),
+_OWNERS = {
+    **dict.fromkeys(("positive", "sample_weight", "class_weight"), "classification"),
+    **dict.fromkeys(("negatives", "prompts", "pooling", "loss"), "the task vectors"),
 }
-"""The settings that only some tasks have, by the owner in an error."""
+"""The settings that only some tasks have, with their owner in an error."""
 
 
 class FinetuneTask(Task):
@@ -61,7 +52,7 @@ class FinetuneTask(Task):
     `rows, labels = read(path, settings)` comes first, as the labels set the size of the model's head; with the model,
     `examples = task.prepare(rows)`. `collate` makes batches from the examples, and `evaluate` gives their metrics.
 
-    communicator: the processes that share the examples of an evaluation; all get the same numbers. Raises: ValueError
+    communicator: the processes that share the examples of an evaluation; all get the same numbers. Raises: InputError
     as Task.
     """
 
@@ -83,7 +74,12 @@ class FinetuneTask(Task):
         communicator: Communicator = ALONE,
     ) -> None:
         self.settings, self.communicator = settings or TaskSettings(), communicator
+        self.share = communicator.rank, communicator.size
         super().__init__(model, tokenizer, max_length=settings.max_length if settings else None)
+
+    def gather(self, value: Any) -> list[Any]:
+        """Return the value of each process."""
+        return self.communicator.gather(value)
 
     @classmethod
     def for_settings(cls, settings: TaskSettings) -> type[FinetuneTask]:
@@ -93,11 +89,10 @@ class FinetuneTask(Task):
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
         """Raise InputError for settings of other tasks, before any file is read."""
-        for owner, names in _OWN_SETTINGS.items():
-            for name in names if owner != cls.owns else ():
-                given = getattr(settings, name, "")  # an evaluation has no class_weight
-                if given:
-                    raise InputError(what=name, got=given, wanted=f"none, as only {owner} has it")
+        for name, owner in _OWNERS.items():
+            given = getattr(settings, name, "")  # an evaluation has no class_weight
+            if given and owner != cls.owns:
+                raise InputError(what=name, got=given, wanted=f"none, as only {owner} has it")
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
@@ -115,10 +110,10 @@ class FinetuneTask(Task):
         """Return the names of the labels, or their numbers if the model's configuration has no names."""
         return labels_of(self.model.config)
 
-    def prepare(self, rows: Sequence[Any], path: str = "") -> list[JudgedExample]:
-        """Return the rows as tokens. path: of the file, for a warning about cut texts."""
+    def prepare(self, rows: Sequence[Any], path: str = "") -> list[Labelled]:
+        """Return the rows with their tokens. path: of the file, for a warning about cut texts."""
         encodings = self.tokenize([row.given for row in rows], path)
-        return [JudgedExample(encoding, *row) for encoding, row in zip(encodings, rows, strict=True)]
+        return [row._replace(encoding=encoding) for row, encoding in zip(rows, encodings, strict=True)]
 
     def collate(self, examples: Examples) -> Batch:
         """Return a batch of the examples, with their targets."""
@@ -126,30 +121,18 @@ class FinetuneTask(Task):
         batch.labels = self.targets(examples)
         return batch
 
-    def batch(self, encodings: Sequence[Any]) -> Batch:
-        """Return the batch of the encodings that the model reads."""
-        return self.tokenizer.batch(encodings)
-
     def targets(self, examples: Examples) -> Array:
         """Return the targets of the examples, as labels of a batch."""
         return np.array([example.target for example in examples])
 
     def predict(self, examples: Examples) -> Any:
         """Return the logits of each example, for `judge` and `report_row`."""
-        return self.shared_logits([example.encoding for example in examples])
+        return self.logits([example.encoding for example in examples])
 
-    def shared_logits(self, encodings: Sequence[Any]) -> list[Array]:
-        """Return the logits of each encoding. Each process computes some of the batches of `logits`, unchanged, as
-        another batch may change the last bits."""
-        rank, size = self.communicator.rank, self.communicator.size
-        if size == 1:
-            return self.logits(encodings)
-        found: dict[int, Array] = {}
-        for batch in list(batches_by_length([len(encoding.ids) for encoding in encodings]))[rank::size]:
-            numbers = batch[::-1]  # `logits` turns it round again
-            found.update(zip(numbers, self.logits([encodings[number] for number in numbers]), strict=True))
-        everything = ChainMap(*self.communicator.gather(found))
-        return [everything[number] for number in range(len(encodings))]
+    def loss(self, logits: Array, targets: Array) -> float:
+        """Return the loss of training, without dropout."""
+        model: Any = self.model  # a TaskModel
+        return float(model.loss_function(logits, targets))
 
     def judge(self, logits: Any, examples: Examples) -> Scores:
         """Return the metrics of the paper's tables for the results of `predict`."""

@@ -11,7 +11,6 @@ from npbert.data.batch import Batch
 from npbert.inference import Classify
 from npbert.io.errors import InputError, Wanted
 from npbert.io.messages import listed
-from npbert.layers import MeanSquaredError
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.predictions import OneNumber, OneOfMany
 from npbert.training.tasks.settings import TaskSettings
@@ -23,15 +22,15 @@ class TextTask(FinetuneTask, Classify):
     """A text, or a pair of texts, with a target."""
 
     @staticmethod
-    def columns(
-        path: str, settings: TaskSettings, label: Wanted, weight: str = ""
-    ) -> tuple[list[str], list[Any], list[float]]:
-        """Return the labels of a file, its texts or pairs, and their weights."""
+    def rows(path: str, settings: TaskSettings, label: Wanted, weight: str = "") -> list[Labelled]:
+        """Return the rows of a file, each with its label as a text. weight: the column of the weights, if any."""
         columns = [Column("label", settings.label or "1", label), Column("text", settings.text)]
         columns += [Column("text_pair", settings.text_pair), Column("sample_weight", weight, WEIGHT)]
-        rows = read_rows(path, settings, *columns)
-        texts = [row[1:3] if settings.text_pair else row[1] for row in rows]
-        return [row[0] for row in rows], texts, [float(row[-1]) if weight else 1.0 for row in rows]
+        rows = []
+        for row in read_rows(path, settings, *columns):
+            given = row[1:3] if settings.text_pair else row[1]
+            rows.append(Labelled(given, row[0], float(row[-1]) if weight else 1.0))
+        return rows
 
 
 class TextClassification(OneOfMany, TextTask):
@@ -48,11 +47,11 @@ class TextClassification(OneOfMany, TextTask):
         no label is the chosen positive one.
         """
         wanted, weight = (known_label(labels), "") if labels else (LABEL, settings.sample_weight)
-        names, texts, weights = cls.columns(path, settings, wanted, weight)
-        known = tuple(labels or find_labels(names, path))
+        rows = cls.rows(path, settings, wanted, weight)
+        known = labels or find_labels([row.target for row in rows], path)
         if settings.positive not in ("", *known):
             raise InputError(what="positive", got=settings.positive, wanted=f"one of the labels: {listed(known)}")
-        return list(map(Labelled, texts, map(known.index, names), weights)), known
+        return [row._replace(target=known.index(row.target)) for row in rows], known
 
     @property
     def positive(self) -> str:
@@ -104,14 +103,13 @@ class TextRegression(OneNumber, TextTask):
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
-        numbers, texts, _ = cls.columns(path, settings, NUMBER)
-        return list(map(Labelled, texts, map(float, numbers))), None
+        return [row._replace(target=float(row.target)) for row in cls.rows(path, settings, NUMBER)], None
 
     def decode(self, logits: Array) -> Array:
         return logits[:, 0].astype(float)
 
     def loss(self, logits: Array, targets: Array) -> float:
-        return MeanSquaredError()(self.decode(logits), targets)
+        return super().loss(self.decode(logits), targets)
 
     def baselines(self, examples: Examples) -> Scores:
         return {"loss": float(np.var(self.targets(examples)))}

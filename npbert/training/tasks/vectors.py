@@ -54,8 +54,6 @@ class SentenceVectors(GroupedTask):
         compares = not settings.negatives and settings.loss != "cosine"
         wrong = {
             "at most 2: for the first text, and for the others": ("prompts", len(settings.prompts) > 2),
-            "none with a score": ("negatives", settings.label and settings.negatives),
-            "one column for triplets": ("negatives", settings.loss == "triplet" and len(settings.negatives) != 1),
             "at least 2: the loss compares the pairs of a batch": ("batch_size", compares and settings.batch_size < 2),
         }
         for wanted, (what, is_wrong) in wrong.items():
@@ -75,12 +73,10 @@ class SentenceVectors(GroupedTask):
     @classmethod
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
         """Return the pooling, from the folder if it has one, and the loss."""
-        settings, stored = options["settings"], read_sentence_settings(model_folder(folder))
-        if stored:
-            stored.check_complete(is_chosen=bool(settings.pooling))
-        pooling = settings.pooling or (stored.pooling if stored else None) or "mean"
-        loss = LOSSES[settings.loss or cls.losses[0]]()
-        return {"pooling": pooling, "normalize": bool(stored and stored.normalize), "loss_function": loss}
+        settings = options["settings"]
+        _, stored = read_sentence_settings(model_folder(folder), is_chosen=bool(settings.pooling))
+        pooling, normalize = settings.pooling or stored.get("pooling", "mean"), stored.get("normalize", False)
+        return {"pooling": pooling, "normalize": normalize, "loss_function": LOSSES[settings.loss or cls.losses[0]]()}
 
     def sequences_of(self, given: Sequence[str]) -> list[str]:
         first, others = (*self.settings.prompts, "", "")[:2]
@@ -97,7 +93,7 @@ class SentenceVectors(GroupedTask):
         size, total = self.settings.batch_size, 0.0
         for start in range(0, len(targets), size):
             batch = slice(start, start + size)
-            total += len(targets[batch]) * float(self.model.loss_function(logits[batch], targets[batch]))
+            total += len(targets[batch]) * super().loss(logits[batch], targets[batch])
         return total / len(targets)
 
     def known_before(self, examples: Examples) -> Scores:

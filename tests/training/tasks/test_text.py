@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from npbert import MeanSquaredError
 from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
 from tests.training.tasks.tiny import words_of
 
@@ -59,6 +60,7 @@ NY, NYA = np.eye(2), np.eye(3)  # by the number of the label: n, y; and a, n, y
 def test_metrics(read, kind, labels, positive, logits, wanted):
     content = "".join(f"a\t{label}\n" for label in labels)
     task, examples = read(kind, content, positive=positive)
+    task.model.loss_function = MeanSquaredError() if kind is TextRegression else task.model.loss_function
     metrics = task.judge(np.array(logits, float), examples)
     del metrics["loss"]
     assert metrics == pytest.approx(wanted)
@@ -83,9 +85,9 @@ def test_every_choice_comes_with_its_text_and_the_highest_score_counts(read, tok
     assert batch.labels.tolist() == [2, 0, 1] and batch.input_ids.shape == (3, 3, 8)
     assert batch.token_type_ids[0, 2].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
-    def answer(given):  # of one choice after the other
-        words = [" ".join(each) for each in words_of(tokenizer, given, 0)]
-        return np.array([[float("[SEP] d" in text or "rome" in text)] for text in words])
+    def answer(given):
+        choices = [[" ".join(words) for words in words_of(tokenizer, given, choice)] for choice in range(3)]
+        return np.array([[float("[SEP] d" in text or "rome" in text) for text in texts] for texts in choices]).T
 
     task.model.answer = answer
     first, *_ = examples

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from npbert import BertConfig
+from npbert import BertConfig, SoftmaxCrossEntropy
 from tests.small_tokenizer import small_tokenizer
 
 WORDS = "ann bob sings plays play ##ing ##s well not in rome bad good a b c d e f . ?"
@@ -40,7 +40,7 @@ class Planted:
         self.config = SimpleNamespace(
             vocab_size=len(tokenizer), max_position_embeddings=512, num_labels=2, id2label=labels, label_names=labels
         )
-        self.answer = answer
+        self.answer, self.loss_function = answer, SoftmaxCrossEntropy()
 
     def __call__(self, batch):
         return self.answer(batch)

@@ -24,6 +24,7 @@ from npbert.gradcheck.explain.trace import Event, Trace, watched
 from npbert.gradcheck.explain.trial import (
     Oracle,
     Trial,
+    first_wrong,
     has_failed,
     quiet,
     wrong_in,
@@ -101,7 +102,7 @@ class Mending:
         expression, wanted the right one. Each has the line of `wrong` with the first numbers that the edit explains."""
         trial, found = self.trial, []
         with quiet():
-            k = next((k for k, look in enumerate(self._first) if look.wrong), 0) % (len(self._first) - 1)
+            k = first_wrong(self._first)
             for step in self.steps:
                 looks = trial.look(trial.compiled(step.before), k).arrays
                 outputs, calls = [looks[name][1] for name in step.outputs if name in looks], trial.calls

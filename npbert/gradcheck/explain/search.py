@@ -15,7 +15,7 @@ from npbert.gradcheck.explain.grammar import rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Trace, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, has_failed, wrong_in
+from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
@@ -41,7 +41,7 @@ class Search:
         self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None, made: Collection[str]
     ) -> None:
         self.code, self.trial, self.now, self.made = code, trial, now, made
-        self.first = next(k for k, outlook in enumerate(now) if outlook.wrong) % (len(now) - 1)
+        self.first = first_wrong(now)
         self.right = runs(self.first) if runs else None
         self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
         self.places = [place for place in everything if not place.is_target]
@@ -86,7 +86,9 @@ class Search:
             for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):
                 extra = more - _AGAIN * (kind in self.made)
                 if kind:
-                    waiting.append(((KINDS[kind].cost + extra,), self._anew(place, extra, kind), place))
+                    waiting.append(
+                        ((KINDS[kind].cost + extra, len(text_of(place.expr))), self._anew(place, extra, kind), place)
+                    )
         return deque(sorted(waiting, key=itemgetter(0)))
 
     def _anew(self, place: CodePlace, more: float, kind: str) -> Iterator[Edit]:
@@ -133,10 +135,10 @@ class Search:
     def suspect(self) -> CodePlace | None:
         """Return the first place whose numbers are in no right run: wrong outputs come from it, and no right ones. If
         all wrong outputs are 0, the first place with such an array."""
-        wrong = [self.now[self.first].arrays.get(name) for name in self.now[self.first].wrong]
-        if all(pair and not pair[0].any() for pair in wrong):
-            shapes = {pair[0].shape for pair in wrong if pair}
-            return next((each for each in self.places if each.is_whole and _is_zero(each.value, shapes)), None)
+        now = self.now[self.first]
+        if all(name in now.arrays and not now.arrays[name][0].any() for name in now.wrong):
+            zeros = (each for each in self.places if each.is_whole and each.is_float and not np.any(each.value))
+            return next(zeros, None)
         for place in self._unknown:
             is_known = self.right and all(map(self.right.has, telling(place.value)))  # under another name
             if not is_known and any(each.statement is place.statement for each in self._blamed):
@@ -168,10 +170,6 @@ def _is_progress(before: list[Outlook], after: list[Outlook]) -> bool:
     is_mended = has_failed(before) or wrong_in(before) - wrong_in(after)
     is_spoiled = has_failed(after) or any(then.wrong & now.right for now, then in zip(before, after, strict=True))
     return bool(is_mended) and not is_spoiled and any(then.right for then in after)
-
-
-def _is_zero(value: Any, shapes: Collection[tuple[int, ...]]) -> bool:
-    return isinstance(value, np.ndarray) and value.shape in shapes and not value.any()
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:

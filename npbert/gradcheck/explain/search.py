@@ -85,10 +85,9 @@ class Search:
                 more -= _UNKNOWN
             for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):
                 extra = more - _AGAIN * (kind in self.made)
-                if kind:
-                    waiting.append(
-                        ((KINDS[kind].cost + extra, len(text_of(place.expr))), self._anew(place, extra, kind), place)
-                    )
+                if kind:  # simple lines first
+                    rank = KINDS[kind].cost + extra, not place.is_whole, len(text_of(place.expr))
+                    waiting.append((rank, self._anew(place, extra, kind), place))
         return deque(sorted(waiting, key=itemgetter(0)))
 
     def _anew(self, place: CodePlace, more: float, kind: str) -> Iterator[Edit]:

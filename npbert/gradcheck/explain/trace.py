@@ -1,7 +1,8 @@
 """Trace: the last of the author's numbers that agree with a right run, and the first that differ.
 
-A value is recognised in any order of axes, any sign, and before broadcasting. So a statement may be known as right even if it looks unlike the right code. An unknown value may still be right, as a sum
-where the right code takes a mean; the message allows for it.
+A value is recognised in any order of axes, any sign, and before broadcasting. So a statement may be known as right even
+if it looks unlike the right code. An unknown value may still be right, as a sum where the right code takes a mean; the
+message allows for it.
 """
 
 from __future__ import annotations

@@ -240,7 +240,7 @@ def test_what_is_not_overwritten_or_cannot_be_saved(folder, tmp_path):
     (other / "vocab.txt").unlink()
     before = {path: path.read_bytes() for path in other.iterdir()}
     with pytest.raises(
-        FileExistsError, match=f"^{other} already has another model; to replace it, give overwrite=True$"
+        FileExistsError, match=f"^{other} already has a model; to replace it, give overwrite=True$"
     ):
         embed.save_pretrained(other)
     assert all(path.read_bytes() == content for path, content in before.items())

@@ -16,13 +16,14 @@ from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Function, Rng
 from npbert.gradcheck.layer_of import as_layer
-from npbert.gradcheck.places import Grads
+from npbert.gradcheck.paths import Grads
 from npbert.gradcheck.report import (
     EXACT,
     NOT_PROVED,
     ROUGHLY,
     ROUNDING,
     TOLERANCES,
+    Comparison,
     GradientError,
     Gradients,
     Proof,
@@ -148,25 +149,23 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
     if proof:
         along = function.compared_along(analytic, tolerances, 2, 1, must_flow=False, rounding=proof.rounding)
         if along.believed or not along.worst:
-            worst = {method: along.worst[method] for method in along.believed}
-            return replace(along, sizes=sizes, wrong=dict.fromkeys(sizes, 0), worst=worst, proof=proof)
-    right = function.exact() if proof.wrong or proof.dropped else {}
-    if right:
-        tolerance = _NEGLIGIBLE if proof.dropped else ROUNDING
-        report = Report.on(analytic).joined(compared(EXACT, analytic, right, tolerance))
-        if not proof.wrong:
-            return replace(report, proof=proof)
-        wrong = {array.name: array.count for array in proof.wrong}  # however small, without the rounding of others
-        largest = max(proof.wrong, key=lambda array: array.relative_error)
-        worst = report.worst if report.worst[EXACT].count else {EXACT: largest}
-        return replace(report, wrong=dict.fromkeys(sizes, 0) | wrong, worst=worst, proof=proof)
-    report, accepted = Report.on(analytic), {**ROUGHLY, **TOLERANCES, **tolerances}
+            return Report(sizes, [along.worst[method] for method in along.believed], proof)
+    if right := function.exact() if proof.wrong or proof.dropped else {}:
+        found = compared(EXACT, analytic, right, _NEGLIGIBLE if proof.dropped else ROUNDING)
+        if proof.wrong and not any(array.count for array in found):
+            found = list(proof.wrong)
+        elif proof.wrong:  # however small, without the rounding of others
+            counts = {array.name: array.count for array in proof.wrong}
+            found = [replace(array, count=counts.get(array.name, 0)) for array in found]
+        return Report(sizes, found, proof)
+    found, accepted = list[Comparison](), {**ROUGHLY, **TOLERANCES, **tolerances}
     for method, gradients, doubts in function.estimated(analytic, tolerances):
-        report = report.joined(compared(method, analytic, gradients, accepted[method], doubts=doubts))
+        found += compared(method, analytic, gradients, accepted[method], doubts=doubts)
+    report = Report(sizes, found, proof)
     if proof and not report.ok:
         reason = "the equality holds, but finite differences of your floats contradict it"
-        proof = replace(proof, verdict=NOT_PROVED, reason=reason)
-    return replace(report, proof=proof)
+        return replace(report, proof=replace(proof, verdict=NOT_PROVED, reason=reason))
+    return report
 
 
 def check_directions(

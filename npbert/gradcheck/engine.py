@@ -16,7 +16,7 @@ import numpy as np
 
 from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.inputs import Function, asked
-from npbert.gradcheck.places import is_number, members
+from npbert.gradcheck.paths import is_number, members
 from npbert.gradcheck.restoring import attributes_of, is_of_library, reset_class
 from npbert.gradcheck.stateful import is_stateful
 
@@ -41,15 +41,11 @@ def values_in(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         seen.add(id(thing))
         if is_value(thing):
             yield path, thing
+        elif isinstance(thing, FunctionType):
+            variables = inspect.getclosurevars(thing)
+            waiting[:0] = [*variables.nonlocals.items(), *variables.globals.items()]
         else:
-            waiting[:0] = _held(path, thing)
-
-
-def _held(path: str, thing: Any) -> list[tuple[str, Any]]:
-    if isinstance(thing, FunctionType):
-        variables = inspect.getclosurevars(thing)
-        return [*variables.nonlocals.items(), *variables.globals.items()]
-    return members(path, thing)
+            waiting[:0] = members(path, thing)
 
 
 class EngineForm(Form):
@@ -60,16 +56,14 @@ class EngineForm(Form):
 
     def __init__(self, f: Function, names: Sequence[str], given: Sequence[Any]) -> None:
         self._f, self._arguments = f, list(given)
-        inputs = [each for name, one in zip(names, given, strict=True) for each in values_in(one, name)]
+        inputs = [found for name, one in zip(names, given, strict=True) for found in values_in(one, name)]
         known = {id(value) for _, value in inputs}
-        found = inputs + [each for each in values_in(f) if id(each[1]) not in known]
+        found = inputs + [(path, value) for path, value in values_in(f) if id(value) not in known]
         self._values = [value for _, value in found]
-        self._start = [attributes_of(value) for value in self._values]
-        kinds = {type(value) for value in self._values}
-        self._classes = [(kind, dict(vars(kind))) for kind in kinds]
-        super().__init__([name for name, _ in found], self._ran, self._undo)
-        self.moved = list(range(len(found)))
-        self.given = len(inputs)
+        self._start = list(map(attributes_of, self._values))
+        self._classes = [(kind, dict(vars(kind))) for kind in set(map(type, self._values))]
+        super().__init__([path for path, _ in found], self._run, self._undo)
+        self.moved, self.given = list(range(len(found))), len(inputs)
 
     @property
     def values(self) -> list[Any]:
@@ -90,10 +84,11 @@ class EngineForm(Form):
         if asked(y.backward, required=True):
             return False
         y.backward()
-        return any(is_value(_gradient(value)) for value in self._values)
+        return any(map(is_value, map(_gradient, self._values)))
 
     def _computed(self, inputs: Sequence[Any]) -> Any:
-        """Return the results of f for these numbers, with gradients of 0. A tried edit may have changed the class."""
+        """Return the result of f for these numbers, with gradients of 0. A tried edit may have changed the class."""
+        np.random.seed(0)
         for kind, before in self._classes:
             reset_class(kind, before)
         for value, start, data in zip(self._values, self._start, inputs, strict=True):
@@ -104,22 +99,23 @@ class EngineForm(Form):
             raise TypeError(f"forward returns {type(y).__name__}, wanted one value of the engine, such as a loss")
         return y
 
-    def _ran(self, inputs: list[Any]) -> tuple[Any, Any]:
+    def _run(self, inputs: list[Any]) -> tuple[Any, Any]:
         return _data(self._computed(inputs)), inputs
 
     def _undo(self, dy: Any, inputs: list[Any]) -> Any:
         takes_values = self._takes_values
-        np.random.seed(0)
-        y = self._computed(inputs)
+        y, times = self._computed(inputs), 1.0
         if not asked(y.backward):  # it starts from a gradient of 1
-            (y * dy if np.ndim(dy) else y).backward()
-            return tuple(gradient if np.ndim(dy) else dy * gradient for gradient in map(_gradient, self._values))
-        if takes_values:
+            y, times = (y * dy, 1.0) if np.ndim(dy) else (y, dy)
+            y.backward()
+        elif takes_values:
             given = copy.copy(self._values[0])
             _reset(given, {**self._start[0], _name_of_data(self._start[0]): dy})
-        y.backward(given if takes_values else dy)
+            y.backward(given)
+        else:
+            y.backward(dy)
         found = map(_gradient, self._values)
-        return tuple(_data(gradient) if is_value(gradient) else gradient for gradient in found)
+        return tuple(times * (_data(gradient) if is_value(gradient) else gradient) for gradient in found)
 
 
 def _name_of_data(held: Mapping[str, Any]) -> str:

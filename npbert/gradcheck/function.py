@@ -13,7 +13,18 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.case import Case
-from npbert.gradcheck.exact.slope import CENTRAL, LEFT, RIGHT, difference, inner, outputs_at, slope, spread, sure
+from npbert.gradcheck.exact.slope import (
+    CENTRAL,
+    LEFT,
+    RIGHT,
+    difference,
+    inner,
+    outputs_at,
+    random_step,
+    slope,
+    spread,
+    sure,
+)
 from npbert.gradcheck.exact.witness import right_gradients
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import Rng, as_tuple, attributes_kept, copied
@@ -23,6 +34,7 @@ from npbert.gradcheck.report import (
     IN_FLOAT32,
     ROUGHLY,
     TOLERANCES,
+    Comparison,
     GradientError,
     Gradients,
     Report,
@@ -102,20 +114,19 @@ class ScalarFunction(Case):
     def differences(self) -> str:
         """The method of finite differences: for float32 if the code casts to it, which shows as steps where float64 is
         smooth."""
-        if not isinstance(self.layer, Form):
-            return FINITE_DIFFERENCES
 
         def values(t: float) -> list[Array]:
             with self.holding(self.made(lambda x: np.asarray(x * (1 + t)))) as there:
                 y = there.forward(tape := Tape())
                 return [*as_tuple(y), *there.backward(y, self.dy, tape).values()]
 
-        with contextlib.suppress(Exception):  # an error of the author's code
-            for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
-                changes = here != far
-                has_steps = changes.any() and np.mean((here == near)[changes]) > 1 / 2
-                if has_steps and not self.exact():  # exact numbers allow no casts
-                    return IN_FLOAT32
+        if isinstance(self.layer, Form):
+            with contextlib.suppress(Exception):  # an error of the author's code
+                for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
+                    changes = here != far
+                    has_steps = changes.any() and np.mean((here == near)[changes]) > 1 / 2
+                    if has_steps and not self.exact():  # exact numbers allow no casts
+                        return IN_FLOAT32
         return FINITE_DIFFERENCES
 
     def estimated(
@@ -193,39 +204,30 @@ class ScalarFunction(Case):
 
         must_flow: False: skip the complex step if forward cannot run on complex numbers. rounding: of each gradient in
         floats."""
-        rng, steps = np.random.default_rng([seed, _STREAM, 1]), list[Gradients]()
-        expected, scale, doubt = np.zeros((3, count))
-        for number in range(count):
-            drawn = {name: spread(each) * rng.standard_normal(each.shape) for name, each in self.variables.items()}
-            length = math.sqrt(sum(each.size for each in drawn.values()))
-            step = {name: part / length for name, part in drawn.items()}
-            terms = [gradient * step[name] for name, gradient in analytic.items()]
-            expected[number] = sum(term.sum() for term in terms)
-            # rounding is as large as a sum of the terms with random signs, even if they cancel
-            scale[number] = _length(terms)
-            doubt[number] = _length([rounding[name] * part for name, part in step.items()]) if rounding else 0.0
-            steps.append(step)
-        along, scales = {"direction": expected}, {"direction": scale}
-        report = Report.on(along)
+        drawn = [random_step(self, [seed, _STREAM, number]) for number in range(count)]
+        steps = [{name: part / math.sqrt(self.size) for name, part in each.items()} for each in drawn]
+        terms = [[gradient * step[name] for name, gradient in analytic.items()] for step in steps]
+        expected = np.array([sum(term.sum() for term in each) for each in terms])
+        # rounding is as large as a sum of the terms with random signs, even if they cancel
+        scales = np.array(list(map(_length, terms)))
+        found = list[Comparison]()
         for method, tolerance in tolerances.items():
             with contextlib.nullcontext() if must_flow else contextlib.suppress(TypeError):
-                values, changes = self._along(method, steps).T
-                doubts = {"direction": changes + doubt}
-                arrays = compared(method, along, {"direction": values}, tolerance, scales, doubts)
-                report = report.joined(arrays)
-        return report
-
-    def _along(self, method: str, steps: list[Gradients]) -> Array:
-        """Return an estimate of dS/dt at value + t · step for each step, with its error bound: an array (…, 2)."""
-        if method == COMPLEX_STEP:
-            found = [(self._complex_step(step), 0.0) for step in steps]
-        else:
-            found = [self._slope(step)[:2] for step in steps]
-        return np.reshape(found, (-1, 2))
+                values, doubts = np.transpose([self._estimate(method, step) for step in steps])
+                if rounding:
+                    doubts += [_length([rounding[name] * part for name, part in step.items()]) for step in steps]
+                arrays = (expected, values, scales, doubts)
+                along, estimates, sizes, bounds = ({"direction": array} for array in arrays)
+                found += compared(method, along, estimates, tolerance, sizes, bounds)
+        return Report({"direction": count}, found)
 
     @property
     def _epsilon(self) -> float:
         return _EPSILONS[self.differences]
+
+    def _estimate(self, method: str, step: Gradients) -> tuple[float, float]:
+        """Return an estimate of dS/dt at value + t · step, with its error bound."""
+        return (self._complex_step(step), 0.0) if method == COMPLEX_STEP else self._slope(step)[:2]
 
     def _slope(self, step: Gradients, stencil: Mapping[int, float] = CENTRAL) -> tuple[float, float, float]:
         return slope(self, self.dy, step, epsilon=self._epsilon, stencil=stencil)

@@ -12,7 +12,7 @@ from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.exact.number_modules import Variables
 from npbert.gradcheck.forms import Form, each
 from npbert.gradcheck.inputs import Function, asked
-from npbert.gradcheck.places import as_list
+from npbert.gradcheck.paths import as_list
 
 
 def vjp(f: Function, backward: Function, names: list[str]) -> Form:

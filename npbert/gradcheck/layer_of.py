@@ -12,7 +12,7 @@ from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves, check_written, told
 from npbert.gradcheck.function_forms import applied, cached, loss, residuals, vjp, with_context
 from npbert.gradcheck.inputs import Function, Outputs, asked, is_float_array, names_given
-from npbert.gradcheck.places import Grads, as_list, is_number, whose
+from npbert.gradcheck.paths import Grads, as_list, is_number, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io.messages import counted
 
@@ -44,7 +44,7 @@ def as_layer(
         values = form.values
     elif is_stateful(given):
         form = StatefulForm(given, list(map(_as_array, inputs)), grads or {}, wrt)
-        values = form.values
+        values = list(map(_as_array, form.values.values()))
     else:
         parts, rest = list(given) if isinstance(given, tuple | list) else [given], list(inputs)
         while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):

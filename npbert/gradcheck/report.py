@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -132,9 +132,9 @@ def _refuted(array: Comparison) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """The result of a gradient check, true if all derivatives are right: their number in each array, the number of
-    wrong ones, and the worst comparison of each method.
+    """The result of a gradient check, true if all derivatives are right.
 
+    sizes: the number of derivatives in each array. comparisons: of these arrays, by each method.
     proof: the answer of exact arithmetic, or None. With a proof, the comparisons only test the values, for an overflow,
     along a few directions in which all numbers move at once.
     unchecked: a sentence, or "". remark: returns another one, for the printed report.
@@ -144,23 +144,25 @@ class Report:
     """
 
     sizes: dict[str, int]
-    wrong: dict[str, int]
-    worst: dict[str, Comparison]
-    diagnose: Callable[[], list[Finding]] = field(default=list, repr=False, compare=False)
+    comparisons: Sequence[Comparison]
     proof: Proof | None = field(default=None, compare=False)
+    diagnose: Callable[[], list[Finding]] = field(default=list, repr=False, compare=False)
     unchecked: str = field(default="", compare=False)
     remark: Callable[[], str] = field(default=str, repr=False, compare=False)
 
-    @classmethod
-    def on(cls, analytic: Gradients) -> Report:
-        """Return the report on derivatives without a comparison."""
-        return cls({name: derivatives.size for name, derivatives in analytic.items()}, dict.fromkeys(analytic, 0), {})
+    @cached_property
+    def wrong(self) -> dict[str, int]:
+        """The number of wrong derivatives in each array, by the method that finds most."""
+        most = dict.fromkeys(self.sizes, 0)
+        for array in self.comparisons:
+            most[array.name] = max(most.get(array.name, 0), array.count)
+        return {name: most[name] for name in self.sizes}
 
-    def joined(self, arrays: list[Comparison]) -> Report:
-        """Return the report with the comparisons of another method."""
-        worst = max(arrays, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
-        wrong = self.wrong | {array.name: max(array.count, self.wrong[array.name]) for array in arrays}
-        return replace(self, wrong=wrong, worst=self.worst | {worst.method: worst})
+    @cached_property
+    def worst(self) -> dict[str, Comparison]:
+        """The worst comparison of each method."""
+        arrays = sorted(self.comparisons, key=lambda array: np.nan_to_num(array.relative_error, nan=np.inf))
+        return {array.method: array for array in arrays}
 
     @property
     def count(self) -> int:

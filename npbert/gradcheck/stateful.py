@@ -10,7 +10,7 @@ Each call runs a copy of the object with the arrays in it. So the object stays u
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -20,14 +20,13 @@ from npbert.compute import Array
 from npbert.gradcheck.forms import Form, each, own
 from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
-from npbert.gradcheck.places import (
+from npbert.gradcheck.paths import (
     Grads,
-    Pair,
     Values,
-    arrays_given,
     as_list,
     changed,
     is_named_for,
+    members,
     pairs_of,
     snapshot,
     values_at,
@@ -59,7 +58,7 @@ def _method(given: Any, names: Sequence[str]) -> str:
 class StatefulForm(Form):
     """The Form of an object with state. Its inputs are those of the author's forward, and the values of parameters.
 
-    note: a sentence on the pairs found.
+    values: of the inputs, by name. note: a sentence on the gradients found.
 
     Raises: ValueError if a gradient's parameter is ambiguous; GradientError for a backward that changes a parameter;
     errors of the author's code.
@@ -67,176 +66,160 @@ class StatefulForm(Form):
 
     def __init__(self, given: Any, inputs: Sequence[Any], grads: Grads, wrt: Sequence[str] | None) -> None:
         self._forward, self._backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
+        self._names = names_given(getattr(given, self._forward), len(inputs))
         backward = getattr(given, self._backward or self._forward)
-        self._names, self._inputs = names_given(getattr(given, self._forward), len(inputs)), list(inputs)
-        self._given = arrays_given(self._names, inputs)
         self._again = set(asked(backward)) & {*self._names, *_RATES}
         others = [name for name in asked(backward) if name not in self._again]
-        self._asks = [name for name in asked(backward, required=True) if name in others] or others[:1]
-        self._object, self.pairs = copy.deepcopy(given), list[Pair]()
-        super().__init__(list(self._given), self._forwarded, self._gradients)
-        constants = self._find(grads, wrt)
-        self.input_names = [*self._given, *(pair.parameter for pair in self.pairs)]
-        self.note = self._note(constants)
+        self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
+        self._object, self._inputs, self.values = given, list(inputs), _arrays_given(self._names, inputs)
+        self._gradients = dict[str, tuple[str, ...]]()
+        super().__init__(list(self.values), self._run, self._undo)
+        self.note = self._find(grads, wrt)
+        self.input_names = list(self.values)
+        self.moved = [position for position, name in enumerate(self.values) if name in self._gradients]
 
-    @property
-    def values(self) -> list[Any]:
-        """Return the inputs, and the values of the parameters."""
-        return [*self._given.values(), *(np.array(self._held[pair.parameter], dtype=float) for pair in self.pairs)]
-
-    def _copied(self, others: dict[int, Any]) -> Any:
-        """Return a copy of the object with these arrays replaced, by id, and gradients of 0."""
-        gradients = {path for pair in self.pairs for path in pair.gradients}
-        memo = dict[int, Any]()
-        for path, value in self._held.items():
+    def _copied(self, others: dict[int, Any]) -> tuple[Any, list[Any]]:
+        """Return a copy of the object and of the author's inputs, with these arrays, by id, and gradients of 0."""
+        gradients = {path for paths in self._gradients.values() for path in paths}
+        memo = dict(others)
+        for path, value in values_at(self._object).items():
             if isinstance(value, ModuleType):
                 memo[id(value)] = value
             elif is_float_array(value):
-                memo[id(value)] = own(value.astype(float) * (path not in gradients))
-        return copy.deepcopy(self._object, memo | others)
+                memo.setdefault(id(value), own(value.astype(float) * (path not in gradients)))
+        return copy.deepcopy((self._object, self._inputs), memo)
 
-    def _forwarded(self, inputs: list[Any], made: Any = None) -> tuple[Any, Any]:
-        """Return y, and the values for backward: the object, its repeated arguments, and the parameters' values."""
-        arrays = [*self._given.values(), *(self._held[pair.parameter] for pair in self.pairs)]
-        others = dict(zip(map(id, arrays), inputs, strict=True))
-        made = self._copied(others) if made is None else made
-        given = copy.deepcopy(self._inputs, others)
-        before = list(map(np.copy, inputs[len(self._given) :]))
+    def _forwarded(self, others: dict[int, Any]) -> tuple[Any, Any, Any]:
+        """Run forward on a copy with these arrays. Returns y, the object, and what backward takes again: arguments of
+        forward by name, or the gradients of a loss."""
+        thing, given = self._copied(others)
         named = dict(zip(self._names, given, strict=True)) | dict.fromkeys(_RATES, 1.0)
         again = {name: value for name, value in named.items() if name in self._again}
-        y = getattr(made, self._forward)(*given)
+        y = getattr(thing, self._forward)(*given)
         if y is None:
-            y = next((vars(made)[name] for name in _OUTPUTS if name in getattr(made, "__dict__", {})), None)
+            y = next((vars(thing)[name] for name in _OUTPUTS if name in getattr(thing, "__dict__", {})), None)
         if not self._backward:
-            y, *gradients = y
-            return y, (made, gradients, before)
-        if isinstance(y, tuple) and self._asks:
-            y = y[0] if len(self._asks) == 1 else y[: len(self._asks)]
+            return y[0], thing, y[1] if len(y) == 2 else y[1:]
+        if isinstance(y, tuple) and self._wants:
+            y = y[0] if len(self._wants) == 1 else y[: len(self._wants)]
         elif isinstance(y, tuple):  # from a loss
             y = next((part for part in y if np.ndim(part) == 0), y)
-        return y, (made, again, before)
+        return y, thing, again
 
-    def _undone(self, dy: Any, made: Any, again: Any) -> tuple[Any, Values]:
+    def _run(self, inputs: list[Any]) -> tuple[Any, Any]:
+        before = list(map(np.copy, inputs))
+        y, *kept = self._forwarded(dict(zip(map(id, self.values.values()), inputs, strict=True)))
+        return y, (*kept, before)
+
+    def _undone(self, dy: Any, thing: Any, again: Any) -> tuple[Any, Values]:
         """Return backward's result, and all values after it, including those in the result."""
-        if not self._backward:
-            returned = again[0] if len(again) == 1 else tuple(again)
-        else:
-            given = dict(zip(self._asks, as_tuple(dy), strict=False))
-            returned = getattr(made, self._backward)(**given, **again)
-        if _is_one_for_each(returned, list(self._given.values())):
-            returned = list(returned)
-        return returned, values_at(made) | values_at(returned, "returned")
+        returned = again
+        if self._backward:
+            returned = getattr(thing, self._backward)(**dict(zip(self._wants, as_tuple(dy), strict=False)), **again)
+        return returned, values_at(thing) | values_at(returned, "returned")
 
-    def _gradients(self, dy: Any, kept: Any) -> Any:
-        """Return the gradients of the inputs that have one, and of the parameters."""
-        made, again, before = kept
-        _, there = self._undone(dy, made, again)
-        found = [there.get(path) for path in self._paths]
-        for (path, gradients), value in zip(self.pairs, before, strict=True):
-            if gradients == (path,):
-                found.append(value - there[path])
-            else:
-                found.append(_sum([there.get(each) for each in gradients], value))
-        if not self._asks:  # a loss returns the gradients for dy = 1
-            found = [None if gradient is None else dy * gradient for gradient in found]
-        return tuple(found)
+    def _undo(self, dy: Any, kept: Any) -> Any:
+        """Return the gradients of the inputs that have one."""
+        thing, again, before = kept
+        _, values = self._undone(dy, thing, again)
+        found = []
+        for path, value in zip(self.values, before, strict=True):
+            gradients = self._gradients.get(path, ())
+            there = [values[each] for each in gradients if values.get(each) is not None]
+            if gradients == (path,):  # backward takes a step
+                found.append(value - values[path])
+            elif path in self._gradients:
+                found.append(sum(there) if there else np.zeros(value.shape))
+        return tuple(found if self._wants else [dy * gradient for gradient in found])  # a loss returns those for 1
 
-    def _find(self, grads: Grads, wrt: Sequence[str] | None) -> list[str]:
-        """Run forward and backward once, and find the parameters, their gradients, and the inputs with a gradient.
-        Returns the names of arrays without one."""
-        inputs, drawn = list(self._given.values()), np.random.default_rng(0)
-
-        def forwarded(made: Any) -> tuple[Any, Any]:
-            np.random.seed(0)
-            with told("forward"):
-                return self._forwarded(list(map(own, inputs)), made)
-
-        check_written("forward", forwarded(self._object)[0])  # it may create the parameters
-        self._held = values_at(self._object)
-        made = self._copied({})
-        start = snapshot(made)
-        y, (_, again, _) = forwarded(made)
-        cached = changed(values_at(made), start)
-        between = snapshot(made)
-        np.random.seed(1)
+    def _find(self, grads: Grads, wrt: Sequence[str] | None) -> str:
+        """Run forward and backward once, and find the parameters, and all gradients. Returns the note."""
+        with told("forward"):
+            y, (self._object, *_) = self.ran(list(map(own, self.values.values())))  # which may create the parameters
+        check_written("forward", y)
+        y, (thing, again, _) = self.ran(list(map(own, self.values.values())))
+        before = snapshot(thing)
         with told("backward"):
-            dy = each(lambda part: drawn.standard_normal(np.shape(part)), y)
-            returned, values = self._undone(dy, made, again)
-        written = changed(values, between)
-        self._paths, self.moved = _of_inputs(returned, written, list(self._given), inputs, wrt)
-        of_inputs = {id(values[path]) for path in written if path in self._paths}
-        written = [path for path in written if id(values[path]) not in of_inputs]
-        if not written and not of_inputs:
+            dy = each(lambda part: np.random.default_rng(0).standard_normal(np.shape(part)), y)
+            returned, after = self._undone(dy, thing, again)
+        written = changed(after, before)
+        self._gradients = _of_inputs(returned, written, self.values, wrt)
+        known = {id(after[path]) for path in written if (path,) in self._gradients.values()}
+        written = [path for path in written if id(after[path]) not in known]
+        if not written and not known:
             check_written("backward", returned)
+        steady, learned = self._steady(y)
+        stepped = [path for path in learned if path in written]
+        if stepped and not self._again & _RATES:
+            raise GradientError(f"backward changes the value of {stepped[0]}: only an optimizer may")
+        candidates = {path: value for path, value in steady.items() if path not in written}
+        pairs, constants = pairs_of(candidates, after, written, grads, learned)
+        pairs = {path: (path,) for path in stepped} | pairs
+        floats = [name for name, value in self.values.items() if is_float_array(value)]
+        note = _note(pairs, [name for name in floats if name not in self._gradients] + constants)
+        self.values |= {path: steady[path] for path in pairs}
+        self._gradients |= pairs
+        return note
 
-        def moves(some: Values) -> bool:
-            now, _ = forwarded(self._copied({id(value): _moved(value) for value in some.values()}))
-            return not all(map(np.array_equal, as_tuple(now), as_tuple(y)))
+    def _steady(self, y: Any) -> tuple[Values, list[str]]:
+        """Return the arrays of floats that forward does not change, and the paths of those that y depends on."""
+        steady, learned = Values(), list[str]()
+        for path, value in values_at(self._object).items():
+            if is_float_array(value):
+                other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
+                np.random.seed(0)
+                now, thing, _ = self._forwarded({id(value): np.copy(other)})
+                now_there: Any = values_at(thing).get(path)
+                if np.array_equal(now_there, other):
+                    steady[path] = value
+                    if not all(map(np.array_equal, as_tuple(now), as_tuple(y))):
+                        learned.append(path)
+        return steady, learned
 
-        steady = {path: value for path, value in self._held.items() if is_float_array(value) and path not in cached}
-        kept = {path: value for path, value in steady.items() if path not in written}
-        taken = {path: value for path, value in steady.items() if path in written}
-        taken = {path: value for path, value in taken.items() if moves({path: value})} if moves(taken) else {}
-        if taken and not self._again & _RATES:
-            raise GradientError(f"backward changes the value of {next(iter(taken))}: only an optimizer may")
-        pairs, constants = pairs_of(kept, values, written, grads, moves)
-        self.pairs = [*(Pair(path, (path,)) for path in taken), *pairs]
-        forgotten = [name for p, name in enumerate(self._given) if is_float_array(inputs[p]) and p not in self.moved]
-        self.moved += range(len(inputs), len(inputs) + len(self.pairs))
-        return [*forgotten, *constants]
 
-    def _note(self, constants: list[str]) -> str:
-        """Return sentences on the pairs found."""
-        says = []
-        if self.pairs:
-            gradients = [
-                f"{path} -=" if found == (path,) else " + ".join(found) or "none" for path, found in self.pairs
-            ]
-            names = _some([path for path, _ in self.pairs])
-            says.append(f"Parameters {names}; their gradients {_some(gradients)}.")
-        says += [
-            f"Backward writes no gradient for {path}; if it is a constant, give grads={{{path!r}: None}}."
-            for path, found in self.pairs
-            if not found
-        ]
-        if constants:
-            says.append(f"Taken for constants: {_some(constants)}.")
-        return " ".join(says)
+def _arrays_given(names: Sequence[str], inputs: Sequence[Any]) -> dict[str, Array]:
+    """Return forward's input arrays by name: those of a list one by one, each array once."""
+    found = dict[int, tuple[str, Array]]()
+    for name, value in zip(names, inputs, strict=True):
+        for path, part in members(name, value) if isinstance(value, list) else [(name, value)]:
+            if isinstance(part, np.ndarray):
+                found.setdefault(id(part), (path, part))
+    return dict(found.values())
 
 
 def _of_inputs(
-    returned: Any, written: list[str], names: list[str], inputs: list[Any], wrt: Sequence[str] | None
-) -> tuple[list[str], list[int]]:
-    """Return the paths of the inputs' gradients, and these inputs: backward's results in their order; or, if it returns
-    a dict or nothing, the arrays named for them."""
-    moved = [p for p, value in enumerate(inputs) if is_float_array(value) and (wrt is None or names[p] in wrt)]
-    parts = as_list(returned)
+    returned: Any, written: list[str], given: dict[str, Array], wrt: Sequence[str] | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the paths of the inputs' gradients by input: backward's results in their order; or, if it returns a dict
+    or nothing, the arrays named for them."""
+    names, parts = list(given), as_list(returned)
+    moved = [p for p, name in enumerate(names) if is_float_array(given[name]) and (wrt is None or name in wrt)]
     if isinstance(returned, dict) or all(part is None for part in parts):
         aliases = _INPUTS if len(moved) == 1 else ()
-        named = {
-            p: [path for name in (names[p], *aliases) for path in written if is_named_for(path, name)] for p in moved
-        }
-        return [paths[0] for paths in named.values() if paths], [p for p in moved if named[p]]
-    keys = whose(returned, names, inputs, wrt)
+        found = {names[p]: _named([names[p], *aliases], written) for p in moved}
+        return {name: paths for name, paths in found.items() if paths}
+    keys = whose(returned, names, list(given.values()), wrt)
     if keys is None:  # with the parameters' gradients after them
         keys = dict(zip(moved, range(len(parts)), strict=False))
-    return [f"returned[{key}]" if returned is not parts[0] else "returned" for key in keys.values()], list(keys)
+    return {names[p]: (f"returned[{key}]" if returned is not parts[0] else "returned",) for p, key in keys.items()}
 
 
-def _is_one_for_each(returned: Any, inputs: list[Any]) -> bool:
-    """True for an array with a gradient for each of several inputs."""
-    is_array = isinstance(returned, np.ndarray) and len(inputs) > 1
-    return is_array and returned.shape == (len(inputs), *np.shape(inputs[0]))
+def _named(names: Sequence[str], written: Iterable[str]) -> tuple[str, ...]:
+    """Return the first path that is named for one of these names, or ()."""
+    return tuple(path for path in written if any(is_named_for(path, name) for name in names))[:1]
 
 
-def _moved(array: Array) -> Array:
-    return np.asarray(array * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, array.shape))
-
-
-def _sum(gradients: list[Any], parameter: Any) -> Any:
-    """Return the sum of the existing gradients, each once, or 0."""
-    there = list({id(gradient): gradient for gradient in gradients if gradient is not None}.values())
-    return sum(there[1:], there[0]) if there else np.zeros(np.shape(parameter))
+def _note(pairs: dict[str, tuple[str, ...]], constants: list[str]) -> str:
+    """Return sentences on the pairs found."""
+    says = []
+    if pairs:
+        gradients = [f"{path} -=" if found == (path,) else " + ".join(found) or "none" for path, found in pairs.items()]
+        says.append(f"Parameters {_some(list(pairs))}; their gradients {_some(gradients)}.")
+    for path in [path for path, found in pairs.items() if not found]:
+        says.append(f"Backward writes no gradient for {path}; if it is a constant, give grads={{{path!r}: None}}.")
+    if constants:
+        says.append(f"Taken for constants: {_some(constants)}.")
+    return " ".join(says)
 
 
 def _some(names: list[str]) -> str:

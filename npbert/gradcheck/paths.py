@@ -1,39 +1,28 @@
-"""Finds the arrays in an object by their paths, and pairs parameters with gradients."""
+"""The numbers in an object by their paths, such as layers[0].params["W"], and the gradients of its parameters."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import is_float_array
 from npbert.gradcheck.restoring import attributes_of
 
-_PATH = re.compile(r"((?:.*\.)?)([^.\[]*)((?:\[.*\])?)", re.DOTALL)  # of the owner, attribute, items
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
 
 Grads = Mapping[str, str | None]
 Values = dict[str, Any]
-"""What an object holds, by path: layers[0].params["W"]."""
-
-
-class Pair(NamedTuple):
-    """The path of a parameter, and those of the arrays that add up to its gradient: none if backward writes none,
-    several if several objects hold the parameter."""
-
-    parameter: str
-    gradients: tuple[str, ...]
+"""The contents of an object, by path."""
 
 
 def owner_and_key(path: str) -> tuple[str, str]:
     """Return the path of the innermost object that holds a value, and the value's name there: of an attribute, or of an
     item of a dict or list."""
-    found = _PATH.fullmatch(path)
-    owner, name, items = found.groups() if found else ("", path, "")
-    return owner, items.rpartition("[")[2].strip('"]') or name
+    owner, _, name = path.rpartition(".")
+    return owner, name.rpartition("[")[2].strip('"]')
 
 
 def is_called(path: str, name: str) -> bool:
@@ -94,16 +83,6 @@ def changed(values: Values, before: Values) -> list[str]:
     return [path for path, value in values.items() if is_number(value) and not is_as_before(path, value)]
 
 
-def arrays_given(names: list[str], inputs: Sequence[Any]) -> dict[str, Array]:
-    """Return forward's input arrays by name: those of a list one by one, each array once."""
-    found = dict[int, tuple[str, Array]]()
-    for name, value in zip(names, inputs, strict=True):
-        for path, part in members(name, value) if isinstance(value, list) else [(name, value)]:
-            if isinstance(part, np.ndarray):
-                found.setdefault(id(part), (path, part))
-    return dict(found.values())
-
-
 def as_list(returned: Any) -> list[Any]:
     """Return the results of a function as a list."""
     return list(returned) if isinstance(returned, tuple | list) else [returned]
@@ -132,67 +111,69 @@ def whose(
 
 
 def pairs_of(
-    parameters: Values, values: Values, written: list[str], grads: Grads, moves: Callable[[Values], bool]
-) -> tuple[list[Pair], list[str]]:
-    """Return the parameters that have or need a gradient, each once, and the other arrays that y depends on.
+    parameters: Values, values: Values, written: list[str], grads: Grads, learned: list[str]
+) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """Return the parameters that have or need a gradient, each once, with the paths of the arrays that add up to it
+    (none if backward writes none, several if several objects hold the parameter), and the other arrays that y depends
+    on.
 
     parameters: the candidates. values: all after backward. written: by backward. grads: the caller's pairs, by the path
-    or name of a parameter. moves: whether y depends on these.
+    or name of a parameter. learned: those that y depends on.
 
     Raises: ValueError if several pairings fit.
     """
-    found: dict[str, tuple[str, ...]] = {}
-    for path in parameters:
-        word = next((name for name in grads if is_called(path, name)), None)
-        named = _alike({each: values[each] for each in written if is_named_for(each, path)})
-        if word is not None:
-            found[path] = _said(word, grads[word], [*written, *values])
+    found, unnamed = dict[str, list[str]](), Values()
+    for path, value in parameters.items():
+        words = [name for name in grads if is_called(path, name)]
+        named = _once({each: values[each] for each in written if is_named_for(each, path)})
+        if words:
+            found |= _said(path, words[0], grads[words[0]], [*written, *values])
         elif len(named) == 1:
-            found[path] = tuple(named)
-    rest = {path: value for path, value in parameters.items() if path not in found}
-    taken = {each for paths in found.values() for each in paths}
-    owners = {owner_and_key(path)[0] for path, paths in found.items() if paths}
-    learned = {path: value for path, value in rest.items() if moves({path: value})} if moves(rest) else {}
-    constants = []
-    for path, value in learned.items():
-
-        def is_like(each: str, other: Any, path: str = path, value: Any = value) -> bool:
-            return owner_and_key(each)[0] == owner_and_key(path)[0] and np.shape(other) == np.shape(value)
-
-        like = _alike({each: values[each] for each in written if each not in taken and is_like(each, values[each])})
-        twins = _alike({each: other for each, other in learned.items() if is_like(each, other)})
-        if len(like) == 1 and len(twins) == 1:
-            found[path] = tuple(like)
+            found[path] = named
+        elif path in learned:
+            unnamed[path] = value
+    free = {each: values[each] for each in written if not any(each in paths for paths in found.values())}
+    owners, constants = {owner_and_key(path)[0] for path in found}, []
+    for path, value in unnamed.items():
+        like, twins = (_alike(path, value, among) for among in (free, unnamed))
+        if like and len(like) == len(twins) == 1:
+            found[path] = like
         elif like:
             raise ValueError(
                 f"backward writes {', '.join(like)}, and any may be the gradient of {', '.join(twins)}; name it, as in "
                 f"grads={dict(zip(twins, like, strict=False))}"
             )
         elif owner_and_key(path)[0] in owners or any(is_named_for(each, path) for each in values if each != path):
-            found[path] = ()  # as the object has other gradients, or a place for this one, such as self.db = None
+            found[path] = []  # as the object has other gradients, or a room for this one, such as self.db = None
         else:
             constants.append(path)
-    is_constant = [name for name in grads if grads[name] is None]
-    learned_paths = [path for path in parameters if path in found and not any(is_called(path, n) for n in is_constant)]
-    return _joined({path: parameters[path] for path in learned_paths}, found), constants
+    gradients = dict[int, list[str]]()  # by the array of a parameter, which several objects may hold
+    for path in found:
+        gradients.setdefault(id(parameters[path]), []).extend(found[path])
+    paths = _once({path: value for path, value in parameters.items() if path in found})
+    joined = {path: {each: values[each] for each in gradients[id(parameters[path])]} for path in paths}
+    return {path: tuple(_once(theirs)) for path, theirs in joined.items()}, constants
 
 
-def _alike(values: Values) -> list[str]:
+def _once(values: Values) -> list[str]:
     """Return the first path of each value."""
-    return list({id(value): path for path, value in reversed(values.items())}.values())[::-1]
+    paths = dict[int, str]()
+    for path, value in values.items():
+        paths.setdefault(id(value), path)
+    return list(paths.values())
 
 
-def _said(parameter: str, gradient: str | None, paths: list[str]) -> tuple[str, ...]:
-    found = [path for path in paths if gradient and is_called(path, gradient)]
-    if gradient and not found:
-        raise ValueError(f"grads has {gradient!r} for {parameter}, but backward writes nothing of that name")
-    return tuple(found[:1])
+def _alike(path: str, value: Any, among: Values) -> list[str]:
+    """Return the paths of the arrays of this shape in the same object, each array once."""
+    is_like = {each for each in among if owner_and_key(each)[0] == owner_and_key(path)[0]}
+    return _once({each: among[each] for each in among if each in is_like and np.shape(among[each]) == np.shape(value)})
 
 
-def _joined(parameters: Values, found: dict[str, tuple[str, ...]]) -> list[Pair]:
-    """Return each array once, with all its gradients."""
-    joined: dict[int, Pair] = {}
-    for path, value in parameters.items():
-        known = joined.get(id(value), Pair(path, ()))
-        joined[id(value)] = Pair(known.parameter, tuple(dict.fromkeys([*known.gradients, *found[path]])))
-    return list(joined.values())
+def _said(path: str, word: str, gradient: str | None, paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return the parameter with the gradient that the caller named; {} for a constant."""
+    if gradient is None:
+        return {}
+    for each in paths:
+        if is_called(each, gradient):
+            return {path: [each]}
+    raise ValueError(f"grads has {gradient!r} for {word}, but backward writes nothing of that name")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -32,9 +31,8 @@ from npbert.learn import (
     write_missing,
 )
 from npbert.learn.answer_file import Printed
-from npbert.learn.exercises import EXERCISES
+from npbert.learn.exercises import EXERCISES, VARIANTS
 from npbert.learn.failure import Failure, attempt
-from npbert.learn.folder import ask
 
 _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
@@ -61,6 +59,19 @@ class FolderCommand(Command):
         names = [exercise] if exercise is not None else [each.code for each in EXERCISES.values()]
         return [find(name, self.place) for name in names]
 
+    def write(self, exercises: Mapping[int, Exercise]) -> int:
+        """Write the missing exercises, and print the next commands."""
+        written, (first, *_) = write_missing(self.place, exercises), exercises.values()
+        said = f"Wrote {counted(len(written), 'exercise')} into {self.place}{'' if self.place.is_absolute() else '/'}."
+        if not written:
+            where = "this folder" if self.place == Path() else self.place
+            said = f"All {len(exercises)} exercises are already in {where}. Nothing was changed."
+        print(f"{said}\n\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
+        print(f"  npbert learn check {first.code}{self.option}        check your answer")
+        print(f"  npbert learn check --watch{self.option}   check whenever you save a file")
+        print(f"  npbert learn hint {first.code}{self.option}         show a hint")
+        return 0
+
 
 @dataclass
 class LearnCommand(FolderCommand):
@@ -78,22 +89,13 @@ class LearnCommand(FolderCommand):
         "check": ("learn.CheckCommand", "", "check your answers and explain the mistakes"),
         "hint": ("learn.HintCommand", "", "show a hint"),
         "show": ("learn.ShowCommand", "", "compare your right answer with the library's"),
-        "again": ("learn.AgainCommand", "", "repeat an exercise in another form, days later"),
+        "again": ("learn.AgainCommand", "", "repeat some exercises in another form"),
         "demo": ("learn.DemoCommand", "", "train a small BERT with your own layers in it"),
     }
 
     def run(self) -> int:
         """Write the missing exercises."""
-        written, (first, *_) = write_missing(self.place), EXERCISES.values()
-        said = f"Wrote {counted(len(written), 'exercise')} into {self.place}{'' if self.place.is_absolute() else '/'}."
-        if not written:
-            where = "this folder" if self.place == Path() else self.place
-            said = f"All {len(EXERCISES)} exercises are already in {where}. Nothing was changed."
-        print(f"{said}\n\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
-        print(f"  npbert learn check {first.code}{self.option}        check your answer")
-        print(f"  npbert learn check --watch{self.option}   check whenever you save a file")
-        print(f"  npbert learn hint {first.code}{self.option}         show a hint")
-        return 0
+        return self.write(EXERCISES)
 
 
 @dataclass
@@ -149,12 +151,12 @@ class HintCommand(ExerciseCommand):
     )
 
     def run(self) -> int:
-        """Print the hint, for the first part that is not right yet if the hints are by part."""
-        exercise, verdict = exercise_of(self.exercise), None
-        has_file = (self.place / exercise.file_name).is_file()
-        if self.number == 4 or (exercise.has_hints_of_parts and has_file):
-            verdict = check(*find(self.exercise, self.place))
-        print(printing.hint(exercise, self.number, verdict, self.option))
+        """Print the hint, or check the answer and print the change."""
+        if self.number < 4:
+            print(printing.hint(exercise_of(self.exercise), self.number, self.option))
+        else:
+            exercise, path = find(self.exercise, self.place)
+            print(printing.edits(exercise, check(exercise, path)))
         return 0
 
 
@@ -176,20 +178,11 @@ class ShowCommand(ExerciseCommand):
 
 @dataclass
 class AgainCommand(FolderCommand):
-    """Repeat an exercise in another form, days later."""
+    """Repeat some exercises in another form, to remember them: write the exercises 102 to 107."""
 
     def run(self) -> int:
-        """Write a variant of a right answer's exercise, once it is due."""
-        now = datetime.datetime.now().astimezone()
-        asked = ask(self.place, lambda exercise, path: check(exercise, path).status == RIGHT, now)
-        if asked is None:
-            print("Nothing to repeat yet: first solve one of the exercises 02 to 07.")
-        elif isinstance(asked, datetime.date):
-            print(f"Nothing is due today. The next is due on {asked:%d %B %Y}.")
-        else:
-            exercise, path = asked
-            print(f"Open {path}: {exercise.title}.\n\n  npbert learn check {exercise.code}{self.option}")
-        return 0
+        """Write the missing variants."""
+        return self.write(VARIANTS)
 
 
 @dataclass

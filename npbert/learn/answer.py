@@ -1,8 +1,8 @@
 """Answer: the learner's numbers at each seed of a part, beside the right ones. It is the Oracle for mending."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -15,49 +15,41 @@ from npbert.learn.failure import Failure, attempt, file_of
 _SMALLEST_SCALE = 1e-2
 
 
-class Given(NamedTuple):
-    """The numbers of an answer at one seed, as far as it ran, and the names of wrong or missing ones.
-
-    stopped: the failure of the learner's code, or of the check before the numbers were complete
-    broken: the failure of the check on complete numbers
-    """
-
-    numbers: Numbers
-    wrong: set[str]
-    stopped: Failure | None = None
-    broken: Failure | None = None
-
-    @property
-    def is_right(self) -> bool:
-        """True if nothing is wrong."""
-        return not (self.wrong or self.stopped or self.broken)
-
-
 class Answer:
-    """right: the right numbers at each seed, those of the library unless given."""
+    """right: the right numbers at each seed, those of the library unless given.
+
+    After `run`, at each seed: given, the numbers of `thing` as far as it ran; and wrong, the names of wrong or missing
+    ones. And of all seeds: first, the index of the first with a mistake; stopped, the first failure of the learner's
+    code, or of the check before the numbers were complete; and broken, the first of the check on complete numbers.
+    """
 
     def __init__(self, part: Part, thing: Any, right: Sequence[Numbers] = ()) -> None:
         self.part, self.thing, self.samples = part, thing, part.seeds
         self.right = right or part.right_numbers
+        self.given, self.wrong = list[Numbers](), list[set[str]]()
+        self.first: int | None = None
+        self.stopped: Failure | None = None
+        self.broken: Failure | None = None
 
-    @cached_property
-    def given(self) -> list[Given]:
-        """What `thing` gives at each seed."""
-        return [self._given(k) for k in range(len(self.samples))]
+    def run(self) -> None:
+        """Run `thing` at each seed."""
+        how: Any = {"given": self.part.given_functions, "advice": self.part.entries("advice")}
+        for k, seed in enumerate(self.samples):
+            numbers: Numbers = {}
+            failure = attempt(partial(self._collect, numbers, seed), file_of(self.thing), **how)
+            missing = self.right[k].keys() - numbers.keys()
+            self.given.append(numbers)
+            self.wrong.append(self._wrong(numbers, k) | missing)
+            if failure is not None and failure.is_of_check and not missing:
+                self.broken = self.broken or failure
+            else:
+                self.stopped = self.stopped or failure
+            if self.first is None and (failure is not None or self.wrong[k]):
+                self.first = k
 
-    def _given(self, k: int) -> Given:
-        numbers: Numbers = {}
-
-        def run() -> None:
-            for each in self.part.run(self.thing, self.samples[k]):
-                numbers.update(each)
-
-        failure = attempt(run, file_of(self.thing), given=self.part.given_functions, advice=self.part.entries("advice"))
-        missing = self.right[k].keys() - numbers.keys()
-        wrong = self._wrong(numbers, k) | missing
-        if failure is not None and failure.is_of_check and not missing:
-            return Given(numbers, wrong, broken=failure)
-        return Given(numbers, wrong, failure)
+    def _collect(self, numbers: Numbers, seed: int) -> None:
+        for each in self.part.run(self.thing, seed):
+            numbers.update(each)
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function at seed k, as in Oracle. After a wrong number, all later ones count as wrong."""
@@ -93,16 +85,13 @@ class Answer:
 
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
-        wrong = set().union(*(each.wrong for each in self.given))
-        return [name for name in self.right[0] if name in wrong]
+        return [name for name in self.right[0] if any(name in wrong for wrong in self.wrong)]
 
     def comparable(self) -> list[Numbers]:
         """The learner's numbers at each seed, by the wrong names that have the right shape everywhere."""
         both = list(zip(self.given, self.right, strict=True))
-        names = [
-            name for name in self.all_wrong() if all(is_like(one.numbers.get(name), right[name]) for one, right in both)
-        ]
-        return [{name: one.numbers[name] for name in names} for one, _ in both] if names else []
+        names = [name for name in self.all_wrong() if all(is_like(one.get(name), right[name]) for one, right in both)]
+        return [{name: one[name] for name in names} for one in self.given] if names else []
 
 
 def is_like(one: Any, other: Any) -> bool:

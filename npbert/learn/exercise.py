@@ -81,7 +81,7 @@ class Part:
 
     text: the exercise's sections for this part. `asked`: the docstring that replaces the one with the answer. `plain`:
     the source of a right answer in small steps. `reasons`: the reason of the right formula, by its result. `advice`:
-    for errors, by a pattern. `hints`: three paragraphs, from a nudge to almost the answer.
+    for errors, by a pattern.
     """
 
     right: Any
@@ -130,11 +130,12 @@ class Part:
     @cached_property
     def right_numbers(self) -> list[Numbers]:
         """The library's numbers at each seed."""
-        return [self.all_numbers(self.right, seed) for seed in self.seeds]
-
-    def all_numbers(self, thing: Any, seed: int) -> Numbers:
-        """Return the numbers of `thing` together."""
-        return {name: array for numbers in self.run(thing, seed) for name, array in numbers.items()}
+        found: list[Numbers] = []
+        for seed in self.seeds:
+            found.append({})
+            for numbers in self.run(self.right, seed):
+                found[-1].update(numbers)
+        return found
 
     @contextmanager
     def with_function(self, thing: Any, function: Callable[..., Any]) -> Iterator[Any]:
@@ -179,7 +180,7 @@ def _titled(title: str, source: str) -> str:
 
 
 _ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)
-_OF_A_PART = "asked", "plain", "reasons", "advice", "hints"
+_OF_A_PART = "asked", "plain", "reasons", "advice"
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class Exercise:
     """A file for a learner to complete.
 
     slug, number: the name of its text, and its place among the exercises: its file is `07_layer_norm.py`. text: the
-    task. uses: names that an answer may need. parts: checked in order.
+    task. hints: three, from a nudge to almost the answer. uses: names that an answer may need. parts: checked in order.
     """
 
     slug: str
@@ -195,6 +196,7 @@ class Exercise:
     title: str
     chapter: Chapter
     text: str
+    hints: tuple[str, ...]
     uses: str
     parts: tuple[Part, ...]
 
@@ -202,16 +204,6 @@ class Exercise:
     def blanks(self) -> tuple[str, ...]:
         """The functions for the learner to write, such as `Linear.backward`."""
         return tuple(part.written for part in self.parts)
-
-    @property
-    def has_hints_of_parts(self) -> bool:
-        """True if a part has hints of its own."""
-        return len({part.text["hints"] for part in self.parts}) > 1
-
-    def hints_for(self, part: str = "") -> list[str]:
-        """Return the three hints, for the part of this name."""
-        hints = {each.name: each.text["hints"] for each in self.parts}
-        return hints.get(part, self.parts[0].text["hints"]).split("\n\n")
 
     @cached_property
     def source(self) -> str:
@@ -233,15 +225,16 @@ def read_exercise(slug: str, number: int, *parts: Part) -> Exercise:
     """Return an exercise with its text: a line with its title and the number of its chapter, its task, and sections
     that begin with "== NAME", or "== NAME PART" for one of its parts.
 
-    A variant has the sections of its exercise, too."""
-    sections = _sections(slug.removesuffix("_again")) | _sections(slug)
+    A variant has the hints of its exercise."""
+    sections = {"hints": _sections(slug.removesuffix("_again"))["hints"], **_sections(slug)}
     head, _, task = sections[""].partition("\n\n")
     title, _, chapter = head.rpartition(", chapter ")
     with_text = []
     for part in parts:
         text = {name: sections.get(f"{name} {part.name}", sections.get(name, "")) for name in _OF_A_PART}
         with_text.append(replace(part, text=text))
-    return Exercise(slug, number, title, CHAPTERS[int(chapter)], task, sections.get("uses", ""), tuple(with_text))
+    hints, uses = tuple(sections["hints"].split("\n\n")), sections.get("uses", "")
+    return Exercise(slug, number, title, CHAPTERS[int(chapter)], task, hints, uses, tuple(with_text))
 
 
 def _sections(slug: str) -> dict[str, str]:

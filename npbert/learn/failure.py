@@ -36,22 +36,13 @@ class Failure(NamedTuple):
         return isinstance(self.error, GradientError)
 
 
-def attempt(
-    call: Callable[[], Any],
-    *files: str,
-    given: frozenset[str] = frozenset(),
-    advice: Mapping[str, str] = _NO_ADVICE,
-) -> Any:
-    """Return call(), or the Failure that stops it.
-
-    files: the learner's files
-    given: functions in them that the learner did not write; the Failure names the line that called these
-    advice: of the exercise, by a pattern of the error"""
+def attempt(call: Callable[[], Any], *files: str, **how: Any) -> Any:
+    """Return call(), or the Failure that stops it. files and how: as for `failure_of`."""
     try:
         with np.errstate(all="ignore"):
             return call()
     except (Exception, SystemExit) as error:
-        return failure_of(error, *files, given=given, advice=advice)
+        return failure_of(error, *files, **how)
 
 
 def failure_of(
@@ -60,7 +51,12 @@ def failure_of(
     given: frozenset[str] = frozenset(),
     advice: Mapping[str, str] = _NO_ADVICE,
 ) -> Failure:
-    """Return the Failure for an exception, with the last of the learner's lines in its traceback."""
+    """Return the Failure for an exception, with the last of the learner's lines in its traceback.
+
+    files: the learner's files
+    given: functions in them that the learner did not write; the Failure names the line that called these
+    advice: of the exercise, by a pattern of the error
+    """
     if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # the check wrapped it
         error = error.__cause__
     frame, line = _place_of(error, files, given)

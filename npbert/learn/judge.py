@@ -9,7 +9,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import PromiseError, explain
 from npbert.gradcheck.explain import VARIATIONS, Finding, describe, describe_place
-from npbert.learn.answer import Answer, Given, is_number
+from npbert.learn.answer import Answer, is_number
 from npbert.learn.exercise import Part
 from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
@@ -18,7 +18,7 @@ from npbert.learn.mending import UNKNOWN, findings_of
 from npbert.learn.verdict import Verdict, numbered
 
 _OF_ANY, MOST_NAMES = ("factor", "order", "not finite"), 6
-_SITUATIONS = (*(f"where {words}" for words, _ in VARIATIONS), "when nothing is dropped")
+_SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
 _DAMAGED = Verdict(
     "forward returns wrong numbers, but was right in the original file.",
     "It, or a function that it calls, was changed. Restore it first: backward is compared with the derivative of the "
@@ -33,33 +33,31 @@ def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
     mends: search the edit that makes a wrong answer right, which takes longer.
     """
     answer = Answer(part, thing)
-    k = next((k for k, each in enumerate(answer.given) if not each.is_right), None)
-    if k is None:
+    answer.run()
+    stopped = answer.stopped
+    if answer.first is None:
         return part.prove(thing)
-    stopped = next((each.stopped for each in answer.given if each.stopped), None)
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
         left = f"the `raise NotImplementedError` is left in line {stopped.line}"
         return Verdict(f"{part.name} is not finished: {left}.", "Replace that line by your code.")
-    first = _before_all(answer, answer.given[k]) if stopped is None else None
+    first = _before_all(answer, answer.first) if stopped is None else None
     lift_time_limit()  # the search counts rounds of loops
     findings = findings_of(answer) if mends and part.is_mended and first is None else []
     if stopped is not None:
         return replace(stopped.verdict, findings=tuple(findings))
     verdict = first or _told(answer, findings)
-    situation = _SITUATIONS[part.seeds[k] // 2]
-    return verdict.because_of(
-        f"This happens {situation}; otherwise it is right." if situation != _SITUATIONS[0] else ""
-    )
+    situation = _SITUATIONS[part.seeds[answer.first] // 2]
+    return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
 
-def _before_all(answer: Answer, given: Given) -> Verdict | None:
+def _before_all(answer: Answer, k: int) -> Verdict | None:
     """Return the verdict on mistakes to fix first."""
-    if given.wrong & set(answer.part.fixed):
+    if answer.wrong[k] & set(answer.part.fixed):
         return _DAMAGED
-    unreal = [name for name, array in given.numbers.items() if not is_number(array)]
+    unreal = [name for name, array in answer.given[k].items() if not is_number(array)]
     if unreal:
         return _of_numbers(answer, unreal[:1], "")
-    vital = next((each.broken for each in answer.given if each.broken), None)
+    vital = answer.broken
     is_vital = vital is not None and not isinstance(vital.error, PromiseError)
     return vital.verdict if vital and is_vital and answer.all_wrong() else None
 
@@ -69,15 +67,14 @@ def _told(answer: Answer, findings: list[Finding]) -> Verdict:
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = [each for each in findings if each.kind != UNKNOWN]
     edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
-    broken = next((each.broken for each in answer.given if each.broken), None)
-    if broken is not None and not answer.all_wrong():
-        promise = broken_promise(broken)
+    if answer.broken is not None and not answer.all_wrong():
+        promise = broken_promise(answer.broken)
         told = [_of_edit(answer.part, each) for each in edits if not each.is_of_right_code] or [promise]
         return replace(numbered(told).because_of(promise.because), findings=tuple(findings))
     verdicts = [_of_edit(answer.part, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in answer.all_wrong() if name not in explained and not ("." in name and explained)]
-    left = [name for name in left if any(name in each.numbers for each in answer.given)] or left
+    left = [name for name in left if any(name in each for each in answer.given)] or left
     if left:
         verdicts.append(_of_numbers(answer, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
@@ -105,8 +102,8 @@ def _of_numbers(answer: Answer, names: Sequence[str], place: str) -> Verdict:
 
 def _statement(answer: Answer, name: str) -> str:
     """Return a fact about a wrong array."""
-    k = next(k for k, each in enumerate(answer.given) if name in each.wrong)
-    one, right = answer.given[k].numbers.get(name), answer.right[k][name]
+    k = next(k for k, wrong in enumerate(answer.wrong) if name in wrong)
+    one, right = answer.given[k].get(name), answer.right[k][name]
     if one is None:
         return f"{name} is missing"
     if not is_number(one):

@@ -2,8 +2,7 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,8 +11,6 @@ import numpy as np
 from npbert.catalogue import CATALOGUE, Setting, blocks
 from npbert.gradcheck import (
     Call,
-    GradientError,
-    PromiseError,
     ScalarFunction,
     WrongShapeError,
     check_gradients,
@@ -23,7 +20,7 @@ from npbert.gradcheck.explain import VARIATIONS, in_manner
 from npbert.learn.exercise import Numbers, Part
 from npbert.learn.failure import Failure, attempt, file_of
 from npbert.learn.verdict import Verdict
-from npbert.shapes import AWKWARD
+from npbert.shapes import Shapes
 
 DROPPING = range(2 * (len(VARIATIONS) + 1))
 """The seeds of a layer with dropout: with the last two, nothing is dropped."""
@@ -33,24 +30,9 @@ _ROUNDED = (
     "If they agree in many digits, a number may be rounded, or it is a numerical slope, (f(x + h) − f(x − h)) "
     "/ 2h. Write the exact formula."
 )
-_OTHERS = blocks(
-    replace(
-        AWKWARD,
-        D=10,
-        H=5,
-        F=4,
-        V=11,
-        mask=np.array([[1, 1, 0, 0], [1, 1, 1, 1], [1, 0, 0, 0]]),
-        ids=np.array([[10, 3, 0, 0], [3, 0, 8, 3], [10, 0, 0, 0]]),
-        types=np.zeros((3, 4), int),
-        read=np.array([0, 3, 3, 5, 6]),
-        word_labels=AWKWARD.word_labels[:, 1:],
-        packed_labels=np.array(
-            [3, 0, 3, 10, 2, 0, 3]
-        ),  # if each row is a target, the kept scores are the caller's array
-    )
-)
-"""The blocks of the catalogue in other sizes."""
+_OTHERS = blocks(Shapes.drawn(np.random.default_rng(37771)))
+"""The blocks of the catalogue in other sizes, all different. Each row is a target, as then the kept scores are the
+caller's array."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,36 +41,32 @@ class LayerPart(Part):
 
     names: the learner's names of the gradients, by input or parameter: {"weight": "dW"}; by default `dx` for an input
     x, and `the gradient of weight` for a parameter.
-    returns: for each array that the method must return, the index of the argument with its shape, self being 0.
     """
 
     settings: tuple[Setting, ...]
     names: Mapping[str, str] = field(default_factory=dict)
-    returns: Mapping[str, int] = field(default_factory=dict)
 
     def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
         """Return y and the gradients of one call, and test the promises of a layer once for each setting.
 
         Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
         """
-        with self.with_function(thing, self._looked_at(getattr(thing, self.method))):
-            function = _made(self.settings[seed % 2], thing, seed)
-            shown = {name: self.names.get(name, f"the gradient of {name}") for name in function.parameters}
-            shown |= {name: self.names.get(name, f"d{name}") for name in function.float_inputs}
-            is_promised = seed < 2
-            with function.unchanged():
-                call = Call(function)
-                given = np.copy(call.y)
-                try:
-                    found = call.backward()
-                except WrongShapeError as error:
-                    found = {name: parameter.grad.copy() for name, parameter in function.parameters.items()}
-                    found |= {error.name: error.gradient}
-                    is_promised = False
-                yield {self.y: given} | {shown[name]: gradient for name, gradient in found.items()}
-            if is_promised:
-                with _renamed(shown):
-                    promised_gradients(function)
+        function = _made(self.settings[seed % 2], thing, seed)
+        shown = {name: self.names.get(name, f"the gradient of {name}") for name in function.parameters}
+        shown |= {name: self.names.get(name, f"d{name}") for name in function.float_inputs}
+        is_promised = seed < 2
+        with function.unchanged():
+            call = Call(function)
+            given = np.copy(call.y)
+            try:
+                found = call.backward()
+            except WrongShapeError as error:
+                found = {name: parameter.grad.copy() for name, parameter in function.parameters.items()}
+                found |= {error.name: error.gradient}
+                is_promised = False
+            yield {self.y: given} | {shown[name]: gradient for name, gradient in found.items()}
+        if is_promised:
+            promised_gradients(function)
 
     @property
     def fixed(self) -> tuple[str, ...]:
@@ -99,23 +77,6 @@ class LayerPart(Part):
     def y(self) -> str:
         """The name of forward's result: `p` if backward takes dp."""
         return list(inspect.signature(self.right.backward).parameters)[1].removeprefix("d")
-
-    def _looked_at(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function with a test of the arrays that it returns."""
-
-        @functools.wraps(function)
-        def looked_at(*arguments: Any, **options: Any) -> Any:
-            found = function(*arguments, **options)
-            if not isinstance(found, tuple | list) or len(found) != len(self.returns):
-                wanted = f"{len(self.returns)} arrays, wanted return {', '.join(self.returns)}"
-                raise GradientError(f"{self.method} does not return {wanted}")
-            for (name, number), part in zip(self.returns.items(), found, strict=True):
-                wanted = arguments[number].shape
-                if np.shape(part) != wanted:
-                    raise GradientError(f"the {name} of {self.method} has shape {np.shape(part)}, wanted {wanted}")
-            return tuple(found)
-
-        return looked_at if self.returns else function
 
     def prove(self, thing: Any) -> Verdict | None:
         """Run the whole check, for a layer with right numbers."""
@@ -157,24 +118,6 @@ def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction
     is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
     inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
     return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed)
-
-
-@contextmanager
-def _renamed(shown: Mapping[str, str]) -> Iterator[None]:
-    """Within it, errors of the check have the learner's names of the gradients."""
-
-    def renamed(text: str) -> str:
-        for name, own in shown.items():
-            text = text.replace(f"the gradient of {name} ", f"{own} ")
-        return text
-
-    try:
-        yield
-    except GradientError as error:
-        error.args = (renamed(str(error)),)
-        if isinstance(error, PromiseError):
-            error.subjects = tuple(map(renamed, error.subjects))
-        raise
 
 
 def broken_promise(failure: Failure) -> Verdict:

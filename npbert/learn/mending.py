@@ -30,7 +30,7 @@ def findings_of(answer: Answer) -> list[Finding]:
         return []
     own, wanted = Mending(code, answer, forward=forward, right=plain), answer.comparable()
     other = Mending(plain, Answer(part, thing, wanted), right=code) if plain and wanted else None
-    zero = {name for name in answer.all_wrong() if not any(np.any(each.numbers.get(name, 1)) for each in answer.given)}
+    zero = {name for name in answer.all_wrong() if not any(np.any(each.get(name, 1)) for each in answer.given)}
     told = [each for each in _edits(code, own, other) if each.subject not in zero]
     left = own.left - {name for each in told for name in _names(each)}
     found = [*(step.finding for step in own.steps), *told]

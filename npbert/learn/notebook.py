@@ -61,10 +61,7 @@ class Answers:
         exercise = exercise_of(words[0])
         path, verdict = self._folder / exercise.code / "your cell", self._verdicts[exercise.number]
         if command == "hint":
-            number = words[-1] if len(words) > 1 else "1"
-            if number not in ("1", "2", "3", "4"):
-                raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
-            return with_title(printing.hint(exercise, int(number), verdict, program=_PROGRAM))
+            return self._hint(exercise, *words[1:2])
         if command == "show" and verdict.status != RIGHT:
             return titled("The answer of the library is shown once yours is right.")
         if command == "show":
@@ -76,6 +73,13 @@ class Answers:
         path.write_text(file_with(exercise, cell), encoding="utf-8")
         verdict = self._verdicts[exercise.number] = check(exercise, path)
         return with_title(printing.answer(exercise, verdict, program=_PROGRAM))
+
+    def _hint(self, exercise: Exercise, number: str = "1") -> Text:
+        if number not in ("1", "2", "3", "4"):
+            raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
+        if number == "4":
+            return with_title(printing.edits(exercise, self._verdicts[exercise.number]))
+        return with_title(printing.hint(exercise, int(number), program=_PROGRAM))
 
     def _ask(self, exercise: Exercise) -> Text:
         first = next(node for node in ast.parse(exercise.source).body[1:] if not is_import(node))
@@ -94,17 +98,13 @@ def file_with(exercise: Exercise, cell: str) -> str:
     """Return the exercise's file with the cell's definitions in it.
 
     Its imports are in one line, at the place of %%exercise, so that line numbers are those of the cell. A cell may also
-    be a whole file. A missing definition stays missing."""
-    text, head, below = exercise.source, [], []
-    asked = [part.name for part in exercise.parts]
-    has_answer = any(_defines(cell, name) for name in asked)
-    for node in ast.parse(text).body[1:] if "from __future__" not in cell else []:
-        if not isinstance(node, ast.ClassDef | ast.FunctionDef):
+    be a whole file."""
+    head, below = list[str](), list[str]()
+    for node in ast.parse(exercise.source).body[1:] if "from __future__" not in cell else []:
+        if is_import(node):
             head.append(ast.unparse(node))
-        elif not _defines(cell, node.name) and (has_answer or node.name not in asked):
-            below.append(ast.get_source_segment(text, node) or "")
+        elif not isinstance(node, ast.ClassDef | ast.FunctionDef):
+            continue
+        elif not re.search(rf"^(class|def) {node.name}\b", cell, re.MULTILINE):
+            below.append(ast.get_source_segment(exercise.source, node) or "")
     return "\n".join(["; ".join(head), cell.rstrip("\n"), *below, ""])
-
-
-def _defines(cell: str, name: str) -> bool:
-    return re.search(rf"^(class|def) {name}\b", cell, re.MULTILINE) is not None

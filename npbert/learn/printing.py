@@ -71,17 +71,14 @@ def line(exercise: Exercise, verdict: Verdict) -> str:
     return f"{exercise.code} {exercise.title}: {verdict.status}"
 
 
-def hint(exercise: Exercise, number: int, verdict: Verdict | None, option: str = "", *, program: str = PROGRAM) -> str:
-    """Return hint 1, 2 or 3 and the command for the next one; or as the fourth the change. verdict: if known."""
-    if number == 4 and verdict is not None:
-        return edits(exercise, verdict)
-    part = verdict.part if verdict is not None and exercise.has_hints_of_parts else ""
-    head = f"{exercise.code} {exercise.title}{part and ', '}{part}, hint {number} of 3"
+def hint(exercise: Exercise, number: int, option: str = "", *, program: str = PROGRAM) -> str:
+    """Return hint 1, 2 or 3 and the command for the next one."""
+    head = f"{exercise.code} {exercise.title}, hint {number} of 3"
     command = f"{program} hint {exercise.code} {number + 1}{option}"
     more = f"For the next hint: {command}"
     if number == 3:
         more = f"The last hint. To read: {exercise.chapter}. For the change that makes your answer right: {command}"
-    return "\n\n".join([head, indented(exercise.hints_for(part)[number - 1]), indented(more)])
+    return "\n\n".join([head, indented(exercise.hints[number - 1]), indented(more)])
 
 
 def indented(text: str, by: str = "  ") -> str:

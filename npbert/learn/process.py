@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from npbert.gradcheck.explain import Finding
-from npbert.learn.answer_file import Printed, judge_file
+from npbert.learn.answer_file import judge_file
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import ALL
 from npbert.learn.limits import limit_memory, limit_time
@@ -24,7 +24,7 @@ COMPUTING, WAITING = 20.0, 300.0
 edit, by the clock."""
 
 _CODE = "import sys; from npbert.learn.process import run; run(*sys.argv[1:])"
-ANSWER, STACK, PRINTED = FILES = "answer.json", "stack.txt", "printed.txt"
+ANSWER, STACK = FILES = "answer.json", "stack.txt"
 
 
 def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting: float = WAITING) -> Verdict:
@@ -49,20 +49,20 @@ def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting:
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
-        answer, stack, printed = (_text(Path(folder, name)) for name in FILES)
+        answer, stack = (_text(Path(folder, name)) for name in FILES)
     if answer:
         values = json.loads(answer)
         return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})
     if stack:
-        return _endless(path, stack, printed)
-    return Verdict(f"Running the file crashed (status {process.returncode}).", printed=printed)
+        return _endless(path, stack)
+    return Verdict(f"Running the file crashed (status {process.returncode}).")
 
 
 def _text(path: Path) -> str:
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
-def _endless(path: Path, stack: str, printed: str) -> Verdict:
+def _endless(path: Path, stack: str) -> Verdict:
     says = "The check was stopped, as it did not end: perhaps an endless loop."
     shown = ""
     if found := re.search(rf'File ".*{re.escape(path.name)}", line (\d+)', stack):
@@ -70,15 +70,15 @@ def _endless(path: Path, stack: str, printed: str) -> Verdict:
         says = f"The check was stopped in line {found[1]}: perhaps an endless loop."
         shown = f"{found[1]:>4}:  {code}"
     small = "The arrays are tiny: even loops over every number take less than a second."
-    return Verdict(says, printed=printed).because_of(shown, small)
+    return Verdict(says).because_of(shown, small)
 
 
 def run(number: str, path: str, computing: str, waiting: str, name: str) -> NoReturn:
     """In the new process, check the file and write the verdict."""
     folder = Path(name)
     limit_memory()
-    with (folder / STACK).open("w", encoding="utf-8") as stack, (folder / PRINTED).open("w") as copy:
+    with (folder / STACK).open("w", encoding="utf-8") as stack:
         limit_time(float(computing), float(waiting), stack)
-        verdict = judge_file(ALL[int(number)], Path(path), Printed(copy))
+        verdict = judge_file(ALL[int(number)], Path(path))
         (folder / ANSWER).write_text(json.dumps(asdict(verdict)), encoding="utf-8")
         os._exit(0)  # the learner's threads may still run

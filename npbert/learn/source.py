@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import itertools
 import re
 import sys
 import textwrap
@@ -60,29 +59,19 @@ def _imports(body: str, uses: Iterable[str], modules: Iterable[ModuleType]) -> s
         if isinstance(node, ast.ImportFrom):
             homes |= {alias.name: f"from {node.module} import {alias.name}" for alias in node.names}
     lines: dict[str, list[str]] = {}
-    for name in sorted(used, key=lambda name: (not name.isupper(), not name[0].isupper(), name)):
-        line = import_of(name) or homes.get(name, "")
-        if line:
-            module, _, imported = line.partition(" import ")
+    for name in sorted(used):
+        module, _, imported = (import_of(name) or homes.get(name, "")).rpartition(" ")
+        if imported:
             lines.setdefault(module, []).append(imported)
-    ordered = sorted(lines, key=lambda module: (_rank(module), module[0] == "f", module))
-    groups = itertools.groupby(ordered, _rank)
-    return "\n\n".join("\n".join(_import_line(each, lines[each]) for each in group) for _, group in groups)
-
-
-def _rank(line: str) -> int:
-    """A sort key: the standard library, then NumPy, then npbert."""
-    return {"numpy": 1, "npbert": 2}.get(line.split()[1].partition(".")[0], 0)
+    ordered = sorted(lines, key=lambda module: ("npbert" in module, module[0] == "f", "numpy" in module, module))
+    return "\n".join(_import_line(module, lines[module]) for module in ordered)
 
 
 def _import_line(module: str, names: list[str]) -> str:
-    """Return an import; if it is long, with a name on each line."""
-    if not names[0]:
-        return module
-    line = f"{module} import {', '.join(names)}"
-    if len(line) <= WIDTH:
-        return line
-    return "\n".join([f"{module} import (", *(f"    {name}," for name in names), ")"])
+    line = f"{module} {', '.join(names)}"
+    if len(line) > WIDTH:
+        line = textwrap.fill(f"{module} ({', '.join(names)})", WIDTH, subsequent_indent="    ")
+    return line
 
 
 def import_of(name: str) -> str:

@@ -9,7 +9,7 @@ from tests.fuzz.outcome import limit
 from tests.fuzz.run import KINDS, a_base, counts, run_case, run_kind
 
 
-def main() -> int:
+def main():
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--cases", type=int, default=1000, metavar="N", help="how many, shared out among the kinds")
     parser.add_argument("--seed", type=int, default=0, metavar="S", help="another seed, other cases (0)")

@@ -3,15 +3,15 @@
 import json
 import shutil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import npbert
 from npbert.training.pretrain import Pretraining, PretrainSettings
-from tests.fuzz.mutate import Rng, pick
+from tests.fuzz.mutate import pick
 from tests.fuzz.outcome import not_drawn
 from tests.inference.checkpoints import write_checkpoint, write_sentence_transformer
 
-HEADS: dict[str, tuple[Any, dict[str, Any]]] = {
+HEADS = {
     "fill-mask": (npbert.BertForMaskedLM, {}),
     "classify": (npbert.BertForSequenceClassification, {"num_labels": 2, "id2label": ("no", "yes")}),
     "regression": (npbert.BertForSequenceClassification, {"num_labels": 1}),
@@ -37,14 +37,6 @@ LABELLED = {
     "answer": (json.dumps({"version": "1.1", "data": [{"title": "cats", "paragraphs": [PASSAGE]}]}), "squad --text 0"),
 }
 """A labelled file for each head, and the task."""
-FLAGS = {"content": "[MASK]", "lstrip": True, "normalized": False, "special": True}
-BESIDE = {
-    "special_tokens_map.json": {"sep_token": "[SEP]", "additional_special_tokens": ["cat"], "mask_token": FLAGS},
-    "added_tokens.json": {"cat": 7},
-    "tokenizer_config.json": {"do_lower_case": True, "strip_accents": None, "truncation_side": "left"}
-    | {"mask_token": FLAGS, "extra_special_tokens": ["cat"], "added_tokens_decoder": {"4": FLAGS}},
-}
-"""What older libraries leave beside a tokenizer.json."""
 HELD_OUT = "the mat sat on a road .\n\na cat ran on the dog .\n"
 CORPUS = "\n".join(["the cat sat on the mat .", "a dog ran on the road .", "", "the cat ran .", "a dog sat ."] * 4)
 
@@ -56,29 +48,27 @@ class Base(NamedTuple):
     run: Path
     corpus: Path
 
-    def copy(self, source: Path, folder: Path) -> Path:
+    def copy(self, source, folder):
         """A copy of a folder that a case may spoil."""
         return Path(shutil.copytree(source, folder / source.name))
 
-    def copy_of_one(self, rng: Rng, folder: Path) -> tuple[str, Path]:
+    def copy_of_one(self, rng, folder):
         """The name of one of the checkpoints, and a copy of it."""
         name = pick(rng, list(self.checkpoints))
         return name, self.copy(self.checkpoints[name], folder)
 
 
-def make_base(folder: Path) -> Base:
+def make_base(folder):
     """Write everything into `folder`."""
     checkpoints = {"embed": write_sentence_transformer(folder / "embed", "mean", max_length=16)}
     for name, (model_class, changes) in HEADS.items():
         checkpoints[name] = write_checkpoint(folder / name, model_class, **changes)
     for checkpoint in checkpoints.values():
         npbert.Tokenizer.from_pretrained(checkpoint).save_pretrained(checkpoint)
-    for name, file in BESIDE.items():
-        (checkpoints["fill-mask"] / name).write_text(json.dumps(file))
     corpus, held_out, run = folder / "corpus.txt", folder / "held-out.txt", folder / "run"
     corpus.write_text(CORPUS, encoding="utf-8")
     held_out.write_text(HELD_OUT, encoding="utf-8")
-    paths: dict[str, Any] = dict.fromkeys(("vocabulary", "model"), str(checkpoints["pretraining"]))
+    paths = dict.fromkeys(("vocabulary", "model"), str(checkpoints["pretraining"]))
     paths |= {"corpus": (str(corpus),), "held_out": (str(held_out),)}
     sizes = {"steps": 4, "batch_size": 2, "max_length": 16, "held_out_batches": 1, "save_every": 2, "log_every": 1}
     with not_drawn():

@@ -1,38 +1,36 @@
 """The kinds of cases: each takes a seed's generator and an empty folder, and gives what is to be called."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+import subprocess
+import sys
 
-from tests.fuzz.base import LABELLED, TEXTS, Base
-from tests.fuzz.mutate import NASTY, Rng, json_bytes, pick, spoil, spoil_bytes, spoil_json, spoil_lines
-from tests.fuzz.outcome import Outcome, command
+from tests.fuzz.base import LABELLED, TEXTS
+from tests.fuzz.mutate import NASTY, json_bytes, pick, spoil, spoil_bytes, spoil_json, spoil_lines
+from tests.fuzz.outcome import command, ended
 
-Call = Callable[[], object]
-KINDS: dict[str, tuple[float, Callable[[Rng, Base, Path], Call]]] = {}
+KINDS = {}
 """By name: how many of 100 cases are of this kind, and the function that makes one."""
 USED_AS = {"regression": "classify", "choice": "embed", "pretraining": "fill-mask"}
 OPTIONS = "--top-k --pooling --layer --normalize --question --n-best --output --size -v --task --text --label"
 OPTIONS += " --max-length --batch-size --delimiter --json --resume -q"
 
 
-def kind(share: float) -> Any:
-    def add(make: Any) -> Any:
+def kind(share):
+    def add(make):
         KINDS[make.__name__] = share, make
         return make
 
     return add
 
 
-def use(name: str, folder: Path, stdin: bytes | None = None) -> Outcome:
+def use(name, folder, stdin=None):
     """What a person does with a checkpoint of this head."""
     name = USED_AS.get(name, name)
     return command(name, folder, stdin=TEXTS[name].encode() if stdin is None else stdin)
 
 
 @kind(18)
-def weights(rng: Rng, base: Base, folder: Path) -> Call:
+def weights(rng, base, folder):
     """A model.safetensors that is damaged, or says something else in its head, or holds other numbers."""
     name, copy = base.copy_of_one(rng, folder)
     path = copy / "model.safetensors"
@@ -55,7 +53,7 @@ def weights(rng: Rng, base: Base, folder: Path) -> Call:
 
 
 @kind(26)
-def checkpoints(rng: Rng, base: Base, folder: Path) -> Call:
+def checkpoints(rng, base, folder):
     """A spoiled config.json, a file of the tokenizer, or of what sentence-transformers leaves beside them."""
     name, copy = base.copy_of_one(rng, folder)
     path = pick(rng, sorted(path for path in copy.rglob("*") if path.suffix in (".json", ".txt")))
@@ -66,7 +64,7 @@ def checkpoints(rng: Rng, base: Base, folder: Path) -> Call:
 
 
 @kind(10)
-def texts(rng: Rng, base: Base, folder: Path) -> Call:
+def texts(rng, base, folder):
     """Any bytes for text."""
     name = pick(rng, list(TEXTS))
     data = spoil_lines(rng, TEXTS[name] * int(rng.integers(1, 4)), pick(rng, "\t "))
@@ -76,7 +74,7 @@ def texts(rng: Rng, base: Base, folder: Path) -> Call:
 
 
 @kind(25)
-def labelled(rng: Rng, base: Base, folder: Path) -> Call:
+def labelled(rng, base, folder):
     """What a task says of a labelled file: tables of every format, with columns that are there or not, words and tags,
     questions and answers."""
     head = pick(rng, list(LABELLED))
@@ -98,17 +96,8 @@ def labelled(rng: Rng, base: Base, folder: Path) -> Call:
     return lambda: command("evaluate", base.checkpoints[head], path, *given, is_json=False)
 
 
-@kind(4)
-def corpora(rng: Rng, base: Base, folder: Path) -> Call:
-    """Text to learn a vocabulary from."""
-    path = folder / "corpus.txt"
-    path.write_bytes(spoil_lines(rng, base.corpus.read_text(encoding="utf-8"), " "))
-    options = ["--size", pick(rng, [1, 20, 40, 100, 30522]), "--min-frequency", pick(rng, [-1, 0, 1, 2, 100])]
-    return lambda: command("vocab", path, "--output", folder / "vocabulary", *options, is_json=False)
-
-
 @kind(2)
-def runs(rng: Rng, base: Base, folder: Path) -> Call:
+def runs(rng, base, folder):
     """A run's folder in which something is spoiled or gone; it is to go on, or to be judged, or reported of."""
     copy = base.copy(base.run, folder)
     files = [path for path in sorted(copy.rglob("*")) if path.is_file() and path.name != ".lock"]
@@ -122,21 +111,8 @@ def runs(rng: Rng, base: Base, folder: Path) -> Call:
     return lambda: command(*arguments, is_json=False)
 
 
-@kind(1)
-def events(rng: Rng, base: Base, folder: Path) -> Call:
-    """What TensorBoard reads, where a report looks for the time of a run: spoiled, or with a hole of gigabytes."""
-    copy = base.copy(base.run, folder)
-    (path,) = sorted((copy / "tensorboard").iterdir())
-    if rng.random() < 0.5:
-        path.write_bytes(spoil_bytes(rng, path.read_bytes()))
-    else:
-        with path.open("ab") as file:
-            file.truncate(int(10 ** rng.uniform(6, 11)))
-    return lambda: command("report", copy, is_json=False)
-
-
 @kind(4)
-def settings(rng: Rng, base: Base, folder: Path) -> Call:
+def settings(rng, base, folder):
     """A TOML file of settings, for a corpus that is not there: none of it is for training."""
     path = folder / "settings.toml"
     path.write_bytes(spoil_lines(rng, (base.run / "settings.toml").read_text(encoding="utf-8"), " "))
@@ -145,7 +121,7 @@ def settings(rng: Rng, base: Base, folder: Path) -> Call:
 
 
 @kind(6)
-def arguments(rng: Rng, base: Base, folder: Path) -> Call:
+def arguments(rng, base, folder):
     """Any arguments, most of them of the kind that there is."""
     name = pick(rng, [*TEXTS, "params", "vocab", "evaluate", "", "search"])
     places = [base.checkpoints.get(name, base.run), base.corpus, folder, "-", "bert-tiny", "bert-smol", base.run]
@@ -154,3 +130,21 @@ def arguments(rng: Rng, base: Base, folder: Path) -> Call:
     written = [str(argument).replace("\0", "") for argument in given]
     written = [argument for argument in written if not argument.startswith("/dev")]
     return lambda: command(*written, stdin=b"the [MASK]\n", is_json=False)
+
+
+@kind(0.3)
+def streams(rng, base, folder):
+    """A program whose input or output is closed or full."""
+    name = pick(rng, list(TEXTS))
+    given = pick(rng, [[name, str(base.checkpoints[name])], ["--help"], ["nonsense"]])
+    (folder / "in").write_text("the [MASK] sat .\n" * 200, encoding="utf-8")
+    reading, errors = pick(rng, ["<in", "<&-", "</dev/null", "<."]), pick(rng, ["2>err", "2>&-", "2>/dev/full"])
+    writing = pick(rng, [">out", ">&-", ">/dev/full", "| head -c 20 >out", "| true"])
+    program = f'"{sys.executable}" -m npbert "$@" {reading} {errors} {writing}'
+
+    def call():
+        status = subprocess.run(["bash", "-c", program, "bash", *given], cwd=folder, timeout=60, check=False).returncode
+        err = folder / "err"
+        return ended(status, err.read_text(encoding="utf-8") if err.exists() else "", must_speak=False)
+
+    return call

@@ -2,15 +2,13 @@
 
 import copy
 import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 Rng = np.random.Generator
 
 DEEP = "[" * 3000 + "]" * 3000
-NASTY: list[Any] = [None, True, False, 0, 1, 2, -1, 2**31, 2**63, 10**30, 0.5, 1e-300, 1e308]
+NASTY = [None, True, False, 0, 1, 2, -1, 2**31, 2**63, 10**30, 0.5, 1e-300, 1e308]
 NASTY += [float("nan"), float("inf"), [], [1], [[]], [None], ["a", "b"], {}, {"0": "a"}, {"": ""}]
 NASTY += ["", "a" * 5000, "\n", "a\tb", "9" * 5000]
 NASTY += ["0", "x", "é", "\u202e", "\x1b[31m", "\ud800", "[PAD]", "[MASK]", "/dev/null", "-100", "1e999"]
@@ -18,12 +16,12 @@ NASTY_BYTES = [b"", b"\n\n\n", b"\t\t", b"a" * 5000, b" " * 3000, b"9" * 5000, D
 NASTY_BYTES += b"\x00 \xff \xfe\xff \xef\xbb\xbf \xed\xa0\x80 \xe2\x80\xae \x1b[2J \x9b ' , { ] nan [MASK]".split(b" ")
 
 
-def pick(rng: Rng, choices: Any) -> Any:
+def pick(rng, choices):
     """One of them."""
     return choices[int(rng.integers(len(choices)))]
 
 
-def spoil_bytes(rng: Rng, data: bytes) -> bytes:
+def spoil_bytes(rng, data):
     """The bytes with one to four changes: flipped, cut, put in, left out, doubled."""
     for _ in range(int(rng.integers(1, 5))):
         start, end = sorted(rng.integers(0, len(data) + 1, 2).tolist())
@@ -33,7 +31,7 @@ def spoil_bytes(rng: Rng, data: bytes) -> bytes:
     return data
 
 
-def spoil_json(rng: Rng, value: Any) -> Any:
+def spoil_json(rng, value):
     """The value with one to three of its parts replaced, dropped, wrapped, scaled or renamed."""
     value = copy.deepcopy(value)
     for _ in range(int(rng.integers(1, 4))):
@@ -58,7 +56,7 @@ def spoil_json(rng: Rng, value: Any) -> Any:
     return value
 
 
-def spoil_lines(rng: Rng, text: str, separator: str = "\t") -> bytes:
+def spoil_lines(rng, text, separator="\t"):
     """A table or list with lines and cells spoiled as JSON is, or all of it as bytes."""
     if rng.random() < 0.3:
         return spoil_bytes(rng, text.encode())
@@ -67,7 +65,7 @@ def spoil_lines(rng: Rng, text: str, separator: str = "\t") -> bytes:
     return "\n".join(lines).encode(errors="surrogatepass")
 
 
-def json_bytes(rng: Rng, value: Any) -> bytes:
+def json_bytes(rng, value):
     """A spoiled JSON value as bytes, now and then with the text of it spoiled, too."""
     if rng.random() < 0.15:
         return spoil_bytes(rng, json.dumps(value).encode())
@@ -77,7 +75,7 @@ def json_bytes(rng: Rng, value: Any) -> bytes:
     return text.encode(errors="surrogatepass")
 
 
-def spoil(rng: Rng, path: Path) -> None:
+def spoil(rng, path):
     """Spoil a file by what it is, as its name says."""
     data = path.read_bytes()
     if path.suffix == ".json":

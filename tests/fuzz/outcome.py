@@ -8,10 +8,9 @@ import signal
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest import mock
 
 from npbert.cli import main
@@ -37,23 +36,23 @@ class Outcome(NamedTuple):
     said: str = ""
 
     @property
-    def is_good(self) -> bool:
+    def is_good(self):
         return self.what in ("accepted", "refused")
 
 
-def limit() -> None:
+def limit():
     """From now on this process may take BYTES more than it has, and a case ends when it takes too long."""
     now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now + BYTES + 2**28, resource.RLIM_INFINITY))
 
-    def stop(*_: object) -> None:
+    def stop(*_):
         raise Hang
 
     signal.signal(signal.SIGPROF, stop)
     signal.signal(signal.SIGALRM, stop)
 
 
-def outcome_of(call: Callable[[], object], refusals: tuple[type[Exception], ...]) -> Outcome:
+def outcome_of(call, refusals):
     """What becomes of call(), which may raise `refusals`, with a message, and nothing else."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     signal.alarm(LONGEST)
@@ -76,14 +75,14 @@ def outcome_of(call: Callable[[], object], refusals: tuple[type[Exception], ...]
 
 
 @contextmanager
-def not_drawn() -> Iterator[None]:
+def not_drawn():
     """While it lasts, pictures, which would take most of the time, are made, but not drawn."""
     curves, page = "npbert.training.session.draw_curves", "npbert.pages.report.page.as_bytes"
     with mock.patch(curves, lambda *_: None), mock.patch(page, lambda *_: b""):
         yield
 
 
-def command(*arguments: object, stdin: bytes = b"", is_json: bool = True) -> Outcome:
+def command(*arguments, stdin=b"", is_json=True):
     """What becomes of `npbert …`; what it prints when it succeeds must be JSON lines, unless it is no such command."""
     out, err = io.BytesIO(), io.BytesIO()
     streams = {
@@ -92,14 +91,14 @@ def command(*arguments: object, stdin: bytes = b"", is_json: bool = True) -> Out
         "stderr": io.TextIOWrapper(err, encoding="utf-8", errors="backslashreplace", write_through=True),
     }
     with mock.patch.multiple(sys, **streams), not_drawn():
-        status: Any = main([str(argument) for argument in arguments])
+        status = main([str(argument) for argument in arguments])
     if status == 0 and is_json:
         for line in out.getvalue().decode().splitlines():
             json.loads(line, parse_constant=_refuse_constant)
     return ended(status, err.getvalue().decode(errors="replace"))
 
 
-def ended(status: int, said: str, *, must_speak: bool = True) -> Outcome:
+def ended(status, said, *, must_speak=True):
     """What became of a program that ended with this exit status, and said so much. Raises: Nonsense."""
     lines = said.splitlines()
     if len(lines) > MOST_LINES or max(map(len, lines), default=0) > LONGEST_LINE:
@@ -113,5 +112,5 @@ def ended(status: int, said: str, *, must_speak: bool = True) -> Outcome:
     return Outcome("refused" if status else "accepted", said)
 
 
-def _refuse_constant(name: str) -> None:
+def _refuse_constant(name):
     raise Nonsense(f"{name} is not JSON")

@@ -5,15 +5,14 @@ import io
 import multiprocessing
 import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
 
-from tests.fuzz import calls, hostile  # noqa: F401  they add their kinds
-from tests.fuzz.base import Base, make_base
+from tests.fuzz import calls  # noqa: F401  it adds its kind
+from tests.fuzz.base import make_base
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.outcome import Outcome, limit, outcome_of
 
@@ -21,14 +20,14 @@ REFUSALS = (TypeError, ValueError, LookupError, OSError, ImportError, AttributeE
 """What a wrong argument in Python may raise. A command may raise nothing at all."""
 
 
-def counts(cases: int, kinds: Sequence[str] | None = None) -> dict[str, int]:
+def counts(cases, kinds=None):
     """How many cases each kind has, or each of these, of so many in all."""
     shares = {kind: KINDS[kind][0] for kind in kinds or KINDS}
     return {kind: round(cases * share / sum(shares.values())) for kind, share in shares.items()}
 
 
 @contextlib.contextmanager
-def a_base() -> Iterator[Base]:
+def a_base():
     """What the cases start from, made in silence, in a folder that is deleted."""
     with tempfile.TemporaryDirectory() as folder:
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -36,9 +35,9 @@ def a_base() -> Iterator[Base]:
         yield base
 
 
-def run_kind(base: Base, name: str, seed: int, count: int) -> list[Outcome]:
+def run_kind(base, name, seed, count):
     """`count` cases of a kind. When one kills its process, the next begins in a new one."""
-    results: list[Outcome] = []
+    results = []
     while len(results) < count:
         with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), limit) as process:
             cases = [process.submit(run_case, base, name, seed, number) for number in range(len(results), count)]
@@ -50,7 +49,7 @@ def run_kind(base: Base, name: str, seed: int, count: int) -> list[Outcome]:
     return results
 
 
-def run_case(base: Base, name: str, seed: int, number: int) -> Outcome:
+def run_case(base, name, seed, number):
     """One case, in this process."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         rng = np.random.default_rng([seed, zlib.crc32(name.encode()), number])

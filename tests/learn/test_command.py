@@ -7,7 +7,7 @@ import pytest
 
 from npbert.learn import printing
 from npbert.learn.exercises import EXERCISES
-from tests.learn.answers import answered, right, write
+from tests.learn.answers import write
 
 
 def test_files_are_written_and_what_is_there_is_never_touched(learn, tmp_path):
@@ -52,8 +52,8 @@ def test_check_of_one_in_its_states(learn, folder):
     write(2, folder, ("x.T @ dy", "x.T @ dy / len(x)"), ("dx = dy", "dx = -dy"))
     status, out, _ = learn("check linear")
     assert status == 1
-    assert out.startswith("02 Linear: not right yet\n\n  1. dW is wrong; line 56 (extra factor):\n")
-    assert "\n  2. dx is wrong; line 58 (sign):\n" in out and "With this change" not in out
+    assert out.startswith("02 Linear: not right yet\n\n  1. dW is wrong; line 55 (extra factor):\n")
+    assert "\n  2. dx is wrong; line 57 (sign):\n" in out and "With this change" not in out
     assert out.endswith("\n  A hint:      npbert learn hint 02\n  The change:  npbert learn hint 02 4\n")
     assert max(map(len, out.splitlines()[:-3])) <= 80
     assert "1. With these changes dW is right:\n" in learn("check 2 --mend")[1]
@@ -98,13 +98,12 @@ def test_show_is_for_what_is_right_and_sets_the_librarys_version_beside_the_lear
     assert [shown[7].index(part) for part in parts] == sorted(shown[7].index(part) for part in parts)
 
 
-def test_hints_are_for_the_part_that_is_not_right_yet(learn, folder):
-    assert learn("hint 10")[1].startswith("10 attention, hint 1 of 3\n\n  Backwards from C = A V")
-    path = folder / EXERCISES[10].file_name
-    path.write_text(answered(10, right(10)[EXERCISES[10].blanks[0]]), encoding="utf-8")
-    out = learn("hint 10")[1]
-    assert out.startswith("10 attention, PaddedAttention, hint 1 of 3\n\n  It is part one again")
-    assert "For the next hint: npbert learn hint 10 2" in out
+def test_a_hint_leads_to_the_next_and_the_last_to_the_change(learn, folder):
+    assert learn("hint 10 2")[1].startswith("10 attention, hint 2 of 3\n\n  S = Q Kᵀ/√d.")
+    assert "For the next hint: npbert learn hint 10 2" in learn("hint 10")[1]
+    assert "your answer right: npbert learn hint 02 4" in " ".join(learn("hint 02 3")[1].split())
+    write(2, folder, ("dx = dy", "dx = -dy"))
+    assert "With this change dx is right" in learn("hint 02 4")[1]
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,6 @@ def test_the_task_comes_with_a_cell_for_the_answer():
 
 def test_a_cell_without_what_is_asked_for_is_told_so_as_a_cell():
     assert "not begun" in str(exercise("02", HEAD + BLANK))
-    said = str(exercise("02", "def backward(self, dy, tape):\n    return dy"))
-    assert "The class Linear is missing in your cell" in said and "file" not in said
+    said = str(exercise("02", HEAD.replace("def forward", "def ahead") + ANSWER))
+    assert "Linear.forward is missing in your cell" in said
     assert "  Your cell is not valid Python yet" in str(exercise("02", "class Linear"))

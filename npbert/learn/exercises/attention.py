@@ -68,9 +68,7 @@ def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
     return Setting(PaddedAttention, lambda cls, init: cls(heads), lambda rng: (*map(rng.standard_normal, shapes), mask))
 
 
-OF_ONE_HEAD = layer_part(
-    "DotProductAttention", method="attend_backward", returns={"dq": 2, "dk": 3, "dv": 4}, seeds=DROPPING
-)
+OF_ONE_HEAD = layer_part("DotProductAttention", method="attend_backward", seeds=DROPPING)
 WITH_HEADS = LayerPart(
     right=PaddedAttention,
     method="backward",

@@ -13,7 +13,7 @@ _OTHER_P = Setting(Dropout, lambda cls, init: cls(0.2), lambda rng: (rng.standar
 _PARTS: dict[str, tuple[Part, ...]] = {
     "derivative": (derivative.CENTRAL, derivative.COMPLEX),
     "linear": (layer_part("Linear", names={"weight": "dW", "bias": "db"}),),
-    "gelu": (layer_part("GELU", method="value_and_slope", returns={"y": 1, "slope": 1}),),
+    "gelu": (layer_part("GELU", method="value_and_slope"),),
     "softmax": (layer_part("Softmax", other=_THREE_AXES),),
     "cross_entropy": (layer_part("SoftmaxCrossEntropy"),),
     "embedding": (layer_part("Embedding", names={"weight": "dW"}),),

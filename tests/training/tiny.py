@@ -117,8 +117,7 @@ def assert_same(ours, theirs):
 
 def saved_step(folder):
     """The step of the state of a run."""
-    steps = json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
-    return steps
+    return json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
 
 
 def results(folder):

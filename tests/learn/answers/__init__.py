@@ -8,13 +8,11 @@ Each BEFORE stands once in the right text. "⏎" is the end of a line, and a BEF
 
 import ast
 import textwrap
-from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
 
 

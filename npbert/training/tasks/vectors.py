@@ -19,10 +19,10 @@ from npbert.models.sentence_vectors import LOSSES
 from npbert.training.retrieval import RETRIEVAL_METRICS, Searched, retrieval_scores, search
 from npbert.training.tasks.choice import GroupedTask
 from npbert.training.tasks.predictions import OneNumber
-from npbert.training.tasks.report_rows import row_of
+from npbert.training.tasks.report_rows import Row, Shown, row_of
 from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import COSINE, NUMBER, TEXT, Column, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Row, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
 
 
 class SentenceVectors(GroupedTask):
@@ -96,8 +96,7 @@ class SentenceVectors(GroupedTask):
             total += len(targets[batch]) * super().loss(logits[batch], targets[batch])
         return total / len(targets)
 
-    def known_before(self, examples: Examples) -> Scores:
-        return self.evaluate(examples)
+    known_before = FinetuneTask.evaluate
 
     def search(self, logits: Logits, examples: Examples) -> list[Searched]:
         """Return the texts found for each query."""
@@ -113,14 +112,11 @@ class SentenceVectors(GroupedTask):
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         """Return the queries with another text found first."""
-        searched = self.search(logits, examples)
-        columns = {
-            "texts": [each.query for each in searched],
-            "true": [each.relevant[0] for each in searched],
-            "predicted": [each.found[0] for each in searched],
-        }
-        wrong = [each.found[0] not in each.relevant for each in searched]
-        return row_of("search", np.array(wrong), np.array([each.score for each in searched]), columns)
+        answers = []
+        for query, relevant, found, score in self.search(logits, examples):
+            entries = {"texts": query, "true": relevant[0], "predicted": found[0]}
+            answers.append(Shown(found[0] not in relevant, score, entries))
+        return row_of("search", answers)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a folder of sentence-transformers, for `npbert search`."""

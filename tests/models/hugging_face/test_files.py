@@ -83,21 +83,13 @@ def test_without_the_library(folder, monkeypatch):
     assert contents(folder) == before
 
 
-def test_another_model_is_not_overwritten(folder):
-    """The same model is, as after each epoch; but not where another has been written in between."""
-    before, model, other = contents(folder), *(random_float32(BertModel, seed=seed) for seed in (1, 2))
-    message = f"^{folder} already has another model; to replace it, give overwrite=True$"
-    with pytest.raises(FileExistsError, match=message):
+def test_a_model_is_not_overwritten(folder):
+    before, model = contents(folder), random_float32(BertModel, seed=1)
+    with pytest.raises(FileExistsError, match=f"^{folder} already has a model; to replace it, give overwrite=True$"):
         model.save_pretrained(folder)
     assert contents(folder) == before
     model.save_pretrained(folder, overwrite=True)
-    model.parameters()[0].value[:] = 0
-    model.save_pretrained(folder)
     assert_loads(model, folder)
-    other.save_pretrained(folder, overwrite=True)
-    with pytest.raises(FileExistsError, match=message):
-        model.save_pretrained(folder)
-    BertModel.from_pretrained(folder).save_pretrained(folder)
 
 
 def test_a_file_is_written_as_the_library_reads_it_and_read_without_what_is_no_float(tmp_path):

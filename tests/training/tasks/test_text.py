@@ -12,8 +12,7 @@ from tests.training.tasks.tiny import words_of
     ("names", "labels"),
     [
         (["good", "bad", "good"], ("bad", "good")),
-        (["10", "2", "1", "2"], ("1", "2", "10")),
-        (["1", "-1", "0", "-10"], ("-10", "-1", "0", "1")),
+        (["10", "2", "-1", "2"], ("-1", "2", "10")),
         (["10", "²", "9"], ("10", "9", "²")),
     ],
 )
@@ -29,8 +28,8 @@ def test_labels_are_sorted_and_learned_once(read, names, labels):
 def test_numbers_and_columns(read):
     task, examples = read(TextRegression, "a\t1\nb\t-2.5\nc\t1e3\nd\t 4 \n")
     assert task.collate(examples).labels.tolist() == [1, -2.5, 1000, 4]
-    columns = {"text": "first", "text_pair": "second", "label": "gold", "delimiter": "comma"}
-    task, (example,) = read(TextClassification, 'gold,second,first,w\nyes,"a, b",c,2.5\n', **columns, sample_weight="w")
+    columns = {"text": "first", "text_pair": "second", "label": "gold", "delimiter": "comma", "sample_weight": "w"}
+    task, (example,) = read(TextClassification, 'gold,second,first,w\nyes,"a, b",c,2.5\n', **columns)
     assert example.encoding.tokens == ["[CLS]", "c", "[SEP]", "a", "[UNK]", "b", "[SEP]"]
     assert example.encoding.type_ids == [0, 0, 0, 1, 1, 1, 1]
     assert task.collate([example]).sample_weight == [2.5]

@@ -33,7 +33,8 @@ def as_texts(X: Any) -> list[Text]:
     texts: list[Text] = []
     for place, row in enumerate(np.asarray(X, dtype=object).tolist()):
         parts = [row] if isinstance(row, str) else row
-        if not isinstance(parts, list | tuple) or len(parts) not in (1, 2) or not all(isinstance(part, str) for part in parts):
+        is_list = isinstance(parts, list | tuple) and len(parts) in (1, 2)
+        if not is_list or not all(isinstance(part, str) for part in parts):
             raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts")
         texts.append(parts[0] if len(parts) == 1 else tuple(parts))
     if not texts:

@@ -130,6 +130,9 @@ def test_each_mistake_has_its_edit_and_a_broken_promise_is_told_with_them():
     )
     found = check_gradients(written(source, W=W, V=V), X).diagnosis
     assert [(each.line, each.kind) for each in found] == [(10, "sign"), (11, "extra factor"), (12, "= or +=")]
+    takes_any_dy = TABLE.replace(", strict=True", "").replace("+= row", "= row")
+    found = check_gradients(written(takes_any_dy, table=W), LAYERS[TABLE][0]).diagnosis
+    assert [each.kind for each in found] == ["= or +=", "contract"]
 
 
 @pytest.mark.parametrize("line", ["while True: pass", "import sys; sys.exit()", "print('x' * 99)"])

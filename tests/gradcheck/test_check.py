@@ -62,7 +62,7 @@ def test_right_is_believed():
             scale_with(w=np.ones((3, 2)), ids=np.arange(3)),
             [X],
             {"s": 3, "x": 6},
-            "Not checked: self.w is a float array",
+            "Not checked, as not a Parameter: self.w.",
         ),
         (Hidden(), [X], {"hidden parameter 1": 3, "x": 6}, "1 parameter checked that `parameters()` does not find"),
         (scale_with(x=Parameter(np.ones(2))), [X], {"s": 3, "x": 2, "input x": 6}, "of s, x, input x, proved"),

@@ -2,16 +2,14 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import Any
 from unittest import mock
 
 import numpy as np
 
-from npbert.compute import Array, num_threads, set_num_threads
+from npbert.compute import num_threads, set_num_threads
 
 BLOCKS = ["compute.rowwise.BLOCK", "compute.pieces.BLOCK"]
 LONG = ["compute.pieces.LONG", "compute.pieces.BAND"]
@@ -23,7 +21,7 @@ BLAS_THREADS = 3
 
 
 @contextmanager
-def on_threads(count: int) -> Iterator[None]:
+def on_threads(count):
     before = num_threads()
     set_num_threads(count)
     try:
@@ -33,7 +31,7 @@ def on_threads(count: int) -> Iterator[None]:
 
 
 @contextmanager
-def in_pieces(block: int, product: int = 1) -> Iterator[None]:
+def in_pieces(block, product=1):
     """Cut what is larger than `block` elements, products of more multiplications than `product`, and all inference."""
     sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), **dict.fromkeys(PARTS, 1)}
     sizes |= dict.fromkeys(LONG, max(2, block))
@@ -45,11 +43,11 @@ def in_pieces(block: int, product: int = 1) -> Iterator[None]:
 
 
 @contextmanager
-def nothing_is_nan() -> Iterator[None]:
+def nothing_is_nan():
     """New arrays of floats hold NaN until they are written, not what an earlier call left in their memory."""
     empty = np.empty
 
-    def empty_with_nan(*args: Any, **options: Any) -> Array:
+    def empty_with_nan(*args, **options):
         array = empty(*args, **options)
         if array.dtype.kind in "fc":
             array.fill(np.nan)
@@ -59,7 +57,7 @@ def nothing_is_nan() -> Iterator[None]:
         yield
 
 
-def assert_same_but_for_rounding(got: Array, wanted: Array, tolerance: float = 1e-6) -> None:
+def assert_same_but_for_rounding(got, wanted, tolerance=1e-6):
     """Shape and dtype the same, and no element farther off than `tolerance` times the largest."""
     assert np.isfinite(wanted).all()
     largest = np.abs(wanted).max(initial=0)
@@ -69,20 +67,20 @@ def assert_same_but_for_rounding(got: Array, wanted: Array, tolerance: float = 1
 class Meeting:
     """Work that ends only when other threads are at work too: proof of `count` at a time."""
 
-    def __init__(self, count: int = 2) -> None:
+    def __init__(self, count=2):
         self.barrier = threading.Barrier(count)
-        self.seen: Counter[threading.Thread] = Counter()
+        self.seen = Counter()
 
-    def __call__(self, item: Any = None) -> None:
+    def __call__(self, item=None):
         self.barrier.wait(100)
         self.seen[threading.current_thread()] += 1
 
 
-def soon(function: Callable[[], Any], seconds: float = 100) -> Any:
+def soon(function, seconds=100):
     """function(), which another thread calls; AssertionError if that takes longer, as a deadlock does."""
-    future: Future[Any] = Future()
+    future = Future()
 
-    def call() -> None:
+    def call():
         try:
             future.set_result(function())
         except BaseException as error:

@@ -8,7 +8,6 @@ want those shapes name them.
 import numpy as np
 from hypothesis import strategies as st
 
-from npbert.compute import Array
 from npbert.core import Sequences
 
 seeds = st.integers(0, 2**32 - 1)
@@ -17,14 +16,14 @@ sizes = st.integers(2, 5)
 
 
 @st.composite
-def values(draw: st.DrawFn, *shape: int) -> Array:
+def values(draw, *shape):
     """Normal numbers in float64, stretched and shifted by drawn amounts."""
     scale, shift = draw(st.sampled_from([0.3, 1.0, 3.0])), draw(st.sampled_from([-1.0, 0.0, 2.0]))
     return draw(rngs).normal(shift, scale, shape)
 
 
 @st.composite
-def awkward(draw: st.DrawFn, *shape: int, largest: float = 1e6) -> Array:
+def awkward(draw, *shape, largest=1e6):
     """Numbers in float64 that are hard on a formula: huge beside tiny, subnormal, constant rows, ties, zeros.
 
     The first row is ordinary, and sets the scale of a derivative that is 0 in the others.
@@ -44,7 +43,7 @@ def awkward(draw: st.DrawFn, *shape: int, largest: float = 1e6) -> Array:
     return x
 
 
-def ids(limit: int, *shape: int) -> st.SearchStrategy[Array]:
+def ids(limit, *shape):
     """Integers below `limit`; drawn one by one, so they repeat."""
     count = int(np.prod(shape))
     return st.lists(st.integers(0, limit - 1), min_size=count, max_size=count).map(
@@ -53,18 +52,18 @@ def ids(limit: int, *shape: int) -> st.SearchStrategy[Array]:
 
 
 @st.composite
-def sequences(draw: st.DrawFn, most: int = 4, longest: int = 5) -> Sequences:
+def sequences(draw, most=4, longest=5):
     """Some sequences, long and short in any order, of which neighbours may be equally long."""
     return Sequences(np.array(draw(st.lists(st.integers(1, longest), min_size=1, max_size=most))))
 
 
-def rows_of(sequences: Sequences) -> list[Array]:
+def rows_of(sequences):
     """The numbers of the rows of each sequence."""
     return np.split(np.arange(sequences.num_rows), sequences.offsets[1:-1])
 
 
 @st.composite
-def read_of(draw: st.DrawFn, sequences: Sequences) -> Array:
+def read_of(draw, sequences):
     """Some of the rows of the sequences, in ascending order, some of them twice: none, one, or all of a sequence."""
     chosen = draw(st.lists(st.integers(0, sequences.num_rows - 1), max_size=sequences.num_rows))
     return np.sort(np.array(chosen, np.int64))

@@ -6,24 +6,20 @@ A wrong forward whose backward agrees with it is invisible to gradcheck: only an
 
 import itertools
 import math
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from npbert import Batch
-from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
 from tests.textbook_positions import bucket, relative_bias, rotary
 from tests.textbook_vectors import cosent, cosine_loss, in_batch_negatives, triplet_loss
 
 
-def each(function: Callable[[float], float], layer: Any, x: Array) -> Array:
+def each(function, layer, x):
     return np.array([function(float(value)) for value in x.flat]).reshape(x.shape)
 
 
-ACTIVATIONS: dict[str, Callable[[float], float]] = {
+ACTIVATIONS = {
     "gelu": lambda x: x * math.erfc(-x / math.sqrt(2)) / 2,
     "gelu_new": lambda x: x * (1 + math.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
     "relu": lambda x: x if x > 0 else 0.0,
@@ -32,17 +28,17 @@ ACTIVATIONS: dict[str, Callable[[float], float]] = {
 ACTIVATIONS["gelu_pytorch_tanh"] = ACTIVATIONS["gelu_new"]
 
 
-def linear(layer: Any, x: Array) -> Array:
+def linear(layer, x):
     w, b = layer.weight.value.astype(float), layer.bias.value.astype(float)
     return np.array([[math.fsum([*(row * column), c]) for column, c in zip(w.T, b, strict=True)] for row in x])
 
 
-def softmax(layer: Any, x: Array) -> Array:
+def softmax(layer, x):
     exponentials = [[math.exp(value - max(row)) for value in row] for row in x.tolist()]
     return np.array([[e / math.fsum(row) for e in row] for row in exponentials])
 
 
-def layer_norm(layer: Any, x: Array) -> Array:
+def layer_norm(layer, x):
     y = np.empty(x.shape)
     for n, row in enumerate(x.astype(float)):
         mean = math.fsum(row) / len(row)
@@ -51,40 +47,40 @@ def layer_norm(layer: Any, x: Array) -> Array:
     return y
 
 
-def embedding(layer: Any, ids: Array) -> Array:
+def embedding(layer, ids):
     return np.array([layer.weight.value[int(i)] for i in ids])
 
 
-def sinusoidal(t: Array, features: int) -> Array:
+def sinusoidal(t, features):
     i = np.arange(features)
     angles = t[:, None] / 10000 ** ((i - i % 2) / features)
     return np.where(i % 2, np.cos(angles), np.sin(angles))
 
 
-def unpack(layer: Any, x: Array, places: Array, shape: tuple[int, int]) -> Array:
+def unpack(layer, x, places, shape):
     y = np.zeros((*shape, x.shape[1]))
     for row, place in zip(x, places.tolist(), strict=True):
         y[divmod(place, shape[1])] = row
     return y
 
 
-def cross_entropy(layer: Any, logits: Array, labels: Array, weights: Array | None = None) -> Any:
+def cross_entropy(layer, logits, labels, weights=None):
     p = softmax(None, logits)
     weights = np.ones(len(labels)) if weights is None else weights
     surprises = [-weights[n] * math.log(p[n, label]) for n, label in enumerate(labels.tolist()) if label != IGNORED]
     return np.float64(math.fsum(surprises) / len(surprises))
 
 
-def binary_cross_entropy(layer: Any, logits: Array, labels: Array) -> Any:
+def binary_cross_entropy(layer, logits, labels):
     return cross_entropy(None, np.stack([0 * logits, logits], axis=-1).reshape(-1, 2), labels.reshape(-1))
 
 
-def probabilities(q: Array, k: Array) -> Array:
+def probabilities(q, k):
     """(M, T): how much each query takes from each key of its sequence, in one head of d features."""
     return shares(None, 0, q, k, np.zeros(len(q)))
 
 
-def shares(layer: Any, head: int, q: Array, k: Array, at: Array) -> Array:
+def shares(layer, head, q, k, at):
     """As probabilities, for the distances from queries at the positions `at` to the keys."""
     bias, reach = getattr(layer, "bias", None), getattr(layer, "reach", None)
     scores = np.array([[query @ key / math.sqrt(len(key)) for key in k] for query in q.astype(float)])
@@ -95,7 +91,7 @@ def shares(layer: Any, head: int, q: Array, k: Array, at: Array) -> Array:
     return softmax(None, scores)
 
 
-def dot_product(layer: Any, q: Array, k: Array, v: Array, sequences: Sequences | None = None) -> Array:
+def dot_product(layer, q, k, v, sequences=None):
     """Head after head, in each sequence by itself."""
     c, d = np.empty(q.shape), q.shape[1] // layer.num_heads
     query, key = 0, 0
@@ -112,76 +108,76 @@ def dot_product(layer: Any, q: Array, k: Array, v: Array, sequences: Sequences |
     return c
 
 
-def rotary_attention(layer: Any, x: Array, z: Array, sequences: Sequences) -> Array:
+def rotary_attention(layer, x, z, sequences):
     q = rotary(layer.rotary, linear(layer.query, x), sequences.query_positions)
     k = rotary(layer.rotary, linear(layer.key, z), sequences.positions)
     return linear(layer.output, dot_product(layer.dot_product, q, k, linear(layer.value, z), sequences))
 
 
-def attention(layer: Any, x: Array, z: Array, sequences: Sequences | None = None) -> Array:
+def attention(layer, x, z, sequences=None):
     q, k, v = linear(layer.query, x), linear(layer.key, z), linear(layer.value, z)
     return linear(layer.output, dot_product(layer.dot_product, q, k, v, sequences))
 
 
-def feed_forward(layer: Any, x: Array, activation: str = "gelu") -> Array:
+def feed_forward(layer, x, activation="gelu"):
     return linear(layer.output, each(ACTIVATIONS[activation], None, linear(layer.intermediate, x)))
 
 
-def encoder_layer(layer: Any, x: Array, z: Array, sequences: Sequences | None, activation: str = "gelu") -> Array:
+def encoder_layer(layer, x, z, sequences, activation="gelu"):
     h = layer_norm(layer.attention_norm, x + attention(layer.attention, x, z, sequences))
     return layer_norm(layer.output_norm, h + feed_forward(layer.feed_forward, h, activation))
 
 
-def gated_feed_forward(layer: Any, x: Array, activation: str = "gelu") -> Array:
+def gated_feed_forward(layer, x, activation="gelu"):
     gate = each(ACTIVATIONS[activation], None, linear(layer.gate, x))
     return linear(layer.output, gate * linear(layer.intermediate, x))
 
 
-def pre_norm_layer(layer: Any, x: Array, z: Array, sequences: Sequences) -> Array:
+def pre_norm_layer(layer, x, z, sequences):
     n_x, n_z = (layer_norm(layer.attention_norm, rows) for rows in (x, z))
     h = x + attention(layer.attention, n_x, n_z, sequences)
     return h + feed_forward(layer.feed_forward, layer_norm(layer.output_norm, h))
 
 
 def encoder(
-    layer: Any,
-    x: Array,
-    sequences: Sequences | None = None,
-    read: Array | None = None,
-    activations: tuple[str, ...] = ("gelu", "gelu_new"),
-) -> Array:
+    layer,
+    x,
+    sequences=None,
+    read=None,
+    activations=("gelu", "gelu_new"),
+):
     for part, activation in zip(layer.layers, activations, strict=True):
         x = encoder_layer(part, x, x, sequences, activation)
     return x if read is None else x[read]
 
 
-def pre_norm_encoder(layer: Any, x: Array, sequences: Sequences, read: Array) -> Array:
+def pre_norm_encoder(layer, x, sequences, read):
     for part in layer.layers:
         x = pre_norm_layer(part, x, x, sequences)
     return layer_norm(layer.norm, x)[read]
 
 
-def embeddings(layer: Any, ids: Array, types: Array, t: Array, *, is_learned: bool = True) -> Array:
+def embeddings(layer, ids, types, t, *, is_learned=True):
     word, kind = embedding(layer.word_embeddings, ids), embedding(layer.token_type_embeddings, types)
     where = embedding(layer.position_embeddings, t) if is_learned else sinusoidal(t, word.shape[1])
     return layer_norm(layer.layer_norm, word + where + kind)
 
 
-def mean_pooling(layer: Any, x: Array, sequences: Sequences) -> Array:
+def mean_pooling(layer, x, sequences):
     parts = np.split(x.astype(float), np.cumsum(sequences.lengths)[:-1])
     return np.array([[math.fsum(column) / len(part) for column in part.T] for part in parts])
 
 
-def masked_lm_head(layer: Any, x: Array, activation: str = "gelu") -> Array:
+def masked_lm_head(layer, x, activation="gelu"):
     h = layer_norm(layer.layer_norm, each(ACTIVATIONS[activation], None, linear(layer.dense, x)))
     return h @ layer.table.value.astype(float).T + layer.bias.value
 
 
-def pooler(layer: Any, x: Array) -> Array:
+def pooler(layer, x):
     return each(math.tanh, None, linear(layer.dense, x))
 
 
-def hidden_states(model: Any, ids: Array, types: Array, t: Array) -> list[Array]:
+def hidden_states(model, ids, types, t):
     """Of one sequence: the embeddings, and what each layer of the model makes of them."""
     bert, config = getattr(model, "bert", model), model.config
     states = [embeddings(bert.embeddings, ids, types, t, is_learned=config.position_embedding_type == "absolute")]
@@ -190,7 +186,7 @@ def hidden_states(model: Any, ids: Array, types: Array, t: Array) -> list[Array]
     return states
 
 
-def head(model: Any, h: Array) -> list[Array]:
+def head(model, h):
     """What a model makes of the last hidden state of one sequence: (T, ·) of its tokens, then (·) of the whole."""
     bert = getattr(model, "bert", model)
     pooled = pooler(bert.pooler, h[:1]) if bert.pooler else None
@@ -204,11 +200,11 @@ def head(model: Any, h: Array) -> list[Array]:
     return [h.mean(axis=0)] if pooled is None else [h, pooled[0]]
 
 
-def outputs(model: Any, batch: Batch) -> list[Array]:
+def outputs(model, batch):
     """The outputs of a model for a batch without labels: each sequence by itself, and 0 for padding."""
     *leading, length = batch.input_ids.shape
     arrays = (a.reshape(-1, length) for a in (batch.input_ids, batch.token_type_ids, batch.attention_mask != 0))
-    found: list[list[Array]] = []
+    found = []
     for ids, types, real in zip(*arrays, strict=True):
         of_one = head(model, hidden_states(model, ids[real], types[real], np.flatnonzero(real))[-1])
         for n, output in enumerate(of_one):
@@ -222,15 +218,15 @@ def outputs(model: Any, batch: Batch) -> list[Array]:
     return [whole[0][..., 0]] if type(model).__name__ == "BertForMultipleChoice" else whole
 
 
-def by_sequence(x: Array, sequences: Sequences) -> list[Array]:
+def by_sequence(x, sequences):
     return [x[start:stop] for start, stop in itertools.pairwise(sequences.offsets.tolist())]
 
 
-def root_pooling(layer: Any, x: Array, sequences: Sequences) -> Array:
+def root_pooling(layer, x, sequences):
     return mean_pooling(layer, x, sequences) * np.sqrt(sequences.lengths)[:, None]
 
 
-FORMULAS: dict[str, Callable[..., Any]] = {
+FORMULAS = {
     "Linear": linear,
     "Tanh": partial(each, math.tanh),
     "ReLU": partial(each, ACTIVATIONS["relu"]),

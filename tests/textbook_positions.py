@@ -1,14 +1,11 @@
 """The formulas of positions that are in attention itself: a bias by distance, and rotation."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 
-
-def bucket(layer: Any, distance: int) -> int:
+def bucket(layer, distance):
     """The bucket of a distance, in words: near ones have their own, far ones share by their logarithm."""
     half = len(layer.weight.value) // 2
     near, far = half // 2, abs(distance)
@@ -18,11 +15,11 @@ def bucket(layer: Any, distance: int) -> int:
     return far + half if distance > 0 else far
 
 
-def relative_bias(layer: Any, distances: Array) -> Array:
+def relative_bias(layer, distances):
     return np.array([layer.weight.value[bucket(layer, int(distance))] for distance in distances])
 
 
-def rotary(layer: Any, x: Array, positions: Array) -> Array:
+def rotary(layer, x, positions):
     """Each pair of a head as a complex number, turned by its angle, which is float32."""
     half = layer.features // 2
     y = x.astype(float).reshape(len(x), -1, 2, half).copy()

@@ -2,26 +2,23 @@
 
 import itertools
 import math
-from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 
-
-def cosine(a: Array, b: Array) -> float:
+def cosine(a, b):
     return math.fsum(a * b) / (math.hypot(*a) * math.hypot(*b))
 
 
-def in_batch_negatives(layer: Any, vectors: Array, texts: Array) -> Any:
+def in_batch_negatives(layer, vectors, texts):
     """A query's own text beside every other text of the batch that is not right for it, too; and likewise backwards."""
     groups, losses = range(len(vectors)), []
 
-    def answers(q: int, group: int, column: int) -> bool:
+    def answers(q, group, column):
         same_query = column == 1 and texts[q, 0] == texts[group, 0]
         return (group, column) != (q, 1) and bool(same_query or texts[group, column] == texts[q, 1])
 
-    def score(q: int, group: int, column: int) -> float:
+    def score(q, group, column):
         return layer.scale * cosine(vectors[q, 0], vectors[group, column])
 
     for q in groups:
@@ -33,18 +30,18 @@ def in_batch_negatives(layer: Any, vectors: Array, texts: Array) -> Any:
     return np.asarray(math.fsum(losses) / len(losses)).astype(vectors.dtype)
 
 
-def cosine_loss(layer: Any, vectors: Array, target: Array) -> Any:
+def cosine_loss(layer, vectors, target):
     errors = [(cosine(a, b) - wanted) ** 2 for (a, b), wanted in zip(vectors, target, strict=True)]
     return np.asarray(math.fsum(errors) / len(errors)).astype(vectors.dtype)
 
 
-def cosent(layer: Any, vectors: Array, target: Array) -> Any:
+def cosent(layer, vectors, target):
     cosines = [layer.error.scale * cosine(a, b) for a, b in vectors]
     pairs = itertools.permutations(range(len(target)), 2)
     terms = [math.exp(cosines[j] - cosines[i]) for i, j in pairs if target[i] > target[j]]
     return np.asarray(math.log(1 + math.fsum(terms))).astype(vectors.dtype)
 
 
-def triplet_loss(layer: Any, vectors: Array, target: Array) -> Any:
+def triplet_loss(layer, vectors, target):
     losses = [max(0.0, math.dist(a, p) - math.dist(a, n) + layer.margin) for a, p, n in vectors]
     return np.asarray(math.fsum(losses) / len(losses)).astype(vectors.dtype)

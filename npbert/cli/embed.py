@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import compress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -155,20 +156,19 @@ class SearchCommand(VectorCommand):
         queries = read_lines(STANDARD_INPUT) if self.queries == (STANDARD_INPUT,) else list(self.queries)
         if not all(query.strip() for query in queries):
             raise ValueError("a query is empty: there is nothing to search for")
-        numbers = [number for number, (_, text) in enumerate(lines) if text.strip()]
-        known = [lines[number][1] for number in numbers]
+        has_text = [bool(text.strip()) for _, text in lines]
+        known = list(compress(lines, has_text))
         if self.vectors:
-            vectors = self._read_vectors(embed, len(lines))[numbers]
+            vectors = self._read_vectors(embed, len(lines))[has_text]
         else:
-            vectors = embed(known, batch_size=self.batch_size)
+            vectors = embed([text for _, text in known], batch_size=self.batch_size)
         count = max(RERANKED, self.top_k) if judge else self.top_k
         for query, hits in zip(queries, embed.semantic_search(queries, vectors, top_k=count), strict=True):
-            found = [(hit.corpus_id, hit.score) for hit in hits]
+            found = [(known[hit.corpus_id], hit.score) for hit in hits]
             if judge:
-                order = rerank(judge, query, [known[hit.corpus_id] for hit in hits])[: self.top_k]
-                found = [(hits[hit.corpus_id].corpus_id, hit.score) for hit in order]
-            shown = [{**lines[numbers[n]][0], "text": known[n], "score": score} for n, score in found]
-            yield {"query": query, "hits": shown}
+                order = rerank(judge, query, [text for (_, text), _ in found])[: self.top_k]
+                found = [(found[hit.corpus_id][0], hit.score) for hit in order]
+            yield {"query": query, "hits": [{**place, "text": text, "score": score} for (place, text), score in found]}
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write the hits; on a terminal, one line of the screen for each."""

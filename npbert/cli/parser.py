@@ -8,38 +8,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from npbert.cli.command import Command, Entry, UsageError, flag, is_required
-from npbert.io import InputError, did_you_mean
+from npbert.io import KINDS, MANY, InputError, did_you_mean, kind_of
 
 _LEFT = 26
 """Columns for the names of options in the help."""
 _OPTION = re.compile(r"--?[a-zA-Z][^ =]*($|=)")
-_MANY = "tuple[str, ...]"
-_KINDS: dict[str, tuple[str, Any, str]] = {
-    "bool": ("", None, ""),
-    "int": (" N", int, "a whole number"),
-    "float": (" NUMBER", float, "a number"),
-    "str": (" NAME", str, "a name"),
-    _MANY: (" NAME", str, "at least one"),
-}
-"""For each type: its value in the help, the value of a text, and the expectation in an error."""
-
-
-def _kind(entry: Entry) -> str:
-    return str(entry.type).removesuffix(" | None")
 
 
 def _names(entry: Entry) -> list[str]:
     """Return the words for an option: `-q --quiet`, `--normalize --no-normalize` or `--top-k`."""
     if "switch" in entry.metadata:
         return [*entry.metadata["switch"], flag(entry)]
-    return [flag(entry), f"--no-{flag(entry)[2:]}"] if _kind(entry) == "bool" else [flag(entry)]
+    return [flag(entry), f"--no-{flag(entry)[2:]}"] if kind_of(entry) == "bool" else [flag(entry)]
 
 
 def usage(prog: str, kind: type[Command]) -> str:
     """Return the usage of a command, such as `npbert embed FOLDER [FILE] [options]`."""
     words = [prog, *(["COMMAND"] if kind.commands else [])]
     for entry in kind.entries():
-        name = f"{flag(entry)}{'...' if _kind(entry) == _MANY else ''}"
+        name = f"{flag(entry)}{'...' if kind_of(entry) == MANY else ''}"
         if "is_argument" in entry.metadata:
             words.append(name if is_required(entry) else f"[{name}]")
         elif is_required(entry):
@@ -66,9 +53,8 @@ def _row(entry: Entry, width: int) -> str:
     """Return the names of an option and its text, from column _LEFT on."""
     left, text = f"  {', '.join(_names(entry))}", entry.metadata["help"]
     if "is_argument" not in entry.metadata:
-        value, _, _ = _KINDS[_kind(entry)]
-        name = f" {entry.metadata['value']}" if entry.metadata["value"] else value
-        left += f"{name} [{name.strip()} ...]" if _kind(entry) == _MANY else name
+        value = entry.metadata["value"] or KINDS[kind_of(entry)][1]
+        left += f" {value} [{value} ...]" if kind_of(entry) == MANY else f" {value}".rstrip()
         if "switch" not in entry.metadata and entry.default not in ("", (), None):
             shown = {"True": "on", "False": "off"}.get(str(entry.default), entry.default)
             text += f" (default: {shown})"
@@ -97,7 +83,7 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
         if name not in options:
             raise UsageError(f"unknown option {name}{did_you_mean(name, options)}")
         entry = options[name]
-        given[entry.name] = _take(entry, texts) if _kind(entry) != "bool" else not name.startswith("--no-")
+        given[entry.name] = _take(entry, texts) if kind_of(entry) != "bool" else not name.startswith("--no-")
         rest += texts
     rest += words[end + 1 :]
     for entry in arguments:
@@ -110,14 +96,14 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
 
 def _take(entry: Entry, texts: list[str]) -> Any:
     """Take an entry's value from the front of the texts: one, or if it has many, all. Raises: InputError."""
-    kind = _kind(entry)
-    _, convert, wanted = _KINDS[kind]
+    is_many = kind_of(entry) == MANY
+    convert, _, wanted = KINDS[kind_of(entry)]
     if not texts:
         raise InputError(what=entry.name, got="", wanted=wanted)
-    taken = texts[:] if kind == _MANY else texts[:1]
+    taken = texts[:] if is_many else texts[:1]
     del texts[: len(taken)]
     try:
-        value = tuple(taken) if kind == _MANY else convert(taken[0])
+        value = convert(taken if is_many else taken[0])
     except ValueError:
         raise InputError(what=entry.name, got=taken[0], wanted=wanted) from None
     if entry.metadata["wanted"]:

@@ -122,12 +122,11 @@ class Tokenizer(Vocabulary):
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is created if needed; each
         file whole or not at all. transformers reads them, and cuts at the same `max_length`.
 
-        Raises: FileExistsError for a folder with another tokenizer than this or its source, unless `overwrite`.
+        Raises: FileExistsError for a folder with another tokenizer than this, unless `overwrite`.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        is_source = self.path is not None and self.path.exists() and folder.samefile(self.path.parent)
-        write_tokenizer(self, folder, overwrite=overwrite or is_source)
+        write_tokenizer(self, folder, overwrite=overwrite)
 
     def _tokens_by_id(self) -> list[str]:
         ids: dict[str, int] = self.library_tokenizer.get_vocab()

@@ -18,7 +18,7 @@ _MOST_QUERIES = 20
 SCORES_AT_ONCE = 4_000_000
 """The most scores in memory at a time, so that a search of a million vectors for thousands of queries fits."""
 
-LARGEST_PIECE = 16_384
+LARGEST_PIECE = 8_192
 """The most vectors of the corpus in one product."""
 
 
@@ -63,9 +63,20 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
     Raises: ValueError for another name, unless the arrays are numbers of these shapes, or if a vector or a product is
     not finite.
     """
-    a, b = same_kind(a, b, ("a", "b"))
-    b = b.astype(a.dtype, copy=False)
-    return matmul(for_products(a, similarity_fn_name, "a"), for_products(b, similarity_fn_name, "b").T)
+    one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
+    a, b = _rows(a, "a"), _rows(b, "b")
+    dtype = np.result_type(a, b, np.float32)
+    if not (len(a) and len(b)):
+        return np.empty((len(a), len(b)), dtype)
+    a, b = (_scaled(x.astype(dtype, copy=False), similarity_fn_name) for x in (a, b))
+    return matmul(a, b.T)
+
+
+def _scaled(x: Array, similarity_fn_name: str) -> Array:
+    """Return the rows of x scaled so that dot products are the similarities."""
+    if not (_lengths(x) < np.sqrt(np.finfo(x.dtype).max)).all():
+        raise ValueError("a vector is not finite, or too long for a product")
+    return unit_vectors(x) if similarity_fn_name == "cosine" else x
 
 
 def unit_vectors(x: Array) -> Array:
@@ -98,15 +109,13 @@ def semantic_search(
     Raises: as `similarity`; ValueError unless top_k is at least 1.
     """
     at_least(1).check("top_k", top_k)
-    queries, corpus = same_kind(query_embeddings, corpus_embeddings, ("query_embeddings", "corpus_embeddings"))
-    queries = for_products(queries, similarity_fn_name, "query_embeddings")
-    best = [(np.empty(0, queries.dtype), np.empty(0, int))] * len(queries)
+    queries, corpus = _rows(query_embeddings, "query_embeddings"), _rows(corpus_embeddings, "corpus_embeddings")
+    best = [(np.empty(0, np.float32), np.empty(0, int))] * len(queries)
     for start in range(0, len(corpus), LARGEST_PIECE):
-        piece = corpus[start : start + LARGEST_PIECE].astype(queries.dtype, copy=False)
-        vectors = for_products(piece, similarity_fn_name, "corpus_embeddings", first=start)
-        at_once = max(1, SCORES_AT_ONCE // len(vectors))
+        piece = corpus[start : start + LARGEST_PIECE]
+        at_once = max(1, SCORES_AT_ONCE // len(piece))
         for first in range(0, len(queries), at_once):
-            scores = matmul(queries[first : first + at_once], vectors.T)
+            scores = similarity(queries[first : first + at_once], piece, similarity_fn_name=similarity_fn_name)
             for number, row in enumerate(scores, start=first):
                 best[number] = _best(*best[number], row, start, top_k)
     return Hits(list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best)
@@ -129,32 +138,8 @@ def _best(scores: Array, ids: Array, new: Array, first: int, top_k: int) -> tupl
     return scores[order], ids[order]
 
 
-def same_kind(a: Any, b: Any, names: tuple[str, str]) -> tuple[Array, Array]:
-    """Return both as arrays (N, D) and (M, D), the first in the dtype of the computation, at least float32.
-
-    The second stays unchanged, as it may be far larger, in half the memory.
-
-    Raises: ValueError with their names, unless they are such arrays.
-    """
-    first, second = _rows(a, names[0]), _rows(b, names[1])
-    first = first if len(first) else np.empty((0, second.shape[1]), second.dtype)
-    second = second if len(second) else np.empty((0, first.shape[1]), first.dtype)
-    return first.astype(np.result_type(first, second, np.float32), copy=False), second
-
-
-def for_products(x: Array, similarity_fn_name: str, name: str, *, first: int = 0) -> Array:
-    """Return the rows of x scaled so that dot products are the similarities. first: the index of x's first row.
-
-    Raises: ValueError with the name of x, for a row that is not finite or too long; or for an unknown similarity.
-    """
-    one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
-    fine = _lengths(x) < np.sqrt(np.finfo(x.dtype).max)
-    if not fine.all():
-        raise ValueError(f"vector {first + int(fine.argmin())} of {name} is not finite, or too long for a product")
-    return unit_vectors(x) if similarity_fn_name == "cosine" else x
-
-
 def _rows(vectors: Any, name: str) -> Array:
+    """Return vectors as an array (N, D). Raises: ValueError with their name, unless they are numbers in this shape."""
     array = np.atleast_2d(np.asarray(vectors))
     if array.ndim != 2 or array.dtype.kind not in "iuf":
         raise ValueError(f"{name} is an array {array.shape} of {array.dtype}, wanted numbers in the shape (N, D)")

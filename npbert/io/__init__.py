@@ -23,7 +23,7 @@ from npbert.io.files import (
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, finite_or_null, read_json_lines
 from npbert.io.launcher import launched, launched_rank
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, printable, quiet
-from npbert.io.settings import Settings, check_values, setting
+from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
 from npbert.io.streams import JSON_LINES, STANDARD_INPUT, name_of, read_all, read_lines, read_texts, write_json_lines
 
 __all__ = [
@@ -60,8 +60,11 @@ __all__ = [
     "is_quiet",
     "printable",
     "quiet",
+    "KINDS",
+    "MANY",
     "Settings",
     "check_values",
+    "kind_of",
     "setting",
     "JSON_LINES",
     "STANDARD_INPUT",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from npbert.io.errors import Wanted
 
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "int": int,
-    "float": (int, float),
-    "str": str,
-    "bool": bool,
-    "tuple[str, ...]": tuple,
+MANY = "tuple[str, ...]"
+KINDS: dict[str, tuple[type, str, str]] = {
+    "bool": (bool, "", ""),
+    "int": (int, "N", "a whole number"),
+    "float": (float, "NUMBER", "a number"),
+    "str": (str, "NAME", "a name"),
+    MANY: (tuple, "NAME", "at least one"),
 }
+"""For each type of a setting, as it is written: the type, its value in the help, and the expectation in an error."""
 
 
 def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None) -> Any:
@@ -23,6 +25,11 @@ def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | N
     value: the word for its value in the help, by default from its type   wanted: the allowed values
     """
     return field(default=default, metadata={"help": help_text, "value": value, "wanted": wanted})
+
+
+def kind_of(entry: Field[Any]) -> str:
+    """Return the type of a setting, without `| None`: a key of KINDS."""
+    return str(entry.type).removesuffix(" | None")
 
 
 def _as_text(value: object) -> object:
@@ -43,14 +50,15 @@ class Settings:
 def check_values(settings: Any) -> None:
     """Raise TypeError for a value of another type than the setting's, InputError for a wrong one."""
     for entry in fields(settings):
-        given, kind = getattr(settings, entry.name), str(entry.type).removesuffix(" | None")
+        given, kind = getattr(settings, entry.name), kind_of(entry)
         if not entry.metadata or (given is None and kind != entry.type):
             continue
         value = tuple(map(_as_text, given)) if isinstance(given, tuple | list) else _as_text(given)
         object.__setattr__(settings, entry.name, value)
         is_wrong_bool = isinstance(value, bool) and kind != "bool"
         is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
-        if is_wrong_bool or is_wrong_tuple or not isinstance(value, _TYPES[kind]):
+        allowed = (int, float) if kind == "float" else KINDS[kind][0]
+        if is_wrong_bool or is_wrong_tuple or not isinstance(value, allowed):
             shown = list(value) if isinstance(value, tuple) else value
             raise TypeError(f"{entry.name} is {shown!r}, wanted {kind}")
         if entry.metadata["wanted"]:

@@ -36,7 +36,6 @@ class PreTrainedModel(Layer):
     config: BertConfig
     reads = READS_ALL
     _new: Mapping[str, Array] = MappingProxyType({})  # parameters missing in the file, as drawn
-    _file: tuple[int, int, int] | None = None  # the file that this model was last read from or saved to
 
     def __repr__(self) -> str:
         """Return the repr of a layer, with the untrained parameters of a new head."""
@@ -84,16 +83,13 @@ class PreTrainedModel(Layer):
         names = {field.name for field in fields(BertConfig)}
         config = replace(config, **{name: value for name, value in changes.items() if name in names})
         others = {name: value for name, value in changes.items() if name not in names}
-        weights = find_weights(folder)
-        model = load_model(
+        return load_model(
             lambda rng: cls(config, rng=rng, dtype=dtype, **others),  # type: ignore[call-arg]  # each class takes these
-            weights,
+            find_weights(folder),
             rng=np.random.default_rng(0) if rng is None else rng,
             new_head=new_head,
             least=least_parameters(config),
         )
-        model._file = _identity(weights)
-        return model
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write config.json and model.safetensors into `folder`, and create it if it is missing. (Extra: hf.)
@@ -101,26 +97,18 @@ class PreTrainedModel(Layer):
         transformers loads them with its class of the same name. Both files are complete before they replace old ones,
         so a crash leaves the old files whole. stored_parameters gives the names in the file.
 
-        overwrite: replace another model in the folder. The file that this model was read from, or has written before,
-        is always replaced.
+        overwrite: replace a model in the folder.
 
-        Raises: FileExistsError for a folder with another model; ValueError for two parameters with the same name in the
-        file.
+        Raises: FileExistsError for a folder with a model, unless `overwrite`; ValueError for two parameters with the
+        same name in the file.
         """
         folder = Path(folder)
         weights = folder / WEIGHTS_FILE
-        if not overwrite and weights.exists() and _identity(weights) != self._file:
-            raise FileExistsError(f"{folder} already has another model; to replace it, give overwrite=True")
+        if not overwrite and weights.exists():
+            raise FileExistsError(f"{folder} already has a model; to replace it, give overwrite=True")
         folder.mkdir(parents=True, exist_ok=True)
         with atomic_write(folder / CONFIG_FILE) as config_path, atomic_write(weights) as weights_path:
             write_config(
                 config_path, self.config, architecture=type(self).__name__, dtype=self.parameters()[0].value.dtype
             )
             write_tensors(weights_path, hugging_face_tensors(self), {"format": "pt"})  # transformers expects "pt"
-        self._file = _identity(weights)
-
-
-def _identity(path: Path) -> tuple[int, int, int]:
-    """Return marks that identify a file, and change if it is replaced."""
-    status = path.stat()
-    return status.st_dev, status.st_ino, status.st_mtime_ns

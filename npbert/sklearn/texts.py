@@ -23,11 +23,6 @@ class ReadsTexts:
         tags.input_tags.string, tags.input_tags.two_d_array = True, False
         return tags
 
-    def _check_model(self) -> None:
-        if self.model == "":  # type: ignore[attr-defined]  # as above
-            name = type(self).__name__
-            raise ValueError(f"model is missing: wanted the folder of a checkpoint, as in {name}('folder')")
-
 
 def as_texts(X: Any) -> list[Text]:
     """Return the texts of X: a list, an array, a column of a table; a pair is a tuple, a list or a row of two texts.

@@ -53,11 +53,9 @@ def test_classify_with_a_run_reads_its_columns(npbert, finetune):
 @pytest.mark.parametrize(
     ("name", "content", "options", "rows"),
     [
-        ("t.tsv", "x\ta cat\t1\ny\tthe dog\t0\n", ["--text", "1"], [(1, "a cat"), (2, "the dog")]),
         ("t.tsv", "id\ttext\nx\ta cat\n", ["--text", "1", "--first-row", "header"], [(2, "a cat")]),
         ("t.csv", 'q,t\n"a, cat","the ""dog"""\n', ["--text", "t", "--text-pair", "q"], [(2, ['the "dog"', "a, cat"])]),
         ("t.txt", "a cat,1\n", ["--delimiter", "comma"], [(1, "a cat")]),
-        ("t.jsonl", '\n{"t": "a cat", "l": 1}\n', ["--text", "s,t"], [(2, "a cat")]),
         ("t.tsv", "a cat\tthe dog\n", [], [(None, ["a cat", "the dog"])]),  # no columns without a run or an option
     ],
 )

@@ -13,11 +13,11 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from npbert import BertForQuestionAnswering, Embed
+from npbert import Embed
 from npbert.io import read_lines
 from npbert.io.files import HOW_TO_ENCODE
 from tests.cli.conftest import HEADS
-from tests.inference.checkpoints import LONGEST, write_checkpoint
+from tests.inference.checkpoints import LONGEST
 
 PASSAGE = "the cat sat on the café mat. a dog ran on the road"
 LINES = {
@@ -30,12 +30,12 @@ LINES = {
         '{"passage": "cat", "question": "a cat?"}',
     ],
 }
-SHAPES = {  # of each row: the names, and how many there are of what is counted
-    "fill-mask": (["text", "masks"], lambda row: [len(tokens) for tokens in row["masks"]], [[5], [5, 5], [5]]),
-    "embed": (["text", "vector"], lambda row: len(row["vector"]), [12, 12, 12]),
-    "classify": (["text", "label", "score", "scores"], lambda row: len(row["scores"]), [2, 2, 2]),
-    "tag": (["text", "words", "entities"], lambda row: len(row["words"]), [4, 0, 3]),
-    "answer": (["question", "answers"], lambda row: len(row["answers"]), [1, 1]),
+NAMES = {
+    "fill-mask": ["text", "masks"],
+    "embed": ["text", "vector"],
+    "classify": ["text", "label", "score", "scores"],
+    "tag": ["text", "words", "entities"],
+    "answer": ["question", "answers"],
 }
 
 
@@ -46,9 +46,7 @@ def test_wherever_text_comes_from_and_goes_to(npbert, checkpoints, tmp_path, com
     target.write_text("old " * 9999)
     printed = npbert(command, folder, source)
     assert (printed.status, printed.err) == (0, "")
-    names, count, counts = SHAPES[command]
-    assert [list(row) for row in printed.rows] == [names] * len(counts)
-    assert [count(row) for row in printed.rows] == counts
+    assert [list(row) for row in printed.rows] == [NAMES[command]] * len(LINES[command])
     if command != "answer":
         texts = [row["text"] for row in printed.rows]
         assert ["\t".join(text) if isinstance(text, list) else text for text in texts] == LINES[command]
@@ -60,8 +58,8 @@ def test_wherever_text_comes_from_and_goes_to(npbert, checkpoints, tmp_path, com
 
 
 def test_options_of_the_number_of_results_and_a_question_about_a_whole_text(npbert, checkpoints):
-    (row,) = npbert("fill-mask", checkpoints["fill-mask"], "--top-k", 2, stdin=b"a [MASK]").rows
-    assert len(row["masks"][0]) == 2
+    (row,) = npbert("fill-mask", checkpoints["fill-mask"], "--top-k", 2, stdin=b"a [MASK] [MASK]").rows
+    assert [len(words) for words in row["masks"]] == [2, 2]
     passage = "the cat sat\r\n\r\non the mat.\n"
     asked = ("answer", checkpoints["answer"], "--question", "a dog?", "--n-best", 3)
     (row,) = npbert(*asked, stdin=passage.encode()).rows
@@ -97,17 +95,11 @@ def test_a_real_process_reads_and_writes_utf_8_whatever_the_locale_and_says_its_
 
 
 @pytest.mark.filterwarnings("error")
-def test_what_is_too_long_is_cut_and_said_so_in_a_line_under_any_filter(npbert, checkpoints, tmp_path):
+def test_what_is_too_long_is_cut_and_said_so_in_a_line_under_any_filter(npbert, checkpoints):
     """As PYTHONWARNINGS=error is one."""
-    folder = write_checkpoint(tmp_path, BertForQuestionAnswering, max_position_embeddings=200)
+    result = npbert("embed", checkpoints["embed"], stdin=b"cat\n" + b"cat " * 99)
     cut = f"1 of 2 texts is longer than the {LONGEST} tokens that the model takes, and was cut; the first is text 2"
-    asked = f"1 of 1 question cut to 64 tokens; the first is '{'cat ' * 15}'…"
-    for words, stdin, said in (
-        (("embed", checkpoints["embed"]), b"cat\n" + b"cat " * 99 + b"\n", cut),
-        (("answer", folder, "--question", "cat " * 65), b"the mat", asked),
-    ):
-        result = npbert(*words, stdin=stdin)
-        assert (result.status, result.err) == (0, f"npbert: {said}\n") and result.rows
+    assert (result.status, result.err) == (0, f"npbert: {cut}\n") and result.rows
 
 
 def test_a_pipe_is_written_to(npbert, checkpoints, tmp_path):
@@ -166,13 +158,6 @@ def test_an_output_that_cannot_be_written(npbert, checkpoints, tmp_path, limited
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link", name] and old.read_text() == "old"
 
 
-FINE = b'{"question": "cat?", "passage": "the cat"}\n'
-NO_QUESTIONS = {
-    "cat?": "not valid JSON: Expecting value",
-    '["cat?", "the cat"]': "it is a JSON list, wanted an object; or give --question",
-    '{"question": 1, "t": 1}': "column 'passage' or 'context' is missing, wanted one of 'question', 't'; "
-    "or give --question",
-}
 ONE_OR_TWO = "wanted one, or two with a tab between them; for a file with more columns, give --text"
 NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .ndjson, .json"
 
@@ -186,10 +171,11 @@ NO_NPZ = "--output is 'a.npz', wanted a name that ends in one of .npy, .jsonl, .
         ("classify", ["--output", "a.csv"], b"cat", NO_NPZ.replace("npz", "csv").replace(".npy, ", "")),
         ("classify", [], b"a cat\nthe\ta\tcat\tdog\n", f"standard input, line 2: 4 texts, {ONE_OR_TWO}"),
         ("fill-mask", [], b"a [MASK]\nthe cat\n", "text 2 is 'the cat', wanted a [MASK] that is not cut off"),
-        ("answer", ["--question", "cat?"], b"\x00", "the passage for the question 'cat?' is empty, wanted text"),
-        *(
-            ("answer", [], FINE + f"{line}\n".encode(), f"standard input, line 2: {message}")
-            for line, message in NO_QUESTIONS.items()
+        (
+            "answer",
+            [],
+            b'\n["cat?"]',
+            "standard input, line 2: it is a JSON list, wanted an object; or give --question",
         ),
     ],
 )

@@ -1,10 +1,9 @@
 """Parameter and its gradient, Init, and Layer with the walk over its parameters."""
 
-import copy
 import gc
-import pickle
 import re
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -101,22 +100,11 @@ def test_a_gradient_of_another_shape_or_dtype_is_refused(wrong, is_first):
         p.grad = FIVES
 
 
-@pytest.mark.parametrize("copied", [copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
-def test_a_copy_has_the_same_numbers_in_arrays_of_its_own(copied):
-    p = ones()
-    p.add_grad(FIVES.copy())
-    twin = copied(p)
-    twin.value[...] = 9
-    twin.add_grad(np.ones((2, 3)))
-    for array, number in ((twin.grad, 6), (p.grad, 5), (p.value, 1)):
-        assert (array == number).all()
-
-
 @pytest.mark.parametrize("options", [{}, {"std": 0.5, "dtype": np.float64}])
 def test_weights_start_normal_and_the_rest_at_0_or_1(options):
     init, dtype = Init(np.random.default_rng(0), **options), options.get("dtype", np.float32)
     z = init.normal(300, 400).value / options.get("std", 0.02)
-    assert np.abs([z.mean(), z.var() - 1, (z**3).mean(), (z**4).mean() - 3]).max() < 0.05
+    assert np.abs([z.mean(), z.var() - 1, (z**4).mean() - 3]).max() < 0.05
     assert z.dtype == dtype
     np.testing.assert_array_equal(init.zeros(2, 3).value, np.zeros((2, 3), dtype), strict=True)
     np.testing.assert_array_equal(init.ones(2, 3).value, np.ones((2, 3), dtype), strict=True)
@@ -167,15 +155,12 @@ class Nest(Bare, Layer):
 
 
 def test_parameters_are_found_wherever_they_are_by_dotted_names_in_order_and_once():
-    class AnyObject:
-        def __init__(self):
-            self.theta, self.nest, self.no_layer = Parameter(np.zeros(2)), nest, {"what": object()}
-
     nest, linear = Nest(), ["0.weight", "0.bias", "1.weight", "1.bias"]
     names = ["first", *(f"parts.{name}" for name in linear), "pair.0.w", "pair.1.a.w", "pair.1.1.0"]
     assert [name for name, _ in nest.named_parameters()] == names
     assert [parameter for _, parameter in nest.named_parameters()] == nest.parameters()
-    assert [name for name, _ in named_parameters(AnyObject())] == ["theta", *(f"nest.{name}" for name in names)]
+    anything = SimpleNamespace(theta=Parameter(np.zeros(2)), nest=nest, no_layer={"what": object()})
+    assert [name for name, _ in named_parameters(anything)] == ["theta", *(f"nest.{name}" for name in names)]
 
 
 def test_a_layer_is_given_back_as_soon_as_nobody_holds_it():

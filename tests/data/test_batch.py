@@ -27,17 +27,14 @@ IDS = np.zeros((2, 3), int)
     [
         ({"input_ids": IDS * 1.0}, TypeError, "input_ids is an array of float64, wanted integers"),
         ({"input_ids": [1, 2]}, ValueError, r"input_ids has shape \(2,\), wanted \(B, T\)"),
-        ({"input_ids": IDS[:0]}, ValueError, r"input_ids has shape \(0, 3\), wanted \(B, T\)"),
         ({"input_ids": [[], []]}, ValueError, r"input_ids has shape \(2, 0\), wanted \(B, T\)"),
         ({"token_type_ids": IDS[:1]}, ValueError, r"token_type_ids has shape \(1, 3\), wanted \(2, 3\), as input_ids"),
-        ({"attention_mask": IDS[:, :2]}, ValueError, r"attention_mask has shape \(2, 2\), wanted \(2, 3\)"),
         ({"attention_mask": IDS * 1.0}, TypeError, "attention_mask is an array of float64, wanted integers"),
         ({"attention_mask": IDS - 1}, ValueError, r"attention_mask has a -1, wanted only 1 \(real\) and 0 \(padding\)"),
         ({"attention_mask": [[1, 0, 0], [0, 0, 0]]}, ValueError, r"attention_mask\[1\] is all 0, wanted at"),
         ({"labels": [["a"] * 3] * 2}, TypeError, "labels is an array of <U1, wanted integers"),
         ({"labels": IDS[:1]}, ValueError, r"labels has shape \(1, 3\), wanted one for each of the 2 sequences"),
         ({"next_sentence_label": [0]}, ValueError, r"next_sentence_label has shape \(1,\), wanted one for"),
-        ({"next_sentence_label": [0.0, 1.0]}, TypeError, "next_sentence_label is an array of float64, wanted integers"),
     ],
 )
 def test_errors(arguments, error, message):

@@ -38,10 +38,6 @@ def planted():
     return make
 
 
-def legal_spans(count, longest=30):
-    return sum(min(longest, count - start) for start in range(count))
-
-
 @pytest.mark.parametrize("piece", ["un", "##aff", "##able"])
 def test_an_answer_is_made_of_whole_words(planted, piece):
     span = planted(20.0, needle=piece)("a cat?", "the cat is unaffable. the dog ran")
@@ -53,8 +49,7 @@ def test_one_question_or_many(answer):
     together = answer(questions, passages)
     assert together == [answers[0] for answers in answer.n_best(questions, passages, 1)]
     for span, alone in zip(together, map(answer, questions, passages), strict=True):
-        assert (type(alone), type(alone.score), alone[2:]) == (AnswerSpan, float, span[2:])
-        assert alone.score == pytest.approx(span.score, rel=1e-4)
+        assert type(alone) is AnswerSpan and alone == (*span[:1], pytest.approx(span.score, rel=1e-4), *span[2:])
     assert answer([], []) == []
 
 
@@ -67,13 +62,7 @@ def test_n_best_of_several_windows(answer):
     assert len({(span.start, span.end) for span in answers}) == len(answers)
     assert all(span.text == passage[span.start : span.end] for span in answers)
     assert 0 <= scores[-1] <= sum(scores) < 1 + 1e-12
-    assert [span[2:] for span in answer.n_best([QUESTION], [passage], 4)[0]] == [span[2:] for span in answers[:4]]
-
-
-def test_spans_are_no_longer_than_asked_for(planted):
-    (answers,) = planted(0.0, max_answer_length=2).n_best(["cat"], ["the cat sat on the mat"], 99)
-    assert {len(span.text.split()) for span in answers} == {1, 2}
-    assert [span.score for span in answers] == pytest.approx([1 / 11] * legal_spans(6, 2))
+    assert answer.n_best([QUESTION], [passage], 4) == [answers[:4]]
 
 
 def test_an_answer_anywhere_in_a_long_passage(planted):
@@ -89,8 +78,7 @@ def test_the_windows_compete(planted):
     """All logits are 0, so every span of every window is equally probable."""
     answer = planted(0.0, max_length=12)  # 12 − 3 − 1 = 8 tokens of the passage a window, 4 of them new
     (answers,) = answer.n_best(["dog"], ["the cat sat on a mat the cat sat on a mat"], 999)
-    total = 2 * legal_spans(8)
-    assert [span.score for span in answers] == pytest.approx([1 / total] * (total - legal_spans(4)))
+    assert [span.score for span in answers] == pytest.approx([1 / 72] * (72 - 10))  # 36 spans each, 10 in both
 
 
 def test_long_questions_are_cut_to_their_first_tokens_and_said_so_in_one_line(planted):
@@ -117,13 +105,7 @@ def test_errors(answer, planted):
 
 @pytest.mark.parametrize(
     ("longest", "given", "of_tokenizer", "max_length", "for_question"),
-    [
-        (32, None, None, 32, 10),
-        (512, None, None, 384, 64),
-        (512, 500, 128, 500, 64),
-        (512, None, 500, 384, 64),
-        (512, None, 128, 128, 42),
-    ],
+    [(32, None, None, 32, 10), (512, None, 500, 384, 64), (512, 500, 128, 500, 64), (512, None, 128, 128, 42)],
 )
 def test_at_most_384_tokens_unless_told(planted, longest, given, of_tokenizer, max_length, for_question):
     answer = planted(0.0, longest=longest, of_tokenizer=of_tokenizer, max_length=given)

@@ -52,15 +52,9 @@ def test_words_that_are_given_stay_whole(planted):
     """a.b is one, though it is three tokens; a zero-width space has no token, and so no tag."""
     words = ["Ann", "Bob-Ann", "\u200b", "a.b", "in", "Rome"]
     (found,) = planted()([words])
-    assert [word[:2] + word[3:] for word in found.words] == [
-        ("Ann", "B-PER", 0, 3),
-        ("Bob-Ann", "I-PER", 4, 11),
-        ("a.b", "O", 14, 17),
-        ("in", "O", 18, 20),
-        ("Rome", "B-LOC", 21, 25),
-    ]
-    text = " ".join(words)
-    assert all(text[word.start : word.end] == word.word for word in found.words)
+    wanted = "Ann B-PER 0,Bob-Ann I-PER 4,a.b O 14,in O 18,Rome B-LOC 21"
+    assert [f"{word.word} {word.tag} {word.start}" for word in found.words] == wanted.split(",")
+    assert all(" ".join(words)[word.start : word.end] == word.word for word in found.words)
 
 
 def test_the_score_of_an_entity_is_the_mean_of_its_words(planted):
@@ -78,26 +72,23 @@ def test_tags_that_follow_no_scheme_make_no_entities(planted):
     assert planted()("").words == planted()([[]])[0].words == []
 
 
-@pytest.mark.parametrize("words", [["ann"] * 9, ["playing"] * 9])
-def test_what_is_cut_off_is_said_for_each_text(planted, words):
+@pytest.mark.parametrize(("word", "count"), [("ann", 7), ("playing", 4)])
+def test_what_is_cut_off_is_said_for_each_text(planted, word, count):
     """[CLS] and [SEP] leave room for 7 tokens; the fourth `playing` is seen by its first token."""
     tag = planted(max_length=9)
-    for text in (" ".join(words), words):
+    for texts in (["ann ann", " ".join([word] * 9)], [["ann", "ann"], [word] * 9]):
         with pytest.warns(UserWarning, match="1 of 2 texts is longer than the 9 tokens that max_length allows"):
-            whole, cut = tag([words[:2] if isinstance(text, list) else "ann ann", text])
-        assert (len(whole.words), whole.cut) == (2, 0)
-        assert len(cut.words) + cut.cut == 9
-        assert len(cut.words) == (7 if words[0] == "ann" else 4)
+            whole, cut = tag(iter(texts))
+        assert (len(whole.words), whole.cut, len(cut.words), cut.cut) == (2, 0, count, 9 - count)
 
 
 def test_one_text_or_many_of_different_lengths(planted):
     tag, texts = planted(), ["Ann in Rome.", "", "playing", "bob"]
-    together = tag(iter(texts))
+    together = tag(texts)
     tags = [[word.tag for word in found.words] for found in together]
     assert tags == [["B-PER", "O", "B-LOC", "O"], [], ["NN"], ["I-PER"]]
     assert together == [tag(text) for text in texts]
-    assert type(together[0].words[0].score) is float
-    assert tag([]) == []
+    assert type(together[0].words[0].score) is float and tag([]) == []
 
 
 @pytest.mark.parametrize("texts", [["a cat", ["a", "cat"]], [["a"], ["a", 7]], [["a"], "cat"]])

@@ -51,37 +51,27 @@ def test_batches_by_length(lengths, tokens, batch_size):
 
 def test_results_are_in_the_order_of_the_texts(task):
     texts = [" ".join(["cat"] * count) for count in (3, 30, 1, 7, 7, 30, 0, 15) * 20]
-    sizes = []
+    wanted = [(number, len(text.split()) + 2) for number, text in enumerate(texts)]
+    encodings, sizes = task.tokenize(texts), []
 
     def compute(batch, numbers):
         sizes.append(batch.input_ids.size)
         return zip(numbers, batch.attention_mask.sum(axis=1), strict=True)
 
-    wanted = [(number, len(text.split()) + 2) for number, text in enumerate(texts)]
-    assert task.run(task.tokenize(texts), compute) == wanted
-    assert 1 < len(sizes) < 10
-    assert max(sizes) <= 2048
-    assert task.run(task.tokenize(texts), compute, batch_size=3) == wanted
-    assert max(sizes[-len(texts) // 3 :]) == 3 * 32
+    for batch_size, most in ((None, 2048), (3, 3 * 32)):
+        assert task.run(encodings, compute, batch_size=batch_size) == wanted
+        assert max(sizes) <= most and len(sizes) > 1
+        sizes.clear()
     with pytest.raises(ValueError, match="shorter"):
-        task.run(task.tokenize(["cat", "dog"]), lambda batch, numbers: [1])
+        task.run(encodings, lambda batch, numbers: [1])
     for size in (0, 1.5, "2"):
         with pytest.raises(ValueError, match=f"batch_size is {size!r}, wanted a whole number of at least 1"):
             task.run([], compute, batch_size=size)
 
 
-def test_a_text_that_is_too_long_is_cut_and_said_so(task):
-    texts = ["cat " * (LONGEST - 2), "cat", "cat " * (LONGEST - 1), "dog " * 99]
-    message = f"^2 of 4 texts are longer than the {LONGEST} tokens that the model takes, .*; the first is text 3$"
-    with pytest.warns(UserWarning, match=message):
-        encodings = task.tokenize(texts)
-    assert [len(encoding.ids) for encoding in encodings] == [LONGEST, 3, LONGEST, LONGEST]
-
-
 @pytest.mark.parametrize(
     ("of_tokenizer", "given", "length", "why"),
     [
-        (None, None, LONGEST, "the model takes"),
         (999, None, LONGEST, "the model takes"),
         (10, None, 10, "max_length allows"),
         (10, 20, 20, "max_length allows"),
@@ -91,14 +81,14 @@ def test_a_text_that_is_too_long_is_cut_and_said_so(task):
 def test_a_text_is_cut_where_the_tokenizer_or_the_caller_says(tmp_path, of_tokenizer, given, length, why):
     write_vocabulary(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": of_tokenizer}))
-    task = Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=given)
-    assert task.max_length == length
-    message = f"^1 of 1 text is longer than the {length} tokens that {why}, and was cut; the first is text 1$"
+    model, tokenizer = small_model(BertModel), Tokenizer.from_pretrained(tmp_path)
+    task = Task(model, tokenizer, max_length=given)
+    message = f"^2 of 4 texts are longer than the {length} tokens that {why}, and were cut; the first is text 3$"
     with pytest.warns(UserWarning, match=message):
-        (encoding,) = task.tokenize(["cat " * 99])
-    assert len(encoding.ids) == length
+        encodings = task.tokenize(["cat " * (length - 2), "cat", "cat " * (length - 1), "dog " * 99])
+    assert [len(encoding.ids) for encoding in encodings] == [length, 3, length, length]
     with pytest.raises(ValueError, match=f"max_length is {LONGEST + 1}, wanted at most {LONGEST} for this model"):
-        Task(small_model(BertModel), Tokenizer.from_pretrained(tmp_path), max_length=LONGEST + 1)
+        Task(model, tokenizer, max_length=LONGEST + 1)
 
 
 @pytest.mark.parametrize(("task_class", "columns"), COLUMNS.items())

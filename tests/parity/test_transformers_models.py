@@ -215,17 +215,3 @@ def test_outputs_losses_and_gradients_are_theirs_and_files_go_there_and_back(fam
     )
     wanted = {**FAMILIES[family], **changes}
     assert {key: written.get(key) for key in wanted} == wanted
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_the_loss_of_answers_is_theirs_where_nothing_is_padded(dtype, tmp_path):
-    original, _ = theirs("Bert", "ForQuestionAnswering", dtype=dtype)
-    original.save_pretrained(tmp_path)
-    model = npbert.BertForQuestionAnswering.from_pretrained(tmp_path, dtype=dtype)
-    arrays = inputs("Bert", "ForQuestionAnswering", 0, np.ones_like(MASK))
-    arrays |= {"start_positions": np.array([1, 3, 0]), "end_positions": np.array([1, 39, 2])}
-    loss, tape, tolerance = original(**as_torch(arrays)).loss, Tape(), {"float64": EXACT, "float32": 1e-5}[dtype]
-    assert_close("loss", model.loss(Batch(**arrays), tape).loss, loss, tolerance=tolerance)
-    model.loss_backward(1.0, tape)
-    loss.backward()
-    assert_same_gradients(model, original, tolerance)

@@ -58,17 +58,6 @@ def test_words(both, thorough):
     assert_same(both, words() if thorough else words()[::40])
 
 
-@pytest.mark.parametrize("both", [CHECKPOINT], indirect=True)
-def test_squad_in_384_tokens(both):
-    """A question for each of the longest passages, of which the first are cut and the last are not."""
-    question_of = {passage: question for question, passage in squad()}
-    passages = sorted(question_of, key=len, reverse=True)[:100]
-    questions = [question_of[passage] for passage in passages]
-    assert_same(both, questions, passages, max_length=384)
-    encodings = both[0].encode(list(zip(questions, passages, strict=True)), max_length=384)
-    assert [bool(encoding.overflowing) for encoding in encodings].count(True) == 33
-
-
 ODD = [
     "",
     " \t\r\n\u00a0\u2028\u3000",

@@ -12,7 +12,8 @@ from npbert.core import IGNORED, Init, Parameter, Tape
 from npbert.data import Batch, Example
 from npbert.models import BertConfig, PackedBatch, Reads
 from npbert.shapes import AWKWARD
-from tests.optim.textbook import adam, take_steps
+from tests.optim.test_optimizers import ADAM, test_steps_are_those_of_the_paper
+from tests.optim.textbook import adam
 from tests.textbook import FORMULAS
 
 D, N, V = AWKWARD.D, AWKWARD.N, AWKWARD.V
@@ -121,17 +122,9 @@ def dropout_keeps_the_mean(layer_class):
 
 
 def adam_is_that_of_the_paper(adam_class):
-    """Two optimisers, stepped in turn, follow algorithm 1 number by number for five steps."""
-    rng, options = np.random.default_rng(0), {"lr": 0.1, "betas": (0.8, 0.95), "eps": 1e-3}
-    parameters = [Parameter(rng.uniform(-1, 1, shape)) for shape in ((3,), (2, 2), (1,), (3, 1))]
-    gradients = [rng.standard_normal((5, *p.value.shape)) * 10.0 ** rng.integers(-3, 2) for p in parameters]
-    wanted = [adam(p.value, g, **options)[0] for p, g in zip(parameters, gradients, strict=True)]
-    optimizers = [(adam_class(parameters[i : i + 2], **options), gradients[i : i + 2]) for i in (0, 2)]
-    for step in range(5):
-        for optimizer, of_all_steps in optimizers:
-            take_steps(optimizer, [g[step : step + 1] for g in of_all_steps])
-    for parameter, value in zip(parameters, wanted, strict=True):
-        assert_allclose(parameter.value, value, rtol=1e-12)
+    """Its steps are those of algorithm 1, and those of the next optimiser, too."""
+    for _ in range(2):
+        test_steps_are_those_of_the_paper(adam_class, adam, ADAM, 1.0)
 
 
 def a_parameter_given_twice_is_stepped_once(adam_class):

@@ -1,20 +1,29 @@
-"""Whatever its layers do, a batch in parts, on any threads and by any processes, has the gradient of its sequences one
-by one; and a step of training makes the same of it."""
+"""Whatever its layers do, a batch in parts, on any threads and by any processes, has the gradient of the whole."""
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from npbert import NO_TAPE, AdamW, Batch, Checkpointed, Init, Layer, Linear, Parameter, Tape, global_norm
-from npbert.data.task_data import START
-from npbert.optim import clip_factor
-from npbert.training.parallel import ALONE
+from npbert import (
+    NO_TAPE,
+    Batch,
+    BertForSentenceVectors,
+    Checkpointed,
+    Init,
+    Layer,
+    Linear,
+    Parameter,
+    global_norm,
+)
+from npbert.training.accumulate import gradients_of
+from npbert.training.shares import Shares
 from tests.computing import on_threads
 from tests.training.parallel.together import together
-from tests.training.tiny import TINY, classifier, make_trainer
+from tests.training.test_accumulate import check_parts
+from tests.training.tiny import TINY, classifier
 
 LENGTHS = [3, 9, 4, 1, 12, 6, 5, 2]
-STEPS = 2
 
 
 class Odd(Layer):
@@ -71,48 +80,46 @@ def make(dtype=np.float64, dropout=0.0):
     return model
 
 
-def batch_of(rows=slice(None)):
+def batch_of():
     rng, lengths = np.random.default_rng(2), np.array(LENGTHS)
     ids, labels = rng.integers(5, 30, (len(lengths), 12)), rng.integers(0, 2, len(lengths))
-    mask = (np.arange(12) < lengths[:, None]).astype(int)
-    return Batch(ids[rows], attention_mask=mask[rows], labels=labels[rows])
+    return Batch(ids, attention_mask=(np.arange(12) < lengths[:, None]).astype(int), labels=labels)
 
 
-def trained(model, folder, parts, threads, communicator):
-    """The model after two steps, as bits."""
-    data = SimpleNamespace(batches=lambda seed, place=START: [(START, batch_of())] if place == START else [])
-    options = {"steps": STEPS, "warmup": 0.0, "learning_rate": 0.01, "parts": parts, "communicator": communicator}
-    with on_threads(threads):
-        make_trainer(folder, data=data, model=model, **options).train()
-    return b"".join(parameter.value.tobytes() for parameter in model.parameters())
+def test_parts_add_up_to_the_whole():
+    check_parts(make(), batch_of())
 
 
-def test_steps_of_training_in_any_parts_are_those_of_the_sequences_one_by_one(tmp_path):
-    wanted = make()
-    optimizer = AdamW(wanted.parameters())
-    for step in range(STEPS):
-        wanted.zero_grad()
-        for number in range(len(LENGTHS)):
-            tape = Tape()
-            wanted.loss(batch_of([number]), tape)
-            wanted.loss_backward(1 / len(LENGTHS), tape)
-        optimizer.lr = 0.01 * (1 - step / STEPS)
-        optimizer.step(clip_factor(global_norm(wanted.parameters()), 1.0))
-    for parts in (1, 3, 8):
-        model = make()
-        trained(model, tmp_path / str(parts), parts, threads=2, communicator=ALONE)
-        for (of, one), other in zip(model.named_parameters(), wanted.parameters(), strict=True):
-            np.testing.assert_allclose(one.grad, other.grad, rtol=1e-9, atol=1e-12, err_msg=of)
-            np.testing.assert_allclose(one.value, other.value, rtol=1e-9, atol=1e-9, err_msg=of)
+def vectors(dtype, dropout):
+    """A model whose loss compares all texts of a batch."""
+    chances = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
+    return BertForSentenceVectors(replace(TINY, **chances), rng=np.random.default_rng(1), dtype=dtype)
 
 
-def test_threads_and_processes_change_no_bit_of_them(tmp_path):
-    """In float32, with dropout."""
+def pairs():
+    batch = batch_of()
+    mask, numbers = batch.attention_mask.reshape(4, 2, 12), np.arange(8).reshape(4, 2)
+    return Batch(batch.input_ids.reshape(4, 2, 12), attention_mask=mask, labels=numbers)
+
+
+@pytest.mark.parametrize(("model_of", "batch"), [(make, batch_of()), (vectors, pairs())], ids=["odd", "vectors"])
+def test_threads_and_processes_change_no_bit(model_of, batch, monkeypatch):
+    """In float32, with dropout, and for vectors in pieces of about ten tokens."""
+    monkeypatch.setattr("npbert.compute.cut.LARGEST", 10 * TINY.hidden_size)
+
+    def work(communicator):
+        model = model_of(np.float32, 0.2)
+        shares = Shares(model, communicator)
+        losses, sums = gradients_of(model, batch, [3], shares, parts=4)
+        norm = shares.add_up(sums)
+        shares.spread_gradients()
+        gradients = b"".join(parameter.grad.tobytes() for parameter in model.parameters())
+        if communicator.size == 1:
+            assert norm == pytest.approx(global_norm(model.parameters()), rel=1e-6)
+        return losses, norm, gradients
+
     found = set()
-    for size, threads in [(0, 1), (0, 3), (2, 1), (3, 1)]:
-
-        def train(communicator, size=size, threads=threads):
-            return trained(make(np.float32, 0.2), tmp_path / f"{size}-{threads}", 4, threads, communicator)
-
-        found |= set(together(size, train))
+    for size, threads in [(0, 1), (0, 3), (2, 2), (3, 1)]:
+        with on_threads(threads):
+            found |= set(together(size, work))
     assert len(found) == 1

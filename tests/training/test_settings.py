@@ -88,10 +88,9 @@ def test_a_wrong_value_is_refused_over_a_file_and_in_python(path, kind, values):
 def test_an_option_for_each_setting_with_its_default(kind, values):
     said = " ".join(help_of("npbert", type("Command", (SettingsCommand,), {"kind": kind})).split())
     for entry in fields(kind):
-        assert f"--{entry.name.replace('_', '-')}" in said
         shown = {True: "on", False: "off"}[entry.default] if entry.type == "bool" else entry.default
         default = "" if entry.default in ("", ()) else f" (default: {shown})"
-        assert f"{' '.join(entry.metadata['help'].split())}{default}" in said
+        assert f"--{entry.name.replace('_', '-')}" in said and f"{entry.metadata['help']}{default}" in said
 
 
 def test_options_over_the_file_over_the_defaults(path):

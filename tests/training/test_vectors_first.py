@@ -5,10 +5,8 @@ import pytest
 
 from npbert import Batch, BertConfig, BertForSentenceVectors, Tape
 from npbert.layers import CoSENT, InBatchNegatives
-from npbert.training.accumulate import accumulate, gradients_of
-from npbert.training.shares import Shares
+from npbert.training.accumulate import accumulate
 from tests.computing import on_threads
-from tests.training.parallel.together import together
 
 CONFIG = BertConfig(30, 8, 2, 2, 12, max_position_embeddings=9)
 LENGTHS = np.array([[3, 7], [2, 2], [9, 4], [5, 5], [6, 3], [2, 8]])
@@ -72,20 +70,3 @@ def test_both_passes_have_the_same_dropout_and_nothing_else_is_kept():
         np.testing.assert_array_equal(one, other)
     np.testing.assert_array_equal(np.concatenate(first), seen[0])
     assert not np.allclose(np.sort(seen[0], axis=None), np.sort(make()(batch), axis=None))
-
-
-@pytest.mark.usefixtures("small_pieces")
-def test_no_number_of_processes_or_threads_changes_a_bit():
-    def gradients(communicator):
-        model = make(dropout=0.3, dtype=np.float32)
-        shares = Shares(model, communicator)
-        losses, sums = gradients_of(model, batch_of(NUMBERS), [1, 2], shares, parts=4)
-        shares.add_up(sums)
-        shares.spread_gradients()
-        return losses.losses, b"".join(parameter.grad.tobytes() for parameter in model.parameters())
-
-    found = []
-    for size, threads in ((1, 1), (1, 3), (2, 2), (3, 1), (4, 1)):
-        with on_threads(threads):
-            found += together(size, gradients)
-    assert all(each == found[0] for each in found)

@@ -16,7 +16,6 @@ from tests.tables import one_in
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))
-ONLY_THE_SUM = "all values and gradients are finite, but their sum is not"
 pytestmark = pytest.mark.filterwarnings("error")
 
 
@@ -50,18 +49,17 @@ OVERFLOWS = {  # parameters that grow, and the first layer whose output a float3
 }
 
 
-@pytest.mark.parametrize("checkpointing", one_in(2, [True, False]))
 @pytest.mark.parametrize(("names", "factor", "layer"), OVERFLOWS.values(), ids=OVERFLOWS)
-def test_the_first_layer(names, factor, layer, checkpointing):
+def test_the_first_layer(names, factor, layer):
     model = classifier(initializer_range=10.0)
-    model.bert.encoder.gradient_checkpointing = checkpointing
+    model.bert.encoder.gradient_checkpointing = True
     before = {name: parameter(model, name).value.copy() for name in names}
     for name, value in before.items():
         parameter(model, name).value[...] = np.clip(value.astype(np.float64) * factor, -3e38, 3e38)
     assert first(model) == f"the first values that are not finite come from {layer}"
     for name, value in before.items():
         parameter(model, name).value[...] = value
-    assert first(model) == ONLY_THE_SUM, "what was found once is not found again"
+    assert first(model) == "all values and gradients are finite, but their sum is not"
 
 
 def spoil(model, how):

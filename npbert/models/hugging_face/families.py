@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from npbert.models.architecture import Architecture
-from npbert.models.hugging_face import tables
 
 Settings = dict[str, Any]
 
@@ -20,7 +19,7 @@ class Family:
     """A `model_type` of config.json: a row of families.json.
 
     classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
-    tables: its tables of tensor names in tables.py.   decoder: the tensors of a tied decoder, with their twins.
+    tables: its tables of names in names.json.   decoder: the tensors of a tied decoder, with their twins.
     fields: config.json's names of BertConfig's fields, if they differ.
     settings: defaults of missing settings, if they are not BERT's.   fixed: settings with the only supported value.
     architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name` of the file, and
@@ -37,20 +36,22 @@ class Family:
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def names(self) -> list[tuple[str, str, str]]:
-        """Return the rows of its tables: a class, or "" for all, npbert's name of a part and Hugging Face's."""
-        found, section = [], ""
-        for line in "".join(getattr(tables, name) for name in self.tables).split("\n"):
-            match line.split():
-                case [ours, theirs]:
-                    found.append((section, ours, theirs))
-                case [name]:
-                    section = name.strip("[]")
-        return found
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """Yield the rows of its tables: a class, or `all`, npbert's name of a part and Hugging Face's."""
+        for name in self.tables:
+            for kind, rows in _TABLES[name].items():
+                yield from ((kind, ours, theirs) for ours, theirs in rows.items())
 
 
-_ROWS = json.loads(Path(__file__).with_name("families.json").read_text(encoding="utf-8"))
-FAMILIES = {model_type: Family(**row) for model_type, row in _ROWS.items()}
+def _read(name: str) -> Any:
+    return json.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
+_TABLES: dict[str, dict[str, dict[str, str]]] = _read("names.json")
+"""By table and class, npbert's name of each part with parameters, and Hugging Face's. @ is the model without its head:
+`bert.` and, say, `roberta.` in a model with a head, nothing in one without. {} is the number of the layer. a|b|c: one
+tensor there."""
+FAMILIES = {model_type: Family(**row) for model_type, row in _read("families.json").items()}
 
 
 def _roberta(stored: Settings) -> Settings:

@@ -1,4 +1,4 @@
-"""The name and layout of each parameter in a Hugging Face file, by the tables of tables.py."""
+"""The name and layout of each parameter in a Hugging Face file, by the tables of names.json."""
 
 import re
 from typing import Any, NamedTuple
@@ -63,7 +63,7 @@ class Names:
         groups = config.architecture.groups if config else 0
         self._layers_of_a_group = config.num_hidden_layers / groups if groups else 1
         self._parts: dict[str, tuple[str, tuple[int, int]]] = {}
-        classes = {"", *(kind.__name__ for kind in type(model).__mro__)}
+        classes = {"all", *(kind.__name__ for kind in type(model).__mro__)}
         for section, ours, theirs in self.family.names:
             plain = theirs.removeprefix("@")
             if ours.startswith(("@embeddings", "@encoder")):
@@ -106,7 +106,7 @@ def root_of(plain: str) -> str:
 def stored_parameters(model: Layer) -> dict[str, Stored]:
     """Return every parameter of the model, by its plain name in a file; `name[1]` for the second one in a tensor.
 
-    A family's models and heads have Hugging Face's names (tables.py). Every other part keeps its name. The parameters
+    A family's models and heads have Hugging Face's names (names.json). Every other part keeps its name. The parameters
     of a Linear, a LayerNorm or an Embedding are stored as in torch, as `weight` (out, in) and `bias`. So a torch module
     with attributes of the same names can load it.
 

@@ -8,8 +8,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.layers import Softmax
 from npbert.training.metrics import METRICS
-from npbert.training.tasks.report_rows import confusion, in_brief, row_of
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Logits, Row, Scores
+from npbert.training.tasks.report_rows import Row, Shown, confusion, in_brief, row_of
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Logits, Scores
 
 _POINTS = 400  # in a picture
 
@@ -46,18 +46,15 @@ class OneOfMany(OnePrediction):
         return example.given, self.labels
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
-        stacked, targets = np.stack(logits), self.targets(examples)
-        best, probability = self.decode(stacked), Softmax()(stacked).max(axis=1)
-        columns: dict[str, Any] = {"texts": [], "true": [], "predicted": [], "probability": probability}
-        for example, true, predicted in zip(examples, targets, best, strict=True):
+        answers, pairs = [], []
+        for example, scores, target in zip(examples, logits, self.targets(examples), strict=True):
             text, classes = self.text_and_classes(example)
-            columns["texts"].append(text)
-            columns["true"].append(classes[true])
-            columns["predicted"].append(classes[predicted])
-        row = row_of(self.kind, best != targets, probability, columns)
-        if self.kind == "labels":
-            row |= confusion(columns["true"], columns["predicted"], self.labels)
-        return row
+            best, probability = int(scores.argmax()), float(Softmax()(scores[None]).max())
+            pairs.append((classes[target], classes[best]))
+            entries = {"texts": text, "true": classes[target], "predicted": classes[best], "probability": probability}
+            answers.append(Shown(best != target, probability, entries))
+        row = row_of(self.kind, answers)
+        return {**row, **confusion(pairs, self.labels)} if self.kind == "labels" else row
 
 
 class OneNumber(OnePrediction):
@@ -65,8 +62,8 @@ class OneNumber(OnePrediction):
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         """Return the largest errors, and pairs of truth and prediction for a picture."""
-        predicted, true = self.decode(np.stack(logits)), self.targets(examples)
-        columns = {"texts": [example.given for example in examples], "true": true, "predicted": predicted}
-        error = np.abs(predicted - true)
-        pairs = list(zip(true, predicted, strict=True))[:: -(-len(true) // _POINTS)]
-        return {**row_of("numbers", error >= 0, error, columns), "pairs": list(map(in_brief, pairs))}
+        answers, pairs = [], list(zip(self.targets(examples), self.decode(np.stack(logits)), strict=True))
+        for example, (true, predicted) in zip(examples, pairs, strict=True):
+            entries = {"texts": example.given, "true": true, "predicted": predicted}
+            answers.append(Shown(True, abs(predicted - true), entries))
+        return {**row_of("numbers", answers), "pairs": list(map(in_brief, pairs[:: -(-len(pairs) // _POINTS)]))}

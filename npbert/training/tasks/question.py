@@ -10,9 +10,9 @@ from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.data.tokenizer_files import Encoding
 from npbert.inference import Answer, AnswerSpan
 from npbert.training.span_metrics import exact_match, squad_scores
-from npbert.training.tasks.report_rows import row_of
+from npbert.training.tasks.report_rows import Row, Shown, row_of
 from npbert.training.tasks.settings import TaskSettings
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Read, Row, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Read, Scores
 
 _AROUND = 160
 """The characters of a passage before and after an answer in a report."""
@@ -78,16 +78,17 @@ class QuestionAnswering(FinetuneTask, Answer):
         return {**squad_scores(predictions, gold)._asdict(), "loss": loss}
 
     def report_row(self, answered: Sequence[Answered], examples: Examples) -> Row:
-        scores = np.array([each.span.score for each in answered])
-        wrong = np.array([not exact_match(each.span.text, each.gold) for each in answered])
-        columns = {
-            "texts": [each.question.question for each in answered],
-            "true": [list(dict.fromkeys(each.gold)) for each in answered],
-            "predicted": [each.span.text for each in answered],
-            "probability": scores,
-            "excerpt": [_excerpt(each.question) for each in answered],
-        }
-        return row_of("answers", wrong, scores, columns)
+        answers = []
+        for question, gold, span, _ in answered:
+            entries = {
+                "texts": question.question,
+                "true": list(dict.fromkeys(gold)),
+                "predicted": span.text,
+                "probability": span.score,
+                "excerpt": _excerpt(question),
+            }
+            answers.append(Shown(not exact_match(span.text, gold), span.score, entries))
+        return row_of("answers", answers)
 
 
 def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:

@@ -6,26 +6,32 @@ the step of the model in model/.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.training.progress import short
 
 MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS = 30, 400, 60, 25, 80
 
+Row = dict[str, Any]
+"""A row of shown.jsonl."""
 
-def row_of(kind: str, wrong: Array, sureness: Array, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row about N answers: each of the worst has its value of every column, in brief.
 
-    wrong, sureness (N,)   columns: by name, N texts, numbers, or lists of them
-    """
-    numbers = np.flatnonzero(wrong)
-    surest = numbers[np.argsort(-sureness[numbers], kind="stable")][:MOST]
-    worst = [{name: in_brief(column[number]) for name, column in columns.items()} for number in surest]
-    return {"kind": kind, "examples": len(wrong), "wrong": len(numbers), "worst": worst}
+class Shown(NamedTuple):
+    """An answer in a report: whether it is wrong, how sure the model is, and the entries to show by name."""
+
+    is_wrong: bool
+    sureness: float
+    entries: Row
+
+
+def row_of(kind: str, answers: Sequence[Shown]) -> Row:
+    """Return a row about the answers, with the entries of the worst in brief."""
+    wrong = sorted((answer for answer in answers if answer.is_wrong), key=lambda answer: -answer.sureness)
+    worst = [{name: in_brief(value) for name, value in answer.entries.items()} for answer in wrong[:MOST]]
+    return {"kind": kind, "examples": len(answers), "wrong": len(wrong), "worst": worst}
 
 
 def in_brief(value: Any) -> Any:
@@ -41,19 +47,19 @@ def _cut(text: str, longest: int) -> str:
     return f"{text[: longest * 2 // 3].rstrip()} … {text[-(longest // 3) :].lstrip()}"
 
 
-def confusion(true: Sequence[str], predicted: Sequence[str], labels: Sequence[str]) -> dict[str, Any]:
+def confusion(pairs: Sequence[tuple[str, str]], labels: Sequence[str]) -> Row:
     """Return `labels`, and `counts`: the examples with the label of the row that were predicted as the label of the
     column.
 
     Unused labels are left out. The commonest 25 are kept, and all others become "(others)".
 
-    true, predicted (N,): some of the labels
+    pairs: the right and the predicted label of each example, both some of the labels
     """
-    often = Counter([*true, *predicted])
+    often = Counter(label for pair in pairs for label in pair)
     kept = sorted(dict(often.most_common(_LABELS)), key=labels.index)
     names = [_cut(label, _LONGEST_LABEL) for label in kept] + ["(others)"] * (len(often) > len(kept))
     places = {label: place for place, label in enumerate(kept)}
     counts = np.zeros((len(names), len(names)), int)
-    for row, column in zip(true, predicted, strict=True):
-        counts[places.get(row, -1), places.get(column, -1)] += 1  # the others are last
+    for true, predicted in pairs:
+        counts[places.get(true, -1), places.get(predicted, -1)] += 1  # the others are last
     return {"labels": names, "counts": counts.tolist()}

@@ -14,10 +14,10 @@ from npbert.io.errors import Setting
 from npbert.io.files import FileError
 from npbert.io.messages import listed
 from npbert.training.span_metrics import entity_scores
-from npbert.training.tasks.report_rows import confusion, row_of
+from npbert.training.tasks.report_rows import Row, Shown, confusion, row_of
 from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import find_labels, known_label
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Row, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
 
 OUTSIDE = "O"
 
@@ -42,7 +42,7 @@ class Tagging(FinetuneTask, Tag):
         words, last = column_number("text", settings.text), column_number("label", settings.label or "-1")
         sentences = read_conll(path, word_column=words, tag_column=last)
         always = [OUTSIDE] if cls.has_entities else []
-        known = labels or find_labels(always + _flat([each.tags for each in sentences]), path)
+        known = labels or find_labels([*always, *chain(*(each.tags for each in sentences))], path)
         rows = []
         for words_, tags, place in sentences:
             try:
@@ -67,29 +67,30 @@ class Tagging(FinetuneTask, Tag):
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         """Return the metrics of the tags; the loss is over the words that a model reads."""
-        predicted, gold = self._tags(logits, examples)
-        right = [ours == theirs for ours, theirs in zip(_flat(predicted), _flat(gold), strict=True)]
+        gold, predicted = self._tags(logits, examples)
+        right = [true == ours for true, ours in _pairs(gold, predicted)]
         scores = entity_scores(predicted, gold)._asdict() if self.has_entities else {}
         targets = self.targets(examples)
         loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
         return {**scores, "accuracy": float(np.mean(right)), "loss": loss}
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
-        predicted, gold = self._tags(logits, examples)
-        wrong = [ours != theirs for ours, theirs in zip(predicted, gold, strict=True)]
-        columns = {"words": [example.given for example in examples], "true": gold, "predicted": predicted}
-        row = row_of("tags", np.array(wrong), np.array([-len(tags) for tags in gold]), columns)
-        return {**row, **confusion(_flat(gold), _flat(predicted), [*self.labels, OUTSIDE])}
+        """Return the shortest sentences with a wrong tag."""
+        gold, predicted = self._tags(logits, examples)
+        answers = []
+        for example, true, ours in zip(examples, gold, predicted, strict=True):
+            answers.append(Shown(true != ours, -len(true), {"words": example.given, "true": true, "predicted": ours}))
+        return {**row_of("tags", answers), **confusion(_pairs(gold, predicted), [*self.labels, OUTSIDE])}
 
     def _tags(self, logits: Logits, examples: Examples) -> tuple[Tags, Tags]:
-        """Return the most probable tag of each word, O for words cut off, and the right tags."""
+        """Return the right tag of each word, and the most probable one, O for words cut off."""
         predicted = []
         for example, scores in zip(examples, logits, strict=True):
             tags = [OUTSIDE] * len(example.target)
             for (_, word), best in zip(first_tokens(example.encoding), scores.argmax(axis=1), strict=True):
                 tags[word] = self.labels[best]
             predicted.append(tags)
-        return predicted, [[self.labels[number] for number in example.target] for example in examples]
+        return [[self.labels[number] for number in example.target] for example in examples], predicted
 
 
 class PartOfSpeech(Tagging):
@@ -100,5 +101,6 @@ class PartOfSpeech(Tagging):
     has_entities = False
 
 
-def _flat(tags: Tags) -> list[str]:
-    return list(chain.from_iterable(tags))
+def _pairs(gold: Tags, predicted: Tags) -> list[tuple[str, str]]:
+    """Return the two tags of every word of all sentences."""
+    return list(zip(chain(*gold), chain(*predicted), strict=True))

@@ -15,6 +15,7 @@ from npbert.io.errors import InputError
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
+from npbert.training.tasks.report_rows import Row
 from npbert.training.tasks.settings import TaskSettings
 
 
@@ -32,8 +33,6 @@ Examples = Sequence[Labelled]
 Logits = Sequence[Array]
 Scores = dict[str, float]
 """The metrics of a model, by name."""
-Row = dict[str, Any]
-"""A row of shown.jsonl: see report_rows.py."""
 Labels = Sequence[str] | None
 """The names of the labels, for a task that has them."""
 Read = tuple[list[Any], Labels]

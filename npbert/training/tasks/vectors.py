@@ -19,10 +19,10 @@ from npbert.models.sentence_vectors import LOSSES
 from npbert.training.retrieval import RETRIEVAL_METRICS, Searched, retrieval_scores, search
 from npbert.training.tasks.choice import GroupedTask
 from npbert.training.tasks.predictions import OneNumber
-from npbert.training.tasks.report_rows import row_of
+from npbert.training.tasks.report_rows import Row, Shown, row_of
 from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import COSINE, NUMBER, TEXT, Column, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Row, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
 
 
 class SentenceVectors(GroupedTask):
@@ -52,13 +52,12 @@ class SentenceVectors(GroupedTask):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"
             raise InputError(what="loss", got=settings.loss, wanted=" or ".join(cls.losses), hint=hint)
         compares = not settings.negatives and settings.loss != "cosine"
-        wrong = {
-            "at most 2: for the first text, and for the others": ("prompts", len(settings.prompts) > 2),
-            "at least 2: the loss compares the pairs of a batch": ("batch_size", compares and settings.batch_size < 2),
-        }
-        for wanted, (what, is_wrong) in wrong.items():
-            if is_wrong:
-                raise InputError(what=what, got=getattr(settings, what), wanted=wanted)
+        if len(settings.prompts) > 2:
+            wanted = "at most 2: for the first text, and for the others"
+            raise InputError(what="prompts", got=settings.prompts, wanted=wanted)
+        if compares and settings.batch_size < 2:
+            wanted = "at least 2: the loss compares the pairs of a batch"
+            raise InputError(what="batch_size", got=settings.batch_size, wanted=wanted)
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
@@ -96,8 +95,7 @@ class SentenceVectors(GroupedTask):
             total += len(targets[batch]) * super().loss(logits[batch], targets[batch])
         return total / len(targets)
 
-    def known_before(self, examples: Examples) -> Scores:
-        return self.evaluate(examples)
+    known_before = FinetuneTask.evaluate
 
     def search(self, logits: Logits, examples: Examples) -> list[Searched]:
         """Return the texts found for each query."""
@@ -113,14 +111,11 @@ class SentenceVectors(GroupedTask):
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         """Return the queries with another text found first."""
-        searched = self.search(logits, examples)
-        columns = {
-            "texts": [each.query for each in searched],
-            "true": [each.relevant[0] for each in searched],
-            "predicted": [each.found[0] for each in searched],
-        }
-        wrong = [each.found[0] not in each.relevant for each in searched]
-        return row_of("search", np.array(wrong), np.array([each.score for each in searched]), columns)
+        answers = []
+        for query, relevant, found, score in self.search(logits, examples):
+            entries = {"texts": query, "true": relevant[0], "predicted": found[0]}
+            answers.append(Shown(found[0] not in relevant, score, entries))
+        return row_of("search", answers)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write a folder of sentence-transformers, for `npbert search`."""

@@ -19,7 +19,6 @@ from tests.gradcheck.attacks.formulas import (
     of_each,
     of_x,
     sigmoid,
-    softmax,
     softmax_vjp,
 )
 
@@ -57,12 +56,7 @@ FLOATS = {
 LAWS = {
     "a mask of −∞": (attention, attention_vjp, W, np.array([[0, -INF, 0]])),
     "a mask of −1e9": (attention, attention_vjp, W, np.array([[0, -1e9, 0]])),
-    **of_each(
-        {
-            "1/x by logs": (lambda x: np.log(x) * 3, lambda x: 3 * np.exp(-np.log(x))),
-        },
-        UP,
-    ),
+    "1/x by logs": (np.log, of_x(lambda x: np.exp(-np.log(x))), UP),
     **of_each(
         {
             "√(x²)": (lambda x: np.sqrt(x * x), lambda x: x / np.sqrt(x * x)),
@@ -73,11 +67,6 @@ LAWS = {
             "1 + tan² = 1/cos²": (np.tan, lambda x: 1 / np.cos(x) ** 2),
             "1 − σ(x) = σ(−x)": (sigmoid, lambda x: sigmoid(x) * sigmoid(-x)),
         },
-        X,
-    ),
-    "a maximum on one side": (
-        softmax,
-        lambda dy, x: (p := (e := np.exp(x)) / e.sum(1, keepdims=True)) * (dy - (dy * p).sum(1, keepdims=True)),
         X,
     ),
     "e^(log softmax)": (lambda x: np.exp(log_softmax(x)), softmax_vjp, X),

@@ -33,12 +33,6 @@ ZERO = {
         X[0],
     ),
     "the sum of softmax": (lambda x: softmax(x).sum(axis=1), lambda dy, x: softmax_vjp(dy[:, None] + 0 * x, x), X),
-    "the bias of the keys": (
-        lambda x, b: softmax(x @ (x + b).T),
-        lambda dy, x, b: ((ds := softmax_vjp(dy, x @ (x + b).T)) @ (x + b) + ds.T @ x, (ds.T @ x).sum(axis=0)),
-        W,
-        X[0],
-    ),
     "the cosine of one direction": (cosine, cosine_vjp, X, 3.3 * X),
     "sin² + cos²": (
         lambda x: np.sin(x) ** 2 + np.cos(x) ** 2,
@@ -91,11 +85,6 @@ TIES = {
         },
         AT_0,
     ),
-    "ReLU by Python": (
-        lambda x: np.array([max(v, 0) for v in x]),
-        lambda dy, x: np.array([d if v >= 0 else 0 * d for d, v in zip(dy, x, strict=True)]),
-        AT_0[0],
-    ),
     "the maxima, evenly": (lambda x: x.max(axis=1), lambda dy, x: dy[:, None] * evenly(x), TIED),
     "np.maximum": (np.maximum, lambda dy, x, z: (dy * (x >= z), dy * (x < z)), AT_0, np.zeros((2, 3))),
     "the median": (
@@ -107,33 +96,11 @@ TIES = {
 """At a tie each one-sided derivative is right, and what lies between."""
 
 
-def causal_forward(x, wqkv, heads):
-    t, d = x.shape
-    q, k, v = ((x @ w).reshape(t, heads, -1).swapaxes(0, 1) for w in np.split(wqkv, 3, axis=1))
-    scores = q @ k.swapaxes(1, 2) / np.sqrt(d // heads)
-    scores = np.where(np.tril(np.ones((t, t))) == 1, scores, -np.inf)
-    p = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    p = p / p.sum(axis=-1, keepdims=True)
-    return (p @ v).swapaxes(0, 1).reshape(t, d), {"x": x, "w": wqkv, "q": q, "k": k, "v": v, "p": p}
-
-
-def causal_backward(dout, cache):
-    q, k, v, p = (cache[key] for key in "qkvp")
-    t, d = dout.shape
-    do = dout.reshape(t, len(q), -1).swapaxes(0, 1)
-    dp = do @ v.swapaxes(1, 2)
-    ds = p * (dp - (dp * p).sum(axis=-1, keepdims=True)) / np.sqrt(d // len(q))
-    found = ds @ k, ds.swapaxes(1, 2) @ q, p.swapaxes(1, 2) @ do
-    dqkv = np.concatenate([each.swapaxes(0, 1).reshape(t, d) for each in found], axis=1)
-    return dqkv @ cache["w"].T, cache["x"].T @ dqkv
-
-
 STYLES = {
     **{name: (f, vjp, *inputs) for name, (f, vjp, inputs) in PAIRS.items()},
     "affine, ReLU": (courses.sandwich_forward, courses.sandwich_backward, n(2, 4), n(4, 3), n(3)),
     "dropout": (courses.dropout_forward, courses.dropout_backward, n(4, 5), {"p": 0.7, "seed": 3}),
     "LSTM": (courses.lstm_forward, courses.lstm_backward, n(3, 2), n(3, 4)),
-    "causal attention": (causal_forward, causal_backward, n(3, 4), n(4, 12), 2),
     "LayerNorm": (normed, normed_vjp, n(3, 4)),
 }
 """Layers as courses and libraries have them: proved at any scale of the first array."""

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,9 +15,8 @@ import pytest
 
 from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.training.parallel import ALONE
-from npbert.training.state import STATE_FILE
 from tests.training.parallel.program import SETTINGS, make
-from tests.training.tiny import results, saved_step, write_checkpoint, write_corpus
+from tests.training.tiny import results, saved_step
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="mpiexec and signals of POSIX")
 
@@ -93,66 +91,3 @@ def test_when_one_process_fails_all_end_and_the_run_goes_on(tmp_path):
     for folder in ("run", "whole"):
         make(tmp_path / folder, ALONE).train()
     assert results(tmp_path / "run") == results(tmp_path / "whole")
-
-
-@pytest.fixture(scope="module")
-def text(tmp_path_factory):
-    """The arguments of a run of the command, without its corpus, and a folder with one."""
-    folder = tmp_path_factory.mktemp("text")
-    checkpoint = write_checkpoint(folder / "checkpoint")
-    write_corpus(folder / "text.txt")
-    return f"--vocabulary {checkpoint} --model {checkpoint} --max-length 20 --batch-size 4".split(), folder
-
-
-IMPATIENT = """
-import sys
-from npbert.__main__ import main
-from npbert.training import parallel
-parallel.PATIENCE = 0.5
-sys.exit(main())
-"""
-
-
-def npbert(folder, arguments, *more):
-    """The command, which waits but a moment for the others when it fails."""
-    return "-c", IMPATIENT, "pretrain", folder, *arguments, "--log-every", "1000", *more
-
-
-@pytest.mark.thorough
-def test_asked_to_stop_the_command_says_in_one_line_how_to_go_on(text, tmp_path):
-    (arguments, folder), of_run = text, tmp_path / "run"
-    with launched(
-        (2, *npbert(of_run, arguments, "--corpus", folder / "text.txt", "--save-every", 5, "--parts", 2))
-    ) as process:
-        end = time.monotonic() + LIMIT
-        while not (of_run / STATE_FILE).exists() and process.poll() is None:
-            assert time.monotonic() < end, "it takes too long"
-            time.sleep(0.01)
-        process.terminate()
-        out, err = process.communicate(timeout=LIMIT)
-    assert process.returncode != 0
-    lines = [line for line in err.splitlines() if line.startswith("stopped") or (line and "mpiexec" not in line)]
-    assert lines == [
-        f"stopped at step {saved_step(of_run)}; to continue: mpiexec -n 2 npbert pretrain {of_run} --resume"
-    ]
-    assert out.count("2 processes, with 1 thread each") == 1
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("folders", "corpora", "message"),
-    [
-        (["run", "run"], ["text.txt", "none.txt"], "No such file or directory"),  # of which process 0 knows nothing
-        (["text.txt", "text.txt"], ["text.txt", "text.txt"], "npbert: error: text.txt: File exists"),  # it alone knows
-    ],
-)
-def test_bad_use_is_one_message_from_one_process(text, folders, corpora, message):
-    arguments, place = text
-    mine = zip(folders, corpora, strict=True)
-    programs = [(1, *npbert(folder, arguments, "--corpus", corpus)) for folder, corpus in mine]
-    status, out, err = run(*programs, cwd=place)
-    assert status == 1
-    (said,) = [line for line in err.splitlines() if line.startswith("npbert")]
-    assert message in said
-    assert "Traceback" not in err and "held out" not in out
-    assert folders[0] == "run" or ("Abort" not in err and "process 0" not in err)

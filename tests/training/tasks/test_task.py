@@ -56,8 +56,7 @@ def test_each_process_judges_its_share_once_and_all_get_everything_in_order(read
     def predict(communicator):
         return TextClassification(task.model, task.tokenizer, communicator=communicator).predict(examples)
 
-    for found in together(3, predict):
-        assert np.ravel(found).tolist() == wanted
+    assert [np.ravel(found).tolist() for found in together(3, predict)] == [wanted] * 3
     assert sorted(asked) == sorted(wanted)
 
 
@@ -139,9 +138,6 @@ SHOWN = {  # the content of a file, what is said of it, and the row of a report
         "Ann B-PER\nplaying O\n\nBob B-PER\nsings O\nwell O\n", [np.eye(2), np.array([[1, 0], [1, 0], [0, 1]])],
         {"kind": "tags", "wrong": 1, "labels": ["B-PER", "O"], "counts": [[2, 0], [1, 2]],
          "worst": [worst(["Bob", "sings", "well"], ["B-PER", "O", "O"], ["B-PER", "B-PER", "O"], name="words")]}),
-    "pos": (
-        "Ann NNP\nplaying VBG\n", [np.eye(2)],
-        {"kind": "tags", "wrong": 0, "worst": [], "labels": ["NNP", "VBG"], "counts": [[1, 0], [0, 1]]}),
     "vectors": (
         "a\tb\nc\td\ne\tf\n", [np.eye(3)[[0, 1]], np.eye(3)[[1, 0]], np.eye(3)[[2, 2]]],
         {"kind": "search", "wrong": 2, "worst": [worst("a", "b", "d"), worst("c", "d", "b")]}),
@@ -156,18 +152,17 @@ def test_the_surest_mistakes_are_shown_first(read, name):
 
 
 def test_answers_are_shown_in_their_passage(tokenizer):
-    passage = f"{'before ' * 50}the right answer {'after ' * 50}"
-    start = passage.index("the right answer")
-    gold, said = (GoldAnswer("the right answer", start), GoldAnswer("answer", start + 10)), []
-    for number, (a, b) in enumerate([(start + 10, start + 16), (start, start + 3), (0, 6)], start=1):
-        span, texts = AnswerSpan(passage[a:b], 0.25 * number, a, b), [answer.text for answer in gold]
-        said.append(Answered(Question(str(number), "what?", passage, gold), texts, span, [0.0]))
+    gold, before, after = "the right answer", "before " * 50, " after" * 50
+    question = Question("1", "what?", before + gold + after, (GoldAnswer(gold, len(before)),))
+    said = [
+        Answered(question, [gold, "answer"], AnswerSpan(text, score, 0, 0), [0.0])
+        for text, score in (("answer", 0.9), ("the", 0.5), ("before", 0.8))
+    ]
     shown = QuestionAnswering(Planted(tokenizer), tokenizer).report_row(said, [])
     assert (shown["kind"], shown["wrong"]) == ("answers", 2), "one of the gold answers will do"
     far, near = shown["worst"]
-    before, answer, after = near.pop("excerpt")
-    assert near == worst("what?", ["the right answer", "answer"], "the", 0.5) and far["predicted"] == "before"
-    assert answer == "the right answer" and before + answer + after in passage and len(before) == len(after) == 160
+    excerpt = [before[-160:], gold, after[:160]]
+    assert near == {**worst("what?", [gold, "answer"], "the", 0.5), "excerpt": excerpt} and far["predicted"] == "before"
 
 
 @pytest.mark.filterwarnings("ignore:.*texts are longer:UserWarning")
@@ -177,6 +172,6 @@ def test_however_much_there_is_a_row_stays_small(read):
     shown = task.report_row(np.eye(2)[[1 - example.target for example in examples]], examples)
     assert len(shown["worst"]) == MOST and len(json.dumps(shown)) < 60_000
     true = np.repeat(np.arange(40), np.arange(40, 0, -1)).astype(str).tolist()
-    table = confusion(true, true, list(map(str, range(40))))
+    table = confusion(list(zip(true, true, strict=True)), list(map(str, range(40))))
     assert table["labels"] == [*map(str, range(25)), "(others)"]
     assert np.array(table["counts"]).tolist() == np.diag([*range(40, 15, -1), sum(range(16))]).tolist()

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import Tokenizer
-from npbert.inference import check_vocabulary
+from npbert.inference import check_holds, check_vocabulary
 from npbert.io.errors import POSITIVE, InputError, InputWarning, Place, Setting, Wanted, at_least, one_of
 from npbert.io.files import FileError
 from npbert.io.messages import counted, listed, warn
@@ -178,6 +178,7 @@ def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -
 def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSettings) -> list[Judged]:
     """Evaluate several files as evaluate_checkpoint does. All files are read before the model."""
     kind, labels = task_class(settings), labels_of(load_config(folder))
+    check_holds(folder, kind.model_class.__name__)  # another head has other labels than the files
     files = {path: kind.read(path, settings, labels)[0] for path in paths}
     task, judged = kind.from_pretrained(folder, settings=settings), []
     for path, rows in files.items():

@@ -38,5 +38,5 @@ def write_checkpoint(folder, model_class, **changes):
 def write_sentence_transformer(folder, pooling, *, max_length):
     """A folder with a model of sentence-transformers that normalizes its vectors."""
     options = {"pooling": pooling, "normalize": True, "max_length": max_length}
-    Embed.from_pretrained(write_checkpoint(folder, BertModel), **options).save_pretrained(folder)
+    Embed.from_pretrained(write_checkpoint(folder, BertModel), **options).save_pretrained(folder, overwrite=True)
     return folder

@@ -25,7 +25,7 @@ class Vocabulary:
         self.code = code
         functions = [*code.functions, *(Code.parsed(forward, {}).functions if forward else [])]
         read = [node for function in functions for node in _read_in(function)]
-        read.sort(key=lambda node: len(text_of(node)))
+        read.sort(key=lambda node: len(ast.dump(node)))
         self._expressions = list(dict.fromkeys(map(text_of, read)))
         self._steps = list(dict.fromkeys(filter(None, map(_step, read))))[:_MOST_CALLS]
         nodes = list(ast.walk(code.functions[0]))

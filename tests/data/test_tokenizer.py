@@ -148,6 +148,7 @@ def test_windows_cover_the_passage(tokenizer, question, passage, stride, step):
         (lambda t: t.encode_ids(["the"] * 3 + [5]), TypeError, "text 3 is 5"),
         (lambda t: t.encode("the cat"), TypeError, "texts is one string, wanted a list of them: ['the cat']"),
         (lambda t: t.encode(["the \udcff cat"]), ValueError, r"'the \udcff cat' has half of a character"),
+        (lambda t: t.encode(["cat"], max_length=4), ValueError, "max_length is 4, wanted at least 5"),
         (lambda t: t.encode_words([["cat"]], max_length=-1), ValueError, "max_length is -1, wanted at least 5"),
         (
             lambda t: t.encode_windows("the cat sat", "the cat", max_length=8, stride=2),

@@ -69,6 +69,10 @@ def test_padding_and_what_is_not_read_are_not_found():
         PackedBatch(fixed_batch(), small_config()).where(np.array([0, 6]))
 
 
+def test_a_model_with_one_type_reads_no_types():
+    assert not PackedBatch(fixed_batch(), small_config(type_vocab_size=1)).token_type_ids.any()
+
+
 NONE = np.full((2, 4), IGNORED)
 OF_TOKENS = "pre-training, masked LM, token classification"
 OF_CLASSES = "classification, multiple choice"

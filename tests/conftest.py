@@ -3,8 +3,6 @@ no test may be skipped."""
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,7 +14,7 @@ IN_CI = os.environ.get("CI") == "true"
 
 
 @pytest.fixture
-def count_of_blas() -> Iterator[Callable[[], int]]:
+def count_of_blas():
     """A function that says how many threads BLAS has; outside the package it has BLAS_THREADS of them."""
     get, set_ = threads.blas_threads()
     before = get()
@@ -25,11 +23,11 @@ def count_of_blas() -> Iterator[Callable[[], int]]:
     set_(before)
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser):
     parser.addoption("--thorough", action="store_true", help="try all cases of each table, not one of each kind")
 
 
-def pytest_configure(config: pytest.Config) -> None:
+def pytest_configure(config):
     settings.register_profile(
         "npbert",
         max_examples=40 if config.getoption("--thorough") else 5,
@@ -41,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("npbert")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config, items):
     if not config.getoption("--thorough"):
         left_out = [item for item in items if item.get_closest_marker("thorough")]
         config.hook.pytest_deselected(items=left_out)
@@ -49,17 +47,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
-def thorough(pytestconfig: pytest.Config) -> bool:
+def thorough(pytestconfig):
     """True if all cases are wanted, of a test that goes through a table by itself."""
     return bool(pytestconfig.getoption("--thorough"))
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_runtest_setup(item):
     if item.get_closest_marker("torch"):
         pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch==2.13.0")
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+def pytest_terminal_summary(terminalreporter):
     passed = [report for report in terminalreporter.stats.get("passed", []) if report.when == "call"]
     against_torch = sum("torch" in report.keywords for report in passed)
     terminalreporter.write_line(f"{against_torch} checks ran against torch")
@@ -73,7 +71,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session: pytest.Session) -> None:
+def pytest_sessionfinish(session):
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")  # None in the processes of pytest-xdist
     if IN_CI and reporter and reporter.stats.get("skipped"):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -81,7 +79,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+def pytest_xdist_make_scheduler(config, log):
     """A process has neighbours to do, which share what is made once a file; with none left, it takes another's."""
     from xdist.scheduler import WorkStealingScheduling
 

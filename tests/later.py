@@ -5,7 +5,6 @@ Each process of pytest-xdist collects all tests and runs some of them: to import
 
 import importlib
 import importlib.util
-from typing import Any
 
 import pytest
 
@@ -13,16 +12,16 @@ import pytest
 class Later:
     """A module that is imported when something of it is asked for."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name):
         self._name = name
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name):
         if name.startswith("_"):  # pytest asks for such names of all that stands in a file
             raise AttributeError(name)
         return getattr(importlib.import_module(self._name), name)
 
 
-def later(name: str, install: str) -> Any:
+def later(name, install):
     """The module; without it all tests of the file are skipped, and told to `pip install` this."""
     library = name.partition(".")[0]
     if importlib.util.find_spec(library) is None:

@@ -5,13 +5,13 @@ from pathlib import Path
 import pytest
 
 
-def shared_file(name: str) -> Path:
+def shared_file(name):
     """A file in the folder shared/data beside the repository; where there is none, the test that asks is skipped."""
     (path,) = shared_files(name, 1)
     return path
 
 
-def shared_files(pattern: str, count: int) -> list[Path]:
+def shared_files(pattern, count):
     """The files there that fit the pattern, by name; unless there are so many, the test that asks is skipped."""
     files = sorted((Path(__file__).parents[2] / "shared" / "data").glob(pattern))
     if len(files) != count:

@@ -73,7 +73,9 @@ def _print_extras() -> None:
         if use:
             print(f"\n[{extra}], for {use}")
             for name in names:
-                print(f"  {name} {_version(name) or f'is missing; to install it: {how_to_install(extra)}'}")
+                print(f"  {name} {_version(name) or 'is missing'}")
+            if not all(map(_version, names)):
+                print(f"  to install what is missing: {how_to_install(extra)}")
 
 
 def _version(package: str) -> str:

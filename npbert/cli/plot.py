@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from npbert.cli.log import note
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.inference import Embed, FillMask
-from npbert.io import InputError, Wanted, at_least, check_writable, read_texts, setting
+from npbert.io import Wanted, at_least, check_writable, read_texts, setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
 
@@ -95,10 +94,7 @@ class GradientsPicture(Picture):
         batch = task.tokenizer.batch(task.tokenize(self.text))
         batch.labels = np.full_like(batch.input_ids, IGNORED)
         for row, mask in enumerate(batch.attention_mask == 1):
-            ids = batch.input_ids[row, mask]
-            if not task.tokenizer.is_word[ids].any():
-                raise InputError(what="text", got=shorten(self.text[row], 60), wanted="a text with a word to mask")
-            ids, labels = mask_words(ids.tolist(), task.tokenizer, rng)
+            ids, labels = mask_words(batch.input_ids[row, mask].tolist(), task.tokenizer, rng)
             batch.input_ids[row, mask], batch.labels[row, mask] = ids, labels
         return plot_gradient_flow(task.model, batch)
 

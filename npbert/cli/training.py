@@ -22,7 +22,7 @@ from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.parallel import Communicator, launch_command, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
-from npbert.training.state import LENGTH, MODEL_FOLDER, STATE_FILE
+from npbert.training.state import MODEL_FOLDER, STATE_FILE
 
 _LOOKED_AT = 200  # lines
 
@@ -71,7 +71,8 @@ class TrainCommand(SettingsCommand):
             numbers = run.trainer.train(changed_data=self.changed_data)
         except KeyboardInterrupt:
             if communicator.is_first:
-                again = _again(self.name, self.folder, communicator.size)
+                launcher = launch_command(communicator.size) if communicator.size > 1 else []
+                again = shlex.join([*launcher, "npbert", self.name, self.folder, "--resume"])
                 tell(f"\nstopped at step {run.trainer.step}; to continue: {again}")
             return 130
         print_table(numbers, run.baselines, task=getattr(run, "task", None))
@@ -82,25 +83,13 @@ class TrainCommand(SettingsCommand):
         return 0
 
     def _settings_to_go_on_with(self) -> AnySettings:
-        path, began = Path(self.folder) / SETTINGS_FILE, command_of(Path(self.folder))
-        if not began:
-            raise FileError(f"{self.folder} has no run to continue: it has no {SETTINGS_FILE}")
-        changed = [name for name in self.given if name not in LENGTH]
-        changed += ["settings"] * bool(self.settings)
-        if changed:
-            only = "only its length may change, by --steps, --epochs or --patience"
-            says = f" continues with the settings in the folder: {only}; not by "
-            raise UsageError((Setting("resume"), says, Setting(changed[0])))
-        if began != self.name:
-            raise FileError(f"{self.folder} has a run of another command; to continue it: {_again(began, self.folder)}")
+        """Return the settings in the folder with the given ones; the run refuses those that may not change."""
+        if command_of(Path(self.folder)) != self.name:
+            raise FileError(f"{self.folder} has no run of npbert {self.name} to continue")
+        if self.settings:
+            raise UsageError((Setting("settings"), f" is for a new run: {self.folder} has its own settings"))
         no_steps = {"steps": 0} if "epochs" in self.given else {}  # epochs replace an earlier number of steps
-        return load_settings(self.kind, path, **{**no_steps, **self.given})
-
-
-def _again(command: str, folder: str, processes: int = 1) -> str:
-    """Return the shell command that continues a run."""
-    launcher = launch_command(processes) if processes > 1 else []
-    return shlex.join([*launcher, "npbert", command, folder, "--resume"])
+        return load_settings(self.kind, Path(self.folder) / SETTINGS_FILE, **{**no_steps, **self.given})
 
 
 @dataclass

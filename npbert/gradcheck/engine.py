@@ -92,7 +92,9 @@ class EngineForm(Form):
         for kind, before in self._classes:
             reset_class(kind, before)
         for value, start, data in zip(self._values, self._start, inputs, strict=True):
-            zeros = {name: own(np.zeros(np.shape(data)), is_moved=True) for name in _GRADIENTS if name in start}
+            zeros = {
+                name: own(np.zeros(np.shape(data)), is_moved=True) for name in _GRADIENTS if start.get(name) is not None
+            }
             _reset(value, {**start, **zeros, _name_of_data(start): data})
         y = self._f(*self._arguments)
         if not is_value(y):

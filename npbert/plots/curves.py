@@ -70,7 +70,7 @@ def curves_figure(
                     look["transform"] = axes.get_xaxis_transform()
                 label = f"{run}, {words}" if run else words
                 (looks[label],) = axes.plot(*zip(*points, strict=True), label=label, **look)
-        if baselines and isinstance(baselines.get(name), int | float):
+        if baselines and baselines.get(name) is not None:
             looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
         axes.set_title(drawing.label(name.replace("_", " "), _TITLE), loc="left")
         axes.set_ylabel(_UNITS.get(name.rpartition("_")[2], ""))
@@ -100,8 +100,7 @@ def _curves(rows: Sequence[dict[str, Any]], name: str, best_step: int | None) ->
 def judged_in(report_rows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
     """Return the baselines by name, and the step of the model in model/, if the rows of shown.jsonl have them."""
     row = report_rows[-1] if report_rows else {}
-    baselines, best = row.get("baselines"), row.get("best_step")
-    return baselines if isinstance(baselines, dict) else {}, best if isinstance(best, int) else None
+    return row.get("baselines", {}), row.get("best_step")
 
 
 def curve_names(rows: Sequence[dict[str, Any]]) -> list[str]:

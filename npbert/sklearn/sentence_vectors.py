@@ -23,8 +23,8 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
     `fit` only reads the checkpoint, and sets `embed_` to an Embed. A pickle contains the model, and works without the
     folder; a clone is not fitted, and reads the folder again.
 
-    Raises: in `fit`, as Embed.from_pretrained; ValueError without a model, and for an X that is not texts; sklearn's
-    NotFittedError before `fit`.
+    Raises: in `fit`, as Embed.from_pretrained; ValueError for an X that is not texts; sklearn's NotFittedError before
+    `fit`.
     """
 
     def __init__(
@@ -48,7 +48,6 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
 
     def fit(self, X: Any, y: Any = None) -> SentenceVectors:
         """Read the checkpoint. X: texts, only checked. y: not used."""
-        self._check_model()
         as_texts(X)
         options = {name: getattr(self, name) for name in ("pooling", "layer", "normalize", "max_length")}
         self.embed_ = Embed.from_pretrained(self.model, **options)

@@ -12,7 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.io.errors import at_least
 from npbert.io.extras import import_extra
-from npbert.io.messages import counted, quiet
+from npbert.io.messages import quiet
 from npbert.layers import Softmax
 from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts
 from npbert.training.from_lists import finetune
@@ -38,9 +38,9 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
 
     After `fit`: `classes_` (C,), the labels in order; `classify_`, the Classify, with the labels as texts.
 
-    Raises: in `fit`, as `npbert.finetune`; ValueError without a model, for an X that is not texts, for a y with one
-    class, several columns, or values that are not labels, and for a validation_fraction that does not fit the classes;
-    sklearn's NotFittedError before `fit`.
+    Raises: in `fit`, as `npbert.finetune`; ValueError for an X that is not texts, for a y with one class, several
+    columns, or values that are not labels, and for a validation_fraction that does not fit the classes; sklearn's
+    NotFittedError before `fit`.
     """
 
     def __init__(
@@ -69,29 +69,26 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextClassifier:
         """Fine-tune the model on the texts X and their labels y. sample_weight (N,): the weight of each text in the
         loss."""
-        self._check_model()
         texts, y = as_texts(X), as_labels(y)
         _utils.check_consistent_length(texts, y, sample_weight)
         self.classes_ = np.unique(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y has one class, {self.classes_.tolist()[0]!r}, wanted at least two")
         random = _utils.check_random_state(self.random_state)
-        names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay")
-        settings: dict[str, Any] = {name: getattr(self, name) for name in names}
-        settings["seed"] = int(random.randint(2**31 - 1))
-        chosen = {"max_length": self.max_length, "class_weight": self.class_weight}
-        settings |= {name: value for name, value in chosen.items() if value is not None}
+        names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay", "max_length", "class_weight")
+        settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        settings |= {"seed": int(random.randint(2**31 - 1)), "held_out": None}
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)
         lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
-        held_out = None
         if self.early_stopping:
             at_least(0).check("n_iter_no_change", self.n_iter_no_change)
-            parts = self._split(lists, random)
-            lists, held_out = parts[::2], (parts[1], parts[3])
-            settings |= {"patience": self.n_iter_no_change}
+            split = {"test_size": self.validation_fraction, "stratify": lists[1], "random_state": random}
+            parts = _selection.train_test_split(*lists, **split)  # the training and the held-out part of each list
+            lists = parts[::2]
+            settings |= {"held_out": (parts[1], parts[3]), "patience": self.n_iter_no_change}
         texts, labels, settings["sample_weight"] = lists
         with tempfile.TemporaryDirectory(prefix="npbert-") as folder, nullcontext() if self.verbose else quiet():
-            self.classify_ = finetune(texts, labels, model=self.model, folder=folder, held_out=held_out, **settings)
+            self.classify_ = finetune(texts, labels, model=self.model, folder=folder, **settings)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -106,12 +103,3 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         logits = np.array(self.classify_.logits(self.classify_.tokenize(as_texts(X))), np.float64)
         names = self.classify_.model.config.label_names  # in another order
         return Softmax()(logits)[:, [names.index(str(label)) for label in self.classes_.tolist()]]
-
-    def _split(self, lists: list[Any], random: np.random.RandomState) -> list[Any]:
-        """Split each list, texts, labels and weights, into a training and a held-out part."""
-        share = self.validation_fraction
-        try:
-            return list(_selection.train_test_split(*lists, test_size=share, stratify=lists[1], random_state=random))
-        except ValueError as error:
-            what = f"validation_fraction is {share!r}, which does not split {counted(len(lists[0]), 'text')}"
-            raise ValueError(f"{what}: {error}") from error

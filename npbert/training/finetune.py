@@ -178,13 +178,10 @@ def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -
 def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSettings) -> list[Judged]:
     """Evaluate several files as evaluate_checkpoint does. All files are read before the model."""
     kind, labels = task_class(settings), labels_of(load_config(folder))
-    check_holds(folder, kind.model_class.__name__)
-    for path in paths:
-        Path(path).stat()
-    files = [(path, kind.read(path, settings, labels)[0]) for path in paths]
-    task = kind.from_pretrained(folder, settings=settings)
-    judged = []
-    for path, rows in files:
+    check_holds(folder, kind.model_class.__name__)  # another head has other labels than the files
+    files = {path: kind.read(path, settings, labels)[0] for path in paths}
+    task, judged = kind.from_pretrained(folder, settings=settings), []
+    for path, rows in files.items():
         examples = task.prepare(rows, path)
         logits = task.predict(examples)
         metrics, classes = task.judge(logits, examples), task.class_scores(logits, examples)

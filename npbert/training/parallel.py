@@ -1,22 +1,23 @@
 """Processes that train one model together: their launcher, their messages, and what they agree on."""
 
+import itertools
 import logging
 import os
 import platform
 import sys
 import time
 import traceback
-import warnings
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from npbert.compute import Array, set_num_threads
 from npbert.data.batch import Batch
-from npbert.io.extras import MissingExtraError, import_extra
-from npbert.io.launcher import launched, launched_rank
-from npbert.io.messages import LOGGER, in_words
+from npbert.io.extras import import_extra
+from npbert.io.launcher import launched
+from npbert.io.messages import LOGGER, in_words, warn
 from npbert.training.reads import differences
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -128,19 +129,12 @@ def world() -> Communicator:
     count = launched()
     if count == 1:
         return ALONE
-    try:
-        mpi = import_extra("mpi4py.MPI", extra="mpi")
-        size = mpi.COMM_WORLD.size
-        if count and size != count:  # 0: the launcher does not tell
-            library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
-            raise LauncherError(
-                f"the launcher has started {count} processes, but mpi4py sees {size}, as its MPI library ({library}) "
-                "is not the launcher's"
-            )
-    except (MissingExtraError, LauncherError):
-        if launched_rank():
-            LOGGER.setLevel("CRITICAL")  # only the first process prints errors
-        raise
+    mpi = import_extra("mpi4py.MPI", extra="mpi")
+    size = mpi.COMM_WORLD.size
+    if count and size != count:  # 0: the launcher does not tell
+        library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
+        says = f"the launcher has started {count} processes, but mpi4py sees {size}, as its MPI library ({library})"
+        raise LauncherError(f"{says} is not the launcher's")
     return MPICommunicator(mpi.COMM_WORLD.Dup(), mpi) if size > 1 else ALONE
 
 
@@ -155,19 +149,19 @@ def share_cores(communicator: Communicator) -> None:
     """Use as many threads as this process has cores, counting shared ones in part, unless an environment variable sets
     the number.
 
-    Warns: on process 0, if processes have less than a core each.
+    Warns: on process 0, if it has less than a core.
     """
     if communicator.size == 1:
         return
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
     owners = communicator.gather([(platform.node(), core) for core in cores])
-    users = [core for theirs in owners for core in theirs]
-    room = [sum(1 / users.count(core) for core in theirs) for theirs in owners]  # a core shared by two counts half
+    users = Counter(itertools.chain(*owners))
+    room = sum(1 / users[core] for core in owners[communicator.rank])  # a core shared by two counts half
     if not any(name in os.environ for name in CHOSEN_BY):
-        set_num_threads(max(1, int(room[communicator.rank] + 1e-9)))
-    if communicator.is_first and min(room) < 1 - 1e-9:
+        set_num_threads(max(1, int(room + 1e-9)))
+    if communicator.is_first and room < 1 - 1e-9:
         fix = "start fewer, or bind them differently (mpiexec --bind-to none)"
-        warnings.warn(f"processes share cores, and wait for each other; {fix}", stacklevel=3)
+        warn(f"processes share cores, and wait for each other; {fix}")
 
 
 def check_same(communicator: Communicator, values: Mapping[str, object]) -> None:
@@ -185,19 +179,3 @@ def check_same_batch(communicator: Communicator, batch: Batch) -> None:
         for _, array in sorted(vars(batch).items()):
             checksum = zlib.crc32(b"" if array is None else array.tobytes(), checksum)
         check_same(communicator, {"checksum of the batch": checksum})
-
-
-def done_by_the_first(communicator: Communicator, work: Callable[[], object]) -> None:
-    """Run work() only on process 0.
-
-    Raises: on all processes an OSError, ValueError or ImportError of `work`.
-    """
-    error: Exception | None = None
-    if communicator.is_first:
-        try:
-            work()
-        except (OSError, ValueError, ImportError) as failed:
-            error = failed
-    of_the_first = communicator.gather(error)[0]
-    if of_the_first:
-        raise error or of_the_first

@@ -15,7 +15,7 @@ from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.layer_statistics import LayerStatistics
 from npbert.training.live import progress_of
 from npbert.training.log import EVENTS_FOLDER, Log, TensorBoard
-from npbert.training.parallel import check_same, done_by_the_first
+from npbert.training.parallel import check_same
 from npbert.training.plot import draw_curves
 from npbert.training.progress import Watcher
 from npbert.training.reads import digests
@@ -47,13 +47,14 @@ def session(
             sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
             shared = {f"the state in {folder}, a folder for all processes,": state}
             check_same(communicator, {**asdict(trainer.recorded), **trainer.reads, **sums, **shared})
-        done_by_the_first(communicator, lambda: stack.enter_context(locked(folder)))
-        news = trainer.restore(changed_data=changed_data) if state is not None else ""
-        done_by_the_first(communicator, lambda: save_settings(trainer.recorded, folder))
-        is_asked = stack.enter_context(stop_when_asked())
         if communicator.is_first:  # only this process writes and prints
+            stack.enter_context(locked(folder))
+        news = trainer.restore(changed_data=changed_data) if state is not None else ""
+        is_asked = stack.enter_context(stop_when_asked())
+        if communicator.is_first:
             if overwrite:
                 file.unlink(missing_ok=True)
+            save_settings(trainer.recorded, folder)
             after = trainer.step
             watchers += [LayerStatistics(model, folder, after_step=after), Log(folder, after_step=after)]
             watchers += [TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1), progress_of(trainer, news)]

@@ -36,8 +36,8 @@ def test_it_says_what_is_missing_for_which_command(installed, capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     of_hf = ", ".join(name for name, (_, extra, _) in COMMANDS.items() if extra == "hf")
-    assert f"\n[hf], for {of_hf}\n  numbers 1.5\n  more.numbers is missing; to install it: " in out
-    assert re.search(r"install it: .*pip install .*\[hf\]", out)
+    assert f"\n[hf], for {of_hf}\n  numbers 1.5\n  more.numbers is missing\n  to install what is missing: " in out
+    assert re.search(r"missing: .*pip install .*\[hf\]", out)
     assert "for pretrain, finetune, report\n  bars 3.0\n" in out and out.count("\n[") == 2
     installed["more.numbers"] = "2"
     assert main(["doctor"]) == 0 and "missing" not in capsys.readouterr().out

@@ -117,7 +117,7 @@ NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for
             "TEXT is ('a', 'b', 'c'), wanted one text or a pair",
         ),
         ("plot attention {folder} cat --layers 7 --output a.png", "--layers is 7, wanted 1 to 2, or -2 to -1 from"),
-        ("plot gradients {folder} '' --output a.png", "TEXT is missing, wanted a text with a word to mask"),
+        ("plot gradients {folder} '' --output a.png", "input_ids is ['[CLS]', '[SEP]'], wanted a word to mask"),
         ("plot curves {folder} --output a.png", "metrics.jsonl of the run has no numbers to draw"),
         ("plot embeddings {folder} three --output a.png", "three, line 1: 3 columns, wanted a text, or a text and a l"),
         (

@@ -53,13 +53,15 @@ def test_openblas_beside_numpy_is_found_where_a_name_is_looked_up_in_one_library
     assert (found.get(), found.set) == (5, np.negative)
 
 
-@pytest.mark.parametrize(
-    ("platform", "refused", "kept"), [("linux", 0, True), ("linux", -4, False), ("darwin", 0, False)]
-)
-def test_memory_is_kept_if_both_settings_of_malloc_h_are_taken(platform, refused, kept, monkeypatch):
-    library = type("", (), {"mallopt": lambda name, value: int(value == {-1: 2**30, -4: 0}[name] and name != refused)})
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: library)
-    monkeypatch.setattr(memory.sys, "platform", platform)
-    assert keep_freed_memory() is kept
-    monkeypatch.setattr(memory.ctypes, "CDLL", lambda _: object())
-    assert not keep_freed_memory(), "musl has no such function"
+def test_memory_is_kept_by_two_settings_of_malloc_h_where_there_is_glibc(monkeypatch):
+    library = SimpleNamespace(mallopt=lambda name, value: int(value == {-1: 2**30, -4: 0}[name]))
+    monkeypatch.setattr(memory.sys, "platform", "linux")
+    for found, kept in (
+        (library, True),
+        (SimpleNamespace(mallopt=lambda name, _: int(name == -1)), False),
+        (object(), False),
+    ):
+        monkeypatch.setattr(memory.ctypes, "CDLL", lambda _, found=found: found)
+        assert keep_freed_memory() is kept
+    monkeypatch.setattr(memory.sys, "platform", "darwin")
+    assert not keep_freed_memory()

@@ -10,10 +10,8 @@ from npbert import (
     BertConfig,
     BertForPreTraining,
     BertForSequenceClassification,
-    Embed,
     Linear,
     check_gradients,
-    finetune,
 )
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
 from npbert.data.dialogue import word_tokenizer
@@ -60,15 +58,10 @@ WRONG = {
     "tokenizer.batch(tokenizer.encode(texts))": lambda: TOKENIZER.batch(["hello world"]),
     "batch is a str, wanted a Batch; use tokenizer.batch(": lambda: MODEL("hello world"),
     "tape is None, wanted a Tape": lambda: MODEL(batch_of(2), None),
-    "unknown setting lr; did you mean learning_rate?": lambda: finetune(
-        ["a", "b"], ["x", "y"], model="", folder="", lr=1e-3
-    ),
-    "is one string, wanted a list": lambda: finetune("a text", "good", model="", folder=""),
     "Linear is a class, wanted a layer, such as Linear()": lambda: check_gradients(Linear, np.ones((2, 3))),
     "forward takes no tape, wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
         SimpleNamespace(forward=lambda x: x), np.ones(3)
     ),
-    "query 1 is empty": lambda: Embed(MODEL.bert, TOKENIZER).semantic_search(["romeo", " "], ["juliet"]),
 }
 
 

@@ -32,15 +32,6 @@ class Value:
         out.step = step
         return out
 
-    def cube(self):
-        out = Value(self.data**3, (self,))
-
-        def step():
-            self.grad += 3 * self.data**2 * out.grad
-
-        out.step = step
-        return out
-
     def tanh(self):
         t = math.tanh(self.data)
         out = Value(t, (self,))
@@ -80,14 +71,14 @@ class Neuron:
 
 class Tensor:
     def __init__(self, value, op=None, inputs=()):
-        self.value, self.op, self.inputs = value, op, inputs
+        self.value, self.op, self.inputs, self.gradient = value, op, inputs, None
 
     def __mul__(self, other):
         return Product()(self, other)
 
     def backward(self, gradient=None):
-        gradient = gradient if gradient else Tensor(np.ones(self.value.shape))
-        self.gradient = Tensor(gradient.value + self.gradient.value if hasattr(self, "gradient") else gradient.value)
+        gradient = gradient or Tensor(np.ones(self.value.shape))
+        self.gradient = Tensor(gradient.value + self.gradient.value) if self.gradient else gradient
         for each, part in zip(self.inputs, self.op.gradient(gradient, self) if self.op else (), strict=True):
             each.backward(part)
 
@@ -115,5 +106,4 @@ class Power(Op):
 
     def gradient(self, out, node):
         a = node.inputs[0]
-        rate = Tensor(self.exponent * a.value ** (self.exponent - 1))
-        return (out * rate,)
+        return (out * Tensor(self.exponent * a.value ** (self.exponent - 1)),)

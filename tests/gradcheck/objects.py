@@ -25,7 +25,7 @@ class Dense:
         return dout @ self.W.T
 
 
-class InDicts(Dense):
+class InDicts:
     """Parameters and gradients in dicts, made in the first forward."""
 
     def __init__(self):
@@ -55,32 +55,8 @@ class InLists:
         return x @ self.params[0] + self.params[1]
 
     def backward(self, dy):
-        self.grads[0][...] = self.cache.T @ dy
-        self.grads[1][...] = dy.sum(axis=0)
+        self.grads[0][...], self.grads[1][...] = self.cache.T @ dy, dy.sum(axis=0)
         return dy @ self.params[0].T
-
-
-class Weight:
-    """A parameter with its gradient, as in many small frameworks."""
-
-    def __init__(self, data):
-        self.data = data
-        self.grad = np.zeros_like(data)
-
-
-class Added:
-    """param.grad += ..., and rows of a table."""
-
-    def __init__(self):
-        self.table, self.scale = Weight(n(5, 4)), Weight(np.ones(4))
-
-    def forward(self, ids):
-        self.ids = ids
-        return self.table.data[ids] * self.scale.data
-
-    def backward(self, dy):
-        np.add.at(self.table.grad, self.ids, dy * self.scale.data)
-        self.scale.grad += (dy * self.table.data[self.ids]).sum(axis=0)
 
 
 class Returned(Dense):
@@ -91,11 +67,10 @@ class Returned(Dense):
 
 
 class OtherNames:
-    """Names that say nothing: by their shapes. m and v are an optimizer's."""
+    """Names that say nothing: by their shapes. m is an optimizer's."""
 
     def __init__(self):
-        self.kernel, self.offset, self.g1, self.g2 = n(4, 3), n(3), None, None
-        self.m, self.v = np.zeros((4, 3)), np.zeros(3)
+        self.kernel, self.offset, self.m, self.g1, self.g2 = n(4, 3), n(3), np.zeros((4, 3)), None, None
 
     def compute(self, a):
         self.a = a
@@ -110,12 +85,10 @@ class Silent(Dense):
     """Nothing is returned: y is self.output, and dx is self.dinputs."""
 
     def forward(self, inputs):
-        self.inputs = inputs
-        self.output = inputs @ self.W + self.b
+        self.inputs, self.output = inputs, Dense.forward(self, inputs)
 
     def backward(self, dvalues):
-        self.dW, self.db = self.inputs.T @ dvalues, dvalues.sum(axis=0)
-        self.dinputs = dvalues @ self.W.T
+        self.dinputs = Dense.backward(self, dvalues)
 
 
 class Steps(Dense):
@@ -128,22 +101,29 @@ class Steps(Dense):
         return dx
 
 
+class Weight:
+    """A parameter with its gradient, as in many small frameworks."""
+
+    def __init__(self, data):
+        self.data, self.grad = data, np.zeros_like(data)
+
+
 class Network:
-    """Parts in attributes and lists."""
+    """Parts in attributes and lists: a table, whose gradient is added to by row, and two layers beside it."""
 
     def __init__(self):
-        self.embedding, self.layers, self.out = Added(), [Dense(4, 3), Dense(3, 4)], Dense(4, 5)
+        self.table, self.layers = Weight(n(5, 4)), [Dense(4, 3), Dense(3, 4)]
 
     def forward(self, ids):
-        h = self.embedding.forward(ids)
+        self.ids = ids
+        h = self.table.data[ids]
         a = self.layers[0].forward(h)
         self.mask = a > 0
-        return self.out.forward(self.layers[1].forward(a * self.mask) + h)
+        return self.layers[1].forward(a * self.mask) + h
 
-    def backward(self, dlogits):
-        dh = self.out.backward(dlogits)
-        da = self.layers[1].backward(dh) * self.mask
-        self.embedding.backward(dh + self.layers[0].backward(da))
+    def backward(self, dy):
+        da = self.layers[1].backward(dy) * self.mask
+        np.add.at(self.table.grad, self.ids, dy + self.layers[0].backward(da))
 
 
 class SoftmaxLoss:
@@ -178,15 +158,36 @@ class CourseNet:
     """CS231n's: loss, grads = net.loss(X, y)."""
 
     def __init__(self):
-        self.reg, self.params = 0.1, {"W1": n(4, 5), "b1": np.zeros(5), "W2": n(5, 3), "b2": np.zeros(3)}
+        self.reg, self.params = 0.1, {"W": n(4, 3), "b": np.zeros(3)}
 
     def loss(self, x, y=None):
-        p = self.params
-        a = x @ p["W1"] + p["b1"]
-        h = np.maximum(0, a)
-        end = SoftmaxLoss()
-        loss = end.forward(h @ p["W2"] + p["b2"], y) + 0.5 * self.reg * np.sum(p["W1"] ** 2)
+        w, end = self.params["W"], SoftmaxLoss()
+        loss = end.forward(x @ w + self.params["b"], y) + 0.5 * self.reg * np.sum(w**2)
         d = end.backward()
-        da = (d @ p["W2"].T) * (a > 0)
-        grads = {"W2": h.T @ d, "b2": d.sum(axis=0), "W1": x.T @ da + self.reg * p["W1"], "b1": da.sum(axis=0)}
-        return loss, grads
+        return loss, {"W": x.T @ d + self.reg * w, "b": d.sum(axis=0)}
+
+
+class Twins:
+    """Two parameters of one shape, and gradients whose names do not tell them apart."""
+
+    def __init__(self):
+        self.p, self.q = n(3), n(3)
+
+    def forward(self, x):
+        self.x = x
+        return x**2 * self.p + x * self.q
+
+    def backward(self, dy):
+        self.one, self.two = (dy * self.x**2).sum(axis=0), (dy * self.x).sum(axis=0)
+        return dy * (2 * self.x * self.p + self.q)
+
+
+class Product:
+    """Two inputs in a list, and a third."""
+
+    def forward(self, pair, c):
+        self.a, self.b, self.c = *pair, c
+        return self.a * self.b * self.c
+
+    def backward(self, dy):
+        return dy * self.b * self.c, dy * self.a * self.c, dy * self.a * self.b

@@ -7,17 +7,8 @@ import numpy as np
 import pytest
 
 from npbert import Init, LayerNorm, Parameter, Sequences
-from npbert.catalogue import CATALOGUE
 from npbert.data import Batch
-from npbert.gradcheck import (
-    GradientError,
-    PromiseError,
-    ScalarFunction,
-    check_directions,
-    check_gradients,
-    promised_gradients,
-    randomize,
-)
+from npbert.gradcheck import GradientError, PromiseError, ScalarFunction, check_gradients, promised_gradients, randomize
 from npbert.gradcheck.inputs import different
 from tests.gradcheck.small import Scale, X, broken
 
@@ -25,42 +16,26 @@ from tests.gradcheck.small import Scale, X, broken
 class Shift:
     """y = x + b + c, with a b and a c for each element: the gradient of all three is dy."""
 
-    def __init__(self, memory_of_db="nobody"):
+    def __init__(self, memory_of_db):
         self.b, self.c, self.memory_of_db = Parameter(np.ones(X.shape)), Parameter(np.ones(X.shape)), memory_of_db
 
     def forward(self, x, tape):
         y = x + self.b.value + self.c.value
-        tape.keep(self, x=x, y=y)
+        tape.keep(self, y=y)
         return y
 
     def backward(self, dy, tape):
-        x, y = tape.take(self)
-        dx, dc = dy.copy(), dy.copy()
-        memory = {"x": x, "y": y, "dy": dy, "the value of b": self.b.value}
-        memory |= {"the gradient of x": dx, "the gradient of c": dc, "nobody": dy.copy()}
+        memory = {"y": tape.take(self), "dy": dy, "the gradient of x": dy.copy(), "the gradient of c": dy.copy()}
+        memory["y"][...] = dy
         self.b.add_grad(memory[self.memory_of_db])
-        self.c.add_grad(dc)
-        return dx
+        self.c.add_grad(memory["the gradient of c"])
+        return memory["the gradient of x"]
 
 
-@pytest.mark.parametrize("whose", ["x", "y", "dy", "the value of b", "the gradient of x", "the gradient of c"])
+@pytest.mark.parametrize("whose", ["y", "dy", "the gradient of x", "the gradient of c"])
 def test_a_gradient_in_memory_that_is_somebody_elses_is_seen(whose):
     with pytest.raises(PromiseError, match=f"the gradient of b shares memory with {whose}: give add_grad an array"):
         promised_gradients(ScalarFunction(Shift(whose), (X,), None, 0))
-
-
-@pytest.mark.parametrize("check", [check_gradients, check_directions])
-def test_nothing_is_left_changed(check):
-    (layer, inputs, rng), (untouched, before, _) = (CATALOGUE["MultiHeadAttention, one sequence"].make() for _ in "ab")
-    arrays, state = [parameter.value for parameter in layer.parameters()], rng.bit_generator.state
-    layer.query.bias.add_grad(np.full(6, 7.0))
-    assert check(layer, *inputs, rng=rng).ok
-    for parameter, array, right in zip(layer.parameters(), arrays, untouched.parameters(), strict=True):
-        assert parameter.value is array
-        np.testing.assert_array_equal(array, right.value)
-        np.testing.assert_array_equal(parameter.grad, 7 if parameter is layer.query.bias else 0)
-    np.testing.assert_array_equal(inputs, before)
-    assert rng.bit_generator.state == state
 
 
 def test_what_a_wrong_layer_changed_is_mended():

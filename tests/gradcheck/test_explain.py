@@ -9,6 +9,8 @@ import pytest
 from npbert import Linear
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import COMPLEX_STEP, GradientError, check_directions, check_gradients, explain
+from npbert.gradcheck.explain import KINDS, describe
+from npbert.gradcheck.explain.finding import edited
 from tests.gradcheck.small import Function, written
 from tests.tables import one_in
 
@@ -30,27 +32,77 @@ def backward(self, dc, tape):
     self.V.add_grad(x.T @ ds)
     return da @ self.W.value.T + ds @ self.V.value.T
 """
+NORM = """
+def forward(self, x, tape=NO_TAPE):
+    centred = x - x.mean(axis=-1, keepdims=True)
+    sigma = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + 1e-5)
+    tape.keep(self, x_hat=centred / sigma, sigma=sigma)
+    return centred / sigma * self.gamma.value
+
+def backward(self, dy, tape):
+    x_hat, sigma = tape.take(self)
+    self.gamma.add_grad((dy * x_hat).sum(axis=0))
+    dx_hat = dy * self.gamma.value
+    shift = dx_hat.mean(axis=-1, keepdims=True)
+    stretch = (dx_hat * x_hat).mean(axis=-1, keepdims=True)
+    return (dx_hat - shift - x_hat * stretch) / sigma
+"""
+TABLE = """
+def forward(self, ids, tape=NO_TAPE):
+    tape.keep(self, ids=ids)
+    return self.table.value[ids]
+
+def backward(self, dy, tape):
+    ids = tape.take(self)
+    dtable = np.zeros_like(self.table.value)
+    for v, row in zip(ids, dy, strict=True):
+        dtable[v] += row
+    self.table.add_grad(dtable)
+"""
+LAYERS = {
+    GATED: (X, {"W": W, "V": V}),
+    NORM: (X, {"gamma": np.array([0.5, -1.5, 2.0, 0.75])}),
+    TABLE: (np.array([2, 0, 2, 1, 2]), {"table": W}),
+}
 MISTAKES = [
-    ("(1 - g)", "(1 + g)", "sign", "dV, dx"),
-    (" + ds @ self.V.value.T", "", "missing term", "dx"),
-    ("dw = x.T @ da", "dw = x.T @ da / len(x)", "extra factor", "dW"),
+    (GATED, "(1 - g)", "(1 + g)", "sign", "dV, dx"),
+    (GATED, " + ds @ self.V.value.T", "", "missing term", "dx"),
+    (GATED, "dw = x.T @ da", "dw = x.T @ da / len(x)", "extra factor", "dW"),
+    (GATED, "    self.W.add", "    dw *= len(x)\n    self.W.add", "extra line", "dW"),
+    (NORM, "sum(axis=0)", "mean(axis=0)", "sum or mean", "dgamma"),
+    (NORM, "dx_hat.mean(axis=-1", "dx_hat.mean(axis=0", "axis", "dx"),
+    (NORM, "dx_hat * x_hat).mean", "dy * x_hat).mean", "wrong name", "dx"),
+    (NORM, "x_hat * stretch) / sigma", "x_hat * stretch / sigma)", "brackets", "dx"),
+    (TABLE, "+= row", "= row", "= or +=", "dtable"),
+    (
+        TABLE,
+        "for v, row in zip(ids, dy, strict=True):\n        dtable[v] += row",
+        "dtable[ids] += dy",
+        "repeated index",
+        "dtable",
+    ),
 ]
 
 
-def with_mistake(before, after):
-    """The layer, and the line that is not right."""
-    assert GATED.count(before) == 1
-    return written(GATED.replace(before, after), W=W, V=V), GATED[: GATED.index(before)].count("\n") + 1
+def with_mistake(source, before, after):
+    """The layer, its input, and the line that is not right."""
+    assert source.count(before) == 1
+    line = source[: source.index(before)].count("\n") + 1
+    inputs, parameters = LAYERS[source]
+    return written(source.replace(before, after), **parameters), inputs, line
 
 
-@pytest.mark.parametrize(("before", "after", "kind", "subject"), one_in(3, MISTAKES))
-def test_an_edit_is_found_at_its_line(before, after, kind, subject):
-    layer, line = with_mistake(before, after)
-    report = check_gradients(layer, X)
+@pytest.mark.parametrize(("source", "before", "after", "kind", "subject"), one_in(3, MISTAKES))
+def test_an_edit_is_found_at_its_line_and_makes_the_layer_right(source, before, after, kind, subject):
+    layer, inputs, line = with_mistake(source, before, after)
+    report = check_gradients(layer, inputs)
     (finding,) = report.diagnosis
     assert (finding.line, finding.kind, finding.subject) == (line, kind, subject)
+    assert finding.cause == KINDS[kind].cause
     assert str(report).startswith(f"FAIL: {subject} {'are' if ', ' in subject else 'is'} wrong; line {line} (")
-    assert f"With this change {subject}" in str(report)
+    assert f"With this change {subject}" in str(report) and "With this change" not in describe(finding)
+    mended = source.replace(before, after).replace(finding.place, edited(finding) or "pass")
+    assert check_gradients(written(mended, **LAYERS[source][1]), inputs)
 
 
 @pytest.mark.parametrize(
@@ -65,13 +117,36 @@ def test_an_edit_is_found_at_its_line(before, after, kind, subject):
     ),
 )
 def test_a_broken_promise_comes_with_the_edit_that_keeps_it(before, after, edit):
-    layer, line = with_mistake(before, after)
+    layer, inputs, line = with_mistake(GATED, before, after)
     with pytest.raises(GradientError, match=rf"(?s)line {line} \(.* is right:\n +{re.escape(edit)}$"):
-        check_gradients(layer, X)
+        check_gradients(layer, inputs)
+
+
+def test_each_mistake_has_its_edit_and_a_broken_promise_is_told_with_them():
+    source = (
+        GATED.replace("(1 - g)", "(1 + g)")
+        .replace("x.T @ da", "x.T @ da * 2")
+        .replace("add_grad(dw)", "grad[...] = dw")
+    )
+    found = check_gradients(written(source, W=W, V=V), X).diagnosis
+    assert [(each.line, each.kind) for each in found] == [(10, "sign"), (11, "extra factor"), (12, "= or +=")]
+    takes_any_dy = TABLE.replace(", strict=True", "").replace("+= row", "= row")
+    found = check_gradients(written(takes_any_dy, table=W), LAYERS[TABLE][0]).diagnosis
+    assert [each.kind for each in found] == ["= or +=", "contract"]
+
+
+@pytest.mark.parametrize("line", ["while True: pass", "import sys; sys.exit()", "print('x' * 99)"])
+def test_endless_loops_exits_and_prints_are_survived(line, capsys):
+    layer = written(
+        GATED.replace("    dw = x.T @ da", f"    dw = x.T @ da / 2\n    if dw.size > 12:\n        {line}"), W=W, V=V
+    )
+    (finding,) = check_gradients(layer, X).diagnosis
+    assert (finding.line, finding.kind) == (11, "extra factor")
+    assert capsys.readouterr() == ("", "")
 
 
 def test_a_layer_is_left_as_it_was():
-    layer, _ = with_mistake("(1 - g)", "(1 + g)")
+    layer, *_ = with_mistake(GATED, "(1 - g)", "(1 + g)")
     layer.W.add_grad(np.ones((4, 3)))
     report = check_gradients(layer, X)
     layer.V.value[...] = 0.0  # what comes after the check is not what is explained
@@ -82,7 +157,7 @@ def test_a_layer_is_left_as_it_was():
 
 class Halved(Linear):
     def backward(self, dy, tape):
-        return Linear.backward(self, dy, tape) / 2
+        return super().backward(dy, tape) / 2
 
 
 def test_a_part_is_named_before_its_edit():

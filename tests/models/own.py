@@ -89,14 +89,6 @@ class TwoTower(TaskModel):
         self.bert.encode_backward(self.mean.backward(self.gather.backward(dvectors, tape), tape), tape)
 
 
-class OwnParts(npbert.BertModel):
-    """A BERT with a part of one's own in the place of the feed-forward layer in its last layer."""
-
-    def __init__(self, config: Any, *, rng: Any, dtype: Any = np.float32, **options: Any) -> None:
-        super().__init__(config, rng=rng, dtype=dtype, **options)
-        self.encoder.layers[-1].feed_forward = Scale(config.hidden_size, Init(rng, dtype=dtype))
-
-
 class NoBert(npbert.PreTrainedModel):
     """A model without a BERT."""
 

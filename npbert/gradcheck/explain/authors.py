@@ -6,7 +6,6 @@ found alike, for every Form.
 
 from __future__ import annotations
 
-import ast
 import gc
 import sys
 import sysconfig
@@ -15,7 +14,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 import npbert
 from npbert.gradcheck.explain.code import Code
@@ -25,25 +24,21 @@ _OURS = str(Path(npbert.__file__).parent)
 _TWIN = "__twin__"
 
 
-class Called(NamedTuple):
-    """A call of an author's function. owner: the object of a method, or None"""
+def functions_called(
+    run: Callable[[], Any], home: str, is_glue: Callable[[CodeType, Any], bool]
+) -> tuple[list[FunctionType], int]:
+    """Return the functions outside libraries that this calls, and the number of calls: functions with a source, the
+    shortest first, without those created in the call itself.
 
-    code: CodeType
-    owner: Any
-
-
-def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
-    """Return the calls of functions outside libraries while this runs, in order.
-
-    home: a file whose functions also count
+    home: a file whose functions also count. is_glue: True for code that does not, as a method of its owner
     """
-    calls: list[Called] = []
+    calls: list[tuple[CodeType, Any]] = []
 
     def watch(frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         is_theirs = not code.co_filename.startswith((*_LIBRARIES, _OURS, "<frozen"))
         if event == "call" and (is_theirs or code.co_filename == home):
-            calls.append(Called(code, frame.f_locals.get("self")))
+            calls.append((code, frame.f_locals.get("self")))
 
     before = sys.getprofile()
     sys.setprofile(watch)
@@ -51,24 +46,19 @@ def calls_in(run: Callable[[], Any], home: str = "") -> list[Called]:
         run()
     finally:
         sys.setprofile(before if callable(before) else None)
-    return calls
-
-
-def functions_of(calls: list[Called]) -> list[FunctionType]:
-    """Return the called functions with a source, the longest first, without those created in the call itself."""
-    holders: dict[CodeType, list[FunctionType]] = {called.code: [] for called in calls}
+    theirs = [code for code, owner in calls if not is_glue(code, owner)]
+    holders: dict[CodeType, list[FunctionType]] = {code: [] for code in theirs}
     for each in gc.get_referrers(*holders) if holders else ():
         if isinstance(each, FunctionType) and each.__code__ in holders:
             holders[each.__code__].append(each)
     lengths = {found[0]: _length(found[0]) for found in holders.values() if len(found) == 1}
-    return sorted(filter(lengths.get, lengths), key=lambda each: lengths[each], reverse=True)
+    return sorted(filter(lengths.get, lengths), key=lambda each: lengths[each]), len(theirs)
 
 
 def _length(function: FunctionType) -> int:
-    """Return the length of a function's code, which differs from its bytecode's between versions of Python; 0 without a
-    source, as for a function typed at a prompt, or a lambda."""
+    """Return the length of a function's source; 0 without one, as for a function typed at a prompt, or a lambda."""
     try:
-        return sum(1 for _ in ast.walk(Code.of(function).functions[0]))
+        return len(Code.of(function).text)
     except (OSError, TypeError, ValueError, SyntaxError):
         return 0
 

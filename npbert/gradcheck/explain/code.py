@@ -105,22 +105,19 @@ class Code:
         assert isinstance(maker, ast.FunctionDef)
         maker.body = [*functions, *maker.body]
         scope = {**self.scope, "__builtins__": _BUILTINS, STEP: step, HOOK: hook}
-        exec(compile(ast.Module([maker], []), _FILE, "exec"), scope)
+        exec(compile(ast.Module([maker], []), _FILE, "exec"), scope)  # which evaluates no annotations, as here
         function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
         return function
 
 
 def _functions_in(text: bytes) -> list[ast.FunctionDef]:
-    """Return the functions of a source, without decorators and annotations."""
+    """Return the functions of a source, without decorators."""
     body = ast.parse(text).body
     if body and isinstance(body[0], ast.If):
         body = body[0].body
     functions = [each for each in body if isinstance(each, ast.FunctionDef)]
-    for node in (node for function in functions for node in ast.walk(function)):
-        if isinstance(node, ast.FunctionDef):
-            node.decorator_list, node.returns = [], None
-        elif isinstance(node, ast.arg):
-            node.annotation = None
+    for each in functions:
+        each.decorator_list = []
     return functions
 
 

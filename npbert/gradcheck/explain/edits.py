@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,8 +14,6 @@ from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_AROUND = ("missing factor", "missing term", "sign of the whole")  # they put something around existing code
-_RETURNED = 1.0  # the extra cost for a name that is only returned: its value was computed elsewhere
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
 """Kinds for computed numbers, not for a range, an axis or an index."""
 
@@ -43,8 +41,7 @@ class Edit:
     def rank(self) -> tuple[float, int, int]:
         """A sort key: the smallest is closest to the existing code."""
         old, new = _size(self.old), _size(self.new)
-        length = new - 2 * old if self.kind in _AROUND else abs(new - old) + new // 3
-        return self.cost, length, self.line
+        return self.cost, abs(new - old) + new // 3, self.line
 
     def of(self, code: Code) -> Code:
         """Return the code with the edit, and with the same line numbers."""
@@ -71,8 +68,6 @@ def group_of(rule: Rule) -> str:
 
 def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str = "") -> Iterator[Edit]:
     """Yield the edits of one expression in a group, as in group_of. more: an extra cost"""
-    if place.is_name and place.is_whole and isinstance(place.statement, ast.Return):
-        more += _RETURNED
     start, end = vocabulary.code.span(place.expr)
     old = vocabulary.code.text[start:end].decode()
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
@@ -90,9 +85,8 @@ def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str =
                 yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
 
 
-def statement_edits(code: Code) -> Iterator[Edit]:
+def statement_edits(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit]:
     """Return every small edit of a whole statement, and every move of a factor."""
-    statements = list(_inside(code, code.functions[0]))
     for each in statements:
         is_unpacked = isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple | ast.List)
         for rule, parts in rules_for(each):
@@ -122,7 +116,7 @@ def _moves(code: Code, product: ast.BinOp, before: Sequence[Any], after: Sequenc
     ways = [([later.value], after[0], later) for later in after if later.value is not product]
     uses: dict[str, list[tuple[ast.stmt, ast.expr]]] = {}
     for statement in before:
-        for name in _read_in(statement):
+        for name in _read_in(statement.value):
             uses.setdefault(name.id, []).append((statement, name))
     ways += [([name for _, name in each], each[0][0], before[-1]) for each in uses.values()]
     start, end = code.span(product)
@@ -140,12 +134,3 @@ def _read_in(value: ast.AST) -> Iterator[ast.Name]:
     """Return the names in it that are used for their numbers, not for their shape."""
     shapes = [n.value for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
     return (node for node in ast.walk(value) if isinstance(node, ast.Name) and node not in shapes)
-
-
-def _inside(code: Code, holder: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements of a function, and those in its loops and branches; in its inner functions, if it leaves them."""
-    for statement in (*getattr(holder, "body", ()), *getattr(holder, "orelse", ())):
-        is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if not is_docstring and (code.leaves_functions or not isinstance(statement, ast.FunctionDef)):
-            yield statement
-            yield from _inside(code, statement)

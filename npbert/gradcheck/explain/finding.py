@@ -46,19 +46,18 @@ class Finding:
 def describe(finding: Finding, *, edit: bool = False) -> str:
     """Return the line with the place marked, the kind and the cause; with `edit`, also the change that makes it
     right."""
-    subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
     line = f"{finding.line} of {finding.file}" if finding.file else f"{finding.line}"
     where = f"; line {line} ({finding.kind}):" if finding.line else f" ({finding.kind})."
-    parts = [f"{subject} {is_} wrong{where}", _marked(finding) if finding.line else "", finding.cause]
+    parts = [f"{_are(finding)} wrong{where}", _marked(finding) if finding.line else "", finding.cause]
     return "\n".join(filter(None, [*parts, describe_edit(finding) if edit else ""]))
 
 
 def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
     """Return the edit that makes it right, or "" if unknown. of_several: other edits are shown with it."""
-    subject, is_ = finding.subject, "are" if "," in finding.subject else "is"
     if not finding.is_of_right_code:
         change = "these changes" if of_several else "this change"
-        return f"With {change} {subject} {is_} right:\n{_changed(finding)}"
+        after = textwrap.indent(edited(finding), " " * 9) or f"        (without this line)  {finding.found}"
+        return f"With {change} {_are(finding)} right:\n{after}"
     given = finding.found or "nothing in its place"
     is_known = finding.found or finding.wanted
     return f"Your numbers are those of the right backward with {given} instead of {finding.wanted}." * bool(is_known)
@@ -70,6 +69,10 @@ def describe_place(finding: Finding) -> str:
     return f"{first}\n{_marked(finding)}"
 
 
+def _are(finding: Finding) -> str:
+    return f"{finding.subject} {'are' if ',' in finding.subject else 'is'}"
+
+
 def _marked(finding: Finding) -> str:
     """Return each line of the place with its number, and below it a mark if the piece is less than the line."""
     piece = finding.marked or finding.found
@@ -78,13 +81,6 @@ def _marked(finding: Finding) -> str:
     if first.startswith(piece, finding.column) and piece.strip() != first.strip():
         rows.insert(1, " " * (len(rows[0]) - len(first) + finding.column) + "^" * len(piece))
     return "\n".join(rows)
-
-
-def _changed(finding: Finding) -> str:
-    """Return the place after the edit."""
-    if not finding.wanted:
-        return f"        (without this line)  {finding.found}"
-    return textwrap.indent(edited(finding), " " * 9)
 
 
 def edited(finding: Finding) -> str:

@@ -34,7 +34,6 @@ from npbert.gradcheck.report import (
     WrongShapeError,
     compared,
 )
-from npbert.io.messages import listed
 
 
 def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | None]:
@@ -87,9 +86,8 @@ def _unchecked(layer: Any) -> str:
     if isinstance(layer, Form):
         return layer.note
     names = [f"self.{name}" for name in arrays_held_by(layer)]
-    is_no = "are float arrays, not Parameters" if len(names) > 1 else "is a float array, not a Parameter"
-    what_to_do = "Make a learned array a Parameter(array), and use its .value."
-    return f"Not checked: {listed(names, quote=str)} {is_no}. {what_to_do}" if names else ""
+    what_to_do = "To learn an array, make it a Parameter(array), and use its .value."
+    return f"Not checked, as not a Parameter: {', '.join(names)}. {what_to_do}" if names else ""
 
 
 def _diagnosed(function: ScalarFunction, values: Gradients, broken: PromiseError | None) -> list[Finding]:

@@ -61,14 +61,14 @@ constant: c → C; a ** b → a ** (b - 1), a ** (b + 1)
 too much: p → P
 size: n → N; c → N
 wrong name: v → V
-missing factor: x → x * U, x / U, x * (1 - U), x ** 2, x / K, x * K, x / N, x * N, x / np.sqrt(N), x * np.sqrt(N)
+missing factor: x → x ** 2, x / K, x * K, x / N, x * N, x / np.sqrt(N), x * np.sqrt(N)
 missing factor: x → x / W, x * W, x * (1 - W)
-missing term: x → x + U, x - U, x + W, x - W; r → r + G, r - G
+missing term: x → x + W, x - W; r → r + G, r - G
 missing step: x → B
 missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
 missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
 missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)
-expression: x → U, W
+expression: x → W
 = or +=: a += b → a = b; a = b → a += b
 in place: a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b
 sign: a += b → a -= b; a -= b → a += b

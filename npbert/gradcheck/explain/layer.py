@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.explain.authors import Called, calls_in, functions_of, in_place_of
+from npbert.gradcheck.explain.authors import functions_called, in_place_of
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
 from npbert.gradcheck.explain.samples import Sample, samples_of
-from npbert.gradcheck.explain.trial import FAILED, OTHER_VALUES, RAISES, Outlook, quiet
+from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple
@@ -42,22 +42,24 @@ class LayerOracle:
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function on sample k, as in Oracle."""
         sample = self.samples[k]
+        names = set(map(d, sample.right))
         tried = copy.copy(sample.function)  # an edit that returns None makes an input a constant, of this copy alone
         try:
             with in_place_of(self.function, function), tried.unchanged():
                 call = Call(tried)
                 if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
-                    return OTHER_VALUES
+                    return Outlook(names)  # of another y
                 given = call.backward()
-                wrong = sample.wrong(given)
+                off = {name: np.abs(given[name] - right).max(initial=0) for name, right in sample.right.items()}
+                wrong = {d(name) for name, each in off.items() if not each <= sample.accuracy[name]}
                 if k == 0 and not wrong:
                     promised_gradients(tried)
         except PromiseError as error:
-            return Outlook(set(error.subjects), set(map(d, sample.right)))
+            return Outlook(set(error.subjects), names)
         except Exception:  # an error of the layer, which calls the edited function
             return FAILED
         arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
-        return Outlook(set(map(d, wrong)), set(map(d, sample.right.keys() - wrong)), arrays)
+        return Outlook(wrong, names - wrong, arrays)
 
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
@@ -69,16 +71,23 @@ def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:
             return []
         theirs, forward, calls = _functions_of(samples[0].function)
         searches = _searches(samples, theirs, forward, min(tries, _CALLS // max(calls, 1)))
-    found = [each for each in searches if searches[each].steps]
-    if not found:
-        return []
-    best = min(found, key=lambda each: _rank(searches[each]))
-    return [replace(_briefly(step), file=_file_of(best)) for step in searches[best].steps]
+    best = min(searches, key=lambda each: _rank(searches[each]), default=None)
+    return [_finding(step, best) for step in searches[best].steps] if best else []
 
 
-def _rank(search: Mending) -> tuple[int, float]:
+def _rank(search: Mending) -> tuple[bool, int, float]:
     """A sort key: the fewest wrong gradients, then the lowest cost."""
-    return len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
+    return not search.steps, len(search.left), sum(KINDS[step.finding.kind].cost for step in search.steps)
+
+
+def _finding(step: EditStep, function: FunctionType) -> Finding:
+    """Return the finding of an edit, with the file of the function, unless it was typed."""
+    file, count, subject = Path(function.__code__.co_filename).name, len(step.outputs), step.finding.subject
+    if step.outputs == (RAISES,):
+        subject = "what backward gives"
+    elif count > _MOST_NAMED:
+        subject = f"each of {count} gradients"
+    return replace(step.finding, subject=subject, file="" if file.startswith("<") else file)
 
 
 def _searches(
@@ -90,7 +99,8 @@ def _searches(
         if each not in searches:
             oracle = LayerOracle(samples, each)
             code = replace(Code.of(each), leaves_functions=each in forward)
-            searches[each] = Mending(code, oracle, forward=_of_same_owner(each, forward))
+            alike = "".join(inspect.getsource(other) for other in forward if other.__module__ == each.__module__)
+            searches[each] = Mending(code, oracle, forward=alike)
         search, share = searches[each], int(tries) // min(2, len(theirs) - count)
         search.run(share, most)
         tries -= share - search.trial.left
@@ -99,51 +109,21 @@ def _searches(
     return searches
 
 
-def _briefly(step: EditStep) -> Finding:
-    count = len(step.outputs)
-    if step.outputs == (RAISES,):
-        return replace(step.finding, subject="what backward gives")
-    return step.finding if count <= _MOST_NAMED else replace(step.finding, subject=f"each of {count} gradients")
-
-
 def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[FunctionType], int]:
     """Return the functions of backward (or of forward, if backward has none), the functions of forward, and the number
     of calls. If no function is an author's, npbert itself is being changed."""
-    own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
-    for home in ("", own):
-        forwards, backwards = _calls_of(function, home)
-        forward, theirs = functions_of(forwards), functions_of(backwards)
-        if forward or theirs:  # without the __new__ of a namedtuple, which has no source
-            break
-    return theirs or forward, forward, len(forwards) + len(backwards)
-
-
-def _calls_of(function: ScalarFunction, home: str) -> tuple[list[Called], list[Called]]:
-    """Return the calls of forward, and of backward until it fails."""
     made: list[Call] = []
 
     def undo() -> None:
         with contextlib.suppress(Exception):  # errors of the author's code
-            made[0].undone(made[0].dy)
+            made[-1].undone(made[-1].dy)
 
-    with function.unchanged():
-        both = calls_in(lambda: made.append(Call(function)), home), calls_in(undo, home)
+    own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
     is_glue = getattr(function.layer, "is_glue", lambda code, owner: False)
-    forwards, backwards = ([each for each in calls if not is_glue(each.code, each.owner)] for calls in both)
-    return forwards, backwards
-
-
-def _file_of(function: FunctionType) -> str:
-    """Return the file name of a function, or "" if it was typed."""
-    name = Path(function.__code__.co_filename).name
-    return "" if name.startswith("<") else name
-
-
-def _of_same_owner(function: FunctionType, forward: list[FunctionType]) -> str:
-    """Return the sources of functions of the same class or module."""
-    alike = [each for each in forward if _owner_of(each) == _owner_of(function)]
-    return "".join(map(inspect.getsource, alike))
-
-
-def _owner_of(function: FunctionType) -> tuple[str, str]:
-    return function.__module__, function.__qualname__.rpartition(".")[0]
+    for home in ("", own):
+        with function.unchanged():
+            forward, count = functions_called(lambda: made.append(Call(function)), home, is_glue)
+            backward, more = functions_called(undo, home, is_glue)
+        if forward or backward:
+            break
+    return backward or forward, forward, count + more

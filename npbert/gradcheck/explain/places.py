@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.explain.code import Code
+from npbert.gradcheck.explain.code import Code, text_of
 
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue, ast.GeneratorExp)
-_ONCE = (ast.Yield, ast.YieldFrom, ast.Await, ast.NamedExpr)
 
 
 @dataclass(eq=False)
@@ -20,8 +19,7 @@ class CodePlace:
 
     count: "index", "axis" or "range" if it is a part of one. hidden: its variables cannot be seen from outside.
     is_whole: it is a value of its statement, alone or with others. is_function: it is called.
-    looped: it was computed more than once. seen, value, env: whether it was computed, its first value, and the local
-    variables then.
+    seen, value, env: whether it was computed, its first value, and the local variables then.
     """
 
     expr: Any
@@ -31,7 +29,6 @@ class CodePlace:
     is_whole: bool = True
     is_function: bool = False
     is_target: bool = False
-    looped: bool = False
     seen: bool = False
     value: Any = None
     env: Mapping[str, Any] = field(default_factory=dict)
@@ -61,20 +58,19 @@ class CodePlace:
     @property
     def sorts(self) -> str:
         """Return the grammar's letters for its kind."""
-        e, value, ndim = self.expr, self.value, getattr(self.value, "ndim", 0)
-        is_constant = isinstance(e, ast.Constant) and type(e.value) in (int, float)
-        is_truth = isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+        e, value = self.expr, self.value
+        ndim = value.ndim if isinstance(value, np.ndarray) else 0
         is_open = self.is_float and not (self.count or self.hidden)
-        is_size = isinstance(value, int | np.integer) and not is_truth
+        is_size = isinstance(value, int | np.integer) and not isinstance(value, bool)
         letters = {
             "x": is_open,
             "r": is_open and self.is_whole,
             "s": (self.is_float or not self.seen) and not isinstance(e, ast.Constant | ast.UnaryOp),
-            "m": (isinstance(value, np.ndarray) and ndim == 2) or (not self.seen and self.is_name),
-            "t": isinstance(value, np.ndarray) and ndim > 2,
+            "m": ndim == 2 or (not self.seen and self.is_name),
+            "t": ndim > 2,
             "n": is_size and not isinstance(e, ast.Constant) and self.count != "axis",
             "i": is_size and self.count == "index",
-            "c": is_constant,
+            "c": isinstance(e, ast.Constant) and type(e.value) in (int, float),
             "p": self.is_whole and isinstance(e, ast.BinOp | ast.Call),
             "v": self.is_name or isinstance(e, ast.Subscript),
         }
@@ -84,13 +80,11 @@ class CodePlace:
 def places_in(code: Code) -> list[CodePlace]:
     """Return all expressions whose value is read, outer before inner ones, and what statements change."""
     inner = _INNER if code.leaves_functions else (*_INNER, ast.FunctionDef)
-    functions = enumerate(code.functions)
-    return [
-        place
-        for number, function in functions
-        for statement in function.body
-        for place in _places(statement, CodePlace(None, statement, hidden=number > 0), inner)
-    ]
+    places: list[CodePlace] = []
+    for number, function in enumerate(code.functions):
+        for statement in function.body:
+            places += _places(statement, CodePlace(None, statement, hidden=number > 0), inner)
+    return places
 
 
 def _places(node: ast.AST, at: CodePlace, inner: tuple[type, ...]) -> Iterator[CodePlace]:
@@ -100,35 +94,34 @@ def _places(node: ast.AST, at: CodePlace, inner: tuple[type, ...]) -> Iterator[C
         for target in _changed_by(node):
             yield replace(at, expr=target, is_target=True)
     elif isinstance(node, ast.Attribute if at.is_function else ast.expr) and _is_read(node):
-        yield replace(at, expr=node, hidden=at.hidden or _is_once(node))
+        yield replace(at, expr=node, hidden=at.hidden or "super()" in text_of(node))  # which needs the method's frame
     passes_on = isinstance(node, ast.stmt | ast.Tuple | ast.List | ast.Dict)
     passes_on |= isinstance(node, ast.Call) and isinstance(at.statement, ast.Expr)
     at = replace(at, hidden=at.hidden or isinstance(node, inner), is_whole=at.is_whole and passes_on)
-    for name, value in ast.iter_fields(node) if not isinstance(node, ast.JoinedStr) else ():
-        for number, each in enumerate(value if isinstance(value, list) else [value]):
-            if (
-                isinstance(each, ast.AST)
-                and not isinstance(each, ast.arguments)
-                and not _is_written(node, name, number)
-            ):
-                count = "index" if at.count == "index" else _count_in(node, name)
-                yield from _places(each, replace(at, count=count, is_function=name == "func"), inner)
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.arguments | ast.JoinedStr) and not _is_written(child, node):
+            count = "index" if at.count == "index" else _count_in(child, node)
+            yield from _places(child, replace(at, count=count, is_function=child is getattr(node, "func", 0)), inner)
 
 
-def _count_in(node: ast.AST, name: str) -> str:
-    """Return the kind of whole number that this field of a node has, if any."""
-    if isinstance(node, ast.keyword):
-        return "axis" if node.arg in ("axis", "axes") else ""
-    if name == "args" and getattr(getattr(node, "func", None), "id", "") == "range":
-        return "range"
-    return "index" if name == "slice" else ""
+def _count_in(child: ast.AST, node: ast.AST) -> str:
+    """Return the kind of whole number that this part of a node has, if any."""
+    match node:
+        case ast.Subscript(slice=part) if part is child:
+            return "index"
+        case ast.keyword(arg="axis" | "axes"):
+            return "axis"
+        case ast.Call(func=ast.Name(id="range")):
+            return "range"
+    return ""
 
 
-def _is_written(node: ast.AST, name: str, number: int) -> bool:
+def _is_written(child: ast.AST, node: ast.AST) -> bool:
     """True if it is an array that is written into: a of `a[i] = …` and np.add.at(a, …)."""
-    if isinstance(node, ast.Call):
-        return name == "args" and number == 0 and getattr(node.func, "attr", "") == "at"
-    return name == "value" and isinstance(getattr(node, "ctx", None), ast.Store)
+    match node:
+        case ast.Subscript(array, _, ast.Store()) | ast.Call(ast.Attribute(attr="at"), [array, *_]):
+            return child is array
+    return False
 
 
 def _changed_by(statement: ast.stmt) -> list[ast.expr]:
@@ -146,8 +139,3 @@ def _is_read(node: ast.expr) -> bool:
     """True if it has a value and is not written to."""
     parts = node.elts if isinstance(node, ast.Tuple) else [node]
     return isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and not any(isinstance(p, _NO_VALUE) for p in parts)
-
-
-def _is_once(node: ast.expr) -> bool:
-    """True if it cannot be computed alone."""
-    return any(isinstance(each, _ONCE) or getattr(each, "id", "") == "super" for each in ast.walk(node))

@@ -24,8 +24,8 @@ from npbert.gradcheck.explain.trace import Event, Trace, watched
 from npbert.gradcheck.explain.trial import (
     Oracle,
     Trial,
+    first_wrong,
     has_failed,
-    is_worse,
     quiet,
     wrong_in,
 )
@@ -55,34 +55,25 @@ class Mending:
         self._runs = functools.cache(lambda k: Trace(self._watched(right, k))) if right else None
         self._made: list[EditStep] = []
         with quiet():
-            self._states = [self.trial.first(code)]
+            self._first = self._now = self.trial.first(code)
             self._search = self._next(code)
 
     def _watched(self, code: Code, k: int, calls: float = math.inf) -> list[Event]:
         return watched(self.trial, code, places_in(code), k, calls)
 
     def _next(self, code: Code) -> Search | None:
-        now, made = self._states[-1], {step.finding.kind for step in self._made}
-        return Search(code, self.trial, self.forward, now, self._runs, made) if wrong_in(now) else None
-
-    @property
-    def _told(self) -> int:
-        """Return the number of edits to report: none after which a wrong output becomes worse; and none at all if they
-        only make the code run with wrong results."""
-        first, *others = self._states
-        if has_failed(first) and wrong_in(self._states[-1]):
-            return 0
-        return max((n for n, state in enumerate(others, 1) if not any(map(is_worse, first, state))), default=0)
+        made = {step.finding.kind for step in self._made}
+        return Search(code, self.trial, self.forward, self._now, self._runs, made) if self.left else None
 
     @property
     def steps(self) -> list[EditStep]:
-        """Return the edits so far, in order."""
-        return self._made[: self._told]
+        """The edits so far, in order; none if they only make the code run, with wrong results."""
+        return [] if has_failed(self._first) and self.left else self._made
 
     @property
     def left(self) -> set[str]:
-        """Return the outputs that are wrong after them."""
-        return wrong_in(self._states[self._told])
+        """The outputs that are wrong after the edits."""
+        return wrong_in(self._now)
 
     def run(self, tries: int = TRIES, most: float = math.inf) -> Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
@@ -90,17 +81,17 @@ class Mending:
         with quiet():
             while self._search and (best := self._search.best(most)):
                 edit, code, after = best
-                outputs = tuple(sorted(wrong_in(self._states[-1]) - wrong_in(after)))
+                outputs = tuple(sorted(self.left - wrong_in(after)))
                 finding = finding_of(edit, self._search.code, ", ".join(outputs))
                 self._made.append(EditStep(finding, outputs, self._search.code, code))
-                self._states.append(after)
+                self._now = after
                 self._search = self._next(code)
         return self
 
     def suspect(self) -> Mapping[str, Any]:
         """Return line, place and marked of a finding, for the first numbers that are in no right run; {} without
         any."""
-        if not self._search or not self._runs or has_failed(self._states[0]):
+        if not self._search or not self._runs or has_failed(self._first):
             return {}
         with quiet():
             place = self._search.suspect()
@@ -111,7 +102,7 @@ class Mending:
         expression, wanted the right one. Each has the line of `wrong` with the first numbers that the edit explains."""
         trial, found = self.trial, []
         with quiet():
-            k = next((k for k, look in enumerate(self._states[0]) if look.wrong), 0) % (len(self._states[0]) - 1)
+            k = first_wrong(self._first)
             for step in self.steps:
                 looks = trial.look(trial.compiled(step.before), k).arrays
                 outputs, calls = [looks[name][1] for name in step.outputs if name in looks], trial.calls

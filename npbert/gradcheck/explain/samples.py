@@ -37,31 +37,27 @@ class Sample(NamedTuple):
     accuracy: dict[str, float]
     y: tuple[Array, ...]
 
-    def wrong(self, given: Gradients) -> set[str]:
-        """Return the names of the wrong gradients."""
-        off = {name: np.abs(given[name] - right).max(initial=0) for name, right in self.right.items()}
-        return {name for name, each in off.items() if not each <= self.accuracy[name]}
-
 
 def samples_of(function: ScalarFunction) -> list[Sample]:
-    """Return the layer unchanged and, as far as possible, with other numbers, sizes and manners; None if it cannot be
+    """Return the layer unchanged and, as far as possible, with other numbers, sizes and manners; none if it cannot be
     copied."""
-    made: list[ScalarFunction] = []
-    with contextlib.suppress(Exception):  # the layer's own
-        made.append(_varied(function, function.inputs, np.copy, 0))
-        made[0].dy = function.dy
-    runs = bool(made) and _runs(made[0])
+    try:
+        first = _varied(function, function.inputs, np.copy, 0)
+    except Exception:  # the layer's own
+        return []
+    first.dy = function.dy
+    made, must_run = [first], _runs(first)
     others = list(_OTHERS[: _FEW if function.size > _LARGE else None])
     if any(map(_is_of_labels, function.inputs)):
         others.append(_WITH_IGNORED)
-    for more, number in others if made else ():
+    for more, number in others:
         for inputs in resized(function.inputs, more):
             with contextlib.suppress(Exception):  # the layer's own: it refuses this size, or these numbers
                 another = _redrawn(function, inputs, number)
-                if _runs(another) or not runs:
+                if _runs(another) or not must_run:
                     made.append(another)
                     break
-    return [_sample_of(each) for each in made if made[0].dy is function.dy]
+    return [_sample_of(each) for each in made]
 
 
 def _runs(function: ScalarFunction) -> bool:
@@ -72,10 +68,9 @@ def _runs(function: ScalarFunction) -> bool:
 
 
 def _sample_of(function: ScalarFunction) -> Sample:
-    right, relative = function.right()
-    sizes = {name: _NOTHING * size for name, size in function.scales().items()}
-    accuracy = {name: relative * max(sizes[name], np.abs(each).max(initial=0)) for name, each in right.items()}
-    return Sample(function, right, accuracy, function.outputs())
+    (right, relative), scales = function.right(), function.scales()
+    largest = {name: max(_NOTHING * scales[name], np.abs(each).max(initial=0)) for name, each in right.items()}
+    return Sample(function, right, {name: relative * each for name, each in largest.items()}, function.outputs())
 
 
 def _is_of_labels(value: Any) -> bool:
@@ -98,10 +93,7 @@ def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> Scalar
 
     def change(array: Array, manner: int = 0) -> Array:
         if _is_of_labels(array):
-            if number == _WITH_IGNORED[1]:
-                return np.where(np.arange(array.size).reshape(array.shape), array, _IGNORED)
-            is_drawn = number == _WITH_REPEATED and (np.diff(array, axis=0) < 0).any()
-            return rng.choice(array.ravel(), array.shape) if is_drawn else array
+            return _other_labels(array, number, rng)
         if np.isin(array, (0, 1)).all() and array.any():
             return np.roll(array, 1)
         if array.dtype.kind != "f":
@@ -112,7 +104,12 @@ def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> Scalar
         return in_manner(drawn, manner) * max(float(np.abs(array).max(initial=0)) / 2, 0.1)
 
     given = [change(value, number) if isinstance(value, np.ndarray) else value for value in inputs]
-    made = _varied(function, given, change, number + 1)
-    if not all(np.isfinite(y).all() for y in made.outputs()):
-        raise ValueError("y is not finite")
-    return made
+    return _varied(function, given, change, number + 1)
+
+
+def _other_labels(array: Array, number: int, rng: np.random.Generator) -> Array:
+    """Return labels of which some repeat, or of which the first is ignored."""
+    if number == _WITH_IGNORED[1]:
+        return np.where(np.arange(array.size).reshape(array.shape), array, _IGNORED)
+    is_drawn = number == _WITH_REPEATED and (np.diff(array, axis=0) < 0).any()
+    return rng.choice(array.ravel(), array.shape) if is_drawn else array

@@ -1,15 +1,15 @@
 """Trace: the last of the author's numbers that agree with a right run, and the first that differ.
 
-A value is recognised in any order of axes, any sign, as a row or column of a larger array, and before broadcasting. So
-a statement may be known as right even if it looks unlike the right code. An unknown value may still be right, as a sum
-where the right code takes a mean; the message allows for it.
+A value is recognised in any order of axes, any sign, and before broadcasting. So a statement may be known as right even
+if it looks unlike the right code. An unknown value may still be right, as a sum where the right code takes a mean; the
+message allows for it.
 """
 
 from __future__ import annotations
 
 import ast
-import functools
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -28,15 +28,13 @@ Event = tuple[CodePlace, Any]
 def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, calls: float = math.inf) -> list[Event]:
     """Run the code on sample k; return the values at its places, in at most `calls` calls, in the order of the run."""
     events: list[Event] = []
-    reached: set[int] = set()
+    words = re.findall(r"[^\W\d]\w*", code.text.decode())
 
     def see(number: int, value: Any, env: Mapping[str, Any]) -> Any:
         place = places[number]
-        place.looped = place.looped or number in reached
-        reached.add(number)
         if not place.seen:
             place.seen, place.value = True, copied(value)
-            place.env = _in_reach(env, code.functions[0])
+            place.env = _in_reach(env, words)
         if len(events) < _MOST_EVENTS and trial.calls <= calls:
             events.append((place, copied(value)))
         return value
@@ -54,19 +52,13 @@ def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, calls: fl
     return events
 
 
-def _in_reach(env: Mapping[str, Any], function: ast.FunctionDef) -> dict[str, Any]:
+def _in_reach(env: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
     """Return copies of the variables, in the order of the code, and of the attributes of self. (The order of locals()
     depends on the version of Python.)"""
-    found = {name: env[name] for name in _names_in(function) if name in env and not name.startswith("__")}
+    found = {name: env[name] for name in words if name in env and not name.startswith("__")}
     of_self = getattr(env.get("self"), "__dict__", {}).items()
     found |= {f"self.{name}": value for name, value in of_self if isinstance(value, np.ndarray | int | float)}
     return {name: copied(value) for name, value in found.items()}
-
-
-@functools.lru_cache(8)
-def _names_in(function: ast.FunctionDef) -> list[str]:
-    nodes = [node for node in ast.walk(function) if isinstance(node, ast.arg | ast.Name)]
-    return list(dict.fromkeys(node.arg if isinstance(node, ast.arg) else node.id for node in nodes))
 
 
 def copied(value: Any) -> Any:
@@ -80,23 +72,22 @@ class Trace:
     """The numbers of a run of a right code, for comparison."""
 
     def __init__(self, events: Sequence[Event]) -> None:
-        found = [(place, array) for place, value in events for array in telling(value)]
-        self._marks = {mark for _, array in found for mark in _marks(array)}
-        self._named = {(place.name, _size(array)) for place, array in found}
-        self._names = {place.name for place, _ in found} - {""}
+        self._named = {(place.name, _mark(array)) for place, value in events for array in telling(value)}
+        self._names = {name for name, _ in self._named} - {""}
+        self._marks = {mark for _, mark in self._named}
 
-    def has(self, array: Array, *, exactly: bool = False) -> bool:
-        """True if the array occurred: exactly, or in any shape, order of axes and sign."""
-        return (_exact(array) if exactly else _size(array)) in self._marks
+    def has(self, array: Array) -> bool:
+        """True if the array occurred, in any shape, order of axes and sign."""
+        return _mark(array) in self._marks
 
     def lacks(self, place: CodePlace, array: Array) -> bool:
         """True if the array never occurred, or if its name in this place has other values."""
-        is_other = place.name in self._names and (place.name, _size(array)) not in self._named
+        is_other = place.name in self._names and (place.name, _mark(array)) not in self._named
         return is_other or not self.has(array)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], list[CodePlace]]:
-        """Return of another run the statements whose numbers all occurred in this one, exactly; and in order the places
-        whose numbers did not, or under another name, one per statement. The last value at each place counts."""
+        """Return of another run the statements whose numbers all occurred in this one; and in order the places whose
+        numbers did not, or under another name, one per statement. The last value at each place counts."""
         fine, unknown = set[ast.stmt](), list[CodePlace]()
         results = {place: value for place, value in events if place.is_result}
         for statement in dict.fromkeys(place.statement for place in results):
@@ -104,7 +95,7 @@ class Trace:
             arrays = [(place, array) for place in here for array in telling(results[place])]
             lacking = [place for place, array in arrays if self.lacks(place, array)]
             unknown += lacking[:1]
-            if arrays and not lacking and all(self.has(array, exactly=True) for _, array in arrays):
+            if arrays and not lacking:
                 fine.add(statement)
         return fine, unknown
 
@@ -112,16 +103,14 @@ class Trace:
         """Return the first place whose numbers only a broken run has, or only under that name; otherwise the last place
         that passes on a wrong output; otherwise the last place of the code."""
         for place, value in events:
-            for array in telling(value):
-                if self.lacks(place, array) and not broken.lacks(place, array):
-                    return place
-                if broken.has(array, exactly=True) > self.has(array, exactly=True):
-                    return place
-        results = [event for event in events if event[0].is_result]
-        for place, value in [*reversed(results), *reversed(events)]:
-            if any(is_equal(array, each) for array in telling(value) for each in outputs):
+            if any(self.lacks(place, array) and not broken.lacks(place, array) for array in telling(value)):
                 return place
-        return events[-1][0]
+        passing_on = (
+            place
+            for place, value in reversed(events)
+            if any(is_equal(array, each) for array in telling(value) for each in outputs)
+        )
+        return next(passing_on, events[-1][0])
 
 
 def telling(value: Any) -> Iterator[Array]:
@@ -137,21 +126,6 @@ def telling(value: Any) -> Iterator[Array]:
                 yield array
 
 
-def _marks(array: Array) -> Iterator[Any]:
-    """Return marks that equal arrays share: exact; for any shape, order and sign, and before broadcasting; and those of
-    their rows and columns."""
-    yield _exact(array)
-    yield _size(array)
-    for axis in range(array.ndim if array.ndim > 1 else 0):
-        yield from map(_size, np.moveaxis(array, axis, 0))
-
-
-def _exact(array: Array) -> Any:
-    length = np.linalg.norm(array)
-    weights = np.random.default_rng(0).standard_normal(array.size)
-    return array.shape, f"{length:.8e}", round(float((weights @ array.ravel()).real / length), 8)
-
-
-def _size(array: Array) -> str:
-    """Return a mean, which ignores order and repetition."""
+def _mark(array: Array) -> str:
+    """Return a mean, which ignores shape, order, sign and repetition."""
     return f"{float(np.mean(np.abs(array) ** 1.5)):.8e}"

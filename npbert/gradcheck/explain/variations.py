@@ -22,13 +22,12 @@ def in_manner(array: Array, number: int) -> Array:
 
 
 def resized(inputs: Sequence[Any], more: int) -> Iterator[list[Any]]:
-    """Yield the inputs, larger by `more` along every axis, along those of the rows, or along the first; and last the
-    unchanged inputs."""
+    """Yield the inputs, larger by `more` along every axis, along those as long as the rows, or along the first; and
+    last the unchanged inputs."""
     arrays = [value for value in inputs if isinstance(value, np.ndarray) and value.ndim]
     rows = max((len(value) for value in arrays if value.dtype.kind == "f"), default=0)
-    inner = next((value.shape[1] for value in arrays if value.ndim > 2), rows)
     every = {size for value in arrays for size in value.shape}
-    for sizes, axes in ((every, None), ({rows, inner}, None), ({rows}, None), ({rows}, 1), (set(), 0)):
+    for sizes, axes in ((every, None), ({rows}, None), ({rows}, 1), (set(), 0)):
         yield [_grown(value, sizes, axes, more) if isinstance(value, np.ndarray) else value for value in inputs]
 
 

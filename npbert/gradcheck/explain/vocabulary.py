@@ -25,14 +25,12 @@ class Vocabulary:
         self.code = code
         functions = [*code.functions, *(Code.parsed(forward, {}).functions if forward else [])]
         read = [node for function in functions for node in _read_in(function)]
-        self._expressions = sorted(dict.fromkeys(map(text_of, read)), key=len)
-        self._steps = list(dict.fromkeys(filter(None, map(_step, sorted(read, key=lambda e: len(text_of(e)))))))
-        names = [each for each in ast.walk(code.functions[0]) if isinstance(each, ast.Name)]
-        known = {each.id for each in names if not isinstance(each.ctx, ast.Load)}
-        known |= {each.arg for each in code.functions[0].args.args}
-        self._unused = sorted(known - {each.id for each in names if isinstance(each.ctx, ast.Load)})
-        attributes = [each for each in ast.walk(code.functions[0]) if isinstance(each, ast.Attribute)]
-        self._attributes = sorted({each.attr for each in attributes} | {"value", "grad"})
+        read.sort(key=lambda node: len(ast.dump(node)))
+        self._expressions = list(dict.fromkeys(map(text_of, read)))
+        self._steps = list(dict.fromkeys(filter(None, map(_step, read))))[:_MOST_CALLS]
+        nodes = list(ast.walk(code.functions[0]))
+        self._attributes = sorted({each.attr for each in nodes if isinstance(each, ast.Attribute)} | {"value", "grad"})
+        self._names = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
         self._drawn: dict[str, Callable[[CodePlace], Iterable[str]]] = {
             "": lambda place: [""],
             "A": lambda place: _AXES,
@@ -42,9 +40,8 @@ class Vocabulary:
             "K": lambda place: _NUMBERS,
             "N": _sizes,
             "P": lambda place: (text_of(each) for each in ast.walk(place.expr) if isinstance(each, _PARTS)),
-            "S": lambda place: (step.replace("…", text_of(place.expr)) for step in self._steps[:_MOST_CALLS]),
-            "U": lambda place: (name for name in self._unused if broadcasts(place.env.get(name), place.value)),
-            "V": self._names,
+            "S": lambda place: (step.replace("…", text_of(place.expr)) for step in self._steps),
+            "V": self._others,
             "W": lambda place: (e for e, value in self._valued(place.env) if broadcasts(value, place.value)),
         }
 
@@ -52,11 +49,11 @@ class Vocabulary:
         """Return all expressions for this letter in the place; for "", an empty one."""
         return (each for each in self._drawn[letter](place) if each != text_of(place.expr))
 
-    def _names(self, place: CodePlace) -> Iterator[str]:
+    def _others(self, place: CodePlace) -> Iterator[str]:
         """V: other names and attributes, possibly of the same kind."""
         e = place.expr
         for name, value in place.env.items():
-            if not place.seen or _sort_of(value) == _sort_of(place.value):
+            if not place.seen or type(value) is type(place.value):
                 yield name
         if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
             yield from (f"{text_of(e.value)}.{other}" for other in self._attributes)
@@ -77,10 +74,10 @@ class Vocabulary:
                         yield text.format(a, b)
 
     def _valued(self, env: Mapping[str, Any]) -> list[tuple[str, Any]]:
-        """Return names, then expressions of the code and of forward, that are floats, booleans or arrays of them; with
-        their values, each value once."""
+        """Return names, first those that are never read, then expressions of the code and of forward, that are floats,
+        booleans or arrays of them; with their values, each value once."""
         scope, found = {**self.code.scope, **env}, dict[Any, tuple[str, Any]]()
-        for e in (*env, *self._expressions):
+        for e in (*sorted(env, key=self._names.__contains__), *self._expressions):
             try:
                 value = eval(expression(e), scope)
             except Exception:  # of the author's code: an undefined name, shapes that do not fit
@@ -117,19 +114,13 @@ def _sizes(place: CodePlace) -> Iterator[str]:
     return iter(found.values())
 
 
-def _sort_of(value: Any) -> Any:
-    """Return a value that is equal for values that may replace each other: arrays with axes, numbers, others."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind if value.ndim else None
-    return float if isinstance(value, int | float | np.number) else type(value)
-
-
 def broadcasts(value: Any, to: Any) -> bool:
     """True if a number or array broadcasts to `to` without changing its shape; never for a list."""
     if not isinstance(value, np.ndarray | np.generic | int | float):
         return False
-    a, b = np.shape(value), np.shape(to)
-    return len(a) <= len(b) and all(x in (1, y) for x, y in zip(a[::-1], b[::-1], strict=False))
+    with contextlib.suppress(ValueError):
+        return np.broadcast_shapes(np.shape(value), np.shape(to)) == np.shape(to)
+    return False
 
 
 def _step(call: ast.expr) -> str:
@@ -141,14 +132,12 @@ def _step(call: ast.expr) -> str:
 
 def _read_in(tree: ast.AST) -> list[ast.expr]:
     """Return the expressions that are read, except those that change something."""
-    hidden = {id(n) for each in ast.walk(tree) if isinstance(each, ast.Call) for n in ast.walk(each.func)}
     changing = {_called(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)} | {"take", "backward", ""}
     return [
         node
         for node in ast.walk(tree)
         if isinstance(node, ast.BinOp | ast.Call | ast.Attribute | ast.Subscript | ast.Compare)
         and isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
-        and id(node) not in hidden
         and not any(isinstance(each, ast.Call) and _called(each) in changing for each in ast.walk(node))
         and "random" not in text_of(node)
     ]

@@ -45,8 +45,6 @@ def find_weights(folder: Path) -> Path:
             f"{pickle} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, "
             f"with torch: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
         )
-    if (folder / f"{WEIGHTS_FILE}.index.json").is_file():
-        raise FileError(f"{folder} has a checkpoint in several files, wanted one {WEIGHTS_FILE}")
     raise FileNotFoundError(f"{folder} has no {WEIGHTS_FILE}")
 
 
@@ -128,13 +126,8 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
     An unused tensor may be the head of another model. In a part that the model has, or if a tensor is missing, it is a
     mistake.
     """
-    integers = {names.plain(name): f", but {name} is of {kind}" for name, kind in file.integers.items()}
     tensors = {of_tensor(name): stored for name, stored in wanted.items()}
-    problems = [
-        f"missing: {name} {stored.shape}{integers.get(name, '')}"
-        for name, stored in tensors.items()
-        if name not in in_file
-    ]
+    problems = [f"missing: {name} {stored.shape}" for name, stored in tensors.items() if name not in in_file]
     is_complete, parts = not problems, names.roots | {root_of(name) for name in tensors}
     for plain, name in in_file.items():
         shape = file.shapes[name]

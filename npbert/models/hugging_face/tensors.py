@@ -22,7 +22,7 @@ class TensorFile:
     """The float tensors of a file: `shapes` and `dtypes` (such as "F32") by name, `read(name)`, and the strings in its
     header, `metadata`.
 
-    Integers are buffers of other libraries, and left out; `integers` has their names and dtypes.
+    Integers are buffers of other libraries, and left out.
 
     Raises: FileNotFoundError; FileError if it is truncated, damaged, of another format, or has an unsupported dtype.
     """
@@ -44,8 +44,8 @@ class TensorFile:
         self.metadata: dict[str, str] = opened.metadata() or {}
         slices = {name: opened.get_slice(name) for name in opened.keys()}  # noqa: SIM118  it is not a dict
         self.dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
-        self.integers = {name: kind for name, kind in self.dtypes.items() if kind[0] in "IU" or kind == "BOOL"}
-        self.shapes = {name: tuple(slice_.get_shape()) for name, slice_ in slices.items() if name not in self.integers}
+        floats = [name for name, kind in self.dtypes.items() if kind[0] not in "IU" and kind != "BOOL"]
+        self.shapes = {name: tuple(slices[name].get_shape()) for name in floats}
         for name in self.shapes:
             if self.dtypes[name] not in FLOATS:
                 raise FileError(f"{path}: {name} is {self.dtypes[name]}, wanted one of {', '.join(FLOATS)}")

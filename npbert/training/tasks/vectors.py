@@ -52,13 +52,12 @@ class SentenceVectors(GroupedTask):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"
             raise InputError(what="loss", got=settings.loss, wanted=" or ".join(cls.losses), hint=hint)
         compares = not settings.negatives and settings.loss != "cosine"
-        wrong = {
-            "at most 2: for the first text, and for the others": ("prompts", len(settings.prompts) > 2),
-            "at least 2: the loss compares the pairs of a batch": ("batch_size", compares and settings.batch_size < 2),
-        }
-        for wanted, (what, is_wrong) in wrong.items():
-            if is_wrong:
-                raise InputError(what=what, got=getattr(settings, what), wanted=wanted)
+        if len(settings.prompts) > 2:
+            wanted = "at most 2: for the first text, and for the others"
+            raise InputError(what="prompts", got=settings.prompts, wanted=wanted)
+        if compares and settings.batch_size < 2:
+            wanted = "at least 2: the loss compares the pairs of a batch"
+            raise InputError(what="batch_size", got=settings.batch_size, wanted=wanted)
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:

@@ -8,13 +8,11 @@ Each BEFORE stands once in the right text. "⏎" is the end of a line, and a BEF
 
 import ast
 import textwrap
-from collections.abc import Iterator, Mapping
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import EXERCISES
 
 
@@ -28,7 +26,7 @@ class WrongAnswer(NamedTuple):
     part: str
 
 
-def file_with(exercise: Exercise, answers: Mapping[str, str]) -> str:
+def file_with(exercise, answers):
     """The file of an exercise as a learner completes it. answers: by the name of a blank, its text."""
     text = exercise.source
     for blank, body in answers.items():
@@ -42,33 +40,33 @@ def file_with(exercise: Exercise, answers: Mapping[str, str]) -> str:
     return text
 
 
-def _assigned(node: ast.AST) -> str:
+def _assigned(node):
     return getattr(node.targets[0], "id", "") if isinstance(node, ast.Assign) else ""
 
 
-def answered(number: int, body: str) -> str:
+def answered(number, body):
     """The file of an exercise with this in its first blank."""
     return file_with(EXERCISES[number], {EXERCISES[number].blanks[0]: body})
 
 
 @cache
-def right(number: int) -> dict[str, str]:
+def right(number):
     """By "BLANK" or "BLANK: STYLE", what is right there."""
     return {of: "\n".join([*lines, ""]) for kind, of, lines in _sections(number) if kind == "right"}
 
 
-def _in_small_steps(number: int) -> dict[str, str]:
+def _in_small_steps(number):
     return {blank: text for blank, text in right(number).items() if ":" not in blank}
 
 
 @cache
-def right_answer(number: int, style: str = "") -> str:
+def right_answer(number, style=""):
     """The text of a right file: in small steps, but for one blank if its style is given."""
     other = {style.partition(":")[0]: right(number)[style]} if style else {}
     return file_with(EXERCISES[number], _in_small_steps(number) | other)
 
 
-def wrong_answers(number: int) -> Iterator[WrongAnswer]:
+def wrong_answers(number):
     """Those with each known mistake."""
     for kind, of, lines in _sections(number):
         for style in of.split(", ") if kind == "wrong" else ():
@@ -82,7 +80,7 @@ def wrong_answers(number: int) -> Iterator[WrongAnswer]:
                 yield WrongAnswer(name, wrong, changed, blank.partition(".")[0])
 
 
-def _sections(number: int) -> Iterator[tuple[str, str, list[str]]]:
+def _sections(number):
     """right or wrong, of what, and the lines."""
     (path,) = Path(__file__).parent.glob(f"{number:02}_*.txt")
     for section in path.read_text(encoding="utf-8").split("\n== ")[1:]:
@@ -91,7 +89,7 @@ def _sections(number: int) -> Iterator[tuple[str, str, list[str]]]:
         yield kind, of, lines
 
 
-def edited(text: str, edits: list[str]) -> str:
+def edited(text, edits):
     """The text with each `before` replaced by its `after`."""
     places = []
     for edit in edits:
@@ -105,16 +103,16 @@ def edited(text: str, edits: list[str]) -> str:
     return text
 
 
-def _changed(before: list[str], after: list[str]) -> tuple[int, ...]:
+def _changed(before, after):
     """The lines of `after`, from 1, that are new or another; where some were taken out, the next, or the last."""
-    found: list[int] = []
+    found = []
     for kind, _, _, start, end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         there = start + bool("".join(after[start : start + 1]).strip())
         found += {"equal": [], "delete": [there]}.get(kind, range(start + 1, end + 1))
     return tuple(found)
 
 
-def write(number: int, folder: Path, *changes: tuple[str, str]) -> Path:
+def write(number, folder, *changes):
     """Write a right answer into the folder, with changes (before, after) of its text; the file."""
     text = right_answer(number)
     for before, after in changes:

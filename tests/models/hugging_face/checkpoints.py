@@ -4,18 +4,13 @@ import json
 import logging
 import struct
 import warnings
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from npbert import Layer
-from npbert.compute import Array
 from npbert.io.files import FileError
 from npbert.io.messages import LOGGER
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
@@ -28,7 +23,7 @@ Raw = tuple[str, tuple[int, ...], bytes]
 _KINDS = {"float64": "F64", "float32": "F32", "float16": "F16"}
 
 
-def tensor_file(tensors: Mapping[str, Array | Raw]) -> bytes:
+def tensor_file(tensors):
     """A .safetensors file: the length of the header, the header in JSON, and then all numbers."""
     header, data = {}, b""
     for name, tensor in tensors.items():
@@ -40,25 +35,25 @@ def tensor_file(tensors: Mapping[str, Array | Raw]) -> bytes:
     return struct.pack("<Q", len(text)) + text + data
 
 
-def bfloat16(array: Array) -> Raw:
+def bfloat16(array):
     """The upper halves of float32 numbers."""
     return "BF16", array.shape, (array.astype("<f4").view("<u4") >> 16).astype("<u2").tobytes()
 
 
-def write_checkpoint(folder: Path, model: Any, changes: Mapping[str, Array | Raw | None] | None = None) -> Path:
+def write_checkpoint(folder, model, changes=None):
     """Put the model into `folder`, with other tensors in place of some: None stands for one that is missing."""
-    tensors: dict[str, Array | Raw | None] = {**hugging_face_tensors(model), **(changes or {})}
+    tensors = {**hugging_face_tensors(model), **(changes or {})}
     return write_tensors(folder, model, {name: tensor for name, tensor in tensors.items() if tensor is not None})
 
 
-def write_tensors(folder: Path, model: Any, tensors: Mapping[str, Array | Raw]) -> Path:
+def write_tensors(folder, model, tensors):
     """Put the configuration of the model into `folder`, and these tensors."""
     (folder / "config.json").write_text(json.dumps({"model_type": "bert", **asdict(model.config)}))
     (folder / WEIGHTS_FILE).write_bytes(tensor_file(tensors))
     return folder
 
 
-def load(cls: type[Any], folder: Path | str, **options: Any) -> tuple[Any, list[str]]:
+def load(cls, folder, **options):
     """The model, and the notes about it. Nothing is a warning."""
     with notes() as said, warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -66,9 +61,9 @@ def load(cls: type[Any], folder: Path | str, **options: Any) -> tuple[Any, list[
 
 
 @contextmanager
-def notes() -> Iterator[list[str]]:
+def notes():
     """What npbert logs from INFO on while it lasts."""
-    said: list[str] = []
+    said = []
     handler, level = logging.Handler(), LOGGER.level
     handler.emit = lambda record: said.append(record.getMessage())
     LOGGER.addHandler(handler)
@@ -80,7 +75,7 @@ def notes() -> Iterator[list[str]]:
         LOGGER.setLevel(level)
 
 
-def problems(cls: type[Any], folder: Path, **options: Any) -> list[str]:
+def problems(cls, folder, **options):
     """The lines in which from_pretrained says what does not fit."""
     with pytest.raises(FileError) as caught:
         cls.from_pretrained(folder, **options)
@@ -89,7 +84,7 @@ def problems(cls: type[Any], folder: Path, **options: Any) -> list[str]:
     return lines
 
 
-def assert_loads(model: Layer, folder: Path | str, **options: Any) -> Any:
+def assert_loads(model, folder, **options):
     """The model comes out of the folder bit for bit, in its dtype and able to learn, and nothing is warned of."""
     loaded, warned = load(type(model), folder, **options)
     assert not warned

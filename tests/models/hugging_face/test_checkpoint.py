@@ -11,12 +11,12 @@ from npbert.io.files import FileError
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.hugging_face import checkpoints
 from tests.models.hugging_face.checkpoints import assert_loads, load, problems, random_float32, write_checkpoint
-from tests.models.own import NoBert, OwnParts, Score, TwoTower
+from tests.models.own import NoBert, Score, TwoTower
 from tests.models.small import CLASSES, as_list, assert_all_close, each_class, fixed_batch, random_model
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("cls", [*CLASSES, Score, TwoTower, OwnParts, NoBert])
+@pytest.mark.parametrize("cls", [*CLASSES, Score, TwoTower, NoBert])
 def test_there_and_back_bit_for_bit(cls, dtype, tmp_path):
     model = random_model(cls, dtype=dtype, num_labels=3, hidden_act="relu", classifier_dropout=0.3)
     model.save_pretrained(tmp_path / "new" / "folder")
@@ -91,9 +91,7 @@ NUMBERED, ABC = ("LABEL_0", "LABEL_1", "LABEL_2"), ("a", "b", "c")
     ("changes", "names"),
     [
         ({"hidden_dropout_prob": 0.5, "classifier_dropout": 0.25, "hidden_act": "relu"}, ("no", "yes")),
-        ({"num_labels": 3}, NUMBERED),
         ({"num_labels": 3, "id2label": ABC}, ABC),
-        ({"id2label": ABC}, ABC),
         ({"num_labels": 1}, NUMBERED[:1]),
     ],
 )
@@ -107,8 +105,7 @@ def test_changes_to_the_configuration_and_for_the_constructor(changes, names, tm
         BertModel.from_pretrained(tmp_path, add_pooling_layers=False)
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf, 1e39])
-@pytest.mark.parametrize("name", ["bert.encoder.layer.1.attention.output.LayerNorm.weight", "classifier.bias"])
+@pytest.mark.parametrize(("name", "number"), [("bert.pooler.dense.bias", np.nan), ("classifier.bias", 1e39)])
 def test_a_number_that_is_not_finite_is_refused_with_its_tensor(name, number, tmp_path):
     """Or that is not in the dtype of the model: float64 has 1e39, float32 has not."""
     model = random_model(BertForSequenceClassification, dtype=np.float64)
@@ -119,13 +116,6 @@ def test_a_number_that_is_not_finite_is_refused_with_its_tensor(name, number, tm
         BertForSequenceClassification.from_pretrained(tmp_path)
     if number == 1e39:
         BertForSequenceClassification.from_pretrained(tmp_path, dtype=np.float64)
-
-
-def test_numbers_whose_sum_alone_is_too_large_are_fine(tmp_path):
-    model = random_float32(BertModel)
-    model.embeddings.word_embeddings.weight.value[...] = np.float32(3e38)
-    model.save_pretrained(tmp_path)
-    assert_loads(model, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -142,10 +132,3 @@ def test_a_configuration_that_asks_for_far_more_than_the_file_holds_takes_no_mem
         assert tracemalloc.get_traced_memory()[1] < 2**24
     finally:
         tracemalloc.stop()
-
-
-def test_integers_in_the_place_of_weights_are_named(tmp_path):
-    """As a quantized checkpoint has them: they are there, and would be called missing."""
-    name = "embeddings.LayerNorm.weight"
-    write_checkpoint(tmp_path, random_model(BertModel), {name: ("I8", (6,), bytes(6))})
-    assert problems(BertModel, tmp_path) == [f"missing: {name} (6,), but {name} is of I8"]

@@ -2,7 +2,6 @@
 
 import pickle
 import sys
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from npbert.io.extras import MissingExtraError
 from npbert.io.files import FileError
 from npbert.models.hugging_face import TensorFile, write_tensors
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE
-from tests.models.hugging_face.checkpoints import assert_loads, bfloat16, random_float32, tensor_file, write_checkpoint
+from tests.models.hugging_face.checkpoints import assert_loads, random_float32, tensor_file, write_checkpoint
 
 
 @pytest.fixture
@@ -25,16 +24,12 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize(
-    ("new", "error", "message"),
-    [
-        ("other.safetensors", FileNotFoundError, "has no model.safetensors"),
-        (f"{WEIGHTS_FILE}.index.json", FileError, "has a checkpoint in several files, wanted one"),
-    ],
-)
-def test_weights_that_are_not_there(folder, new, error, message):
-    (folder / WEIGHTS_FILE).rename(folder / new)
-    with pytest.raises(error, match=f"^{folder} {message}"):
+def test_files_that_are_not_there_or_too_large(folder):
+    (folder / WEIGHTS_FILE).unlink()
+    with pytest.raises(FileNotFoundError, match=f"^{folder} has no model.safetensors"):
+        BertModel.from_pretrained(folder)
+    (folder / "config.json").write_text('{"a": [' + "[]," * 6_000_000 + "0]}")
+    with pytest.raises(FileError, match=r"config\.json has 17 MiB, wanted at most 16"):
         BertModel.from_pretrained(folder)
 
 
@@ -113,18 +108,6 @@ def test_a_file_is_written_as_the_library_reads_it_and_read_without_what_is_no_f
         write_tensors(path / "nowhere", tensors, {})
 
 
-def test_only_what_is_asked_for_is_read(tmp_path):
-    """The library gives the bytes of all tensors at once, and a copy of each."""
-    path, sizes = tmp_path / WEIGHTS_FILE, {"before": 10**6, "some": 10, "after": 10**6}
-    path.write_bytes(tensor_file({name: bfloat16(np.ones(size)) for name, size in sizes.items()}))
-    tracemalloc.start()
-    try:
-        np.testing.assert_array_equal(TensorFile(path).read("some"), np.ones(10))
-        assert tracemalloc.get_traced_memory()[1] < 10**5
-    finally:
-        tracemalloc.stop()
-
-
 @pytest.mark.parametrize(
     ("head", "message"),
     [
@@ -142,9 +125,3 @@ def test_a_head_that_is_refused(tmp_path, head, message):
     path.write_bytes(len(head).to_bytes(8, "little") + head + bytes(4))
     with pytest.raises(FileError, match=message):
         TensorFile(path).read("a")
-
-
-def test_a_configuration_of_many_mib_is_not_read(folder):
-    (folder / "config.json").write_text('{"a": [' + "[]," * 6_000_000 + "0]}")
-    with pytest.raises(FileError, match=r"config\.json has 17 MiB, wanted at most 16"):
-        BertModel.from_pretrained(folder)

@@ -13,14 +13,11 @@ import pytest
 from npbert import Batch
 from npbert.compute import num_threads, set_num_threads
 from npbert.io.extras import MissingExtraError
-from npbert.io.files import FileError
 from npbert.io.launcher import launched
-from npbert.io.messages import in_words
 from npbert.training.parallel import (
     CHOSEN_BY,
     LauncherError,
     check_same_batch,
-    done_by_the_first,
     launch_command,
     share_cores,
     world,
@@ -64,7 +61,7 @@ def test_an_mpi_that_is_not_that_of_the_launcher_is_refused(monkeypatch):
 NODES = {  # the node and the cores of each process; on how many threads each computes
     "each bound to cores of its own": ([("a", {0, 1}), ("a", {2, 3})], [2, 2], []),
     "three on two cores": ([("a", {0, 1})] * 3, [1, 1, 1], ["processes share cores, and wait"]),
-    "both bound to one core": ([("a", {0}), ("b", {0}), ("b", {0})], [1, 1, 1], ["processes share cores, and"]),
+    "both bound to one core": ([("b", {0}), ("b", {0})], [1, 1], ["processes share cores, and"]),
 }
 
 
@@ -117,18 +114,3 @@ def test_other_data():
 
     with pytest.raises(ValueError, match=r"^process 1 differs from process 0: checksum of the batch was"):
         together(3, check)
-
-
-def test_where_the_first_fails_all_fail_in_the_same_words():
-    def work(communicator, error):
-        def fail():
-            assert communicator.is_first
-            raise error
-
-        with pytest.raises(type(error)) as said:
-            done_by_the_first(communicator, fail)
-        return in_words(said.value)
-
-    for error in (OSError(13, "Permission denied", "run"), FileError("wrong"), MissingExtraError("missing")):
-        assert together(3, lambda communicator, error=error: work(communicator, error)) == [in_words(error)] * 3
-    assert together(2, lambda communicator: done_by_the_first(communicator, lambda: None)) == [None, None]

@@ -24,8 +24,8 @@ NAMES = {"ner": "tagging", "Token-Classification": "tagging", "sts": "regression
 def test_a_model_learns_from_its_batches_and_is_judged(read, name):
     settings, content, loss, goal = FILES[name]
     task, examples = read(TASKS[name], content, **settings)
-    labels = None if name == "squad" else task.labels
-    model = task.model = task.model_class(tiny_config(**task.config(labels)), rng=np.random.default_rng(0))
+    config = {"num_labels": 1} if name == "regression" else {} if name == "squad" else task.config(task.labels)
+    model = task.model = task.model_class(tiny_config(**config), rng=np.random.default_rng(0))
     batch, tape = task.collate(examples), Tape()
     first = model.loss(batch, tape).loss
     assert first == pytest.approx(loss or first, rel=0.1)
@@ -138,9 +138,6 @@ SHOWN = {  # the content of a file, what is said of it, and the row of a report
         "Ann B-PER\nplaying O\n\nBob B-PER\nsings O\nwell O\n", [np.eye(2), np.array([[1, 0], [1, 0], [0, 1]])],
         {"kind": "tags", "wrong": 1, "labels": ["B-PER", "O"], "counts": [[2, 0], [1, 2]],
          "worst": [worst(["Bob", "sings", "well"], ["B-PER", "O", "O"], ["B-PER", "B-PER", "O"], name="words")]}),
-    "pos": (
-        "Ann NNP\nplaying VBG\n", [np.eye(2)],
-        {"kind": "tags", "wrong": 0, "worst": [], "labels": ["NNP", "VBG"], "counts": [[1, 0], [0, 1]]}),
     "vectors": (
         "a\tb\nc\td\ne\tf\n", [np.eye(3)[[0, 1]], np.eye(3)[[1, 0]], np.eye(3)[[2, 2]]],
         {"kind": "search", "wrong": 2, "worst": [worst("a", "b", "d"), worst("c", "d", "b")]}),
@@ -155,18 +152,17 @@ def test_the_surest_mistakes_are_shown_first(read, name):
 
 
 def test_answers_are_shown_in_their_passage(tokenizer):
-    passage = f"{'before ' * 50}the right answer {'after ' * 50}"
-    start = passage.index("the right answer")
-    gold, said = (GoldAnswer("the right answer", start), GoldAnswer("answer", start + 10)), []
-    for number, (a, b) in enumerate([(start + 10, start + 16), (start, start + 3), (0, 6)], start=1):
-        span, texts = AnswerSpan(passage[a:b], 0.25 * number, a, b), [answer.text for answer in gold]
-        said.append(Answered(Question(str(number), "what?", passage, gold), texts, span, [0.0]))
+    gold, before, after = "the right answer", "before " * 50, " after" * 50
+    question = Question("1", "what?", before + gold + after, (GoldAnswer(gold, len(before)),))
+    said = [
+        Answered(question, [gold, "answer"], AnswerSpan(text, score, 0, 0), [0.0])
+        for text, score in (("answer", 0.9), ("the", 0.5), ("before", 0.8))
+    ]
     shown = QuestionAnswering(Planted(tokenizer), tokenizer).report_row(said, [])
     assert (shown["kind"], shown["wrong"]) == ("answers", 2), "one of the gold answers will do"
     far, near = shown["worst"]
-    excerpt = passage[start - 160 : start], "the right answer", passage[start + 16 : start + 176]
-    wanted = worst("what?", ["the right answer", "answer"], "the", 0.5)
-    assert near == {**wanted, "excerpt": list(excerpt)} and far["predicted"] == "before"
+    excerpt = [before[-160:], gold, after[:160]]
+    assert near == {**worst("what?", [gold, "answer"], "the", 0.5), "excerpt": excerpt} and far["predicted"] == "before"
 
 
 @pytest.mark.filterwarnings("ignore:.*texts are longer:UserWarning")

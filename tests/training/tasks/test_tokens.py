@@ -112,20 +112,18 @@ def test_a_batch_and_what_it_is_made_from(tokenizer, read):
     assert " ".join(tokenizer.decode(batch.input_ids[1])) == "[CLS] [UNK] ? [SEP] a [UNK] b [UNK] [SEP] [PAD]"
 
 
-QUESTIONS = [
-    ask("Ann sings well in Rome. Bob plays.", "in Rome", id="1"),
-    ask("Bob", "Bob", id="2"),
-    ask("a b c d e f " * 9 + "Ann playing. Bob", "Ann playing", id="3"),
-    ask("e f Ann plays well. Bob", "plays", "Ann plays", id="4"),
-]
+LONG = "a b c d e f " * 9 + "Ann playing. Bob"
+QUESTIONS = [ask("Ann sings in Rome.", "in Rome", id="1"), ask("Bob", "Bob", id="2"), ask(LONG, "Ann playing", id="3")]
+SEVERAL = ask("e f Ann plays well. Bob", "plays", "Ann plays")
 
 
 @pytest.mark.parametrize(
     ("questions", "known", "shift", "exact_match", "f1"),
     [
         (QUESTIONS, QUESTIONS, 0, 100, 100),
-        (QUESTIONS[::3], QUESTIONS[::3], 1, 0, 100 / 3),  # Rome. for in Rome; well for plays
-        (QUESTIONS[3:], [ask("e f Ann plays well. Bob", "Ann plays")], 0, 100, 100),  # any gold answer counts
+        ([SEVERAL], [SEVERAL], 1, 0, 0),  # well for plays
+        ([SEVERAL], [ask(SEVERAL.passage, "Ann plays")], 0, 100, 100),  # any gold answer counts
+        (QUESTIONS[:1], QUESTIONS[:1], 1, 0, 200 / 3),  # Rome. for in Rome
     ],
 )
 def test_planted_answers(tokenizer, questions, known, shift, exact_match, f1):
@@ -136,9 +134,9 @@ def test_planted_answers(tokenizer, questions, known, shift, exact_match, f1):
     def answer(batch):
         logits = np.zeros((2, *batch.input_ids.shape))
         for row, (ids, mask) in enumerate(zip(batch.input_ids, batch.attention_mask, strict=True)):
-            start, end = places[tuple(ids[mask == 1])]
-            if start:
-                logits[0, row, start + shift] = logits[1, row, end + shift] = 9
+            place = np.array(places[tuple(ids[mask == 1])])
+            if place[0]:
+                logits[[0, 1], row, place + shift] = 9
         return QuestionAnsweringOutput(*logits)
 
     task.model.answer = answer

@@ -5,7 +5,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-import npbert
 from npbert import BertModel
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, hugging_face_tensors
 from tests.models.hugging_face.checkpoints import load, problems, random_float32, write_checkpoint

@@ -18,7 +18,7 @@ _MOST_QUERIES = 20
 SCORES_AT_ONCE = 4_000_000
 """The most scores in memory at a time, so that a search of a million vectors for thousands of queries fits."""
 
-LARGEST_PIECE = 8_192
+LARGEST_PIECE = 16_384
 """The most vectors of the corpus in one product."""
 
 
@@ -63,7 +63,6 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
     Raises: ValueError for another name, unless the arrays are numbers of these shapes, or if a vector or a product is
     not finite.
     """
-    one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
     a, b = _rows(a, "a"), _rows(b, "b")
     dtype = np.result_type(a, b, np.float32)
     if not (len(a) and len(b)):
@@ -73,7 +72,11 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
 
 
 def _scaled(x: Array, similarity_fn_name: str) -> Array:
-    """Return the rows of x scaled so that dot products are the similarities."""
+    """Return the rows of x scaled so that dot products are the similarities.
+
+    Raises: ValueError for a vector that is not finite or too long, or an unknown similarity.
+    """
+    one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
     if not (_lengths(x) < np.sqrt(np.finfo(x.dtype).max)).all():
         raise ValueError("a vector is not finite, or too long for a product")
     return unit_vectors(x) if similarity_fn_name == "cosine" else x
@@ -110,12 +113,14 @@ def semantic_search(
     """
     at_least(1).check("top_k", top_k)
     queries, corpus = _rows(query_embeddings, "query_embeddings"), _rows(corpus_embeddings, "corpus_embeddings")
-    best = [(np.empty(0, np.float32), np.empty(0, int))] * len(queries)
+    dtype = np.result_type(queries, corpus, np.float32)
+    queries = _scaled(queries.astype(dtype, copy=False), similarity_fn_name)
+    best = [(np.empty(0, dtype), np.empty(0, int))] * len(queries)
     for start in range(0, len(corpus), LARGEST_PIECE):
-        piece = corpus[start : start + LARGEST_PIECE]
+        piece = _scaled(corpus[start : start + LARGEST_PIECE].astype(dtype, copy=False), similarity_fn_name)
         at_once = max(1, SCORES_AT_ONCE // len(piece))
         for first in range(0, len(queries), at_once):
-            scores = similarity(queries[first : first + at_once], piece, similarity_fn_name=similarity_fn_name)
+            scores = matmul(queries[first : first + at_once], piece.T)
             for number, row in enumerate(scores, start=first):
                 best[number] = _best(*best[number], row, start, top_k)
     return Hits(list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best)

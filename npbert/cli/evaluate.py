@@ -76,9 +76,10 @@ class EvaluateCommand(SettingsCommand):
     def _print(self, judged: list[Judged]) -> None:
         for path, metrics, task, baselines, classes in judged:
             if self.json:
-                labels = {name: scores._asdict() for name, scores in classes.items()}
-                row = {"file": path, **finite_or_null(metrics), "labels": labels}
-                write_json_lines([row if labels else {"file": path, **finite_or_null(metrics)}])
+                row = {"file": path, **finite_or_null(metrics)}
+                if classes:
+                    row["labels"] = {name: scores._asdict() for name, scores in classes.items()}
+                write_json_lines([row])
                 continue
             print_table(metrics, baselines, title=path, task=task)
             if classes:

@@ -27,19 +27,20 @@ class ParamsCommand(Command):
 
     def run(self) -> int:
         """Print the table."""
-        is_size = self.model in models.PRESETS
-        if not is_size and not Path(self.model).is_dir():
+        if self.model in models.PRESETS:
+            model = models.BertModel(models.BertConfig.preset(self.model), rng=None)
+        elif Path(self.model).is_dir():
+            folder = model_folder(self.model)
+            model = _class_of(folder)(models.load_config(folder), rng=None)
+        else:
             raise InputError(models.neither_size_nor_folder(self.model), what="model")
-        folder = model_folder(self.model)
-        config = models.BertConfig.preset(self.model) if is_size else models.load_config(folder)
-        model = models.BertModel(config, rng=None) if is_size else _class_of(folder)(config, rng=None)
         if not self.json:
             print(models.parameter_table(model))
             return 0
         rows = models.parameter_rows(model)
         found = {
             "model": type(model).__name__,
-            "config": asdict(config),
+            "config": asdict(model.config),
             "parameters": [row._asdict() for row in rows],
             "total": sum(row.count for row in rows),
         }

@@ -10,18 +10,11 @@ from npbert.core import Layer
 from npbert.gradcheck.engine import EngineForm, values_in
 from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves, check_written, told
-from npbert.gradcheck.function_forms import applied, cached, loss, residuals, vjp, with_context
-from npbert.gradcheck.inputs import Function, Outputs, asked, is_float_array, names_given
+from npbert.gradcheck.function_forms import form_of
+from npbert.gradcheck.inputs import Outputs, is_float_array, names_given
 from npbert.gradcheck.paths import Grads, as_list, is_number, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io.messages import counted
-
-_HOW = (
-    "wanted a layer with forward and backward; two functions, (forward, backward) or (f, vjp); a class with "
-    "forward(ctx, …) and backward(ctx, …); a function and a class with apply(grad); a jax.custom_vjp; a function of an "
-    "autograd engine's values; or a function that returns (loss, gradients)"
-)
-_NUMBERS = np.ndarray, np.generic, float, int, complex, type(None)
 
 
 def as_layer(
@@ -50,7 +43,7 @@ def as_layer(
         while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
             parts.append(rest.pop(0))
         values = list(map(_as_array, rest))
-        form = _form_of(parts, values, next((type(value) for value in rest if is_tensor(value)), None))
+        form = form_of(parts, values, next((type(value) for value in rest if is_tensor(value)), None))
         _find_moved(form, values, wrt)
         for position in form.moved:
             values[position] = np.array(values[position], dtype=float)
@@ -95,50 +88,6 @@ def _as_array(value: Any) -> Any:
     return plain(value) if is_other_float or is_tensor(value) else value
 
 
-def _form_of(parts: list[Any], inputs: list[Any], tensor: type | None) -> Form:
-    first, last = parts[0], parts[-1]
-    if len(parts) == 1 and hasattr(first, "fwd") and hasattr(first, "bwd"):
-        return residuals(first, names_given(first.fun, len(inputs)))
-    if len(parts) == 1 and isinstance(first, type) and hasattr(first, "forward") and hasattr(first, "backward"):
-        has_ctx = "setup_context" not in vars(first)
-        return with_context(first, names_given(first.forward, len(inputs), skip=has_ctx))
-    if len(parts) == 2 and callable(first) and isinstance(last, type) and hasattr(last, "apply"):
-        return applied(first, last, names_given(first, len(inputs)), tensor)
-    if not all(map(callable, parts)) or len(parts) > 2:
-        kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in parts)
-        called = "" if all(map(callable, parts)) else "; pass the function itself, not its result"
-        raise TypeError(f"({kinds}) is not a known form: {_HOW}{called}")
-    names = names_given(first, len(inputs))
-    form = vjp(first, last, names)
-    with told("forward"):
-        y, _ = form.ran(list(map(own, inputs)))
-    if len(parts) == 2:
-        return _form_of_two(first, last, names, y) or form
-    if not isinstance(y, tuple) or len(y) < 2 or np.size(plain(y[0])) != 1:
-        raise TypeError(f"{getattr(first, '__name__', first)} alone gives no gradients: {_HOW}")
-    return loss(first, names)
-
-
-def _form_of_two(f: Function, backward: Function, names: list[str], y: Any) -> Form | None:
-    """Return the Form of two functions if f also returns a cache: backward takes a dy for each output, the cache, and
-    inputs by name. None: it takes dy and the inputs."""
-    wanted = asked(backward)
-    if isinstance(y, tuple) and len(y) > 1:
-        outs = sum(name not in names for name in asked(backward, required=True)[1:])
-        if len(wanted) == len(y):
-            outs = len(y) - 1
-        if len(wanted) == len(y) or (wanted[-len(names) :] != names and 0 < outs < len(y)):
-            return cached(f, backward, names, outs)
-    outputs = as_list(y)
-    if not all(isinstance(part, _NUMBERS) or is_tensor(part) for part in outputs):
-        kinds = ", ".join(type(each).__name__ for each in outputs)
-        raise TypeError(
-            f"{getattr(f, '__name__', f)} returns ({kinds}), wanted an array, or a tuple of them; or (out, "
-            "cache), with a backward that names what it is given: backward(dout, cache), and not backward(*args)"
-        )
-    return None
-
-
 def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> None:
     """Set the inputs that have a gradient, and their index in backward's result, by running it once."""
     form.moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
@@ -167,13 +116,13 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
 def _of_these_shapes(returned: list[Any], inputs: list[Any]) -> list[int]:
     """Return the first inputs, in order, with the shapes of these gradients."""
     moved: list[int] = []
-    for gradient in returned:
-        after = range(moved[-1] + 1 if moved else 0, len(inputs))
-        alike = [p for p in after if is_number(inputs[p]) and np.shape(inputs[p]) == np.shape(gradient)]
-        if not alike:
+    rest = iter(enumerate(inputs))
+    for gradient in map(np.shape, returned):
+        position = next((p for p, value in rest if is_number(value) and np.shape(value) == gradient), None)
+        if position is None:
             raise ValueError(
-                f"backward returns {counted(len(returned), 'gradient')}, one of shape {np.shape(gradient)}, which no "
+                f"backward returns {counted(len(returned), 'gradient')}, one of shape {gradient}, which no "
                 f"remaining input has; name their inputs, as in wrt=('x',)"
             )
-        moved.append(alike[0])
+        moved.append(position)
     return moved

@@ -5,7 +5,7 @@ import dis
 import functools
 import gc
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -63,19 +63,21 @@ def kept(*roots: Any) -> Iterator[list[Any]]:
     Gives all reachable objects. A `functools.cache` cannot be restored: it is cleared if it has an exact number.
     """
     things = list(reachable(roots))
-    undo = [step for thing in things for step in _to_undo(thing)]
+    undo = [step for thing in sorted(things, key=_is_no_class) for step in _to_undo(thing)]  # classes have the slots
     drawn = np.random.get_state()
     try:
         yield things
     finally:
         np.random.set_state(drawn)
-        for step, *given in sorted(
-            undo, key=lambda each: each[0] is not reset_class
-        ):  # classes first: they have the slots
+        for step, *given in undo:
             step(*given)
         for thing in things:
-            if hasattr(thing, "cache_clear") and any(map(_is_exact, reachable([thing]))):
+            if hasattr(thing, "cache_clear") and any(isinstance(each, Number | Numbers) for each in reachable([thing])):
                 thing.cache_clear()
+
+
+def _is_no_class(thing: Any) -> bool:
+    return not isinstance(thing, type)
 
 
 def reachable(roots: Any) -> Iterator[Any]:
@@ -159,28 +161,34 @@ def _slots(thing: Any) -> dict[str, Any]:
     return {str(name): getattr(thing, name, _ABSENT) for name in names if name not in ("__dict__", "__weakref__")}
 
 
-def _is_exact(thing: Any) -> bool:
-    return isinstance(thing, Number | Numbers)
-
-
 def _to_undo(thing: Any) -> Iterator[Outputs]:
     """Return functions, each before its arguments, that restore the current state of an object."""
-    steps = [step for kinds, step in _STEPS if isinstance(thing, kinds)]
-    if _is_fixed(thing):
-        return
-    if steps:
-        yield steps[0](thing)
+    if isinstance(thing, np.ndarray):
+        if thing.flags.writeable:
+            yield np.copyto, thing, thing.copy()
+    elif isinstance(thing, dict | set | list | collections.deque):
+        yield _refill, thing, _items(thing)
+    elif isinstance(thing, CellType):
+        if not is_empty(thing):
+            yield setattr, thing, "cell_contents", thing.cell_contents
+    elif isinstance(thing, np.random.Generator):
+        yield setattr, thing.bit_generator, "state", thing.bit_generator.state
+    elif isinstance(thing, np.random.RandomState):
+        yield thing.set_state, thing.get_state()
+    elif not _is_ours(thing):
+        yield from _to_undo_code(thing)
+
+
+def _to_undo_code(thing: Any) -> Iterator[Outputs]:
+    """Return the same for a function, a class, or an object with slots."""
+    if isinstance(thing, FunctionType):
+        scope = thing.__globals__
+        yield _rebind, scope, {name: scope.get(name, _ABSENT) for name in _names_in(thing.__code__)}
+    elif isinstance(thing, type):
+        yield reset_class, thing, dict(vars(thing))
     elif not is_of_library(type(thing)):
         for name, value in _slots(thing).items():
             yield _set, thing, name, value
-
-
-def _is_fixed(thing: Any) -> bool:
-    if isinstance(thing, np.ndarray):
-        return not thing.flags.writeable
-    if isinstance(thing, CellType):
-        return is_empty(thing)
-    return isinstance(thing, FunctionType | type) and _is_ours(thing)
 
 
 def _set(thing: Any, name: str, value: Any) -> None:
@@ -221,19 +229,3 @@ def _refill(thing: Any, before: list[Any]) -> None:
 def _items(thing: Any) -> list[Any]:
     """Return the contents of a container; for a dict: key, value, key, value, …"""
     return [part for item in thing.items() for part in item] if isinstance(thing, dict) else list(thing)
-
-
-def _globals_of(function: FunctionType) -> dict[str, Any]:
-    return {name: function.__globals__.get(name, _ABSENT) for name in _names_in(function.__code__)}
-
-
-_STEPS: list[tuple[Any, Callable[[Any], Outputs]]] = [
-    (np.ndarray, lambda array: (np.copyto, array, array.copy())),
-    ((dict, set, list, collections.deque), lambda held: (_refill, held, _items(held))),
-    (CellType, lambda cell: (setattr, cell, "cell_contents", cell.cell_contents)),
-    (FunctionType, lambda function: (_rebind, function.__globals__, _globals_of(function))),
-    (type, lambda kind: (reset_class, kind, dict(vars(kind)))),
-    (np.random.Generator, lambda rng: (setattr, rng.bit_generator, "state", rng.bit_generator.state)),
-    (np.random.RandomState, lambda rng: (rng.set_state, rng.get_state())),
-]
-"""For each kind of object, the functions that restore its current state."""

@@ -116,8 +116,8 @@ class StatefulForm(Form):
         returned = again
         if self._backward:
             returned = getattr(thing, self._backward)(**dict(zip(self._wants, as_tuple(dy), strict=False)), **again)
-        one = next(iter(self.values.values()), None)
-        if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == (self.given, *np.shape(one)):
+        shapes = [(self.given, *value.shape) for value in self.values.values()]
+        if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
         return returned, values_at(thing) | values_at(returned, "returned")
 

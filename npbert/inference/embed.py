@@ -91,8 +91,7 @@ class Embed(Task):
             raise ValueError(
                 f"{what} cannot be saved, as sentence-transformers pools only the last layer, without a pooler"
             )
-        self.tokenizer.save_pretrained(folder, overwrite=overwrite)
-        self.model.save_pretrained(folder, overwrite=overwrite)
+        super().save_pretrained(folder, overwrite=overwrite)
         options = {name: getattr(self, name) for name in ("pooling", "normalize", "max_length", "similarity_fn_name")}
         write_sentence_settings(Path(folder), options, self.model.config.hidden_size)
 

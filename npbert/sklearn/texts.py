@@ -1,6 +1,5 @@
 """The base of both estimators: reads texts, and describes them to scikit-learn."""
 
-from collections.abc import Iterable, Sequence
 from numbers import Number
 from typing import Any
 
@@ -29,12 +28,15 @@ def as_texts(X: Any) -> list[Text]:
 
     Raises: ValueError for a single text, for numbers, for a table of more than two columns, and for no texts.
     """
-    if isinstance(X, str) or not isinstance(X, Iterable):
+    if isinstance(X, str):
         raise ValueError(f"X is {X!r:.60}, wanted several texts: a list of them, an array or a column of a table")
-    rows = X.to_numpy() if hasattr(X, "to_numpy") else X
-    if isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.shape[1] == 1:
-        rows = rows[:, 0]
-    texts = [_as_text(row, place) for place, row in enumerate(rows)]
+    texts: list[Text] = []
+    for place, row in enumerate(np.asarray(X, dtype=object).tolist()):
+        parts = [row] if isinstance(row, str) else row
+        is_list = isinstance(parts, list | tuple) and len(parts) in (1, 2)
+        if not is_list or not all(isinstance(part, str) for part in parts):
+            raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts")
+        texts.append(parts[0] if len(parts) == 1 else tuple(parts))
     if not texts:
         raise ValueError("Found array with 0 sample(s): X has no texts, wanted at least one")
     return texts
@@ -52,11 +54,3 @@ def as_labels(y: Any) -> Array:
     labels: Array = np.asarray(y).ravel()
     _checks.check_classification_targets(y)
     return labels
-
-
-def _as_text(row: Any, place: int) -> Text:
-    if isinstance(row, str):
-        return str(row)
-    if isinstance(row, Sequence | np.ndarray) and len(row) == 2 and all(isinstance(part, str) for part in row):
-        return str(row[0]), str(row[1])
-    raise ValueError(f"row {place} of X is {row!r:.60}, wanted a text, or a pair of texts")

@@ -92,7 +92,6 @@ def test_texts_are_compared_as_their_vectors_are(folder, fn):
     hits = semantic_search(embed(words), vectors, top_k=3, similarity_fn_name=fn)
     for queries, corpus in ((words, TEXTS), (np.array(words), vectors), (embed(words), iter(TEXTS))):
         assert embed.semantic_search(queries, corpus, top_k=3) == hits
-    np.testing.assert_allclose(embed.similarity(words, TEXTS[3:4]), wanted[3:4].T, rtol=1e-6)
     assert embed.similarity("ran", vectors[0]).shape == (1, 1)
     assert embed.semantic_search("ran", TEXTS) == embed.semantic_search(vectors[4], vectors)
     assert (embed.similarity([], TEXTS).shape, embed.semantic_search("ran", [])) == ((0, 5), [[]])
@@ -100,10 +99,9 @@ def test_texts_are_compared_as_their_vectors_are(folder, fn):
         embed.similarity(["cat", 5], TEXTS)
 
 
-def test_a_classifier_by_examples_takes_the_label_of_the_nearest_center(folder):
+def test_a_classifier_by_examples_takes_the_label_of_the_nearest_center():
     """However long the vectors are."""
     vectors = {"a": [1, 0, 0], "b": [0, 9, 0], "c": [0, 0, 2], "d": [2, 3, 0]}
     classify = ClassCenters(lambda texts: np.array([vectors[text] for text in texts], float), "abc", ["x", "x", "y"])
     (found,) = classify(["d"])
     assert found == ("x", pytest.approx(5 / 26**0.5), {"x": pytest.approx(5 / 26**0.5), "y": 0})
-    assert ClassCenters(Embed.from_pretrained(folder), ["a cat", "a dog"], ["cat", "dog"])(["a dog"])[0].label == "dog"

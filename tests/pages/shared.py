@@ -47,25 +47,13 @@ def visible(text):
     return re.sub("[\x00-\x08\x0e-\x1f\ud800-\udfff]", "\ufffd", text)
 
 
-def hostile(value, texts, kept=("kind", "step")):
-    """The same with the next of these texts in place of each that a user may have written, but for what is kept."""
+def hostile(value, texts):
+    """The same with the next of these texts in place of each that a user may have written."""
     if isinstance(value, dict):
-        return {key: each if key in kept else hostile(each, texts, kept) for key, each in value.items()}
+        return {key: each if key in ("kind", "step") else hostile(each, texts) for key, each in value.items()}
     if isinstance(value, list):
-        return [hostile(each, texts, kept) for each in value]
+        return [hostile(each, texts) for each in value]
     return next(texts) if isinstance(value, str) else value
-
-
-def strings(value):
-    """All texts in it that a page shows in one piece."""
-    if isinstance(value, dict):
-        for key, each in value.items():
-            yield from strings(each) if key not in ("choices", "excerpt") else ()
-    elif isinstance(value, list):
-        for each in value:
-            yield from strings(each)
-    elif isinstance(value, str):
-        yield value
 
 
 def once(name, write):

@@ -157,11 +157,10 @@ def test_the_update_is_that_of_npbert_and_every_number_of_it_is_its_sum(both):
     """Given the page's own gradients, so that it is the optimizer alone that is compared."""
     model, updates = both[0], both[1]["updates"]
     shown = {name: w for name, w in model.named_parameters() if f"g({name})" in updates[0]["arrays"]}
-    loss, gradients = models.loss_and_gradients(model, models.EXAMPLES[:4])
-    assert updates[0]["made"] == pytest.approx(loss, rel=1e-12)
+    _, gradients = models.loss_and_gradients(model, models.EXAMPLES[:4])
     assert_gradients({f"d({name})": updates[0]["arrays"][f"g({name})"] for name in shown}, gradients)
-    optimizer, (beta1, beta2) = AdamW(shown.values(), **OPTIMIZER), OPTIMIZER["betas"]
-    for t, update in enumerate(updates, 1):
+    optimizer = AdamW(shown.values(), **OPTIMIZER)
+    for update in updates:
         arrays = update["arrays"]
         assert update["sums"]["wrong"] == [] and update["loss"] == update["made"]
         assert update["losses"][0] == update["losses"][1], "the step that was shown is the step that is made"
@@ -174,6 +173,5 @@ def test_the_update_is_that_of_npbert_and_every_number_of_it_is_its_sum(both):
         assert_same(arrays["clip"], np.array(clip), "clip")
         optimizer.step(clip)
         for name, w, m, v in zip(shown, shown.values(), *optimizer.moments().values(), strict=True):
-            wanted = {"m": m, "v": v, "m_hat": m / (1 - beta1**t), "v_hat": v / (1 - beta2**t), "new": w.value}
-            for key, value in wanted.items():
-                assert_same(arrays[f"{key}({name})"], value, f"{key}({name})")
+            for key, wanted in (("m", m), ("v", v), ("new", w.value)):
+                assert_same(arrays[f"{key}({name})"], wanted, f"{key}({name})")

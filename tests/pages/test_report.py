@@ -14,7 +14,7 @@ from npbert.pages.report import comparison_page, page, read_run, report_page, wr
 from npbert.pages.report.facts import command_of, facts_of
 from npbert.pages.report.verdict import to_look_at, verdict
 from tests.pages.runs import METRICS, SHOWN, drawn_report, masked, write_run
-from tests.pages.shared import Parsed, hostile, strings, visible
+from tests.pages.shared import Parsed, hostile
 from tests.plots.hostile import HOSTILE
 from tests.training.tiny import make_trainer, write_checkpoint
 
@@ -55,41 +55,31 @@ def run(tmp_path, model, monkeypatch):
 
 @pytest.mark.parametrize("kind", SHOWN)
 def test_what_a_run_has_left_is_on_its_page(run, kind):
-    html = run(shown=SHOWN[kind])
-    found = Parsed(html)
+    found = Parsed(run(shown=SHOWN[kind]))
     assert found.open == [] and "script" not in found.tags
     always = ["It has ended, after 20 steps", "corpus books", "loss 3.25 2.75", "accuracy 0.25 –", "steps 20 "]
     always += ["npbert pretrain", "seed 0 the seed of all random"]
     assert [wanted for wanted in [*WANTED[kind], *always] if wanted not in found.words] == []
     pictures = 5 + (kind in ("labels", "tags", "numbers"))
     assert found.tags.count("figcaption") == pictures == len(set(found.values("alt")))
-    captions = re.findall("<figcaption>(.*?)</figcaption>", html, re.DOTALL)
-    assert len(captions) == pictures and min(map(len, captions)) > 60, "each says how it is read"
 
 
-@pytest.mark.parametrize(("kind", "kept"), [*((kind, ()) for kind in SHOWN), ("tags", ("true", "predicted"))])
-def test_text_shows_as_text(run, kind, kept):
-    """kept: tags as they should be, so that there are names, of hostile words."""
+@pytest.mark.parametrize("kind", SHOWN)
+def test_text_shows_as_text(run, kind):
     usual, texts = Parsed(run(shown=SHOWN[kind])), itertools.cycle([*HOSTILE, "[MASK]"])
     several = [{**row, "worst": 5 * row.get("worst", [])[:1]} for _ in range(6) for row in SHOWN[kind]]
-    rows = [hostile(row, texts, ("kind", "step", *kept)) for row in several]
-    html = run(shown=rows, corpus=["<script>", '"', "\u202e"])
+    html = run(shown=[hostile(row, texts) for row in several], corpus=["<script>", '"', "\u202e"])
     found = Parsed(html)
-    assert found.open == []
-    assert set(found.tags) <= {*usual.tags, "sub", "bdi", "u", "mark", "span", "br"}
+    assert found.open == [] and set(found.tags) <= {*usual.tags, "sub", "bdi", "u", "mark", "span", "br"}
     assert not [name for name, _ in found.attributes if name.startswith("on")]
+    assert HOSTILE[0] in found.words
     html.encode()
-    worst = rows[-1].get("worst", [])
-    for text in map(visible, strings([one["words"] for one in worst] if kept else worst)):
-        assert any(" ".join(each.split()) in found.words for each in (text, f"{text[:59]}…")), "a long label is cut"
 
 
 def test_the_file_has_its_pictures_in_it():
-    html = drawn_report().read_text(encoding="utf-8")
-    found = Parsed(html)
+    found = Parsed(drawn_report().read_text(encoding="utf-8"))
     assert found.open == [] and found.tags.count("img") == found.tags.count("figure") == 6
     assert all(link.startswith(("#", "data:image/")) for link in found.values("src", "href"))
-    assert not re.findall(r"https?://(?!www\.w3\.org/)", html)
 
 
 def test_a_run_that_goes_on_and_has_left_little(tmp_path, monkeypatch):
@@ -109,24 +99,16 @@ def test_a_run_that_goes_on_and_has_left_little(tmp_path, monkeypatch):
     assert read_run(folder).step == 10, "a half line is not there yet"
 
 
-(_ANSWER,) = SHOWN["answers"][0]["worst"]
-SAID = {
-    "the baselines and the best, beside the numbers": (
-        {"shown": [{**SHOWN["masked"][-1], "baselines": {"loss": 3.125, "accuracy": 0.125}, "best_step": 10}]},
-        ["held out step 10 (the best) step 20 baseline loss 3.25 2.75 3.125", "model/ is that of step 10."],
-    ),
-    "a text from right to left in order": (
-        {"shown": [{**SHOWN["answers"][0], "worst": [{**_ANSWER, "excerpt": ["", "אחת", " שתיים שלוש"]}]}]},
-        ["<bdi>… <mark>אחת</mark> שתיים שלוש …</bdi>"],
-    ),
-}  # fmt: skip
+def test_baselines_and_the_best_are_beside_the_numbers(run):
+    words = Parsed(run(shown=[{**SHOWN["masked"][-1], "baselines": {"loss": 3.125}, "best_step": 10}])).words
+    assert "held out step 10 (the best) step 20 baseline loss 3.25 2.75 3.125" in words
+    assert "model/ is that of step 10." in words
 
 
-@pytest.mark.parametrize("what", SAID)
-def test_what_is_said(run, what):
-    files, wanted = SAID[what]
-    html = run(**files)
-    assert [words for words in wanted if words not in f"{html} {Parsed(html).words}"] == []
+def test_a_text_from_right_to_left_is_in_order(run):
+    (row,) = SHOWN["answers"]
+    html = run(shown=[{**row, "worst": [{**row["worst"][0], "excerpt": ["", "אחת", " שתיים שלוש"]}]}])
+    assert "<bdi>… <mark>אחת</mark> שתיים שלוש …</bdi>" in html
 
 
 @pytest.mark.parametrize(
@@ -170,13 +152,9 @@ def test_facts(tmp_path):
     folder = make_trainer(tmp_path / "run", steps=4, learning_rate=0.5).folder
     make_trainer(folder, steps=4, learning_rate=0.5).train()
     facts = facts_of(read_run(folder))
-    assert facts["steps"] == "4" and "tokens a second" in facts["speed"] and facts["time"].startswith("0:00:0")
+    assert facts["steps"] == "4" and "tokens a second" in facts["speed"]
     assert facts["made by"] == f"npbert {npbert.__version__}"
     made = read_run(write_run(tmp_path / "made", seed=3, held_out=["a b"], document_per_file=True))
-    (tmp_path / "made" / "tensorboard").mkdir()
-    with (tmp_path / "made" / "tensorboard" / "events.out.tfevents.1").open("wb") as file:
-        file.truncate(2**40)
-    assert "time" not in facts_of(made), "events full of zeros do not stop it"
     wanted = f"npbert pretrain {tmp_path}/made --corpus books --held-out 'a b' --document-per-file --seed 3"
     assert command_of(made) == wanted
 

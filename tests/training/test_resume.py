@@ -177,3 +177,6 @@ def test_what_a_run_has_read_is_compared_when_it_goes_on(tmp_path):
     assert make_run(0.7, 8).train(changed_data=True) == {"loss": 0.7}
     assert make_run(0.9).train(overwrite=True) == {"loss": 0.9}
     assert [row["step"] for row in read_json_lines(tmp_path / "run" / METRICS_FILE) if "loss" in row] == [*range(1, 7)]
+    with contextlib.suppress(ConnectionAbortedError):
+        make(tmp_path / "run", 1, "killed").train(overwrite=True)
+    assert not (tmp_path / "run" / STATE_FILE).exists(), "the run that was replaced is not gone on with"

@@ -29,15 +29,14 @@ def parameter(model, name):
     return dict(model.named_parameters())[name]
 
 
-@pytest.mark.parametrize("bad", [np.nan, -np.inf])
-def test_the_first_parameter_or_else_the_gradient_nearest_to_the_loss(bad):
+def test_the_first_parameter_or_else_the_gradient_nearest_to_the_loss():
     model = classifier()
     names = ("classifier.bias", "bert.pooler.dense.weight", "bert.encoder.layers.0.attention.key.bias")
     for name in reversed(names):  # of gradients, the nearest to the loss
-        parameter(model, name).grad.flat[-1] = bad
+        parameter(model, name).grad.flat[-1] = -np.inf
         assert first(model) == f"all values are finite, but the gradient of {name} is not"
     for name in names:
-        parameter(model, name).value.flat[-1] = bad
+        parameter(model, name).value.flat[-1] = np.nan
         assert first(model) == f"the parameter {name} is not finite"
 
 
@@ -151,8 +150,8 @@ def test_the_numbers_of_a_step(tmp_path):
 
 
 def test_of_a_large_layer_a_sample_is_enough(tmp_path):
-    """Of 30,000 rows one column moves, and beside them lies a small table of large values, all of which are seen."""
-    model = classifier(np.float64, vocab_size=30_000)
+    """Of 29,600 rows one column moves, and beside them lies a small table of large values, all of which are seen."""
+    model = classifier(np.float64, vocab_size=29_600)
     backward(model)
     embeddings = model.bert.embeddings
     table, small = embeddings.word_embeddings.weight.value, embeddings.position_embeddings.weight.value

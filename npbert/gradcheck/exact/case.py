@@ -69,12 +69,8 @@ class Case:
         name: str = "",
         things: Iterable[Any] | None = None,
     ) -> None:
-        self.layer, self.inputs, self.rng, self.name, self._things = layer, list(inputs), rng, name, things
-
-    @cached_property
-    def things(self) -> list[Any]:
-        """All objects that the layer holds."""
-        return list(reachable([self.layer]) if self._things is None else self._things)
+        self.layer, self.inputs, self.rng, self.name = layer, list(inputs), rng, name
+        self.things = list(reachable([layer]) if things is None else things)
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:

@@ -197,14 +197,11 @@ def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> 
     other = as_number(other)
     if type(other) is Number:
         return operation(number, other)
-    return other if other is NotImplemented else _in_floats(operation, number, other)
-
-
-def _in_floats(operation: Callable[[Any, Any], Any], one: Any, other: Any) -> Any:
-    """Return the operation on the floats of two numbers, one of which is ±∞ or NaN."""
+    if other is NotImplemented:
+        return other
     try:
-        return as_number(float(operation(seen_of(one), seen_of(other))))
-    except (ArithmeticError, TypeError):
+        return as_number(float(operation(number.seen, other)))
+    except ArithmeticError:
         return math.nan
 
 

@@ -60,9 +60,8 @@ def _wrong(part: Case, dy: Outputs, near: Any) -> list[Comparison]:
             if not any(array.any() for array in off.values()):
                 return []
             if before and all(map(_is_stable, off.values(), before.values())):
-                return [
-                    _comparison(name, off[name], each, right[name]) for name, each in said.items() if off[name].any()
-                ]
+                wrong = [name for name in off if off[name].any()]
+                return [_comparison(name, off[name], said[name], right[name]) for name in wrong]
         before, digits = off, 2 * digits
     return []
 
@@ -73,14 +72,9 @@ def _in_decimals(array: Array) -> Array:
 
 def _off(said: Array, right: Array, errors: Array, digits: int) -> Array:
     """Return the error of each number; 0 if rounded constants, or too few digits, may explain it."""
-    least = Decimal(10) ** (_SPARE - digits)
-
-    def error(said: Decimal, right: Decimal, rounding: float) -> Decimal:
-        difference = said - right
-        bound = max(Decimal(HALF_EPSILON * rounding), least * abs(right))
-        return difference if abs(difference) > bound else Decimal(0)
-
-    return np.asarray(np.frompyfunc(error, 3, 1)(said, right, errors), object)
+    difference, least = said - right, Decimal(10) ** (_SPARE - digits)
+    bound = np.maximum(_in_decimals(HALF_EPSILON * errors), least * np.abs(right))
+    return difference * (np.abs(difference) > bound)
 
 
 def _is_stable(now: Array, before: Array) -> bool:

@@ -94,12 +94,8 @@ class TextRegression(OneNumber, TextTask):
     goal = "pearson"
 
     @classmethod
-    def config(cls, labels: Labels) -> dict[str, Any]:
-        return {"num_labels": 1}
-
-    @classmethod
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
-        return cls.config(None)
+        return {"num_labels": 1}
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:

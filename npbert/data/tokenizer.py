@@ -1,4 +1,4 @@
-"""Tokenizer: text to token ids, with BERT's own rules, by the library `tokenizers`."""
+"""Tokenizer: text to token ids, with BERT's rules or a descendant's, by the library `tokenizers`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ class Tokenizer(Vocabulary):
     """A Vocabulary that cleans a text, splits it at spaces and punctuation, and cuts each word into its longest pieces.
 
     A text becomes `[CLS] text [SEP]`, a pair `[CLS] first [SEP] second [SEP]` with type 1 from the second on.
-    (Devlin et al. 2018, section 3; WordPiece: Wu et al. 2016, section 4.1. Extra: hf.)
+    (Devlin et al. 2018, section 3; WordPiece: Wu et al. 2016, section 4.1. Extra: hf.) A descendant of BERT may have
+    other rules, those of its tokenizer.json: byte pairs, or Unigram, and other special tokens.
 
     `max_length` is the most tokens of a text, or None. `encode` does not use it, but the models do, and it is saved
     with the tokenizer: a model then reads texts as long as in its training.
@@ -84,8 +85,8 @@ class Tokenizer(Vocabulary):
 
         The length and padding of a tokenizer.json are ignored: each call sets them.
 
-        Raises: FileNotFoundError without these files; FileError with the file: not UTF-8, no tokenizer, not WordPiece,
-        a missing special token, or an impossible or unsupported setting.
+        Raises: FileNotFoundError without these files; FileError with the file: not UTF-8, no tokenizer, another
+        kind than WordPiece, byte pairs or Unigram, a missing special token, or an impossible or unsupported setting.
         """
         import_extra("tokenizers", extra="hf")
         path = find_tokenizer(Path(folder))

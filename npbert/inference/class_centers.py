@@ -9,7 +9,6 @@ import numpy as np
 from npbert.inference.classify import Label
 from npbert.inference.embed import Embed
 from npbert.inference.search import similarity, unit_vectors
-from npbert.io.messages import listed
 
 
 class ClassCenters:
@@ -25,9 +24,6 @@ class ClassCenters:
         self.embed, self.labels = embed, sorted(set(labels))
         vectors, of_each = unit_vectors(embed(texts)), np.array(labels)
         self.centers = np.stack([vectors[of_each == label].mean(axis=0) for label in self.labels])
-
-    def __repr__(self) -> str:
-        return f"ClassCenters of {listed(self.labels)}"
 
     def __call__(self, texts: Iterable[str]) -> list[Label]:
         found = []

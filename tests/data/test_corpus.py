@@ -48,7 +48,7 @@ def test_documents_are_the_same_in_pieces_of_any_size(tmp_path, content, documen
     assert by_document(Corpus([file] * 2, document_per_file=True, **size)) == [whole] * 2
 
 
-@pytest.mark.parametrize("text", ["one two ", "x", "我们", " x", "\u00e9"])
+@pytest.mark.parametrize("text", ["one two ", "我们"])
 def test_a_very_long_line_is_read_in_parts(tmp_path, text):
     """As one sentence it would be read whole each time that a text is drawn, and cut to a few tokens."""
     line = text * (200_000 // len(text.encode()))

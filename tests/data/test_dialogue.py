@@ -64,12 +64,6 @@ def test_padding_is_no_token_of_note():
         (lambda: collate([], pad_id=0), ValueError, "examples is empty"),
         (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
         *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],
-        (lambda: draw_pairs(1, 2, None), ValueError, "num_lines is 1, wanted at least 2"),
-        (
-            lambda: collate([Example([1.7], [0], [7], 0)], pad_id=0),
-            TypeError,
-            "input_ids is an array of float64, wanted integers",
-        ),
         (
             lambda: Vocabulary(["a"]).encode("amt"),
             ValueError,

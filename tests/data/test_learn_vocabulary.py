@@ -88,6 +88,7 @@ def test_learned_words(tmp_path):
     tokenizer = Tokenizer.train([file], vocab_size=100)
     assert tokenizer.encode(["The cat once"])[0].tokens[1:-1] == ["the", "cat", "on", "##c", "##e"]
     assert len(tokenizer) < 100, "there is no more to learn"
+    assert "[UNK]" in Tokenizer.train([file], vocab_size=100, lowercase=False).encode(["The"])[0].tokens
     assert "once" in tokens(Tokenizer.train([file], vocab_size=100, min_frequency=1))
     assert {"cat", "dog"} <= set(tokens(Tokenizer.train([file, other], vocab_size=100)))
 

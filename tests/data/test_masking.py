@@ -34,6 +34,8 @@ sentences = st.lists(st.integers(0, 53), min_size=1, max_size=60).filter(lambda 
 
 @given(sentences, rngs, st.integers(1, 9), st.floats(0.05, 1), st.booleans())
 @example([2] * 30 + [5, 6], np.random.default_rng(0), 9, 1.0, False)
+@example([1, 4, 2], np.random.default_rng(0), 9, 0.05, False)
+@example([1, 4, 50, 50, 50, 2], np.random.default_rng(0), 9, 0.05, True)  # the first word is masked, however long
 @example([1, 4, 2, 50, 2], np.random.default_rng(0), 9, 0.05, True)  # what continues [SEP] is a word of its own
 def test_what_is_masked(input_ids, rng, max_predictions, probability, whole_words):
     options = {"probability": probability, "max_predictions": max_predictions, "whole_words": whole_words}
@@ -49,6 +51,7 @@ def test_what_is_masked(input_ids, rng, max_predictions, probability, whole_word
     hidden = [word for word in words if set(word) <= chosen]
     assert chosen == {position for word in hidden for position in word}, "all tokens of a word or none"
     count = min(max(1, round(probability * len(input_ids))), max_predictions, sum(map(len, words)))
+    assert hidden
     assert len(hidden) == 1 or len(chosen) <= count, "only a word that is the first may be too long"
     left = [len(word) for word in words if word not in hidden]
     assert all(len(chosen) + length > count for length in left), "what still had room was taken"

@@ -82,6 +82,7 @@ def test_saved_and_read_again(tmp_path, settings, removed):
     before.encode(["the cat"], max_length=5)
     before.save_pretrained(str(folder))
     assert sorted(path.name for path in folder.iterdir()) == ["tokenizer.json", "tokenizer_config.json", "vocab.txt"]
+    assert (before.encode(["the the the cat"], max_length=5)[0].tokens[3] == "cat") == ("truncation_side" in settings)
     (folder / removed).unlink()
     after = Tokenizer.from_pretrained(folder)
     assert (after.tokens, repr(after), after.truncation_side) == (WORDS, repr(before), before.truncation_side)

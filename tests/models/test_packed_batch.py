@@ -53,6 +53,10 @@ def test_numbers_are_as_many_as_the_labels_of_the_model():
         Reads("last")
 
 
+def test_a_model_with_one_type_reads_no_types():
+    assert not PackedBatch(fixed_batch(), small_config(type_vocab_size=1)).token_type_ids.any()
+
+
 NONE = np.full((2, 4), IGNORED)
 OF_TOKENS = "masked LM, token classification"
 WORDS = [[IGNORED, 4, IGNORED, 2], [6, IGNORED, IGNORED, IGNORED]]

@@ -6,11 +6,12 @@
 import numpy as np
 import pytest
 
-from npbert import IGNORED, Batch, Reads, Tape
+from npbert import IGNORED, Batch, BertForSentenceVectors, Reads, Tape, randomize
 from npbert.catalogue import CATALOGUE, blocks
+from npbert.models.pooling import POOLINGS
 from npbert.shapes import Shapes
 from tests import textbook
-from tests.models.small import TASKS, as_list, assert_all_close, each_task
+from tests.models.small import TASKS, as_list, assert_all_close, each_task, small_config
 
 with_words = pytest.mark.parametrize("name", ["BertForPreTraining", "BertForMaskedLM"])
 SHIFTS = {"qa_outputs.bias", "bert.encoder.layers.0.output_norm.beta"}
@@ -109,3 +110,14 @@ def test_a_regression_takes_integers_and_ignores_nothing():
     )  # num_labels is 1
     assert model.loss(batch).loss == pytest.approx(np.mean((predicted - batch.labels) ** 2), rel=1e-11)
     assert model.target_counts(batch) == (3,)
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+def test_a_vector_is_that_of_the_text_alone(pooling):
+    rng = np.random.default_rng(0)
+    model = BertForSentenceVectors(small_config(), rng=None, dtype=np.float64, pooling=pooling)
+    randomize(model, rng)
+    ids, lengths = rng.integers(1, 9, (4, 5)), [3, 5, 1, 4]
+    vectors = model(Batch(ids, attention_mask=[[1] * length + [0] * (5 - length) for length in lengths]).grouped(2))
+    for vector, row, length in zip(vectors.reshape(4, -1), ids, lengths, strict=True):
+        np.testing.assert_allclose(vector, model(Batch([row[:length]]).grouped(1))[0, 0], rtol=1e-10)

@@ -110,8 +110,6 @@ def test_the_pooling_is_the_folders_own_unless_another_is_asked_for(run_of, mode
     (theirs / "1_Pooling" / "config.json").write_text('{"pooling_mode": "lasttoken"}', encoding="utf-8")
     with pytest.raises(FileError, match="npbert does not support the pooling lasttoken"):
         run_of("a\tb\n", model=str(theirs))
-    with pytest.warns(UserWarning, match="the model is used without it"):
-        run_of("a\tb\n", model=str(theirs), pooling="mean")
 
 
 def test_scores_are_learned_in_their_order(run_of, tmp_path):

@@ -1,6 +1,7 @@
 """SQuAD: questions about passages."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -57,17 +58,15 @@ class QuestionAnswering(FinetuneTask, Answer):
         return batch
 
     def predict(self, examples: Examples) -> list[Answered]:
-        """Return the best answer to each question, from all of its windows."""
-        places: dict[Question, list[int]] = {}
-        for place, example in enumerate(examples):
-            places.setdefault(example.given, []).append(place)
-        every, answered = super().predict(examples), []
-        for question, numbers in places.items():
-            windows, logits = [examples[number] for number in numbers], [every[number] for number in numbers]
+        """Return the best answer to each question, from all of its windows, which follow each other."""
+        answered = []
+        pairs = zip(examples, super().predict(examples), strict=True)
+        for question, group in groupby(pairs, key=lambda pair: pair[0].given):
+            windows, logits = zip(*group, strict=True)
             (best,) = self.best([window.encoding for window in windows], logits, question.passage, 1)
             # logits (2, T): the mean of −log of the probabilities of the right start and the right end
-            pairs = zip(logits, windows, strict=True)
-            losses = [self.loss(scores.astype(float), np.array(window.target)) for scores, window in pairs]
+            targets = [np.array(window.target) for window in windows]
+            losses = [self.loss(scores.astype(float), target) for scores, target in zip(logits, targets, strict=True)]
             answered.append(Answered(question, [answer.text for answer in question.answers], best, losses))
         return answered
 

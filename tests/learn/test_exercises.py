@@ -79,6 +79,7 @@ def test_the_library_itself_is_right_and_so_is_what_wrong_answers_are_compared_w
             plain = Code.parsed(part.text["plain"], vars(module)).compiled(lambda: True)
             with part.with_function(part.right, plain) as thing:
                 assert judged(replace(part, seeds=(3, 4)), thing) is None
+            assert getattr(part.right, part.method or "__call__") is not plain, "a class has its own method again"
 
 
 @each_exercise

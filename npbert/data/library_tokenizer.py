@@ -70,17 +70,3 @@ def cutting_tokenizer(tokenizer: Any, max_length: int, stride: int | None, direc
     strategy = "longest_first" if stride is None else "only_second"
     copy.enable_truncation(max_length, stride=stride or 0, strategy=strategy, direction=direction)
     return copy
-
-
-def encodings_of(tokenizer: Any, texts: Sequence[Any], *, name: str, **how: bool) -> list[Any]:
-    """Return the encodings of the texts by the library's tokenizer `name`; `how`: options of its encode_batch.
-
-    Raises: FileError if it fails on a text; ValueError for half of a character.
-    """
-    try:
-        with panics_named(f"{name} cannot be used on this text"):
-            encodings: list[Any] = tokenizer.encode_batch(list(texts), **how)
-    except TypeError as error:
-        half = next(text for text in texts if "\\ud" in ascii(text))
-        raise ValueError(f"{half!a:.60} has half of a character (a lone surrogate), wanted text") from error
-    return encodings

@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.data.batch import Batch, Ids, ids_of, pad_rows
 from npbert.data.learn_vocabulary import learn_vocabulary
-from npbert.data.library_tokenizer import cutting_tokenizer, encodings_of
+from npbert.data.library_tokenizer import cutting_tokenizer, panics_named
 from npbert.data.tokenizer_config import SPECIAL
 from npbert.data.tokenizer_files import Encoding, bert_tokenizer, find_tokenizer, read_tokenizer, write_tokenizer
 from npbert.data.vocabulary import Vocabulary
@@ -212,11 +212,17 @@ class Tokenizer(Vocabulary):
         self, texts: Sequence[Any], max_length: int | None = None, stride: int | None = None, **how: bool
     ) -> list[Encoding]:
         """Return the library's encodings of the texts, cut to `max_length` tokens unless it is None (see
-        cutting_tokenizer)."""
+        cutting_tokenizer). how: options of its encode_batch."""
         tokenizer = self.library_tokenizer
         if max_length is not None:
             tokenizer = cutting_tokenizer(tokenizer, max_length, stride, self.truncation_side)
-        return encodings_of(tokenizer, texts, name=str(self.path or "the tokenizer"), **how)
+        try:
+            with panics_named(f"{self.path or 'the tokenizer'} cannot be used on this text"):
+                encodings: list[Encoding] = tokenizer.encode_batch(list(texts), **how)
+        except TypeError as error:
+            half = next(text for text in texts if "\\ud" in ascii(text))
+            raise ValueError(f"{half!a:.60} has half of a character (a lone surrogate), wanted text") from error
+        return encodings
 
     def batch(self, encodings: Sequence[Encoding | Ids]) -> Batch:
         """Return the encodings as one Batch, padded at the end to the longest. Raises: TypeError for other values than

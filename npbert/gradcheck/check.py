@@ -74,16 +74,17 @@ def check_gradients(
     constant.
     forward: a reference for y, called with the same inputs.
 
-    The steps: the promises of a layer (`contract.py`); the proof (`prove`); and estimates along two directions, one of
-    which has to agree (a kink may be near, or complex numbers may not work). For refuted gradients, exact arithmetic
-    gives the right ones. Without an answer of the proof, or if floats contradict it, each derivative is compared with
-    each estimate.
+    The steps: the promises of a layer (`contract.py`); the proof (`prove`); and the two estimates along two directions:
+    one estimate has to agree (a kink may be near, or complex numbers may not work). For refuted gradients, exact
+    arithmetic gives the right ones. Without an answer of the proof, or if floats contradict it, each derivative is
+    compared with each estimate.
 
     The program is left unchanged (`restoring.py`).
 
-    Raises: TypeError for a float that is not float64; ValueError without anything to check (no number, method or
-    direction), or for a number that is not finite; GradientError if y is not finite, if two parameters share memory, or
-    if the layer breaks a promise. (That it accepts a wrong dy is reported last, after wrong derivatives.)
+    Raises: TypeError for a float that is not float64; ValueError without a number or a method to check, or for a number
+    that is not finite; GradientError if y is not finite, if two parameters share memory, or if the layer breaks a
+    promise that its derivative needs; PromiseError for another broken promise, such as to refuse a wrong dy, if all
+    derivatives are right (otherwise it is a part of the diagnosis).
     """
     _check_methods(tolerances)
     given = layer, *inputs
@@ -148,8 +149,9 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
     sizes = {name: gradient.size for name, gradient in analytic.items()}
     if proof:
         along = function.compared_along(analytic, tolerances, 2, 1, must_flow=False, rounding=proof.rounding)
-        if along.believed or not along.worst:
-            return Report(sizes, [along.worst[method] for method in along.believed], proof)
+        believed = [array for array in along.comparisons if not array.count]
+        if believed or not along.comparisons:
+            return Report(sizes, believed, proof)
     if right := function.exact() if proof.wrong or proof.dropped else {}:
         found = compared(EXACT, analytic, right, _NEGLIGIBLE if proof.dropped else ROUNDING)
         if proof.wrong and not any(array.count for array in found):

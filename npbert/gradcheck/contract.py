@@ -111,10 +111,10 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
     - another call before or in between, with other inputs on another tape, makes no difference;
     - gradients add up: after two backwards they are the sum of both;
     - no gradient of a parameter shares memory with dy, dx, y, or another gradient;
-    - backward is linear in dy;
-    - a dy that has more rows than y is refused.
+    - backward is linear in dy.
 
-    Of these, a Form only has to return the same y in a second call, and to be linear in dy.
+    Of these, a Form only has to return the same y in a second call, and to be linear in dy. For a wrong dy, see
+    `check_refusal`.
 
     Raises: PromiseError for a promise without which the derivative may still be right; GradientError for any other.
     """

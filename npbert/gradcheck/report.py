@@ -174,11 +174,6 @@ class Report:
         """True if every derivative is right."""
         return not any(self.wrong.values())
 
-    @property
-    def believed(self) -> list[str]:
-        """The methods that agree with all derivatives."""
-        return [method for method, each in self.worst.items() if not each.count]
-
     @cached_property
     def diagnosis(self) -> list[Finding]:
         """The explanation of the error, computed at its first use."""

@@ -49,7 +49,8 @@ def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class, note):
 
 
 def test_the_table_of_sizes_has_what_a_model_has():
+    lines = size_table().splitlines()
     for name in PRESETS:
         config = BertConfig.preset(name)
-        (line,) = [line for line in size_table().splitlines() if name in line.split()]
+        (line,) = [line for line in lines if name in line.split()]
         assert line.split()[-3:-1] == [str(config.num_hidden_layers), str(config.hidden_size)]

@@ -52,7 +52,7 @@ def test_wherever_text_comes_from_and_goes_to(npbert, checkpoints, tmp_path, com
         assert ["\t".join(text) if isinstance(text, list) else text for text in texts] == LINES[command]
         assert "café".encode() in printed.out
     assert npbert(command, folder, "-", stdin=source.read_bytes()) == printed
-    assert npbert(command, folder, source, "--output", target) == (0, b"", "")
+    assert npbert(command, folder, source, "--output", target, on_a_terminal=True) == (0, b"", "")
     assert target.read_bytes() == printed.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.jsonl"]
 

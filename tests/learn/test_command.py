@@ -98,6 +98,12 @@ def test_show_is_for_what_is_right_and_sets_the_librarys_version_beside_the_lear
     assert [shown[7].index(part) for part in parts] == sorted(shown[7].index(part) for part in parts)
 
 
+def test_exercises_again_in_another_form(learn, in_this_process):
+    assert learn("again")[1].startswith("Wrote 6 exercises into backprop/.\n\nOpen backprop/102_linear_again.py")
+    status, out, _ = learn("check 102")
+    assert status == 1 and out.startswith("102 Linear, as PyTorch stores it: not begun")
+
+
 def test_a_hint_leads_to_the_next_and_the_last_to_the_change(learn, folder):
     assert learn("hint 10 2")[1].startswith("10 attention, hint 2 of 3\n\n  S = Q Kᵀ/√d.")
     assert "For the next hint: npbert learn hint 10 2" in learn("hint 10")[1]

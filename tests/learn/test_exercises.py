@@ -1,9 +1,7 @@
 """Every exercise: its file, its right answers in several styles, and its known wrong answers, none of them accepted."""
 
-import ast
 import itertools
 import re
-import sys
 from dataclasses import replace
 from operator import itemgetter
 
@@ -11,7 +9,7 @@ import pytest
 
 from npbert.gradcheck.explain import Code
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
-from npbert.learn.exercises import EXERCISES
+from npbert.learn.exercises import ALL, EXERCISES
 from npbert.learn.failure import load
 from npbert.learn.judge import judge as judged
 from tests.learn.answers import right, right_answer, wrong_answers
@@ -28,7 +26,7 @@ MENDED = [
 ]
 """(exercise, mistake, kind of the edit that mends it, what is wrong)"""
 STYLES = [(number, style) for number in EXERCISES for style in right(number)]
-each_exercise = pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda exercise: exercise.slug)
+each_exercise = pytest.mark.parametrize("exercise", ALL.values(), ids=lambda exercise: exercise.slug)
 
 
 def parts_named(exercise, name):
@@ -36,7 +34,7 @@ def parts_named(exercise, name):
     return replace(exercise, parts=tuple(part for part in exercise.parts if part.name == name))
 
 
-@each_exercise
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda exercise: exercise.slug)
 def test_no_known_wrong_answer_is_accepted(exercise, tmp_path, thorough):
     """505 wrong answers as data, judged without being mended; without --thorough, one in twelve."""
     accepted, path = [], tmp_path / exercise.file_name
@@ -81,27 +79,17 @@ def test_the_library_itself_is_right_and_so_is_what_wrong_answers_are_compared_w
             plain = Code.parsed(part.text["plain"], vars(module)).compiled(lambda: True)
             with part.with_function(part.right, plain) as thing:
                 assert judged(replace(part, seeds=(3, 4)), thing) is None
+            assert getattr(part.right, part.method or "__call__") is not plain, "a class has its own method again"
 
 
 @each_exercise
 def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_finished(exercise, judge):
     """Not begun even if a comment was added."""
     source = exercise.source
-    assert judge(exercise, source).status == judge(exercise, source + "\n# later\n").status == NOT_BEGUN
+    assert judge(exercise, source + "\n# later\n").status == NOT_BEGUN
+    assert max(map(len, source.splitlines())) <= 120 and len(exercise.hints) == 3
     if exercise.slug != "find_the_bug":
+        assert source.count("raise NotImplementedError") == len(exercise.blanks)
         verdict = judge(exercise, re.sub(r"( +)(raise NotImplementedError)", r"\1z = 1\n\1\2", source))
         assert verdict.status == WRONG
         assert "not finished: the `raise NotImplementedError` is left in line" in verdict.says
-
-
-@each_exercise
-def test_a_file_is_whole(exercise):
-    """Its lines fit, it says what to do, and it needs nothing but NumPy and npbert."""
-    text = exercise.source
-    assert max(map(len, text.splitlines())) <= 120
-    assert text.count("raise NotImplementedError") == len(exercise.blanks) or exercise.slug == "find_the_bug"
-    nodes = ast.parse(text).body
-    modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    modules += [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    assert {name.partition(".")[0] for name in modules} - sys.stdlib_module_names <= {"numpy", "npbert"}
-    assert len(exercise.hints) == 3

@@ -62,7 +62,7 @@ def test_equal_the_script_of_the_task(questions):
 WRONG = [
     (entity_scores, [["O"]], [["O"], ["O"]], ValueError, "zip"),
     (entity_scores, [["O", "O"]], [["O"]], ValueError, r"predicted\[0\] has 2 tags, wanted 1, as gold\[0\]"),
-    *((entity_scores, [[wrong]], [["O"]], ValueError, rf"tags\[0\] is {wrong!r}") for wrong in ("X-P", "O-PER", "", 3)),
+    *((entity_scores, [[wrong]], [["O"]], ValueError, rf"tags\[0\] is {wrong!r}") for wrong in ("X-P", "O-PER", "")),
     (entity_scores, ["O"], ["O"], TypeError, "tags are the string 'O', wanted a list of tags for each sentence"),
     (squad_scores, {"1": "cat"}, {}, ValueError, "answers is empty, wanted at least one question"),
     (squad_scores, {}, {"1": "cat"}, TypeError, r"answers\['1'\] is the string 'cat', wanted a list of gold answers"),

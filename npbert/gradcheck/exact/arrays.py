@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.exact import linear_algebra
 from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES
 from npbert.gradcheck.inputs import as_tuple
@@ -49,6 +50,8 @@ class Numbers(Held):
         return out[0] if out else as_numbers(result)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function in linear_algebra.FUNCTIONS:
+            return as_numbers(linear_algebra.FUNCTIONS[function](*args, **kwargs))
         try:
             return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
         except TypeError:

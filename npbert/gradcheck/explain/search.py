@@ -85,8 +85,9 @@ class Search:
                 more -= _UNKNOWN
             for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):
                 extra = more - _AGAIN * (kind in self.made)
-                if kind:  # simple lines first
-                    rank = KINDS[kind].cost + extra, not place.is_whole, len(text_of(place.expr))
+                if kind:  # simple lines that compute something first
+                    is_late = not place.is_whole or isinstance(place.statement, ast.Return)
+                    rank = KINDS[kind].cost + extra, is_late, len(text_of(place.expr))
                     waiting.append((rank, self._anew(place, extra, kind), place))
         return deque(sorted(waiting, key=itemgetter(0)))
 

@@ -2,9 +2,24 @@
 
 import numpy as np
 
-from tests.gradcheck.attacks.formulas import UP, X, Z, of_x, sigmoid
+from tests.gradcheck.attacks.formulas import UP, W, X, Z, of_x, sigmoid
 
+
+def solve_vjp(dy, a, b):
+    db = np.linalg.solve(a.T, dy)
+    return -np.outer(db, np.linalg.solve(a, b)) if b.ndim == 1 else -db @ np.linalg.solve(a, b).T, db
+
+
+STACK = np.stack([W, W[::-1] + 1])
 RULES = {
+    "solve": (np.linalg.solve, solve_vjp, W, Z.T),
+    "solve a vector": (np.linalg.solve, solve_vjp, W, Z[0]),
+    "det": (np.linalg.det, lambda dy, a: dy * np.linalg.det(a) * np.linalg.inv(a).T, W),
+    "slogdet": (
+        lambda a: np.linalg.slogdet(a)[1],
+        lambda dy, a: dy[:, None, None] * np.linalg.inv(a).swapaxes(1, 2),
+        STACK,
+    ),
     "logaddexp": (np.logaddexp, lambda dy, x, z: (dy * sigmoid(x - z), dy * sigmoid(z - x)), X, Z),
     "sum where": (lambda x: x.sum(axis=1, where=x > 0), lambda dy, x: dy[:, None] * (x > 0), X),
     "log where": (

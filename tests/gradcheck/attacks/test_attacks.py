@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib import import_module
 
 import numpy as np
@@ -31,11 +32,9 @@ def _no_search_for_edits(monkeypatch):
 @pytest.mark.parametrize("name", WRONG | SLIGHT)
 def test_no_wrong_backward_is_proved_or_right(name):
     case = (WRONG | SLIGHT)[name]
-    try:
-        report = check_gradients(*made(case))
-        assert not report.ok and not report.proof
-    except GradientError:
-        assert not prove(*made(case))
+    assert not prove(*made(case))
+    with suppress(GradientError):
+        assert not check_gradients(*made(case)).ok
 
 
 @pytest.mark.parametrize("name", FAINT)

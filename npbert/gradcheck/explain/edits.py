@@ -66,13 +66,8 @@ def group_of(rule: Rule) -> str:
     return "" if KINDS[rule.kind].cost <= CHEAP else rule.kind
 
 
-def edits_of(
-    place: CodePlace, vocabulary: Vocabulary, more: float, group: str = "", right: float = 0.0
-) -> Iterator[Edit]:
-    """Yield the edits of one expression in a group, as in group_of.
-
-    more: an extra cost, except for another name. right: one if the numbers are right; except for signs, which are unknown
-    """
+def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str = "") -> Iterator[Edit]:
+    """Yield the edits of one expression in a group, as in group_of. more: an extra cost"""
     start, end = vocabulary.code.span(place.expr)
     old = vocabulary.code.text[start:end].decode()
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
@@ -87,8 +82,7 @@ def edits_of(
                     continue
                 if place.count and (kind in _OF_AMOUNTS or (place.count == "index" and kind in ("size", "wrong name"))):
                     kind = place.count
-                extra = more * (kind != "wrong name") + right * (not kind.startswith("sign"))
-                yield Edit(kind, KINDS[kind].cost + extra, place.expr.lineno, start, old, f"({new})")
+                yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
 
 
 def statement_edits(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit]:

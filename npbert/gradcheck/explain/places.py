@@ -44,11 +44,6 @@ class CodePlace:
         return isinstance(self.expr, ast.Name | ast.Attribute)
 
     @property
-    def is_passed_on(self) -> bool:
-        """True if its statement only returns, adds or hands on what another one computes."""
-        return self.is_name and self.is_whole and not isinstance(self.statement, ast.Assign)
-
-    @property
     def name(self) -> str:
         """The name that its statement assigns to it, or "" for an array that it writes into, and other places."""
         targets = getattr(self.statement, "targets", ())

@@ -18,7 +18,7 @@ from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_RIGHT = 1.0  # the extra cost of an edit of a line with right numbers, except for signs
+_RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
 _PASSED_ON = 0.04  # and of what a line only passes on: the line that computes it comes first
 _UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
 _AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
@@ -80,10 +80,10 @@ class Search:
         statements = dict.fromkeys(place.statement for place in self.places if not place.hidden)
         waiting: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.code, statements)]
         for place in self._blamed:
-            more = _PASSED_ON * place.is_passed_on
-            right = _RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
-            waiting += [(edit.rank, [edit], place) for edit in edits_of(place, self.vocabulary, more, right=right)]
-            more += right
+            more = _RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
+            if place.is_name and place.is_whole and not isinstance(place.statement, ast.Assign):
+                more += _PASSED_ON
+            waiting += [(edit.rank, [edit], place) for edit in edits_of(place, self.vocabulary, more)]
             if self._unknown and place.statement is self._unknown[0].statement:
                 more -= _UNKNOWN
             for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):

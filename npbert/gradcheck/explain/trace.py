@@ -102,13 +102,10 @@ class Trace:
         return fine, unknown
 
     def first_of(self, events: list[Event], broken: Trace, outputs: list[Array]) -> CodePlace:
-        """Return the first place whose numbers only a broken run has, or only under that name; otherwise the last place
-        that passes on a wrong output; otherwise the last place of the code. The first value of a name that is written
-        into later is not compared."""
-        unfinished = {text_of(place.expr) for place, _ in events if place.is_target and not place.name}
+        """Return the first place whose numbers only a broken run has; otherwise the last place that passes on a wrong
+        output; otherwise the last place of the code."""
         for place, value in events:
-            arrays = telling(value if place.name not in unfinished else None)
-            if any(self.lacks(place, array) and not broken.lacks(place, array) for array in arrays):
+            if any(broken.has(array) and not self.has(array) for array in telling(value)):
                 return place
         passing_on = (
             place

@@ -53,7 +53,7 @@ def test_check_of_one_in_its_states(learn, folder):
     status, out, _ = learn("check linear")
     assert status == 1
     assert out.startswith("02 Linear: not right yet\n\n  1. dW is wrong; line 55 (extra factor):\n")
-    assert "\n  2. dx is wrong; line " in out and "With this change" not in out
+    assert "\n  2. dx is wrong; line 57 (sign):\n" in out and "With this change" not in out
     assert out.endswith("\n  A hint:      npbert learn hint 02\n  The change:  npbert learn hint 02 4\n")
     assert max(map(len, out.splitlines()[:-3])) <= 80
     assert "1. With these changes dW is right:\n" in learn("check 2 --mend")[1]

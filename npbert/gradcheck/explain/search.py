@@ -19,6 +19,7 @@ from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, 
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
+_PASSED_ON = 0.04  # and of what a line only passes on: the line that computes it comes first
 _UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
 _AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
@@ -80,14 +81,15 @@ class Search:
         waiting: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.code, statements)]
         for place in self._blamed:
             more = _RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
+            if place.is_name and place.is_whole and not isinstance(place.statement, ast.Assign):
+                more += _PASSED_ON
             waiting += [(edit.rank, [edit], place) for edit in edits_of(place, self.vocabulary, more)]
             if self._unknown and place.statement is self._unknown[0].statement:
                 more -= _UNKNOWN
             for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):
                 extra = more - _AGAIN * (kind in self.made)
-                if kind:  # simple lines that compute something first
-                    is_late = not place.is_whole or isinstance(place.statement, ast.Return)
-                    rank = KINDS[kind].cost + extra, is_late, len(text_of(place.expr))
+                if kind:  # simple lines first
+                    rank = KINDS[kind].cost + extra, not place.is_whole, len(text_of(place.expr))
                     waiting.append((rank, self._anew(place, extra, kind), place))
         return deque(sorted(waiting, key=itemgetter(0)))
 

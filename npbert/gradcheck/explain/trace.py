@@ -75,6 +75,7 @@ class Trace:
         self._named = {(place.name, _mark(array)) for place, value in events for array in telling(value)}
         self._names = {name for name, _ in self._named} - {""}
         self._marks = {mark for _, mark in self._named}
+        self._signed = {_signed(array) for _, value in events for array in telling(value)}
 
     def has(self, array: Array) -> bool:
         """True if the array occurred, in any shape, order of axes and sign."""
@@ -86,8 +87,9 @@ class Trace:
         return is_other or not self.has(array)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], list[CodePlace]]:
-        """Return of another run the statements whose numbers all occurred in this one; and in order the places whose
-        numbers did not, or under another name, one per statement. The last value at each place counts."""
+        """Return of another run the statements whose numbers all occurred in this one, with their signs; and in order
+        the places whose numbers did not, or under another name, one per statement. The last value at each place
+        counts."""
         fine, unknown = set[ast.stmt](), list[CodePlace]()
         results = {place: value for place, value in events if place.is_result}
         for statement in dict.fromkeys(place.statement for place in results):
@@ -95,15 +97,15 @@ class Trace:
             arrays = [(place, array) for place in here for array in telling(results[place])]
             lacking = [place for place, array in arrays if self.lacks(place, array)]
             unknown += lacking[:1]
-            if arrays and not lacking:
+            if arrays and not lacking and all(_signed(array) in self._signed for _, array in arrays):
                 fine.add(statement)
         return fine, unknown
 
     def first_of(self, events: list[Event], broken: Trace, outputs: list[Array]) -> CodePlace:
-        """Return the first place whose numbers only a broken run has, or only under that name; otherwise the last place
-        that passes on a wrong output; otherwise the last place of the code."""
+        """Return the first place whose numbers only a broken run has; otherwise the last place that passes on a wrong
+        output; otherwise the last place of the code."""
         for place, value in events:
-            if any(self.lacks(place, array) and not broken.lacks(place, array) for array in telling(value)):
+            if any(broken.has(array) and not self.has(array) for array in telling(value)):
                 return place
         passing_on = (
             place
@@ -129,3 +131,8 @@ def telling(value: Any) -> Iterator[Array]:
 def _mark(array: Array) -> str:
     """Return a mean, which ignores shape, order, sign and repetition."""
     return f"{float(np.mean(np.abs(array) ** 1.5)):.8e}"
+
+
+def _signed(array: Array) -> str:
+    """Return a mean like `_mark`, with the sign."""
+    return f"{float(np.mean(np.real(array) * np.abs(array) ** 0.5)):.8e}"

@@ -16,7 +16,8 @@ from npbert.gradcheck.explain.code import Code
 
 RAISES = "what the code gives"
 _SAME = 1e-9
-_ROUNDS_OF_A_TRY = 300  # the rounds of loops that cost as much as a run without loops
+_ROUNDS_OF_A_TRY = 300  # the rounds of loops that cost as much as a run of one call without loops
+_CALLS_OF_A_TRY = 4  # the calls of the function that do
 _MOST_ROUNDS = 200_000
 _ENDLESS = 10  # times the rounds of the unedited code: an edited loop does not end
 
@@ -71,7 +72,8 @@ class Failed(BaseException):
 
 
 class Trial:
-    """Runs code and counts the cost in tries, which do not depend on the machine: a run without loops is one.
+    """Runs code and counts the cost in tries, which do not depend on the machine: a run of one call without loops
+    is one.
 
     left: the remaining tries. calls: of the function, in the last look
     """
@@ -102,7 +104,7 @@ class Trial:
         except Failed:
             return FAILED
         finally:
-            self.left -= 1 + self._rounds // _ROUNDS_OF_A_TRY
+            self.left -= 1 + self._rounds // _ROUNDS_OF_A_TRY + self.calls // _CALLS_OF_A_TRY
 
     def first(self, code: Code) -> list[Outlook]:
         """Return the result of the unedited code on every sample, and count its rounds: much more than that does not

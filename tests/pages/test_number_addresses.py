@@ -134,6 +134,7 @@ def test_a_tour_runs_to_its_end_with_its_thing_in_sight(open_page, path, width, 
     assert "npbert learn check" in page.evaluate(TOUR, every[tour])
 
 
+@pytest.mark.thorough
 def test_each_stop_of_each_tour_is_there_and_its_bug_is_not_told_at_first(page):
     go(page, "step=5&tab=train")
     before = page.evaluate("npbert.address()")

@@ -138,6 +138,7 @@ def test_the_last_step_is_the_update_that_training_makes(page):
     assert losses[1] < losses[0]
 
 
+@pytest.mark.thorough
 def test_training_changes_the_guesses_tells_what_was_before_and_can_be_taken_back(page):
     page.click("#tab-train")
     first = page.evaluate(f"{TRACE}.loss")
@@ -154,6 +155,7 @@ def test_training_changes_the_guesses_tells_what_was_before_and_can_be_taken_bac
     assert page.evaluate(f"{TRACE}.loss") == first
 
 
+@pytest.mark.thorough
 def test_with_the_bug_the_loss_still_falls(page):
     page.evaluate("globalThis.examples = npbert.state.data.examples.splice(1)")  # a small batch takes less time
     page.click("#tab-break")

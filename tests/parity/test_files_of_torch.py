@@ -49,6 +49,7 @@ def torch_score(bert):
     return TorchScore(bert)
 
 
+@pytest.mark.thorough
 def test_torch_loads_it_and_computes_the_same(tmp_path):
     ours, batch = random_model(Score), fixed_batch()
     ours.save_pretrained(tmp_path)

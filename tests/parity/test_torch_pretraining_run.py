@@ -63,6 +63,7 @@ class BesideTorch:
         self.curve.append([number.item() for number in (output.loss, words, pairs, norm)])
 
 
+@pytest.mark.thorough
 def test_the_same_loss_curve(tmp_path, monkeypatch):
     steps, same = 50, 1e-6
     books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]

@@ -80,6 +80,7 @@ def stopped_at(folder, step):
     return f"stopped at step {step}; to continue: npbert pretrain {folder} --resume"
 
 
+@pytest.mark.thorough
 def test_killed_or_asked_to_stop_again_and_again(tmp_path, run):
     """In the middle of a file: of a state after another, and of a model."""
     (arguments, wanted), folder = run, tmp_path / "run"

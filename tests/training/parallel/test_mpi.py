@@ -63,6 +63,7 @@ def run(*programs, cwd=None):
     return process.returncode, out, err
 
 
+@pytest.mark.thorough
 def test_processes_compute_the_same_bits_as_one(tmp_path):
     """In float32, where another order of a sum soon shows; with five parts, of which one process has two
     whose sums wait for those of others."""

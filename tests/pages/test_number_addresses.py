@@ -144,6 +144,8 @@ def test_each_stop_of_each_tour_is_there_and_its_bug_is_not_told_at_first(page):
     assert page.evaluate("npbert.state.bug") and page.is_hidden("#bug-note")
     assert "softmax" not in page.inner_text("#guide") + page.evaluate("npbert.address()")
     assert page.is_checked("#bugs input[value='']")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("npbert.state.tour === 'bug:2'")
     go(page, "tour=bug:8")
     assert page.is_visible("#bug-note")
     page.click("text=Done")

@@ -91,7 +91,8 @@ function sentences(value, loss) {
     return [begin, make("strong", {}, `stayed at ${plainNumber(before)}`), ": it does not move with this number."];
   }
   const moved = make("strong", {}, `${change < 0 ? "fell" : "rose"} by ${plainNumber(Math.abs(change), 3)}`);
-  return [begin, moved, `, from ${plainNumber(before)} to ${plainNumber(loss)}.`, promised(value - now.value, change)];
+  const said = promised(value - now.value, change);
+  return [begin, moved, `, from ${plainNumber(before)} to ${plainNumber(loss)}.`, said, " Gradients are as before the move."];
 }
 
 function promised(by, change) {

@@ -138,7 +138,7 @@ function roadQuestion(pick, shuffled) {
   const brings = terms.map((term) => `${term.label}: ${signedNumber(term.value, 3)}`).join("; ");
   return about(found, {
     hides: true,
-    title: `A backward says that ${titleOf(place)} is ${without(missing)}. Which road does it forget?`,
+    title: `A wrong backward says that ${titleOf(place)} is ${without(missing)}. Which road does it forget?`,
     text: [make("p", {}, `What comes back: ${brings}.`)],
     choices: shuffled(
       terms.map((term) => ({

@@ -21,9 +21,11 @@ function drawTape() {
     .reverse();
   const what = held(tape).join(", ") || "nothing";
   const isEmpty = phase !== "forward" && !stack.length;
+  const fullest = trace.steps.findIndex((entry) => entry.phase === "backward");
   show(
     "tape-news",
     phase === "forward" ? `This step put ${what} on top.` : `This step took ${what} off.`,
+    ` It is fullest after step ${fullest}, where forward ends.`,
     isEmpty ? " The tape is empty again: all of forward is undone." : "",
   );
   const count = stack.reduce((sum, entry) => sum + sizeOfEntry(entry.tape), 0);

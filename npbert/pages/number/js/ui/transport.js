@@ -29,8 +29,8 @@ export function showTransport() {
   document.addEventListener("keydown", keyPressed);
 }
 
-// The keys: → ← Home End step, Backspace goes back on the trail. Escape leaves the number that is followed: from its sum
-// to its cell, and from a cell to stepping.
+// The keys: → ← Home End step (in the box of a tour, → goes to its next stop), Backspace goes back on the trail. Escape
+// leaves the number that is followed: from its sum to its cell, and from a cell to stepping.
 function keyPressed(event) {
   if (moveInHeatMap(event)) {
     event.preventDefault();
@@ -46,8 +46,12 @@ function keyPressed(event) {
     return;
   }
   const takesKeys = target.closest?.("input, select, textarea, [role=tab]");
+  const isTour = key === "ArrowRight" && target.closest?.("#guide");
   const isElsewhere = takesKeys || (isInCell && key !== "Backspace");
-  if (Object.hasOwn(STEP_KEYS, key) && !isElsewhere) {
+  if (isTour) {
+    event.preventDefault();
+    byId("guide-choices").querySelector("a.main")?.click();
+  } else if (Object.hasOwn(STEP_KEYS, key) && !isElsewhere) {
     event.preventDefault();
     STEP_KEYS[key]();
   }

@@ -37,7 +37,15 @@ function keyPressed(event) {
     return;
   }
   const {target, key, altKey, ctrlKey, metaKey} = event;
-  if (altKey || ctrlKey || metaKey || state.view !== "step") {
+  if (altKey || ctrlKey || metaKey) {
+    return;
+  }
+  if (key === "ArrowRight" && target.closest?.("#guide")) {
+    event.preventDefault();
+    byId("guide-choices").querySelector("a.main")?.click();
+    return;
+  }
+  if (state.view !== "step") {
     return;
   }
   const isInCell = Boolean(target.closest?.("td[data-row]"));
@@ -46,12 +54,8 @@ function keyPressed(event) {
     return;
   }
   const takesKeys = target.closest?.("input, select, textarea, [role=tab]");
-  const isTour = key === "ArrowRight" && target.closest?.("#guide");
   const isElsewhere = takesKeys || (isInCell && key !== "Backspace");
-  if (isTour) {
-    event.preventDefault();
-    byId("guide-choices").querySelector("a.main")?.click();
-  } else if (Object.hasOwn(STEP_KEYS, key) && !isElsewhere) {
+  if (Object.hasOwn(STEP_KEYS, key) && !isElsewhere) {
     event.preventDefault();
     STEP_KEYS[key]();
   }

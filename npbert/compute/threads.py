@@ -136,7 +136,7 @@ def _on_several(drain: Callable[[], None], left: Iterator[Item], helpers: int) -
 def lend_to_blas() -> Iterator[bool]:
     """Within it, BLAS splits each product of the calling thread among num_threads() threads, and `run` uses one.
 
-    Gives False, and changes nothing, if there is only one thread, or another part of the program computes."""
+    Gives False if there is only one thread, or another part of the program computes."""
     count, before = num_threads(), _here.count
     with hold_blas(count) as is_held:
         try:

@@ -123,8 +123,7 @@ class BertModel(PreTrainedModel):
         return self.pooler(self.pooling(h, packed, tape), tape)
 
     def pool_backward(self, dpooled: Array, tape: Tape) -> Array:
-        """Run the backward of `pool`: dh is 0 except for the first token of each sequence, the only one that is
-        read."""
+        """Run the backward of `pool`: dh is 0 except for the rows that the pooling reads."""
         assert self.pooler, "a model that pools has a pooler"
         return self.pooling.backward(self.pooler.backward(dpooled, tape), tape)
 

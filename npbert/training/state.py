@@ -101,7 +101,7 @@ class Run:
             write_state(self.folder / STATE_FILE, head, {**values, **moments})
 
     def restore(self, *, changed_data: bool = False) -> str:
-        """Restore the state, bit for bit: the arrays, the progress and the generator; from a wrong state nothing.
+        """Restore the state, bit for bit: the arrays, the progress and the generator.
         Return a line on where the run continues.
 
         changed_data: continue with other data; earlier measurements no longer count.

@@ -131,7 +131,7 @@ class Number:
         return Number(inverse, tangent, seen, self.error * seen * seen + abs(seen))
 
     def __pow__(self, power: Any) -> Any:
-        """Return a power n/d as a product of n roots of degree d, and any other as exp(y · log(x))."""
+        """Return a power n/d as a product of n roots of degree d, and a power that is a Number as exp(y · log(x))."""
         if type(power) is Number:
             return (power * self.log()).exp()
         if not math.isfinite(power):

@@ -6,8 +6,7 @@ import numpy as np
 
 from npbert.catalogue import Setting
 from npbert.compute import Array
-from npbert.core import NO_TAPE, Layer, Sequences, Tape
-from npbert.layers import DotProductAttention
+from npbert.core import NO_TAPE, Layer, Tape
 from npbert.layers.checks import check_like
 from npbert.layers.softmax import softmax, softmax_backward
 from npbert.learn.layer import DROPPING, LayerPart, layer_part
@@ -48,17 +47,6 @@ class PaddedAttention(Layer):
     def merge(self, x: Array) -> Array:
         """(B, H, T, d) -> (B, T, H, d) -> (B, T, D)"""
         return x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1)
-
-
-def one_head(n: int, heads: int, d: int, m: int, t: int) -> Setting:
-    """Return the setting of n sequences of m queries and t keys, with heads of d features, and dropout of the
-    weights."""
-    shapes = [(n * length, heads * d) for length in (m, t, t)]
-    return Setting(
-        DotProductAttention,
-        lambda cls, init: cls(heads, 0.3),
-        lambda rng: (*map(rng.standard_normal, shapes), Sequences(np.array([t] * n), np.array([m] * n))),
-    )
 
 
 def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:

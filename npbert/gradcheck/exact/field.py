@@ -63,8 +63,8 @@ class Field(World):
 
     def function(self, rule: Rule, x: Number) -> int:
         """Return a random number for each argument that keeps these laws: odd and even functions, e^(a + b) = e^a e^b,
-        e^(−a) = 1/e^a, log e^a = a, e^(log a) = a, sin² + cos² = 1, and √(s²) = s. A square root in the field is that root,
-        so √a √a = a holds for half of all numbers."""
+        e^(−a) = 1/e^a, log e^a = a, e^(log a) = a, sin² + cos² = 1, and √(s²) = s. A square root in the field is that
+        root, so √a √a = a holds for half of all numbers."""
         if rule.name == "exp":
             return self._exp(x)
         is_flipped = rule.parity != 0 and x.value > P // 2

@@ -54,7 +54,7 @@ def test_the_tape_fills_then_empties_and_the_lines_that_compute_a_step_are_lit(p
     page.click("#source summary")
     assert "EncoderLayer.backward" in page.inner_text("#source details")
     page.click(cell(f"d({QUERY}.weight)", 1, 2))
-    assert [text.strip() for text in own.locator(".lit").all_text_contents()] == ["self.weight.add_grad(matmul(x.T, dy))"]
+    assert own.locator(".lit").all_text_contents() == ["    self.weight.add_grad(matmul(x.T, dy))\n"]
     page.click("#go-back")  # to another step: the sum of this one goes
     assert page.evaluate(CHOSEN) is None and page.is_hidden("#followed")
 

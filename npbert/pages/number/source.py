@@ -95,7 +95,8 @@ def lines_with(code: dict[str, Any], pattern: str) -> list[int]:
     found, before = [], ""
     for number, text in code["lines"]:
         is_aside = re.search(r"^\s*(check_|#|$)|tape\.keep|\.shape$", text)
-        if number >= code["body"] and not is_aside and re.search(pattern, f"{before}\n{text}" if r"\n" in pattern else text):
+        searched = f"{before}\n{text}" if r"\n" in pattern else text
+        if number >= code["body"] and not is_aside and re.search(pattern, searched):
             found.append(number)
         before = text
     return found

@@ -70,8 +70,8 @@ class Search:
         return best and (self._earlier(best) or best)
 
     def _earlier(self, made: Made) -> Made | None:
-        """Return an edit by the same rule at the last place that more wrong outputs come from, if it helps more: then it
-        is one mistake, not several."""
+        """Return an edit by the same rule at the last place that more wrong outputs come from, if it mends more: it is
+        one mistake, not several."""
         edit, _, after = made
         mended = wrong_in(self.now) - wrong_in(after)
         for place in sorted(self._blamed, key=lambda place: -place.expr.lineno):

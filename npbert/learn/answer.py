@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck import PromiseError
-from npbert.gradcheck.explain import FAILED, Outlook
+from npbert.gradcheck.explain import RAISES, Outlook
 from npbert.learn.exercise import Numbers, Part
 from npbert.learn.failure import Failure, attempt, file_of
 
@@ -53,7 +53,7 @@ class Answer:
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function at seed k, as in Oracle. After a wrong number, all later ones count as wrong."""
-        numbers, wrong, right = dict[str, Array](), set[str](), self.right[k]
+        numbers, wrong, right, has_failed = dict[str, Array](), set[str](), self.right[k], False
         try:
             with self.part.with_function(self.thing, function) as thing:
                 for each in self.part.run(thing, self.samples[k]):
@@ -63,11 +63,13 @@ class Answer:
                         break
         except PromiseError as error:
             return Outlook(set(error.subjects), set(right))
-        except Exception:  # an error of the edited code's result
-            return FAILED
+        except Exception:  # an error of the edited code, or of its result
+            has_failed = True
         alike = {name for name, array in numbers.items() if is_like(array, right.get(name))}
         arrays = {name: (np.asarray(numbers[name], float), np.asarray(right[name], float)) for name in alike}
-        return Outlook(wrong | (right.keys() - numbers.keys()), alike - wrong, arrays)
+        missing = right.keys() - numbers.keys()
+        is_stopped = has_failed or (missing and wrong - alike)  # as add_grad refuses another shape
+        return Outlook(wrong | ({RAISES} if is_stopped else missing), alike - wrong, arrays)
 
     def _wrong(self, numbers: Numbers, k: int) -> set[str]:
         """Return the names of the numbers that differ beyond rounding."""

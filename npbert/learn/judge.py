@@ -74,7 +74,7 @@ def _told(answer: Answer, findings: list[Finding]) -> Verdict:
     verdicts = [_of_edit(answer.part, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in answer.all_wrong() if name not in explained and not ("." in name and explained)]
-    left = [name for name in left if any(name in each for each in answer.given)] or left
+    left = [name for name in left if any(name in each for each in answer.given)] or ([] if edits else left)
     if left:
         verdicts.append(_of_numbers(answer, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects

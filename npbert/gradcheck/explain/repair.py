@@ -22,10 +22,13 @@ from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.trace import Event, Trace, watched
 from npbert.gradcheck.explain.trial import (
+    RAISES,
     Oracle,
+    Outlook,
     Trial,
     first_wrong,
     has_failed,
+    mended_by,
     quiet,
     wrong_in,
 )
@@ -81,7 +84,7 @@ class Mending:
         with quiet():
             while self._search and (best := self._search.best(most)):
                 edit, code, after = best
-                outputs = tuple(sorted(self.left - wrong_in(after)))
+                outputs = _outputs(self._now, after)
                 finding = finding_of(edit, self._search.code, ", ".join(outputs))
                 self._made.append(EditStep(finding, outputs, self._search.code, code))
                 self._now = after
@@ -111,6 +114,13 @@ class Mending:
                 before, after = map(Trace, runs)
                 found.append(replace(_turned(step.finding), **where(before.first_of(events, after, outputs), wrong)))
         return found
+
+
+def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:
+    """Return the outputs that an edit makes right, without those that were only not reached before; or RAISES."""
+    mended = mended_by(before, after) - {RAISES}
+    reached = {name for then in after for name in then.right} if any(now.right for now in before) else set()
+    return tuple(sorted(mended or reached - {name for now in before for name in now.right})) or (RAISES,)
 
 
 def _turned(finding: Finding) -> Finding:

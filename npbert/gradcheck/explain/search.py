@@ -15,7 +15,7 @@ from npbert.gradcheck.explain.grammar import Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Trace, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, wrong_in
+from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, mended_by, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _PASSED_ON = 0.04  # and of what a line only passes on: the line that computes it comes first
@@ -66,19 +66,19 @@ class Search:
                         return made
                 if self.trial.is_over:
                     break
-        best = min(found, key=lambda made: len(wrong_in(made[2])), default=None)
+        best = min(found, key=lambda made: _badness(made[2]), default=None)
         return best and (self._earlier(best) or best)
 
     def _earlier(self, made: Made) -> Made | None:
         """Return an edit by the same rule at the last place that more wrong outputs come from, if it mends more: it is
         one mistake, not several."""
         edit, _, after = made
-        mended = wrong_in(self.now) - wrong_in(after)
+        mended = mended_by(self.now, after)
         for place in sorted(self._blamed, key=lambda place: -place.expr.lineno):
             if edit.rule and self._reached[place] > mended:
                 for another in edits_of(place, self.vocabulary, lambda rule: rule == edit.rule):
                     better = self._made(another, place)
-                    if better and len(wrong_in(better[2])) < len(wrong_in(after)):
+                    if better and _badness(better[2]) < _badness(after):
                         return better
         return None
 
@@ -136,11 +136,11 @@ class Search:
         else:
             function = self.trial.compiled(edit.of(self.code))
         now, then = self.now[self.first], self.trial.look(function, self.first)
-        if _is_progress([now], [then]):
+        if mended_by([now], [then]):
             edit = edit.tidied(self.code)
             code = edit.of(self.code)
             after = self.trial.looks(code)
-            if _is_progress(self.now, after):
+            if mended_by(self.now, after):
                 return edit, code, after
         return None
 
@@ -190,12 +190,8 @@ def _changes(rule: Rule) -> bool:
     return not adds_code(rule)
 
 
-def _is_progress(before: list[Outlook], after: list[Outlook]) -> bool:
-    """True if a wrong output is now right at every sample, and no right one is wrong. A promise is neither before all
-    numbers are right."""
-    is_mended = has_failed(before) or wrong_in(before) - wrong_in(after)
-    is_spoiled = has_failed(after) or any(then.wrong & now.right for now, then in zip(before, after, strict=True))
-    return bool(is_mended) and not is_spoiled and any(then.right for then in after)
+def _badness(after: list[Outlook]) -> tuple[bool, int]:
+    return has_failed(after), len(wrong_in(after))
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:

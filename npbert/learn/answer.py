@@ -1,6 +1,6 @@
 """Answer: the learner's numbers at each seed of a part, beside the right ones. It is the Oracle for mending."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -23,9 +23,9 @@ class Answer:
     code, or of the check before the numbers were complete; and broken, the first of the check on complete numbers.
     """
 
-    def __init__(self, part: Part, thing: Any, right: Sequence[Numbers] = ()) -> None:
+    def __init__(self, part: Part, thing: Any) -> None:
         self.part, self.thing, self.samples = part, thing, part.seeds
-        self.right = right or part.right_numbers
+        self.right = part.right_numbers
         self.given, self.wrong = list[Numbers](), list[set[str]]()
         self.first: int | None = None
         self.stopped: Failure | None = None
@@ -86,12 +86,6 @@ class Answer:
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
         return [name for name in self.right[0] if any(name in wrong for wrong in self.wrong)]
-
-    def comparable(self) -> list[Numbers]:
-        """The learner's numbers at each seed, by the wrong names that have the right shape everywhere."""
-        both = list(zip(self.given, self.right, strict=True))
-        names = [name for name in self.all_wrong() if all(is_like(one.get(name), right[name]) for one, right in both)]
-        return [{name: one[name] for name in names} for one in self.given] if names else []
 
 
 def is_like(one: Any, other: Any) -> bool:

@@ -69,7 +69,7 @@ def _told(answer: Answer, findings: list[Finding]) -> Verdict:
     edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
     if answer.broken is not None and not answer.all_wrong():
         promise = broken_promise(answer.broken)
-        told = [_of_edit(answer.part, each) for each in edits if not each.is_of_right_code] or [promise]
+        told = [_of_edit(answer.part, each) for each in edits if each.is_edit] or [promise]
         return replace(numbered(told).because_of(promise.because), findings=tuple(findings))
     verdicts = [_of_edit(answer.part, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}

@@ -16,7 +16,7 @@ _SMALLEST_SCALE = 1e-2
 
 
 class Answer:
-    """right: the right numbers at each seed, those of the library unless given.
+    """right: the right numbers at each seed, those of the library.
 
     After `run`, at each seed: given, the numbers of `thing` as far as it ran; and wrong, the names of wrong or missing
     ones. And of all seeds: first, the index of the first with a mistake; stopped, the first failure of the learner's

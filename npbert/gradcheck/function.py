@@ -27,7 +27,7 @@ from npbert.gradcheck.exact.slope import (
 )
 from npbert.gradcheck.exact.witness import right_gradients
 from npbert.gradcheck.forms import Form
-from npbert.gradcheck.inputs import Rng, as_tuple, attributes_kept, copied
+from npbert.gradcheck.inputs import Rng, as_tuple, copied
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
@@ -40,6 +40,7 @@ from npbert.gradcheck.report import (
     Report,
     compared,
 )
+from npbert.gradcheck.restoring import restored
 
 _STREAM = 20220  # keeps dy and directions apart from the caller's draws with the same seed, which would hide mistakes
 _EXACT, _ESTIMATED = 1e-10, 1e-6
@@ -84,7 +85,7 @@ class ScalarFunction(Case):
         """Within it, values are copies, and gradients start at 0; afterwards the layer is restored. Gives the values by
         name, safe from changes by backward."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
-        with attributes_kept(*dict(named_parts(self.layer)).values()), self.holding(self.made(np.copy)):
+        with restored(dict(named_parts(self.layer)).values()), self.holding(self.made(np.copy)):
             yield values
 
     def zero_grad(self) -> None:

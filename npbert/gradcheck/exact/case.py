@@ -16,14 +16,13 @@ from npbert.gradcheck.inputs import (
     Outputs,
     Rng,
     as_tuple,
-    attributes_kept,
     copied,
     copy_of,
     is_float_array,
     names_given,
 )
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
-from npbert.gradcheck.restoring import reachable
+from npbert.gradcheck.restoring import reachable, restored
 from npbert.io.messages import counted
 
 _DECADES, _LARGE = 3, 1e4
@@ -121,7 +120,7 @@ class Case:
         """Within it, the variables have these values, and gradients are 0. Gives the case with these inputs."""
         there = copy.copy(self)
         there.inputs = list(self.inputs)
-        with attributes_kept(*self.parameters.values()):
+        with restored(self.parameters.values()):
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
                 parameter.zero_grad()

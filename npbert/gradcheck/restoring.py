@@ -181,7 +181,7 @@ def is_empty(cell: CellType) -> bool:
 
 
 def _slots(thing: Any) -> dict[str, Any]:
-    return {name: getattr(thing, name, _ABSENT) for name in _names_of_slots(type(thing))}
+    return {name: getattr(thing, name, _ABSENT) for name in _names_of_slots(type(thing))}  # type: ignore[arg-type]
 
 
 @functools.lru_cache(1000)

@@ -83,11 +83,23 @@ def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:
 def asked(function: Any, *, required: bool = False) -> list[str]:
     """Return a function's argument names; with `required`, only those without a default."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(_unwrapped(function)).parameters.values()
     except (TypeError, ValueError):  # a ufunc has no signature
         return []
     named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     return [one.name for one in named if not required or one.default is one.empty]
+
+
+def _unwrapped(function: Any) -> Any:
+    """Return the function within a decorator's wrapper of any arguments, or else the function itself."""
+    kinds = [one.kind for one in inspect.signature(function).parameters.values()]
+    if kinds != [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD] or not inspect.isroutine(function):
+        return function
+    functions = filter(inspect.isfunction, inspect.getclosurevars(function).nonlocals.values())
+    wrapped = [each for each in functions if each.__code__ is not function.__code__]
+    if len(wrapped) != 1:
+        return function
+    return wrapped[0].__get__(function.__self__) if inspect.ismethod(function) else wrapped[0]
 
 
 def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:

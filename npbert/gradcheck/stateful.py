@@ -52,8 +52,10 @@ def is_stateful(given: Any) -> bool:
 
 
 def _method(given: Any, names: Sequence[str]) -> str:
-    """Return the first of these names that the object has as a method, or ""."""
-    return next((name for name in names if callable(getattr(given, name, None))), "")
+    """Return the first of these names that the object has as a method, or a longer form of the first one, such as
+    forward_propagation; or ""."""
+    longer = [name for name in dir(given) if name.startswith(names[0])]
+    return next((name for name in (*names, *longer) if callable(getattr(given, name, None))), "")
 
 
 class StatefulForm(Form):

@@ -154,7 +154,7 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
         yield Finding(kind, subject, cause=f"{subject}{text}")
     if left and not said and not edits:
         worst = max(left, key=lambda each: np.nan_to_num(each.relative_error, nan=np.inf))
-        numbers_there = f"backward returns {worst.analytic:.6g}, and {worst.numeric:.6g} is right"
+        numbers_there = f"backward returns {worst.analytic:.15g}, and {worst.numeric:.15g} is right"
         cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers_there}"
         yield Finding("example", d(worst.name), cause=cause)
 

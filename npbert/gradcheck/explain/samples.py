@@ -38,6 +38,10 @@ class Sample(NamedTuple):
     accuracy: dict[str, float]
     y: tuple[Array, ...]
 
+    def accepts(self, name: str, given: Array | None) -> bool:
+        """True if this gradient is right."""
+        return given is not None and bool(np.abs(given - self.right[name]).max(initial=0) <= self.accuracy[name])
+
 
 def samples_of(function: ScalarFunction) -> list[Sample]:
     """Return the layer unchanged and, as far as possible, with other numbers, sizes and manners; none if it cannot be

@@ -49,12 +49,13 @@ class Suspect:
 
     @property
     def text(self) -> str:
-        """The class in the file."""
+        """The class in the file, below the formula of its forward."""
         head, *body = self.lines
         lines = [head, *(f"{line}  # {self.letter}{number}" for number, line in enumerate(body, start=1))]
-        place = self.function.__module__.replace(".", "/")
+        layer = getattr(npbert, self.name)
+        formula, place = (layer.__doc__ or "").partition("\n")[0], layer.__module__.replace(".", "/")
         inside = textwrap.indent("\n".join(lines), "    ")
-        return f"# its forward: {place}.py\nclass {self.letter.upper()}({self.name}):\n{inside}"
+        return f"# {formula}\n# Its forward: {place}.py\nclass {self.letter.upper()}({self.name}):\n{inside}"
 
     def judge(self, given: str) -> Verdict | None:
         """Return the verdict on a wrong answer, without the right one."""

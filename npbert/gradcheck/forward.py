@@ -55,10 +55,10 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
                 raise GradientError(f"forward is wrong: {values}")
 
 
-def unsteady(form: Form, inputs: Sequence[Any]) -> str:
+def unsteady(form: Any, inputs: Sequence[Any]) -> str:
     """Return a sentence if forward overflows for a large input without need, or loses all digits of y for an input far
-    from 0, as a variance E[x²] − E[x]² does; or ""."""
-    for position, value in enumerate(inputs[: form.given]):
+    from 0, as a variance E[x²] − E[x]² does; or "". Only a Form is tried."""
+    for position, value in enumerate(inputs[: form.given] if isinstance(form, Form) else ()):
         if is_float_array(value) and value.any():
             name = form.input_names[position]
             for sign in (1, -1):

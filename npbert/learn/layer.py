@@ -62,7 +62,8 @@ class LayerPart(Part):
             try:
                 found = call.backward()
             except WrongShapeError as error:
-                found = {name: parameter.grad.copy() for name, parameter in function.parameters.items()}
+                is_returned = error.name in function.float_inputs  # and not refused before others were added
+                found = {name: each.grad.copy() for name, each in function.parameters.items() if is_returned}
                 found |= {error.name: error.gradient}
                 is_promised = False
             yield {self.y: given} | {shown[name]: gradient for name, gradient in found.items()}

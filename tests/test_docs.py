@@ -86,7 +86,6 @@ def check_shown(content, out):
 def test_the_code_on_a_page_prints_what_the_page_says(page, tmp_path, monkeypatch, capsys):
     """In the order of the page."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
     monkeypatch.setitem(TASKS, "stars", None)  # which a page adds, and no other test should see
     del TASKS["stars"]
     names, out = {}, ""

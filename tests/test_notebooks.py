@@ -28,7 +28,12 @@ def executed(path):
     """The notebook with new outputs, run in an empty folder, without the time of each cell."""
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
-        options = {"timeout": 120, "record_timing": False, "resources": {"metadata": {"path": folder}}}
+        options = {
+            "timeout": 120,
+            "record_timing": False,
+            "coalesce_streams": True,
+            "resources": {"metadata": {"path": folder}},
+        }
         env = {**os.environ, "PYTHONPATH": str(Path(npbert.__file__).parents[1])}  # found from that folder, too
         nbclient.NotebookClient(notebook, **options).execute(env=env)
     del notebook.metadata.language_info["version"]

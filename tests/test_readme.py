@@ -49,7 +49,6 @@ def test_an_example_runs(extra, code, tmp_path, monkeypatch, capsys):
     for library in EXTRAS[extra]:
         pytest.importorskip(library, reason=f"{library} is not installed: pip install 'npbert[{extra}]'")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
     if extra:
         write_what_examples_read()
     exec(compile(code, "README.md", "exec"), {})

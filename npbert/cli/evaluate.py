@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from textwrap import shorten
@@ -87,14 +86,6 @@ class EvaluateCommand(SettingsCommand):
             for name, (precision, recall, f1, support) in classes.items():
                 shown = shorten(printable(name), 30, placeholder="…")
                 print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
-        if not self.json:
-            print_advice((each.metrics, each.baselines) for each in judged)
-
-
-def print_advice(judged: Iterable[tuple[Numbers, Numbers]]) -> None:
-    """Print advice, once, for a model that gives all examples of a file the same label."""
-    if any(own.get("matthews") == 0 and own["accuracy"] == known.get("accuracy") for own, known in judged):
-        print("the model gives every example the same label; train longer, or with a higher --learning-rate")
 
 
 def print_table(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from npbert.cli.command import UsageError, argument, switch
-from npbert.cli.evaluate import print_advice, print_table
+from npbert.cli.evaluate import print_table
 from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
@@ -19,7 +19,7 @@ from npbert.data.corpus import text_files
 from npbert.data.tokenizer import Tokenizer
 from npbert.io import FileError, InputError, Setting, counted, import_extra, quiet
 from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.parallel import Communicator, launch_command, share_cores, world
+from npbert.training.parallel import Communicator, share_cores, world
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
@@ -71,12 +71,10 @@ class TrainCommand(SettingsCommand):
             numbers = run.trainer.train(changed_data=self.changed_data)
         except KeyboardInterrupt:
             if communicator.is_first:
-                launcher = launch_command(communicator.size) if communicator.size > 1 else []
-                again = shlex.join([*launcher, "npbert", self.name, self.folder, "--resume"])
+                again = shlex.join(["npbert", self.name, self.folder, "--resume"])
                 tell(f"\nstopped at step {run.trainer.step}; to continue: {again}")
             return 130
         print_table(numbers, run.baselines, task=getattr(run, "task", None))
-        print_advice([(numbers, run.baselines)])
         if communicator.is_first:  # the others do not know the best step
             best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
             print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")

@@ -1,25 +1,19 @@
-"""What a person sees of a run: a bar on a terminal, a few lines in a file, or a text in a notebook."""
-
-from __future__ import annotations
+"""What a person sees of a run: a bar on a terminal, or a few lines elsewhere."""
 
 import sys
 import time
-from collections.abc import Callable
 from textwrap import fill
-from typing import Any
 
-from npbert.display import Text, titled
 from npbert.io.extras import import_extra
 from npbert.io.messages import LOGGER, is_quiet
 from npbert.training.progress import Step, Watcher
-from npbert.training.state import Run
 
 _LINES = 20
 
 
 class Bar(Watcher):
-    """The progress of a run of `total` steps: a bar on a terminal; otherwise, as in a file, about 20 lines in all; and
-    nothing if npbert is quiet.
+    """The progress of a run of `total` steps: a bar on a terminal; in a file or a notebook, about 20 lines in
+    all; and nothing if npbert is quiet.
 
     done: the number of earlier steps. (Extra: train.)
     """
@@ -57,41 +51,6 @@ class Bar(Watcher):
 
     def close(self) -> None:
         self._bar.close()
-
-
-class Live(Watcher):
-    """The progress of a run in a notebook: a text that updates, instead of a bar. news: lines before it."""
-
-    def __init__(self, trainer: Run, display: Callable[..., Any], news: str = "") -> None:
-        self._trainer, self._news = trainer, news
-        self._handle = display(progress_in_words(trainer, news), display_id=True)
-
-    def after(self, step: Step) -> None:
-        if step.row or step.evaluation:
-            said = held_out_line(step) if step.evaluation else training_line(step)
-            self._handle.update(progress_in_words(self._trainer, self._news, said))
-
-    def close(self) -> None:
-        self._handle.update(progress_in_words(self._trainer, self._news))
-
-
-def progress_of(trainer: Run, news: str) -> Watcher:
-    """Return a text that updates in a notebook, otherwise a bar. news: the start of a resumed run."""
-    ipython = sys.modules.get("IPython")
-    if ipython and hasattr(ipython.get_ipython(), "kernel") and not is_quiet():
-        return Live(trainer, sys.modules["IPython.display"].display, news)
-    bar = Bar(trainer.settings.steps, done=trainer.step)
-    if news:
-        bar.say(news)
-    return bar
-
-
-def progress_in_words(trainer: Run, *lines: str) -> Text:
-    """Return the step of a Trainer and the evaluation of its best model, with lines between them."""
-    kinds = f"{type(trainer).__name__} of {type(trainer.model).__name__}"
-    best = trainer.progress.best_evaluation
-    judged = f"best: step {trainer.progress.best_step}: {in_words(best)}" if best else ""
-    return titled(f"{kinds}: step {trainer.step} of {trainer.settings.steps}", *lines, judged)
 
 
 def training_line(step: Step) -> str:

@@ -138,13 +138,6 @@ def world() -> Communicator:
     return MPICommunicator(mpi.COMM_WORLD.Dup(), mpi) if size > 1 else ALONE
 
 
-def launch_command(count: int, environment: Mapping[str, str] = os.environ) -> list[str]:
-    """Return the command that starts `count` processes in the same way: srun for a step of Slurm, otherwise mpiexec,
-    part of every MPI."""
-    by_slurm = environment.get("SLURM_STEP_NUM_TASKS") == str(launched(environment))
-    return ["srun" if by_slurm else "mpiexec", "-n", str(count)]
-
-
 def share_cores(communicator: Communicator) -> None:
     """Use as many threads as this process has cores, counting shared ones in part, unless an environment variable sets
     the number.

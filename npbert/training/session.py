@@ -13,10 +13,9 @@ from npbert.io.extras import import_extra
 from npbert.io.files import FileError, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.layer_statistics import LayerStatistics
-from npbert.training.live import progress_of
+from npbert.training.live import Bar
 from npbert.training.log import EVENTS_FOLDER, Log, TensorBoard
 from npbert.training.parallel import check_same
-from npbert.training.plot import draw_curves
 from npbert.training.progress import Watcher
 from npbert.training.reads import digests
 from npbert.training.settings import SETTINGS_FILE, save_settings
@@ -57,12 +56,13 @@ def session(
             save_settings(trainer.recorded, folder)
             after = trainer.step
             watchers += [LayerStatistics(model, folder, after_step=after), Log(folder, after_step=after)]
-            watchers += [TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1), progress_of(trainer, news)]
+            bar = Bar(trainer.settings.steps, done=after)
+            watchers += [TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1), bar]
             for watcher in watchers:
                 stack.callback(watcher.close)
+            if news:
+                bar.say(news)
         yield watchers, lambda: is_asked() or any(watcher.is_closed for watcher in watchers)
-        if communicator.is_first:
-            draw_curves(folder)
 
 
 @contextmanager

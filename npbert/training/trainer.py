@@ -15,7 +15,7 @@ from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of
 from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
-from npbert.training.live import progress_in_words
+from npbert.training.live import in_words
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
@@ -26,7 +26,7 @@ class Trainer(Run):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors all that is needed to continue     model/        the best model so far, for Hugging Face
-        metrics.jsonl       numbers by step                 tensorboard/  the same     curves.png  at the end
+        metrics.jsonl       numbers by step                 tensorboard/  the same
         layers.jsonl        of each layer, its gradient     settings.toml how it was set up
         shown.jsonl predictions for a few examples
 
@@ -45,7 +45,10 @@ class Trainer(Run):
     """
 
     def __repr__(self) -> str:
-        return progress_in_words(self)
+        progress = self.progress
+        best = f"best: step {progress.best_step}: {in_words(progress.best_evaluation)}"
+        title = f"{type(self).__name__} of {type(self.model).__name__}: step {self.step} of {self.settings.steps}"
+        return titled(title, best if progress.best_evaluation else "")
 
     def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
         """Train to the last step, or until patience ends; return the evaluation of the model in model/.
@@ -155,4 +158,4 @@ class ShownRun:
         self.model.save_pretrained(folder, overwrite=True)
 
     def __repr__(self) -> str:
-        return titled(type(self).__name__, self.summary(), progress_in_words(self.trainer))
+        return titled(type(self).__name__, self.summary(), repr(self.trainer))

@@ -120,7 +120,6 @@ def files(tmp_path_factory):
 
 @pytest.fixture
 def here(files, tmp_path, monkeypatch):
-    """A copy of it, in which commands are given. Runs draw no picture: one takes longer than a run."""
+    """A copy of it, in which commands are given."""
     shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)

@@ -111,9 +111,6 @@ def test_evaluate_as_json(npbert, finetune):
     assert f"  f1 (of 'no'){rows[1]['f1']:>20.4f}  " in tables
     assert tables == npbert("evaluate", "run/model", "dev.tsv", "train.tsv", "--positive", "no").out.decode()
     assert npbert("evaluate", "run", "dev.tsv", "--json", "--positive", "yes").rows[0]["f1"] != rows[0]["f1"]
-    write("same.tsv", "a cat .\tyes\na cat .\tno\n")
-    said = npbert("evaluate", "run", "same.tsv", "same.tsv").out.decode()
-    assert said.count("the model gives every example the same label; train longer") == 1, "for all files once"
     regression = write_other(Path("regression"), BertForSequenceClassification, num_labels=1)
     options = ["--task", "sts", "--max-length", "8", "--json"]
     (row,) = npbert("evaluate", regression, write("one.tsv", "a cat .\t2\n"), *options).rows

@@ -15,7 +15,6 @@ from npbert import (
 )
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
 from npbert.data.dialogue import word_tokenizer
-from npbert.training import live
 from tests.test_package import THINGS
 
 pytest.importorskip("tensorboard", reason="tensorboard is not installed: pip install -e '.[train]'")
@@ -60,6 +59,9 @@ WRONG = {
     "tape is None, wanted a Tape": lambda: MODEL(batch_of(2), None),
     "Linear is a class, wanted a layer, such as Linear()": lambda: check_gradients(Linear, np.ones((2, 3))),
     "forward takes no tape, wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
+        SimpleNamespace(forward=lambda x: x, backward=lambda dy, tape: dy), np.ones(3)
+    ),
+    "SimpleNamespace has a forward and no backward": lambda: check_gradients(
         SimpleNamespace(forward=lambda x: x), np.ones(3)
     ),
 }
@@ -76,17 +78,3 @@ def test_everything_that_a_user_holds_says_what_it_is():
     silent = [name for name, thing in THINGS.items() if getattr(thing, "__repr__", 0) is object.__repr__]
     never_made, a_function = {"AutoModelForPreTraining"}, {"ClassCenters"}
     assert {name.rpartition(".")[2] for name in silent} - inner - never_made - a_function == set()
-
-
-def test_a_run_in_a_notebook_says_how_it_goes_on():
-    shown, of = [], SimpleNamespace
-    settings, progress = of(steps=2), of(best_evaluation={"f1": 0.5}, best_step=1)
-    trainer = of(step=0, model=MODEL, settings=settings, progress=progress)
-    bar = live.Live(trainer, lambda text, display_id: shown.append(text) or of(update=shown.append), "continuing")
-    trainer.step = 1
-    bar.after(of(number=1, row={"loss": 2.5}, evaluation={}, tokens_per_second=100.0))
-    bar.close()
-    first, during, last = map(repr, shown)
-    assert "BertForPreTraining: step 0 of 2\n  continuing" in first
-    assert "\n  continuing\n  loss 2.500, 100 tok/s\n" in during
-    assert last.endswith("BertForPreTraining: step 1 of 2\n  continuing\n  best: step 1: f1 0.5")

@@ -63,7 +63,7 @@ SHOWN = {
 }
 
 
-def write_run(folder, *, shown=(), metrics=METRICS, layers=LAYERS, ended=True, **settings):
+def write_run(folder, *, shown=(), metrics=METRICS, layers=LAYERS, **settings):
     folder.mkdir(exist_ok=True)
     values = {"corpus": ["books"], "seed": 0, **settings}
     lines = [f"{name} = {json.dumps(value)}" for name, value in values.items()]
@@ -71,8 +71,6 @@ def write_run(folder, *, shown=(), metrics=METRICS, layers=LAYERS, ended=True, *
     for name, rows in ((METRICS_FILE, metrics), (LAYERS_FILE, layers), (SHOWN_FILE, shown)):
         if rows:
             (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    if ended:
-        (folder / "curves.png").touch()
     return folder
 
 

@@ -57,7 +57,7 @@ def run(tmp_path, model, monkeypatch):
 def test_what_a_run_has_left_is_on_its_page(run, kind):
     found = Parsed(run(shown=SHOWN[kind]))
     assert found.open == [] and "script" not in found.tags
-    always = ["It has ended, after 20 steps", "corpus books", "loss 3.25 2.75", "accuracy 0.25 –", "steps 20 "]
+    always = ["The run was at step 20 when", "corpus books", "loss 3.25 2.75", "accuracy 0.25 –", "steps 20 "]
     always += ["npbert pretrain", "seed 0 the seed of all random"]
     assert [wanted for wanted in [*WANTED[kind], *always] if wanted not in found.words] == []
     pictures = 5 + (kind in ("labels", "tags", "numbers"))
@@ -84,10 +84,10 @@ def test_the_file_has_its_pictures_in_it():
 
 def test_a_run_that_goes_on_and_has_left_little(tmp_path, monkeypatch):
     monkeypatch.setattr(page, "as_bytes", lambda *_: b"<svg/>")
-    folder = write_run(tmp_path / "young", metrics=METRICS[:1], layers=(), ended=False, shown=SHOWN["labels"])
+    folder = write_run(tmp_path / "young", metrics=METRICS[:1], layers=(), shown=SHOWN["labels"])
     words = Parsed(report_page(read_run(folder))).words
     for wanted in (
-        "It had not ended when this page was made: it was at step 10. It may still be running",
+        "The run was at step 10 when this page was made",
         "This run wrote nothing down about its layers",
         "There is no evaluation on held-out data",
         "Which label it takes for which",

@@ -25,7 +25,6 @@ def here(tmp_path_factory):
     """The folders of finished runs, and texts that are longer than what the models were trained on, too."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("runs"))
-        patch.setattr("npbert.training.session.draw_curves", lambda *_: None)
         write_checkpoint(Path("checkpoint"))
         rng = np.random.default_rng(7)
         texts = [sentence(rng) for _ in range(20)]

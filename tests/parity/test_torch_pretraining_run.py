@@ -64,11 +64,10 @@ class BesideTorch:
 
 
 @pytest.mark.thorough
-def test_the_same_loss_curve(tmp_path, monkeypatch):
+def test_the_same_loss_curve(tmp_path):
     steps, same = 50, 1e-6
     books = [shared_file(f"gutenberg/{name}.txt") for name in ("carroll-alice", "chesterton-brown")]
     data = PretrainingData(Corpus(books), Tokenizer.train(books, vocab_size=2000), batch_size=6, max_length=40)
-    monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
     rates = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "initializer_range": 0.05}
     config = BertConfig(len(data.tokenizer), 32, 2, 4, 64, max_position_embeddings=40, **rates)
     rng = np.random.default_rng(0)

@@ -26,11 +26,6 @@ def folder(tmp_path_factory):
     return write_checkpoint(tmp_path_factory.mktemp("checkpoint"), BertModel)
 
 
-@pytest.fixture(autouse=True)
-def _no_pictures(monkeypatch):
-    monkeypatch.setattr("npbert.training.session.draw_curves", lambda *_: None)
-
-
 @pytest.fixture
 def classifier(folder):
     return TextClassifier(folder, epochs=20, batch_size=8, learning_rate=3e-2, random_state=0)

@@ -1,15 +1,6 @@
-"""Runs here draw no picture: one takes longer than a run. test_plot.py looks at them."""
-
-from collections.abc import Iterator
+"""A library that numbers are compared with."""
 
 import pytest
-
-
-@pytest.fixture(scope="package", autouse=True)
-def no_picture() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("npbert.training.session.draw_curves", lambda *_: None)
-        yield
 
 
 @pytest.fixture(scope="module")

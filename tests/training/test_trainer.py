@@ -11,7 +11,6 @@ from npbert.compute.blas_lending import lend_to_blas
 from npbert.data.task_data import TaskData
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.training.evaluation import Goal
-from npbert.training.plot import PLOT_FILE, draw_curves
 from npbert.training.pretrain import evaluate_losses
 from npbert.training.state import MODEL_FOLDER
 from tests.computing import BLAS_THREADS, on_threads
@@ -139,15 +138,6 @@ def test_evaluation_is_without_dropout_and_threads_of_blas_and_over_all_targets(
     assert set(seen) == {(False, 1)} and count_of_blas() == BLAS_THREADS
     whole = model.loss(collate(held_out))
     assert numbers == pytest.approx({"loss": whole.loss, "accuracy": whole.counts_right[0] / 7}, rel=1e-5)
-
-
-def test_the_curves_are_drawn_at_the_end_if_there_are_any(tmp_path, monkeypatch):
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install -e '.[plot]'")
-    draw_curves(tmp_path)
-    assert not list(tmp_path.iterdir())
-    monkeypatch.setattr("npbert.training.session.draw_curves", draw_curves)
-    make_trainer(tmp_path, steps=3, log_every=10).train()  # shorter than the steps between lines
-    assert (tmp_path / PLOT_FILE).read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
 
 
 def test_what_cannot_be(tmp_path):

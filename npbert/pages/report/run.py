@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 from npbert.io.files import FileError
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
 from npbert.plots.curves import judged_in
-from npbert.training.plot import PLOT_FILE
 from npbert.training.settings import SETTINGS_FILE, read_settings
 
 
 class RunFiles(NamedTuple):
-    """The folder of a run, its settings by name, and the rows of its three files. ended: True if it is finished.
+    """The folder of a run, its settings by name, and the rows of its three files.
 
     best_step: of the model in model/. baselines: the metrics of the baselines on the held-out set. Both only if the run
     has recorded them.
@@ -22,7 +21,6 @@ class RunFiles(NamedTuple):
     metrics: list[dict[str, Any]]
     layers: list[dict[str, Any]]
     report_rows: list[dict[str, Any]]
-    ended: bool
     best_step: int | None
     baselines: dict[str, float]
 
@@ -49,6 +47,6 @@ def read_run(folder: str | Path) -> RunFiles:
     metrics, layers, report_rows = (read_json_lines(folder / name, at_most=MOST_ROWS) for name in files)
     if not metrics:
         raise FileError(f"{folder / METRICS_FILE} has no numbers yet, wanted at least one step")
-    settings, ended = read_settings(folder / SETTINGS_FILE), (folder / PLOT_FILE).exists()
+    settings = read_settings(folder / SETTINGS_FILE)
     baselines, best_step = judged_in(report_rows)
-    return RunFiles(folder, settings, metrics, layers, report_rows, ended, best_step, baselines)
+    return RunFiles(folder, settings, metrics, layers, report_rows, best_step, baselines)

@@ -18,7 +18,6 @@ from npbert.training.parallel import (
     CHOSEN_BY,
     LauncherError,
     check_same_batch,
-    launch_command,
     share_cores,
     world,
 )
@@ -26,20 +25,19 @@ from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together
 from tests.training.tiny import classifier
 
-ENVIRONMENTS = [  # what a launcher says, how many it has started, and how one starts as many again
-    ({}, 1, "mpiexec"),
-    ({"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, 4, "mpiexec"),
-    ({"PMIX_RANK": "0"}, 0, "mpiexec"),
-    ({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}, 1, "mpiexec"),  # in a batch script, before srun
-    ({"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "3"}, 8, "srun"),
-    ({"SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_SIZE": "4"}, 4, "mpiexec"),  # which has used srun for its own
+ENVIRONMENTS = [  # what a launcher says, how many it has started
+    ({}, 1),
+    ({"OMPI_COMM_WORLD_SIZE": "4", "PMIX_RANK": "0"}, 4),
+    ({"PMIX_RANK": "0"}, 0),
+    ({"SLURM_NTASKS": "8", "SLURM_PROCID": "0"}, 1),  # in a batch script, before srun
+    ({"SLURM_STEP_NUM_TASKS": "8", "SLURM_PROCID": "3"}, 8),
+    ({"SLURM_STEP_NUM_TASKS": "2", "OMPI_COMM_WORLD_SIZE": "4"}, 4),  # which has used srun for its own
 ]
 
 
-@pytest.mark.parametrize(("environment", "count", "again"), ENVIRONMENTS)
-def test_how_many_a_launcher_has_started_and_which_it_was(environment, count, again):
+@pytest.mark.parametrize(("environment", "count"), ENVIRONMENTS)
+def test_how_many_a_launcher_has_started(environment, count):
     assert launched(environment) == count
-    assert launch_command(3, environment) == [again, "-n", "3"]
 
 
 def test_under_a_launcher_without_mpi4py(monkeypatch):

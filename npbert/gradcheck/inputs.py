@@ -1,9 +1,8 @@
-"""Copies and changes of a layer's inputs for a call, by the kind of value, and the restoration of the layer."""
+"""Copies and changes of a layer's inputs for a call, by the kind of value."""
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,18 +12,6 @@ from npbert.core import Sequences, named_parts
 Function = Callable[..., Any]
 Outputs = tuple[Any, ...]
 Rng = np.random.Generator | None
-
-
-@contextmanager
-def attributes_kept(*things: Any) -> Iterator[None]:
-    """Within it, attributes of these objects may be set; afterwards they are restored."""
-    states = [(thing, dict(vars(thing))) for thing in things if hasattr(thing, "__dict__")]
-    try:
-        yield
-    finally:
-        for part, state in states:
-            vars(part).clear()
-            vars(part).update(state)
 
 
 def as_tuple(value: Any) -> Outputs:
@@ -96,11 +83,23 @@ def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:
 def asked(function: Any, *, required: bool = False) -> list[str]:
     """Return a function's argument names; with `required`, only those without a default."""
     try:
-        parameters = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(_unwrapped(function)).parameters.values()
     except (TypeError, ValueError):  # a ufunc has no signature
         return []
     named = [one for one in parameters if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
     return [one.name for one in named if not required or one.default is one.empty]
+
+
+def _unwrapped(function: Any) -> Any:
+    """Return the function within a decorator's wrapper of any arguments, or else the function itself."""
+    kinds = [one.kind for one in inspect.signature(function).parameters.values()]
+    if kinds != [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD] or not inspect.isroutine(function):
+        return function
+    functions = filter(inspect.isfunction, inspect.getclosurevars(function).nonlocals.values())
+    wrapped = [each for each in functions if each.__code__ is not function.__code__]
+    if len(wrapped) != 1:
+        return function
+    return wrapped[0].__get__(function.__self__) if inspect.ismethod(function) else wrapped[0]
 
 
 def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:

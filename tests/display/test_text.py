@@ -59,6 +59,9 @@ WRONG = {
     "tape is None, wanted a Tape": lambda: MODEL(batch_of(2), None),
     "Linear is a class, wanted a layer, such as Linear()": lambda: check_gradients(Linear, np.ones((2, 3))),
     "forward takes no tape, wanted forward(x, tape=NO_TAPE)": lambda: check_gradients(
+        SimpleNamespace(forward=lambda x: x, backward=lambda dy, tape: dy), np.ones(3)
+    ),
+    "SimpleNamespace has a forward and no backward": lambda: check_gradients(
         SimpleNamespace(forward=lambda x: x), np.ones(3)
     ),
 }

@@ -91,14 +91,46 @@ class Silent(Dense):
         self.dinputs = Dense.backward(self, dvalues)
 
 
-class Steps(Dense):
-    """backward(grad, learning_rate) takes a step, too."""
+class Steps:
+    """Methods with longer names; backward_propagation(grad, learning_rate) takes a step, too."""
 
-    def backward(self, grad, learning_rate):
+    def __init__(self):
+        self.W, self.b = n(4, 3), n(3)
+
+    def forward_propagation(self, x):
+        self.x = x
+        return x @ self.W + self.b
+
+    def backward_propagation(self, grad, learning_rate):
         dx = grad @ self.W.T
         self.W -= learning_rate * (self.x.T @ grad)
         self.b -= learning_rate * grad.sum(axis=0)
         return dx
+
+
+def traced(function):
+    """A decorator that hides the names of the arguments, and counts calls."""
+
+    def wrapper(*args, **kwargs):
+        wrapper.calls += 1
+        return function(*args, **kwargs)
+
+    wrapper.calls = 0
+    return wrapper
+
+
+class Traced(Dense):
+    """Methods within a decorator."""
+
+    @traced
+    def forward(self, x):
+        self.x = x
+        return x @ self.W + self.b
+
+    @traced
+    def backward(self, upstream, labels=None):
+        self.dW, self.db = self.x.T @ upstream, upstream.sum(axis=0)
+        return upstream @ self.W.T
 
 
 class Weight:

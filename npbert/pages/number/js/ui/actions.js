@@ -3,7 +3,7 @@
 import {run, whatIf} from "../math/run.js";
 import {probabilitiesIn, stepsOf} from "../math/steps.js";
 import {addUpdate, batchAt, makeTrainer} from "../math/train.js";
-import {arrayNamed, bestOf, isSame, steepestWeights} from "./labels.js";
+import {arrayNamed, bestOf, steepestWeights} from "./labels.js";
 import {change, state} from "./state.js";
 
 // Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
@@ -111,14 +111,9 @@ export function hideWord(position) {
   runAgain({rival: null, example: hidden(state.example, position)});
 }
 
-// Another answer for a hidden word: the loss is then that of this word. Where this was the word that the answer is
-// compared with, the two change places.
-export function chooseAnswer(position, word) {
-  const {rival, example, trace} = state;
-  const isRival = rival?.word === word && trace.masked[rival.masked] === position;
-  const swapped = isRival ? {...rival, word: example.labels[position]} : rival;
-  runAgain({example: answered(example, position, word), rival: swapped});
-}
+// Another answer for a hidden word: the loss is then that of this word.
+export const chooseAnswer = (position, word) =>
+  runAgain({rival: null, example: answered(state.example, position, word)});
 
 // given: what is right, as it came
 export const answered = (example, position, word) => ({
@@ -141,31 +136,10 @@ export function moveNumber(place, value) {
   change({moved: value === null ? null : {place, value, ...whatIf(state.trace, place, value)}});
 }
 
-// Put a number of a parameter where the reader wants it: the model is then another.
-export function putNumber(place, value) {
-  const others = state.changed.filter((other) => !isSame(other, place));
-  putNumbers([...others, {...place, value}]);
-  runAgain({changed: state.changed});
-}
-
-// Put these numbers of parameters, {name, row, column, value}, and every other that was moved back where it was.
-export function putNumbers(places) {
-  state.changed.toReversed().forEach((place) => putInto(place, place.was));
-  state.changed = places.map((place) => ({...place, was: putInto(place, place.value)}));
-}
-
-// Returns the number that was there.
-function putInto({name, row, column}, value) {
-  const {values, shape} = state.model.parameters.get(name);
-  const was = values[row * shape[1] + column];
-  values[row * shape[1] + column] = value;
-  return was;
-}
-
 // The model as it came, again.
 export function takeModelBack() {
   state.model.parameters.forEach(({values}, name) => values.set(state.exported.get(name)));
-  runAgain({trainer: newTrainer(), changed: [], stepsTrained: 0, trainedWith: new Set(), isFresh: false});
+  runAgain({trainer: newTrainer(), stepsTrained: 0, trainedWith: new Set(), isFresh: false});
 }
 
 // A copy of all parameters, by name.

@@ -3,10 +3,10 @@
 // Each key says how it is written from `state`, as a text or a list of them, nothing for the default; and what a text
 // of it brings to `next`, the state that is to be: nothing, where this page has no such thing.
 
-import {answered, exampleOfLine, hidden, putNumbers, stepThatMakesNumber, traceOf} from "./actions.js";
+import {answered, exampleOfLine, hidden, stepThatMakesNumber, traceOf} from "./actions.js";
 import {byId, show} from "./dom.js";
 import {cellOfPlace} from "./heatmap.js";
-import {placeIn, placeNamed, stepNamed, stepOfFile} from "./named.js";
+import {placeNamed, stepNamed, stepOfFile} from "./named.js";
 import {bugNamed, isSecret, stopNamed} from "./notes.js";
 import {quizNamed} from "./quiz.js";
 import {change, state, watch} from "./state.js";
@@ -43,14 +43,6 @@ const SENTENCE_KEYS = {
       return isThere && {example: answered(example, position, word)};
     },
   },
-  set: {
-    write: ({changed}) => changed.map((place) => `${textOf(place)}:${Object.is(place.value, -0) ? "-0" : place.value}`),
-    read(text, {changed}) {
-      const [, where, value] = text.match(/^(.*):([-+.\de]+)$/) ?? [];
-      const place = placeIn(state.model.parameters, where ?? "");
-      return place && Number.isFinite(Number(value)) && {changed: [...changed, {...place, value: Number(value)}]};
-    },
-  },
   bug: {
     write: ({bug, quiz, tour}) => !isSecret({quiz, tour}) && bug,
     read: (text) => bugNamed(text) && {bug: text},
@@ -76,15 +68,15 @@ const VIEW_KEYS = {
     },
   },
   tab: {
-    write: ({view, moving, chosen}) => (view !== "step" ? view : moving && chosen && "move"),
-    read: (text) => (text === "move" ? {moving: true} : VIEWS.includes(text) && {view: text}),
+    write: ({view}) => view !== "step" && view,
+    read: (text) => VIEWS.includes(text) && {view: text},
   },
   words: {write: ({allWords}) => allWords && "all", read: (text) => text === "all" && {allWords: true}},
   tour: {write: ({tour}) => tour, read: (text) => stopNamed(text) && {tour: text}},
   quiz: {write: ({quiz}) => quiz && `${quiz.kind}:${quiz.seed}`, read: (text) => brings("quiz", quizNamed(text))},
 };
 const KEYS = {...SENTENCE_KEYS, ...VIEW_KEYS};
-const NOTHING_CHOSEN = {trail: [], view: "step", moving: false, allWords: false, tour: null, quiz: null};
+const NOTHING_CHOSEN = {trail: [], view: "step", allWords: false, tour: null, quiz: null};
 const PASSING = ["step", "words"]; // the browser's "back" does not undo these one by one
 const WRITE_AFTER = 400; // milliseconds: browsers refuse an address that is written at every step of a drag
 const MOST_SAID = 200;
@@ -99,7 +91,7 @@ export function showAddress() {
   globalThis.npbert.address = () => addressOf(state);
   addEventListener("hashchange", goToHash);
   goToHash();
-  watch(["trace", "step", "trail", "view", "moving", "allWords", "tour", "quiz"], () => {
+  watch(["trace", "step", "trail", "view", "allWords", "tour", "quiz"], () => {
     writing ??= setTimeout(writeUnlessLeft, WRITE_AFTER);
   });
 }
@@ -156,18 +148,16 @@ function goToHash() {
   const outside = !state.trace || state.tour || state.quiz ? state.outside : addressOf(state);
   const given = givenBy(isPlain ? "" : hash);
   const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
-  const start = {...startOf(0), changed: [], bug: null, rival: null};
-  const {changed, ...base} = read(given, SENTENCE_KEYS, start, missing);
+  const base = read(given, SENTENCE_KEYS, {...startOf(0), bug: null, rival: null}, missing);
   const numbersOf = (now) => addressOf({...now, quiz: null, tour: null}, Object.keys(VIEW_KEYS));
-  const isOther = !state.trace || numbersOf({...state, ...base, changed}) !== numbersOf(state);
+  const isOther = !state.trace || numbersOf({...state, ...base}) !== numbersOf(state);
   if (isOther) {
-    putNumbers(changed);
     state.trace = traceOf(base);
   }
   const next = read(given, VIEW_KEYS, {...NOTHING_CHOSEN, step: null}, missing);
   const chosen = next.trail.at(-1);
   const step = next.step ?? (chosen && stepThatMakesNumber(chosen)) ?? 0;
-  const others = isOther ? {...base, trace: state.trace, changed: state.changed} : {};
+  const others = isOther ? {...base, trace: state.trace} : {};
   change({...others, ...next, step, outside, moved: null}); // all is drawn once
   if (chosen && !next.tour && !next.quiz) {
     cellOfPlace(byId("stage"), chosen)?.scrollIntoView({block: "center"});

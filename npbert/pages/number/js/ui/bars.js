@@ -8,9 +8,10 @@ import {titleOf} from "./labels.js";
 
 const MOST_BARS = 6; // so that the code under them is in sight
 
-// A bar for each term; the small ones of many are folded away. total: null where the terms are no sum.
-export function barsOf({terms, total}) {
-  const largest = Math.max(...terms.map(({value}) => Math.abs(value)), Number.MIN_VALUE);
+// A bar for each term; the small ones of many are folded away. total: null where the terms are no sum. full: the terms
+// whose largest has the longest bar, where these bars are some of many.
+export function barsOf({terms, total, full = terms}) {
+  const largest = Math.max(...full.map(({value}) => Math.abs(value)), Number.MIN_VALUE);
   const bySize = terms.toSorted((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const shown = terms.length > MOST_BARS ? bySize.slice(0, MOST_BARS - 1) : terms;
   const folded = bySize.slice(shown.length);

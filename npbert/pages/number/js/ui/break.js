@@ -7,7 +7,7 @@ import {workBeside} from "./beside.js";
 import {chartOfLosses, smoothed} from "./chart.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
-import {counted, plainNumber, signedNumber} from "./format.js";
+import {plainNumber, signedNumber} from "./format.js";
 import {arrayNamed, largestIn, partInWords, placeAtIndex, titleOf} from "./labels.js";
 import {stepTo} from "./map.js";
 import {isSecret, knownBug, linesOfBug} from "./notes.js";
@@ -62,8 +62,8 @@ function drawCheck() {
   show(
     "check-said",
     wrong.length
-      ? `✗ ${counted(wrong.length, "gradient")} of ${all.length} are wrong.`
-      : `✓ All ${all.length} gradients are what npbert’s proved formulas give.`,
+      ? `✗ Of the ${all.length} arrays of gradients, ${wrong.length} are wrong.`
+      : `✓ All ${all.length} arrays of gradients are what npbert’s proved formulas give.`,
   );
   const rows = wrong.map(wrongRow);
   const more = rows.splice(ROWS);

@@ -2,7 +2,7 @@
 
 import {explain} from "../math/explain.js";
 import {run} from "../math/run.js";
-import {compareWith, maskId} from "./actions.js";
+import {maskId} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
@@ -12,14 +12,13 @@ import {state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
 export function showCompare() {
-  byId("rival").addEventListener("change", ({target}) => compareWith({...state.rival, word: Number(target.value)}));
   watch(["trace", "view"], drawCompare);
 }
 
 const quoted = (word) => `“${state.data.vocabulary[word]}”`;
 
 function drawCompare() {
-  const {trace, rival, view, example, data} = state;
+  const {trace, rival, view, example} = state;
   document.querySelectorAll(".goal").forEach((place) => place.replaceChildren(trace.goal));
   byId("compare").hidden = !rival || view !== "step";
   if (byId("compare").hidden) {
@@ -27,12 +26,8 @@ function drawCompare() {
   }
   const answer = example.labels[state.trace.masked[rival.masked]];
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
-  const optionOf = (word, id) =>
-    make("option", {value: id, selected: id === rival.word, disabled: id === answer}, word);
   const hiding = byHiding();
   show("compare-title", `Why ${quoted(first)} and not ${quoted(second)}?`);
-  show("rival", ...data.vocabulary.map(optionOf));
-  show("rival-answer", quoted(answer));
   show("compare-said", ...scoresInWords(first, second), ...strongest(answer, hiding));
   show("compare-words", barsOf({terms: hiding, total: null}));
   show("compare-features", barsOf({terms: byFeature(answer), total: trace.loss}));

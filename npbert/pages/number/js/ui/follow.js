@@ -11,7 +11,6 @@ import {
   gradientOf,
   isMovable,
   isRounding,
-  isSame,
   partInWords,
   slopeOf,
   steepestWeights,
@@ -56,6 +55,7 @@ export function followFrom(place) {
 function drawTries() {
   const tries = isSecret() ? [] : steepestWeights(TO_TRY);
   byId("tries-said").hidden = !tries.length;
+  show("tries-by", state.bug ? ", by the gradients of the backward with the bug" : "");
   show("tries", ...tries.map(tryOf));
 }
 
@@ -76,9 +76,6 @@ function drawFollowed() {
   }
   const explained = explain(trace, chosen.name, chosen.row, chosen.column);
   const {terms, formula, notes, origin} = explained;
-  if (state.changed.some((place) => isSame(place, chosen))) {
-    terms[0].label = "put there by you";
-  }
   const words = wordsByNumber(chosen); // which the formula numbers
   const said = make("span", {class: "quiet"}, words && ` (${words})`);
   show("followed-head", trailOf(), ...titleBox());
@@ -201,7 +198,7 @@ function trailOf() {
     class: "leave bare screen-only",
     "aria-label": "follow no number",
   });
-  const list = make("ol", {class: "plain"}, ...items);
+  const list = items.length > 1 ? make("ol", {class: "plain"}, ...items) : null;
   return make("nav", {class: "trail", "aria-label": "the way here"}, leave, list, chainInWords(chain));
 }
 

@@ -14,19 +14,11 @@ const SLOTS = {
   value: () => signedNumber(valueAt(state.chosen)),
 };
 let spoken = null; // the thing that is marked
-let isHeld = false; // it is kept in sight, until the reader acts
 
-// Show the box while there is a tour or a quiz. The rest of the page knows by --guide how high it is.
+// Show the box while there is a tour or a quiz.
 export function showGuide() {
   watch(["tour", "quiz"], drawGuide);
   watch(["trace", "step"], drawWhy);
-  const observer = new ResizeObserver(keepInSight);
-  [byId("guide"), document.querySelector("main")].forEach((part) => observer.observe(part));
-  for (const act of ["wheel", "pointerdown", "keydown"]) {
-    addEventListener(act, () => {
-      isHeld = false;
-    });
-  }
   const menu = byId("guides");
   menu.addEventListener("click", ({target}) => {
     menu.open &&= !target.closest("a");
@@ -54,18 +46,12 @@ export function pointAt(thing) {
   spoken?.removeAttribute("data-spoken");
   thing?.setAttribute("data-spoken", "");
   spoken = thing;
-  isHeld = thing !== null;
-  requestAnimationFrame(keepInSight); // after the stage has shown the chosen number
-}
-
-// Also when a list above it has come late.
-function keepInSight() {
-  document.documentElement.style.setProperty("--guide", `${byId("guide").offsetHeight}px`);
-  if (isHeld) {
-    byId("stage-head").scrollIntoView();
-    spoken.scrollIntoView({block: "nearest"});
-    spoken.firstElementChild?.scrollIntoView({block: "nearest"}); // at least how it begins
-  }
+  requestAnimationFrame(() => {
+    // after the stage has shown the chosen number: its heading too where there is room, at least how it begins
+    for (const part of thing ? [byId("stage-head"), thing, thing.firstElementChild ?? thing] : []) {
+      part.scrollIntoView({block: part.id === "stage-head" ? "start" : "nearest"});
+    }
+  });
 }
 
 function leaveMenu() {
@@ -76,13 +62,14 @@ function leaveMenu() {
 function drawGuide() {
   const {tour, quiz, outside} = state;
   const isOver = !tour && !quiz;
+  const hasFocus = byId("guide").contains(document.activeElement);
+  byId("guide").hidden = isOver;
   if (isOver) {
     pointAt(null);
   }
-  if (isOver && byId("guide").contains(document.activeElement)) {
+  if (isOver && hasFocus) {
     leaveMenu();
   }
-  byId("guide").hidden = isOver;
   byId("guide-leave").setAttribute("href", `#${outside}`);
   if (tour) {
     drawStop(stopNamed(tour));
@@ -97,7 +84,8 @@ function drawStop(stop) {
   const done = make("a", {href: `#${state.outside}`, class: "main"}, "Done");
   const back = number === 1 ? "" : link("← Previous", number - 1, "");
   const on = number === length ? done : link("Next stop →", number + 1, "main");
-  const title = [...filled(tour.querySelector("h2")), ` · stop ${number} of ${length}`];
+  const step = `${state.step + 1}. ${state.trace.steps[state.step].title}`; // its heading may be out of sight
+  const title = [...filled(tour.querySelector("h2")), ` · stop ${number} of ${length} · ${step}`];
   sayInGuide({title, text: filled(stop), choices: [back, on]});
   const usual = state.chosen ? "#followed .bars" : "#stage-head";
   pointAt(document.querySelector(stop.dataset.mark ?? usual) ?? document.querySelector(usual));

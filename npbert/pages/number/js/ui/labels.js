@@ -98,8 +98,6 @@ export function partInWords(part) {
 // The part that a parameter belongs to, with its symbol
 export const titleOfParameter = (name) => `${arrayNamed(name).symbol}, ${partInWords(name.replace(/\.[^.]*$/, ""))}`;
 
-export const isSame = (one, other) => one.name === other.name && one.row === other.row && one.column === other.column;
-
 // The number at a place; `now`: while one is moved, as it then is.
 export const valueAt = ({name, row, column}) => arrayNamed(name).at(row, column);
 export const arrayNow = (name) => state.moved?.arrays.get(name) ?? arrayNamed(name);

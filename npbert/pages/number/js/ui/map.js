@@ -11,9 +11,9 @@ export function showMap() {
   watch(["trace", "step"], markMap);
 }
 
-// Show step `number`, and what it is, where the reader has scrolled past that.
+// Show step `number` and follow no number any more; and what it is, where the reader has scrolled past that.
 export function stepTo(number) {
-  change({view: "step"});
+  change({view: "step", trail: [], moved: null});
   goToStep(number);
   const {top} = byId("stage-head").getBoundingClientRect();
   if (top < byId("bar").getBoundingClientRect().bottom) {

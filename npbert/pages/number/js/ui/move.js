@@ -1,34 +1,32 @@
 // Move a number: the loss really moves, since the page computes forward again. Beside it what backward had said.
 
 import {whatIf} from "../math/run.js";
-import {moveNumber, putNumber} from "./actions.js";
+import {moveNumber} from "./actions.js";
 import {axisFor, chart} from "./chart.js";
 import {byId, make, show} from "./dom.js";
 import {plainNumber, signedNumber} from "./format.js";
 import {isShares} from "./heatmap.js";
 import {arrayNamed, isMovable, isNoChange, titleOf, valueAt, valueOf} from "./labels.js";
-import {change, state, watch} from "./state.js";
+import {state, watch} from "./state.js";
 
 const POINTS = 41;
 let now = null; // {place, value, slope, low, high}
 
 // Listen to the slider and the buttons; draw while a number is followed that can be moved.
 export function showMove() {
-  byId("move-curve").addEventListener(
-    "toggle",
-    ({target}) => state.moving === target.open || change({moving: target.open}),
-  );
+  byId("move-curve").addEventListener("toggle", () => now && drawMoved());
   byId("move-slider").addEventListener("input", ({target}) => moveBy(Number(target.value)));
-  byId("move-back").addEventListener("click", () => leaveAt(() => moveBy(0)));
-  byId("move-keep").addEventListener("click", () => leaveAt(() => putNumber(now.place, state.moved.value)));
-  watch(["trace", "trail", "moving"], begin);
+  byId("move-back").addEventListener("click", () => {
+    moveBy(0);
+    byId("move-slider").focus({preventScroll: true}); // the button is dead now
+  });
+  watch(["trace", "trail"], begin);
   watch(["moved"], () => now && drawMoved());
 }
 
 function begin() {
-  const {chosen, moving, trace} = state;
+  const {chosen, trace} = state;
   byId("move").hidden = byId("move-curve").hidden = !chosen || !isMovable(chosen);
-  byId("move-curve").open = moving;
   now = null;
   document.documentElement.classList.remove("moved");
   if (byId("move").hidden) {
@@ -42,7 +40,6 @@ function begin() {
   const [low, high] = [Math.max(least, value - reach), Math.min(most, value + reach)];
   const slope = trace.arrays.get(`d(${place.name})`)?.at(place.row, place.column) ?? null;
   now = {place, value, low, high, slope};
-  byId("move-keep").hidden = !array.parameter;
   const [min, max] = [Math.floor(100 * (low - value)), Math.ceil(100 * (high - value))];
   Object.assign(byId("move-slider"), {min: min / 100, max: max / 100});
   drawMoved();
@@ -54,21 +51,15 @@ function moveBy(by) {
   moveNumber(place, by === 0 ? null : Math.max(low, Math.min(high, value + by)));
 }
 
-// Do it, and leave the keyboard at the slider: the button that did it is dead now.
-function leaveAt(act) {
-  act();
-  byId("move-slider").focus({preventScroll: true});
-}
-
 function drawMoved() {
   const {value, loss} = state.moved ?? {value: now.value, loss: state.trace.loss};
   const slider = byId("move-slider");
   slider.value = value - now.value;
   slider.setAttribute("aria-valuetext", `${titleOf(now.place)} is ${plainNumber(value)}`);
   show("move-said", ...sentences(value, loss));
-  byId("move-back").disabled = byId("move-keep").disabled = !state.moved;
+  byId("move-back").disabled = !state.moved;
   document.documentElement.classList.toggle("moved", Boolean(state.moved));
-  if (state.moving) {
+  if (byId("move-curve").open) {
     show("move-chart", curve(value, loss));
   }
 }

@@ -2,8 +2,7 @@
 // guesses are compared. Each has a button that ends it.
 
 import {byId, make, makeButton, show} from "./dom.js";
-import {counted, plainNumber} from "./format.js";
-import {titleOf, valueAt} from "./labels.js";
+import {counted} from "./format.js";
 import {state, watch} from "./state.js";
 
 // Draw them, and again when what they say changes. undo: what the button of each does.
@@ -63,12 +62,11 @@ export function linesOfBug(id) {
 }
 
 function changesOfModel() {
-  const {changed, isFresh, stepsTrained, trainedWith} = state;
+  const {isFresh, stepsTrained, trainedWith} = state;
   const bugs = isSecret() ? [] : [...trainedWith].map((id) => `“${bugNamed(id).name}”`);
   const ill = bugs.length ? `, with a bug in its backward (${bugs.join(", ")})` : "";
   return [
     ...(isFresh ? ["it began anew from random numbers"] : []),
     ...(stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}${ill}`] : []),
-    ...changed.map((place) => `you put ${titleOf(place)} at ${plainNumber(valueAt(place))}`),
   ];
 }

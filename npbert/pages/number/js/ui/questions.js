@@ -151,4 +151,5 @@ function roadQuestion(pick, shuffled) {
   });
 }
 
-export const QUESTIONS = [signQuestion, factorQuestion, transposedQuestion, roadQuestion];
+// The easiest first
+export const QUESTIONS = [signQuestion, roadQuestion, factorQuestion, transposedQuestion];

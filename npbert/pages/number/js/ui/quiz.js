@@ -25,9 +25,10 @@ export function showQuiz() {
   watch(["trace", "step", "trail", "allWords", "quiz"], hideNumber);
 }
 
-// The quiz KIND or KIND:SEED, of the kind "bug" or "number"; each seed has its own question. null for none.
+// The quiz KIND or KIND:SEED, of the kind "bug" or "number"; each seed has its own question, and the next one is a little
+// harder, until the easiest kind comes again: it is the first. null for none.
 export function quizNamed(text) {
-  const [, kind, seed = Math.floor(1e4 * Math.random())] = text.match(/^(bug|number)(?::(\d{1,6}))?$/) ?? [];
+  const [, kind, seed = QUESTIONS.length * Math.floor(1e3 * Math.random())] = text.match(/^(bug|number)(?::(\d{1,6}))?$/) ?? [];
   return kind ? {kind, seed: Number(seed)} : null;
 }
 
@@ -49,7 +50,8 @@ function ask({kind, seed}) {
 }
 
 function sayQuestion(text, choices, said) {
-  const another = make("a", {href: `#quiz=${state.quiz.kind}`}, "Another question");
+  const {kind, seed} = state.quiz;
+  const another = make("a", {href: `#quiz=${kind}:${seed + 1}`}, "Next question");
   sayInGuide({title: [question.title], text, choices: [...choices, another], said});
 }
 

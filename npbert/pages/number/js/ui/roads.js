@@ -24,7 +24,8 @@ function drawPaths() {
   const {stops, roads} = pathsOf(trace, place);
   const isNothing = stops.every(({total}) => isRounding(total));
   show("paths-total", isNothing ? "0" : signedNumber(valueAt(gradientOf(place))));
-  const roadsFrom = (stop) => barsOf({terms: roads.filter(({from}) => from === stop).map(termOf(stops)), total: null});
+  const full = roads.map(termOf(stops)); // all bars share one scale
+  const roadsFrom = (stop) => barsOf({terms: full.filter((_, n) => roads[n].from === stop), total: null, full});
   const parts = stops.map((stop, n) => make("li", {}, stopButton(stop), n < stops.length - 1 ? roadsFrom(n) : null));
   show("paths-drawn", ...(isNothing ? [] : [make("li", {}, titleOf(place), roadsFrom(-1)), ...parts]));
 }

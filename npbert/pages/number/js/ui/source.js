@@ -1,20 +1,38 @@
-// npbert's own lines that compute the step, lit: the layer's first, under the sum, then who called it.
+// npbert's own lines that compute the followed number, or else the step, lit: the layer's first, under the sum, then who
+// called it.
 
+import {stepThatMakesNumber} from "./actions.js";
 import {make, show} from "./dom.js";
+import {arrayNamed} from "./labels.js";
 import {bugAt} from "./notes.js";
 import {state, watch} from "./state.js";
 
-// Draw it, and again with every step.
+// Draw it, and again with every step and every number.
 export function showSource() {
-  watch(["trace", "step"], drawSource);
+  watch(["trace", "step", "trail"], drawSource);
 }
 
 // The functions that compute a step, the innermost first: [name, the numbers of the lines that count].
 export const framesOf = ({phase, kind, part}) => state.data.source.steps[`${phase} ${kind} ${part}`] ?? [];
 
+// The same for one of the arrays that the step makes: its own lines, where formulas.ini tells them from the others.
+function framesOfArray(now, {origins}) {
+  const frames = framesOf(now);
+  const origin = origins.find(({step}) => [step.index, step.back].includes(now.index));
+  const pattern = origin?.step.said[`code ${origin.line.target.local.replace(/\d+$/, "")}`];
+  const isOfIt = ([, line]) => new RegExp(pattern).test(line);
+  const found = frames.map(([name, lit]) => {
+    const {lines} = state.data.source.functions[name];
+    return [name, lit.filter((number) => isOfIt(lines.find(([one]) => one === number)))];
+  });
+  const own = pattern === undefined ? -1 : found.findIndex(([, lit]) => lit.length);
+  return own < 0 ? frames : [found[own], ...frames.slice(own + 1)];
+}
+
 function drawSource() {
-  const now = state.trace.steps[state.step];
-  const [own, ...callers] = framesOf(now);
+  const {chosen, trace, step} = state;
+  const now = trace.steps[(chosen && stepThatMakesNumber(chosen)) ?? step];
+  const [own, ...callers] = chosen ? framesOfArray(now, arrayNamed(chosen.name)) : framesOf(now);
   if (!own) {
     show("source");
     return;

@@ -2,9 +2,8 @@
 
 export const state = {
   data: null, // what export.py wrote
-  model: null, // its parameters, which training and moving change
+  model: null, // its parameters, which training changes
   exported: null, // its parameters as they came
-  changed: [], // {name, row, column, value, was}: the parameters that the reader has put elsewhere
   trainer: null, // steps of AdamW, and what it remembers of them
   parameter: null, // the name of the parameter whose update is shown; null: the steepest
   isFresh: false, // it began from random numbers, not from those that came
@@ -19,7 +18,6 @@ export const state = {
   get chosen() {
     return this.trail.at(-1) ?? null; // the number that is followed
   },
-  moving: false, // the slider of the followed number is unfolded
   bug: null, // the id of the planted bug
   rival: null, // {masked, word}: the word that the answer of a hidden word is compared with, in place of the loss
   view: "step", // which tab is open

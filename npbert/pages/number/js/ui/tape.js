@@ -27,6 +27,7 @@ function drawTape() {
     phase === "forward" ? `This step put ${what} on top.` : `This step took ${what} off.`,
     ` It is fullest after step ${fullest}, where forward ends.`,
     isEmpty ? " The tape is empty again: all of forward is undone." : "",
+    ` ${trace.steps[step].of?.said.kept ?? ""}`,
   );
   const count = stack.reduce((sum, entry) => sum + sizeOfEntry(entry.tape), 0);
   show("tape-size", `${counted(stack.length)} kept, ${counted(count, "number")}`);

@@ -3,7 +3,7 @@
 import {choose, valuesAfter} from "./actions.js";
 import {byId, make, show} from "./dom.js";
 import {followFrom, showSum} from "./follow.js";
-import {counted, plainNumber, signedNumber} from "./format.js";
+import {plainNumber, signedNumber} from "./format.js";
 import {placeOfCell, stopHere} from "./heatmap.js";
 import {arrayNamed, arrayNow, titleOf} from "./labels.js";
 import {change, state, watch} from "./state.js";
@@ -29,12 +29,13 @@ export function showTools() {
   document.addEventListener("focusin", ({target}) => stopHere(target));
   document.addEventListener("click", ({target}) => followCell(target));
   document.addEventListener("keydown", keyInCell);
-  const {verdict, derivatives} = state.data.proof;
-  const proof =
-    verdict === "proved"
-      ? `✓ npbert has proved these ${counted(derivatives)} gradients in exact integer arithmetic when it wrote this page.`
-      : `npbert could not prove these gradients when it wrote this page: ${verdict}.`;
-  show("proof", proof);
+  const {proof} = state.data;
+  show(
+    "proof",
+    proof === "proved"
+      ? "✓ npbert proved the gradient of every learned number in exact integer arithmetic when it wrote this page."
+      : `npbert could not prove these gradients when it wrote this page: ${proof}.`,
+  );
 }
 
 function drawTabs() {

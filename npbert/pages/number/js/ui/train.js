@@ -41,7 +41,7 @@ export const backToStart = () => startOver(takeModelBack);
 
 function beFresh() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
-  runAgain({trainer: newTrainer(FRESH_RATE), changed: [], isFresh: true, stepsTrained: 0, trainedWith: new Set()});
+  runAgain({trainer: newTrainer(FRESH_RATE), isFresh: true, stepsTrained: 0, trainedWith: new Set()});
 }
 
 function trainStep() {
@@ -63,7 +63,7 @@ function* endlessly() {
 
 function showTrained() {
   const trainedWith = new Set(state.bug ? [...state.trainedWith, state.bug] : state.trainedWith);
-  runAgain({stepsTrained: losses.length, trainedWith, changed: []});
+  runAgain({stepsTrained: losses.length, trainedWith});
 }
 
 function toggleRunning() {

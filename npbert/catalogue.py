@@ -91,9 +91,9 @@ def _sized(*sizes: int, **options: Any) -> Build:
     return lambda cls, init: cls(*sizes, init, **options)
 
 
-def _rotary(features: int, **stretch: Any) -> Build:
+def _rotary(features: int) -> Build:
     """Return the Setting of rotary positions for heads of this size."""
-    return lambda cls, init: cls(features, 10.0, init.dtype, **stretch)
+    return lambda cls, init: cls(features, 10.0, init.dtype)
 
 
 def _given(*values: Any) -> Inputs:
@@ -184,7 +184,6 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "TripletLoss": (_made(0.5), triples),
         "DotProductAttention": (_made(H, 0.3), of_three),
         "Rotary": (_rotary(2 * D // H), angles),
-        "Rotary, stretched": (_rotary(2 * D // H, stretch=(3.0, -0.5, 1.5, 1.2)), angles),
         "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
         "BinaryCrossEntropy": (_made(), _drawn((B, T), also=(replaced,))),
         "DistanceAttention, bias": (distance_attention(), _drawn(rows, rows, rows, also=(lengths,))),

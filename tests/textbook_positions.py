@@ -24,12 +24,8 @@ def rotary(layer, x, positions):
     half = layer.features // 2
     y = x.astype(float).reshape(len(x), -1, 2, half).copy()
     for n, head, i in np.ndindex(len(x), y.shape[1], half):
-        frequency, scale = 1 / np.float32(layer.base) ** np.float32(2 * i / layer.features), 1.0
-        if layer.stretch:
-            factor, first, last, scale = layer.stretch
-            share = np.float32(min(1.0, max(0.0, (i - first) / (last - first))))
-            frequency = frequency * (1 - share) + frequency / np.float32(factor) * share
+        frequency = 1 / np.float32(layer.base) ** np.float32(2 * i / layer.features)
         angle = np.float32(positions[n]) * frequency
-        turned = complex(*y[n, head, :, i]) * complex(*(f(angle) * np.float32(scale) for f in (np.cos, np.sin)))
+        turned = complex(*y[n, head, :, i]) * complex(np.cos(angle), np.sin(angle))
         y[n, head, :, i] = turned.real, turned.imag
     return y.reshape(x.shape)

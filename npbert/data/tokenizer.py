@@ -80,8 +80,8 @@ class Tokenizer(Vocabulary):
     @classmethod
     def from_pretrained(cls, folder: str | Path) -> Tokenizer:
         """Return the tokenizer in `folder`, as transformers reads it: its tokenizer.json, or else its vocab.txt; and
-        the settings in tokenizer_config.json, special_tokens_map.json and added_tokens.json: lower case, accents,
-        Chinese characters, special and added tokens, and the side that is cut. `max_length` is their model_max_length.
+        the settings in tokenizer_config.json and special_tokens_map.json: lower case, accents, Chinese characters,
+        special and added tokens, and the side that is cut. `max_length` is their model_max_length.
 
         The length and padding of a tokenizer.json are ignored: each call sets them.
 

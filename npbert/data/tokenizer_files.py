@@ -6,7 +6,18 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from npbert.data.library_tokenizer import tokenizer_from
-from npbert.data.tokenizer_config import CONFIG_FILE, NORMALIZER, SPECIAL, TokenizerConfig
+from npbert.data.tokenizer_config import (
+    CONFIG_FILE,
+    INPUTS,
+    NORMALIZER,
+    SPECIAL,
+    added_tokens,
+    has_rules_of_bert,
+    read_length,
+    read_settings,
+    settings_of,
+    special_tokens,
+)
 from npbert.io.extras import import_extra
 from npbert.io.files import (
     HOW_TO_DOWNLOAD,
@@ -58,30 +69,33 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     A BertTokenizer, the usual class, takes the vocabulary and the added tokens from the file, but BERT's rules with the
     settings of the configuration; a PreTrainedTokenizerFast is the file unchanged.
 
-    Raises: FileError if a file is not UTF-8, or as TokenizerConfig; ValueError, or the library's errors, without
+    Raises: FileError if a file is not UTF-8, or as read_settings; ValueError, or the library's errors, without
     WordPiece, or for a normalizer that makes a text more than MOST_GROWTH times as long.
     """
-    config = TokenizerConfig(path.parent)
+    folder, name = path.parent, str(path)
+    settings = read_settings(folder)
+    is_bert = has_rules_of_bert(settings)
     if path.name == "tokenizer.json":
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
-    elif config.is_bert:
+    elif is_bert:
         tokens = read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
         stored = {"model": {"vocab": _numbered(tokens)}, "added_tokens": []}
     else:
-        raise FileError(f"{config.path}: its tokenizer_class needs a tokenizer.json")
+        raise FileError(f"{folder / CONFIG_FILE}: its tokenizer_class needs a tokenizer.json")
     kind, wanted = stored["model"].get("type", "WordPiece"), ("WordPiece", "BPE", "Unigram")
-    if kind not in wanted or (config.is_bert and kind != "WordPiece"):
-        raise ValueError(f"its model is {kind}, wanted {'WordPiece' if config.is_bert else ' or '.join(wanted)}")
-    added, direction = config.added_tokens(stored), (stored.get("truncation") or {}).get("direction", "right")
-    if config.is_bert:
-        tokenizer = _bert(stored["model"]["vocab"], config.settings, config.special, added, name=str(path))
+    if kind not in wanted or (is_bert and kind != "WordPiece"):
+        raise ValueError(f"its model is {kind}, wanted {'WordPiece' if is_bert else ' or '.join(wanted)}")
+    special = {attribute: token["content"] for attribute, token in special_tokens(settings).items()}
+    added, direction = added_tokens(settings, stored), (stored.get("truncation") or {}).get("direction", "right")
+    if is_bert:
+        tokenizer = _bert(stored["model"]["vocab"], settings, special, added, name=name)
     else:
-        tokenizer = tokenizer_from(stored, added, name=str(path))
+        tokenizer = tokenizer_from(stored, added, name=name)
     return tokenizer, {
-        "special": config.special,
-        "max_length": config.max_length,
-        "truncation_side": config.settings.get("truncation_side") or direction.lower(),
-        "reads_types": config.reads_types,
+        "special": special,
+        "max_length": read_length(folder / CONFIG_FILE, settings, "model_max_length"),
+        "truncation_side": settings.get("truncation_side") or direction.lower(),
+        "reads_types": "token_type_ids" in (settings.get("model_input_names") or INPUTS),
     }
 
 
@@ -140,4 +154,4 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
         with atomic_write(folder / name) as path:
             path.write_bytes(text.encode())
     with atomic_write(folder / CONFIG_FILE) as path:
-        write_json(path, TokenizerConfig.of(tokenizer, stored))
+        write_json(path, settings_of(tokenizer, stored))

@@ -20,33 +20,25 @@ class Rotary(Layer):
     Hugging Face's `rotate_half`.) Chapter 11 of docs/ derives it.
 
     features: d, of one head   base: the larger, the slower the last pairs rotate   dtype: of x
-    stretch: for texts longer than in training, (factor, first, last, scale): from pair `first` to pair `last`, φ falls
-    to φ / factor, and y is `scale` times as long. (Peng et al. 2023, "YaRN", section 3.)
 
     (The angles are always float32, as in Hugging Face's code, for the same numbers.)
 
     Raises: ValueError when d is odd or does not divide D; TypeError for positions that are not integers.
     """
 
-    def __init__(
-        self,
-        features: int,
-        base: float,
-        dtype: DTypeLike = np.float32,
-        *,
-        stretch: tuple[float, ...] | None = None,
-    ) -> None:
+    def __init__(self, features: int, base: float, dtype: DTypeLike = np.float32) -> None:
         if features % 2:
             raise ValueError(f"features is {features}, wanted an even number, as rotary positions rotate pairs")
-        self.features, self.base, self.dtype, self.stretch = features, base, dtype, stretch
+        self.features, self.base, self.dtype = features, base, dtype
 
     def forward(self, x: Array, positions: Array, tape: Tape = NO_TAPE) -> Array:
         if x.ndim != 2 or x.shape[1] % self.features:
             raise ValueError(f"Rotary: x is {x.shape}, wanted (N, D) with D a multiple of {self.features}")
         check_integers(positions, name="positions")
-        angles = np.arange(positions.max(initial=-1) + 1, dtype=np.float32)[:, None] * self._frequencies()
-        scale = self.stretch[-1] if self.stretch else 1.0
-        cos, sin = ((f(angles) * scale).astype(self.dtype)[positions] for f in (np.cos, np.sin))  # (N, d/2)
+        pairs = np.arange(self.features // 2, dtype=np.float32)
+        frequencies = 1 / self.base ** (2 * pairs / self.features)  # from one position to the next
+        angles = np.arange(positions.max(initial=-1) + 1, dtype=np.float32)[:, None] * frequencies
+        cos, sin = (f(angles).astype(self.dtype)[positions] for f in (np.cos, np.sin))  # (N, d/2)
         tape.keep(self, shape=x.shape, dtype=x.dtype, cos=cos, sin=sin)
         y: Array = rowwise(_turned, x, cos, sin)
         return y
@@ -61,16 +53,6 @@ class Rotary(Layer):
         check_like(self, dy, shape, dtype)
         dx: Array = rowwise(_turned, dy, cos, -sin)
         return dx
-
-    def _frequencies(self) -> Array:
-        """Return base^(−2i/d) for each pair i (d/2,): its rotation from one position to the next."""
-        pairs = np.arange(self.features // 2, dtype=np.float32)
-        frequencies = 1 / self.base ** (2 * pairs / self.features)
-        if self.stretch is None:
-            return frequencies
-        factor, first, last, _ = self.stretch
-        own = 1 - np.clip((pairs - first) / (last - first), 0, 1)  # the share of a pair's own frequency
-        return frequencies / factor * (1 - own) + frequencies * own
 
 
 def _turned(x: Array, cos: Array, sin: Array) -> Array:

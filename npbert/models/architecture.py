@@ -32,7 +32,7 @@ class Architecture:
     groups: the number of layers that run several times each (ALBERT); 0: L layers run once.
     pre_norm, gated: the layer is a PreNormEncoderLayer, with a GatedFeedForward.
     relative_buckets: of the RelativeBias shared by all layers (MPNet); 0: without.
-    rotary: for each layer's Rotary the base and, if any, the stretch; (): without.
+    rotary: the base of each layer's Rotary; (): without.
     reach: of each layer's window, None: no limit; (): no windows.
     base_pooler: True if the model without a head has a pooler.
     pooler: its activation before the head of a classification.
@@ -52,7 +52,7 @@ class Architecture:
     pre_norm: bool = False
     gated: bool = False
     relative_buckets: int = 0
-    rotary: tuple[tuple[float, ...], ...] = ()
+    rotary: tuple[float, ...] = ()
     reach: tuple[int | None, ...] = ()
     base_pooler: bool = True
     pooler: str = "tanh"
@@ -88,10 +88,7 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     linear = replace(init, bias=architecture.biases == "all")
     norm = replace(init, bias=architecture.biases != "none")
     bias = RelativeBias(architecture.relative_buckets, heads, init) if architecture.relative_buckets else None
-    rotary = {
-        rope: Rotary(features // heads, rope[0], init.dtype, stretch=rope[1:] or None)
-        for rope in dict.fromkeys(architecture.rotary)
-    }
+    rotary = {base: Rotary(features // heads, base, init.dtype) for base in set(architecture.rotary)}
     layer_class = PreNormEncoderLayer if architecture.pre_norm else EncoderLayer
     network = GatedFeedForward if architecture.gated else FeedForward
 

@@ -62,9 +62,6 @@ class BertConfig:
 
     def __post_init__(self) -> None:
         self._take_labels()
-        if isinstance(self.architecture, Mapping):  # from a configuration in JSON
-            values: dict[str, Any] = {name: _as_tuples(value) for name, value in self.architecture.items()}
-            object.__setattr__(self, "architecture", Architecture(**values))
         for name, possible in _WANTED.items():
             possible.check(name, getattr(self, name))
         if self.classifier_dropout is not None:
@@ -114,24 +111,24 @@ class BertConfig:
     def from_pretrained(cls, folder: str | Path) -> BertConfig:
         """Return the configuration in `folder`/config.json; a missing field has its default.
 
-        Raises: FileError for a field of a wrong type or value, or as read_config; FileNotFoundError for a missing
+        Raises: FileError for a field of a wrong type or value, another architecture (`model_type`), or an unsupported
+        setting (a decoder, untied weights, several labels at once), or as read_config; FileNotFoundError for a missing
         folder or file.
         """
         path, stored = read_config(folder)
         names = {field.name for field in fields(cls)} - {"architecture"}
         try:
-            architecture = OF_BERT
-            if stored.get("model_type", "bert") != "bert":
-                stored, architecture = architecture_of(stored)
+            stored, architecture = architecture_of(stored)
             values = {name: value for name, value in stored.items() if name in names}
             if values.get("id2label") is not None:
                 values.pop("num_labels", None)
             config = cls(**values, architecture=architecture)
         except (TypeError, ValueError) as error:
             raise FileError(f"{path}: {error}") from error
-        if stored.get("problem_type") == "regression" and config.num_labels > 1:
-            numbers = config.num_labels
-            raise FileError(f"{path}: a regression with {numbers} outputs, wanted 1")
+        kind = stored.get("problem_type")
+        if kind == "multi_label_classification" or (kind == "regression" and config.num_labels > 1):
+            wanted = "one label or one number for each text"
+            raise FileError(f"{path}: {kind} with {config.num_labels} labels", wanted=wanted)
         return config
 
     @classmethod
@@ -143,11 +140,6 @@ class BertConfig:
         if name not in PRESETS:
             raise ValueError(f"name is {name!r}, wanted one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
         return cls(**{**PRESETS[name], **changes})
-
-
-def _as_tuples(value: Any) -> Any:
-    """Return the lists of a JSON file as tuples, nested ones too."""
-    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
 
 
 load_config = BertConfig.from_pretrained

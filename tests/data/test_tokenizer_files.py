@@ -58,10 +58,8 @@ NO_BERT = " is not a BERT tokenizer: "
         *[
             ("tokenizer_config.json", json.dumps({name: value}), f": {name} is {value!r}, wanted {wanted}")
             for name, value, wanted in [
-                ("padding_side", "left", "'right'"),
-                ("truncation_side", "up", "'right' or 'left'"),
+                ("split_special_tokens", True, "False"),
                 ("tokenizer_class", "T5Tokenizer", "BertTokenizer"),
-                ("cls_token", None, "a token of the vocabulary"),
                 *(("model_max_length", value, "a whole number") for value in (0, 12.5, "128", True)),
             ]
         ],

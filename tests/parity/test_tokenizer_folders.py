@@ -45,14 +45,13 @@ def settings_of(rng):
         "tokenize_chinese_chars": [True, False],
         "truncation_side": ["left", "right"],
         "tokenizer_class": ["BertTokenizer", "BertTokenizerFast", "PreTrainedTokenizerFast", "RobertaTokenizer"],
-        "padding_side": ["right", "right", "right", "left"],
         "model_input_names": [["input_ids", "attention_mask"], ["input_ids", "token_type_ids", "attention_mask"]],
         "clean_up_tokenization_spaces": [True],
         "model_max_length": [9],
         "split_special_tokens": [False, False, True],
     }
     for name, possible in values.items():
-        if rng.random() < (0.08 if name in ("padding_side", "split_special_tokens") else 0.3):
+        if rng.random() < (0.08 if name == "split_special_tokens" else 0.3):
             config[name] = pick(rng, possible)
     tokens = {}
     for name, token in SPECIAL.items():
@@ -90,7 +89,7 @@ def write_folder(rng, folder):
     if rng.random() < 0.2:
         added = {4: flags(rng, "[MASK]"), len(WORDS.split()): flags(rng, "<NEW>"), 7: flags(rng, "cat")}
         config["added_tokens_decoder"] = {str(index): token for index, token in added.items()}
-    elif rng.random() < 0.2:
+    elif rng.random() < 0.2 and "additional_special_tokens" not in files.get("special_tokens_map.json", {}):
         files["added_tokens.json"] = {"<NEW>": len(WORDS.split()), "<Old>": len(WORDS.split()) + 1}
     if config or rng.random() < 0.5:
         files["tokenizer_config.json"] = config
@@ -112,7 +111,6 @@ def test_ids_and_types(tmp_path, seed):
     except FileError as error:
         named = (
             "tokenizer_class",
-            "padding_side",
             "split_special_tokens",
             "vocabulary has no",
             "needs a tokenizer.json",

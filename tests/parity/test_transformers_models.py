@@ -25,9 +25,8 @@ SIZES |= {"hidden_size": 24, "num_attention_heads": 3, "intermediate_size": 20}
 OF_BERT = {"type_vocab_size": 3, "layer_norm_eps": 0.1, "classifier_dropout": 0.3}
 SPECIAL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "cls_token_id": 2, "sep_token_id": 3}
 DISTIL = {"dim": 24, "n_layers": 4, "n_heads": 3, "hidden_dim": 20}
-YARN = {"rope_type": "yarn", "rope_theta": 100.0, "factor": 4.0, "original_max_position_embeddings": 16}
-LINEAR = {
-    "full_attention": {"rope_type": "linear", "rope_theta": 1e4, "factor": 3.0},
+BASES = {
+    "full_attention": {"rope_type": "default", "rope_theta": 1e4},
     "sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
 }
 FAMILIES = {
@@ -43,9 +42,8 @@ FAMILIES = {
     "ModernBert": SIZES | SPECIAL | {"local_attention": 8},
     "ModernBert, mean": SIZES | SPECIAL | {"local_attention": 8, "classifier_pooling": "mean"},
     "NomicBert": SIZES,
-    "NomicBert, yarn": SIZES | {"rope_parameters": YARN},
     "NomicBert, dynamic": SIZES | {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 100.0, "factor": 2.0}},
-    "ModernBert, linear": SIZES | SPECIAL | {"local_attention": 8, "rope_parameters": LINEAR},
+    "ModernBert, bases": SIZES | SPECIAL | {"local_attention": 8, "rope_parameters": BASES},
     "Albert, groups": SIZES | {"embedding_size": 10, "num_hidden_groups": 2},
 }
 HEADS = ["Model", "ForMaskedLM", "ForSequenceClassification", "ForTokenClassification"]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import DTypeLike
-from npbert.io.files import HOW_TO_DOWNLOAD, FileError, model_folder, read_json_object, write_json
+from npbert.io.files import HOW_TO_DOWNLOAD, model_folder, read_json_object, write_json
 from npbert.models.hugging_face.families import FAMILIES
 
 CONFIG_FILE = "config.json"
@@ -18,19 +18,12 @@ _OURS_ALONE = (
     "position_embedding_type",
     "architecture",
 )  # left out of the file, or written in Hugging Face's terms
-_SUPPORTED: dict[str, tuple[Any, ...]] = {  # other settings need layers that npbert does not have
-    "is_decoder": (False,),
-    "add_cross_attention": (False,),
-    "tie_word_embeddings": (True,),
-    "problem_type": ("regression", "single_label_classification", None),
-}
 
 
 def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
     """Return the path of `folder`/config.json, and the object in it.
 
-    Raises: FileError for invalid JSON, another architecture (`model_type`), or an unsupported setting (a decoder,
-    untied weights, several labels at once); FileNotFoundError for a missing folder or file.
+    Raises: FileError for invalid JSON; FileNotFoundError for a missing folder or file.
     """
     path = model_folder(folder) / CONFIG_FILE
     if not path.is_file():
@@ -39,16 +32,7 @@ def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
         if path.parent.is_file():
             what, hint = "it is a file, wanted a folder", f"did you mean {Path(folder).absolute().parent}?"
         raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({hint})")
-    stored = read_json_object(path)
-    model_type = stored.get("model_type", "bert")
-    if not isinstance(model_type, str) or model_type not in FAMILIES:
-        raise FileError(f"{path}: model_type is {model_type!r}, wanted one of {', '.join(FAMILIES)}")
-    for name, allowed in _SUPPORTED.items():
-        if stored.get(name, allowed[0]) not in allowed:
-            only = " or ".join(repr(value) for value in allowed if value is not None)
-            hint = ", one label for each text" if name == "problem_type" else ""
-            raise FileError(f"{path}: {name} is {stored[name]!r}, wanted {only}{hint}")
-    return path, stored
+    return path, read_json_object(path)
 
 
 def write_config(path: Path, config: Any, *, architecture: str, dtype: DTypeLike) -> None:

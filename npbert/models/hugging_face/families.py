@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from npbert.models.architecture import Architecture
+from npbert.io.errors import InputError, one_of
+from npbert.models.architecture import OF_BERT, Architecture
 
 Settings = dict[str, Any]
 
@@ -67,7 +67,7 @@ def _modernbert(stored: Settings) -> Settings:
         "full_attention": stored.get("global_rope_theta", 160_000.0),
         "sliding_attention": stored.get("local_rope_theta", 10_000.0),
     }
-    rotary = {kind: _rope(ropes.get(kind) or {}, base, stored) for kind, base in bases.items()}
+    rotary = {kind: _rotary_base(ropes.get(kind) or {}, base) for kind, base in bases.items()}
     reach = {"full_attention": None, "sliding_attention": stored.get("local_attention", 128) // 2}
     return {
         "rotary": tuple(rotary[kind] for kind in kinds),
@@ -82,57 +82,24 @@ def _electra(stored: Settings) -> Settings:
 
 
 def _nomic(stored: Settings) -> Settings:
-    rope = _rope(stored.get("rope_parameters") or {}, 1000.0, stored)
-    features = stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12)
-    if stored.get("head_dim") not in (None, features):
-        raise ValueError(f"head_dim is {stored['head_dim']}, wanted hidden_size / num_attention_heads")
-    return {"rotary": (rope,) * stored.get("num_hidden_layers", 12)}
+    check_only("head_dim", stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12), stored)
+    base = _rotary_base(stored.get("rope_parameters") or {}, 1000.0)
+    return {"rotary": (base,) * stored.get("num_hidden_layers", 12)}
 
 
-def _rope(parameters: Settings, base: float, stored: Settings) -> tuple[float, ...]:
-    """Return the base of rotary positions and, if they are stretched, the four numbers for Rotary.
+def _rotary_base(parameters: Settings, usual: float) -> float:
+    """Return the base of rotary positions.
 
-    `dynamic` stretches only texts longer than max_position_embeddings, which npbert refuses. (`yarn`: Peng et al. 2023,
-    section 3.2 and appendix; its pairs as in Hugging Face's code.)
+    `dynamic` stretches only texts longer than max_position_embeddings, which npbert refuses.
 
-    Raises: ValueError for an unknown setting.
+    Raises: ValueError for a stretched base or partly rotated features, which have no layer here.
     """
-    given = {"rope_type": "default", "rope_theta": base, **parameters}
-    kind, base = given.pop("rope_type"), float(given.pop("rope_theta"))
-    known = _ROPES.get(kind)
-    if known is None:
-        raise ValueError(f"rope_type is {kind!r}, wanted {', '.join(_ROPES)}")
-    for name, value in given.items():
-        if name not in known and value not in (None, _USUAL.get(name)):
-            raise ValueError(f"{name} of rope_parameters is {value!r}, wanted {_USUAL.get(name)!r}")
-    if kind in ("default", "dynamic"):
-        return (base,)
-    factor = float(given["factor"])
-    if kind == "linear":
-        return base, factor, -1.0, 0.0, 1.0
-    features = stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12)
-    length = given["original_max_position_embeddings"]
-
-    def pair_that_turns(times: float) -> float:
-        return features * math.log(length / (times * 2 * math.pi)) / (2 * math.log(base))
-
-    first = max(0, math.floor(pair_that_turns(given.get("beta_fast") or 32)))
-    last = min(features - 1, math.ceil(pair_that_turns(given.get("beta_slow") or 1)))
-    scale = given.get("attention_factor") or max(1.0, 0.1 * math.log(factor) + 1)
-    return base, factor, float(first), last if last > first else first + 0.001, scale
+    one_of(("default", "dynamic")).check("rope_type", parameters.get("rope_type", "default"))
+    check_only("partial_rotary_factor", 1.0, parameters)
+    return float(parameters.get("rope_theta", usual))
 
 
-_LENGTH = "original_max_position_embeddings"
-_ROPES = {
-    "default": (),
-    "dynamic": ("factor", _LENGTH),
-    "linear": ("factor", _LENGTH),
-    "yarn": ("factor", _LENGTH, "attention_factor", "beta_fast", "beta_slow"),
-}
-"""The kinds of rotary positions, and the settings of each."""
-_USUAL = {"truncate": True, "partial_rotary_factor": 1.0}
-
-
+_NO_DECODER = {"is_decoder": False, "add_cross_attention": False, "tie_word_embeddings": True}
 _COMPUTED = {
     **dict.fromkeys(("roberta", "xlm-roberta", "camembert"), _roberta),
     "electra": _electra,
@@ -141,23 +108,32 @@ _COMPUTED = {
 }
 
 
-def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
-    """Return the fields of BertConfig in a descendant's config.json, with its architecture.
+def check_only(name: str, only: Any, stored: Settings) -> None:
+    """Raise InputError if the setting `name` has another value than `only`, as others have no layer here."""
+    if stored.get(name) not in (only, None):
+        raise InputError(what=name, got=stored[name], wanted=str(only))
 
-    Raises: ValueError for a setting that npbert does not support.
+
+def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
+    """Return the fields of BertConfig in a config.json, with its architecture.
+
+    Raises: ValueError for a setting that npbert does not support: another `model_type`, a decoder, untied weights.
     """
-    family = FAMILIES[stored["model_type"]]
-    for name, only in family.fixed.items():
-        if stored.get(name, only) not in (only, None):
-            raise ValueError(f"{name} is {stored[name]!r}, wanted {only!r}")
+    model_type = stored.get("model_type", "bert")
+    one_of(FAMILIES).check("model_type", model_type)
+    family = FAMILIES[model_type]
+    for name, only in {**_NO_DECODER, **family.fixed}.items():
+        check_only(name, only, stored)
+    if model_type == "bert":
+        return stored, OF_BERT
     settings = {**family.settings, **stored}
     parts = dict(family.architecture)
     for name, value in parts.items():
         if str(value).startswith("$"):
             parts[name] = settings[value[1:]]
-    if stored["model_type"] in _COMPUTED:
-        parts |= _COMPUTED[stored["model_type"]](settings)
-    architecture = Architecture(stored["model_type"], file=json.dumps(stored), **parts)
+    if model_type in _COMPUTED:
+        parts |= _COMPUTED[model_type](settings)
+    architecture = Architecture(model_type, file=json.dumps(stored), **parts)
     settings |= {ours: stored[name] for ours, name in family.fields.items() if name in stored}
     settings["max_position_embeddings"] = settings.get("max_position_embeddings", 512) - architecture.first_position
     settings["position_embedding_type"] = "rotary" if architecture.rotary else "absolute"

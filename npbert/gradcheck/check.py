@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
+from npbert.gradcheck.estimates import compared_along, estimated
 from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.findings import explained, gradients_of
@@ -148,11 +149,11 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
     """Return the report on the gradients, compared with the strongest available method."""
     sizes = {name: gradient.size for name, gradient in analytic.items()}
     if proof:
-        along = function.compared_along(analytic, tolerances, 2, 1, must_flow=False, rounding=proof.rounding)
+        along = compared_along(function, analytic, tolerances, 2, 1, must_flow=False, rounding=proof.rounding)
         believed = [array for array in along.comparisons if not array.count]
         if believed or not along.comparisons:
             return Report(sizes, believed, proof)
-    if right := function.exact() if proof.wrong or proof.dropped else {}:
+    if right := function.exact if proof.wrong or proof.dropped else {}:
         found = compared(EXACT, analytic, right, _NEGLIGIBLE if proof.dropped else ROUNDING)
         if proof.wrong and not any(array.count for array in found):
             found = list(proof.wrong)
@@ -161,7 +162,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
             found = [replace(array, count=counts.get(array.name, 0)) for array in found]
         return Report(sizes, found, proof)
     found, accepted = list[Comparison](), {**ROUGHLY, **TOLERANCES, **tolerances}
-    for method, gradients, doubts in function.estimated(analytic, tolerances):
+    for method, gradients, doubts in estimated(function, analytic, tolerances):
         found += compared(method, analytic, gradients, accepted[method], doubts=doubts)
     report = Report(sizes, found, proof)
     if proof and not report.ok:
@@ -190,7 +191,7 @@ def check_directions(
         layer, inputs = as_layer(layer, inputs)
         function = ScalarFunction(layer, inputs, rng, seed)
         gradients, broken = gradients_of(function)
-        return explained(function.compared_along(gradients, tolerances, directions, seed + 1), function, broken)
+        return explained(compared_along(function, gradients, tolerances, directions, seed + 1), function, broken)
 
 
 def _check_methods(tolerances: dict[str, float]) -> None:

@@ -131,8 +131,13 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
 
 
 def _gradients(function: ScalarFunction, **options: Any) -> Gradients:
-    function.zero_grad()
+    _zero_grad(function)
     return Call(function, **options).backward()
+
+
+def _zero_grad(function: ScalarFunction) -> None:
+    for parameter in function.parameters.values():
+        parameter.zero_grad()
 
 
 def _check_repeated(function: ScalarFunction, alone: Gradients, values: Gradients) -> None:
@@ -142,7 +147,7 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, values: Gradient
         if not np.array_equal(function.parameters[name].value, value, equal_nan=True):
             raise GradientError(f"backward changes the value of {name}: only an optimizer may")
 
-    function.zero_grad()
+    _zero_grad(function)
     call, other = Call(function), Call(function, other=True)
     between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
     _check_same(call.backward(), alone, between)

@@ -1,9 +1,8 @@
-"""Copies and changes of a layer's inputs for a call, by the kind of value, and the restoration of the layer."""
+"""Copies and changes of a layer's inputs for a call, by the kind of value."""
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,18 +12,6 @@ from npbert.core import Sequences, named_parts
 Function = Callable[..., Any]
 Outputs = tuple[Any, ...]
 Rng = np.random.Generator | None
-
-
-@contextmanager
-def attributes_kept(*things: Any) -> Iterator[None]:
-    """Within it, attributes of these objects may be set; afterwards they are restored."""
-    states = [(thing, dict(vars(thing))) for thing in things if hasattr(thing, "__dict__")]
-    try:
-        yield
-    finally:
-        for part, state in states:
-            vars(part).clear()
-            vars(part).update(state)
 
 
 def as_tuple(value: Any) -> Outputs:

@@ -1,14 +1,14 @@
 """The numbers in an object by their paths, such as layers[0].params["W"], and the gradients of its parameters."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.inputs import is_float_array
+from npbert.gradcheck.inputs import Function, is_float_array
 from npbert.gradcheck.restoring import attributes_of
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
@@ -44,21 +44,6 @@ def is_number(value: Any) -> bool:
     return isinstance(value, float | Number) or getattr(getattr(value, "dtype", None), "kind", "") in tuple("fcO")
 
 
-def values_at(thing: Any, path: str = "") -> Values:
-    """Return every number, array, module and None in an object, at any depth."""
-    found: Values = {}
-    seen: dict[int, Any] = {}
-    waiting = [(path, thing)]
-    while waiting:
-        path, thing = waiting.pop(0)
-        if thing is None or is_number(thing) or isinstance(thing, ModuleType):
-            found[path] = thing
-        elif id(thing) not in seen:
-            seen[id(thing)] = thing
-            waiting[:0] = members(path, thing)
-    return found
-
-
 def members(path: str, thing: Any) -> list[tuple[str, Any]]:
     """Return the contents of an object, each with its path."""
     if isinstance(thing, dict):
@@ -66,6 +51,28 @@ def members(path: str, thing: Any) -> list[tuple[str, Any]]:
     if isinstance(thing, list | tuple):
         return [(f"{path}[{number}]", value) for number, value in enumerate(thing)]
     return [(f"{path}.{name}".lstrip("."), value) for name, value in attributes_of(thing).items()]
+
+
+def values_at(thing: Any, path: str = "") -> Values:
+    """Return every number, array, module and None in an object, at any depth."""
+    return dict(leaves(thing, lambda each: each is None or is_number(each) or isinstance(each, ModuleType), path))
+
+
+def leaves(
+    thing: Any, is_leaf: Function, path: str = "", inside: Callable[[str, Any], list[tuple[str, Any]]] = members
+) -> Iterator[tuple[str, Any]]:
+    """Yield each leaf in an object with its path, at every path where it is; the contents of any other object once.
+
+    inside(path, thing): the contents of an object."""
+    seen: dict[int, Any] = {}
+    waiting = [(path, thing)]
+    while waiting:
+        path, thing = waiting.pop(0)
+        if is_leaf(thing):
+            yield path, thing
+        elif id(thing) not in seen:
+            seen[id(thing)] = thing
+            waiting[:0] = inside(path, thing)
 
 
 def snapshot(thing: Any) -> Values:

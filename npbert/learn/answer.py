@@ -66,8 +66,6 @@ class Answer:
         except Exception:  # an error of the edited code's result
             return FAILED
         alike = {name for name, array in numbers.items() if is_like(array, right.get(name))}
-        if not wrong <= alike:
-            return FAILED
         arrays = {name: (np.asarray(numbers[name], float), np.asarray(right[name], float)) for name in alike}
         return Outlook(wrong | (right.keys() - numbers.keys()), alike - wrong, arrays)
 

@@ -10,7 +10,6 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import run_on_numbers
-from npbert.gradcheck.exact.slope import moved, random_step
 from npbert.gradcheck.report import Gradients
 
 _TIMES = -(2.0**13)
@@ -20,10 +19,10 @@ _ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change o
 def parting_beside(part: Case, floats: Floats, seed: int) -> str:
     """Return a sentence if y differs on floats beside the point, by a step that is small but larger than rounding; or
     ""."""
-    step, field = random_step(part, [seed, 3]), Field(seed)
+    step, field = part.random_step([seed, 3]), Field(seed)
     field.keeps_tangents = False
     for size in (floats.epsilon**0.25, floats.epsilon**0.5):  # the smaller one where a function is not defined beyond
-        with part.holding(moved(part, step, size)) as there:
+        with part.moved(step, size) as there:
             beside = Floats(there.outputs(), floats.dy, floats.gradients, floats.epsilon)
             if all(np.isfinite(y).all() for y in beside.y):
                 run = run_on_numbers(field, there, floats.dy_of_numbers, backward=False)
@@ -48,7 +47,7 @@ def is_right_on_both_sides(part: Case, floats: Floats, seed: int) -> bool:
     tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
     sides = []
     for sign in (1, -1):
-        with part.holding(moved(part, random_step(part, [seed, 3]), sign * _ASIDE)) as side:
+        with part.moved(part.random_step([seed, 3]), sign * _ASIDE) as side:
             there, field = side.run_on_floats(tie.dy), Field(seed)
             run = run_on_numbers(field, side, there.dy_of_numbers)
             if not run.holds or field.ties or run.parting(there) or run.backward_parting(there):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,12 @@ from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
+RIGHT = 1.0
+"""The extra cost of an edit where the numbers are right: all common mistakes elsewhere come first."""
+
+_OF_MEMORY = ("= or +=", "in place", "new array", "copy")
+"""Kinds that say where right numbers go."""
+
 _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
 """Kinds for computed numbers, not for a range, an axis or an index."""
 
@@ -21,7 +27,8 @@ _OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missi
 @dataclass(frozen=True)
 class Edit:
     """kind, cost: see reasons.py   line: in the author's file   start: in the code's text   old, new: the affected
-    expression in brackets, or whole statements, and what replaces it
+    expression in brackets, or whole statements, and what replaces it   rule: of the grammar, for an
+    expression
     """
 
     kind: str
@@ -30,7 +37,12 @@ class Edit:
     start: int
     old: str
     new: str
-    is_expression: bool = True
+    rule: Rule | None = None
+
+    @property
+    def is_expression(self) -> bool:
+        """False for whole statements."""
+        return self.rule is not None
 
     @property
     def end(self) -> int:
@@ -61,18 +73,20 @@ def _size(text: str) -> int:
     return len(re.findall(r"[\d.]+|\w+|[^\w\s()]", text))
 
 
-def group_of(rule: Rule) -> str:
-    """Return its kind if it adds code; "" for changes of existing code."""
-    return "" if KINDS[rule.kind].cost <= CHEAP else rule.kind
+def adds_code(rule: Rule) -> bool:
+    """False for a change of existing code."""
+    return KINDS[rule.kind].cost > CHEAP
 
 
-def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str = "") -> Iterator[Edit]:
-    """Yield the edits of one expression in a group, as in group_of. more: an extra cost"""
+def edits_of(
+    place: CodePlace, vocabulary: Vocabulary, is_wanted: Callable[[Rule], bool], more: float = 0.0
+) -> Iterator[Edit]:
+    """Yield the edits of one expression by the wanted rules. more: an extra cost"""
     start, end = vocabulary.code.span(place.expr)
     old = vocabulary.code.text[start:end].decode()
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
     for rule, parts in rules_for(place.expr, place.sorts):
-        if group_of(rule) == group:
+        if is_wanted(rule):
             by_letter.setdefault(rule.drawn, []).append((rule, parts))
     for letter, rules in by_letter.items():
         for drawn in vocabulary.drawn(letter, place):
@@ -82,16 +96,18 @@ def edits_of(place: CodePlace, vocabulary: Vocabulary, more: float, group: str =
                     continue
                 if place.count and (kind in _OF_AMOUNTS or (place.count == "index" and kind in ("size", "wrong name"))):
                     kind = place.count
-                yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})")
+                yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})", rule)
 
 
-def statement_edits(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit]:
-    """Return every small edit of a whole statement, and every move of a factor."""
+def statement_edits(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
+    """Return every small edit of a whole statement, and every move of a factor. If the numbers of a statement are
+    right, as in `fine`, an edit of them costs more."""
     for each in statements:
         is_unpacked = isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple | ast.List)
         for rule, parts in rules_for(each):
             if not is_unpacked or rule.kind == "order":
-                yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))])
+                more = RIGHT if each in fine and rule.kind not in _OF_MEMORY else 0.0
+                yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
             yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
     computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
@@ -101,13 +117,15 @@ def statement_edits(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit
                 yield from _moves(code, product, computing[: number + 1], computing[number:])
 
 
-def _of_statements(code: Code, kind: str, first: ast.stmt, last: ast.stmt, changes: Sequence[Change]) -> Edit:
+def _of_statements(
+    code: Code, kind: str, first: ast.stmt, last: ast.stmt, changes: Sequence[Change], more: float = 0.0
+) -> Edit:
     """Return the edit with these changes, from the first to the last statement."""
     (start, _), (_, end) = code.span(first), code.span(last)
     new = code.edited(changes).text
     after = new[start : end + len(new) - len(code.text)]
     old = code.text[start:end]
-    return Edit(kind, KINDS[kind].cost, first.lineno, start, old.decode(), after.decode(), is_expression=False)
+    return Edit(kind, KINDS[kind].cost + more, first.lineno, start, old.decode(), after.decode())
 
 
 def _moves(code: Code, product: ast.BinOp, before: Sequence[Any], after: Sequence[Any]) -> Iterator[Edit]:

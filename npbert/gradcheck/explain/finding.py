@@ -70,7 +70,8 @@ def describe_place(finding: Finding) -> str:
 
 
 def _are(finding: Finding) -> str:
-    return f"{finding.subject} {'are' if ',' in finding.subject else 'is'}"
+    is_plural = "," in finding.subject or finding.subject.startswith("the gradients")
+    return f"{finding.subject} {'are' if is_plural else 'is'}"
 
 
 def _marked(finding: Finding) -> str:

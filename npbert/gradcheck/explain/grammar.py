@@ -23,9 +23,7 @@ extra term: a + b → a, b; a - b → a, -b
 other share: a / b → a / (1 - b); a * b → a * (1 - b), (1 - a) * b; 1 - a → a
 sign: a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** -b; -a / b → a / b; -a * b → a * b; c → -c
 sign of the whole: s → -s
-axis: f(axis=b) → f(axis=A), f(); f(a, axis=b) → f(a, axis=A), f(a); f(axis=b, keepdims=c) → f(axis=A, keepdims=c), f()
-axis: f(a, axis=b, keepdims=c) → f(a, axis=A, keepdims=c), f(a); f(axis=b, dtype=c) → f(axis=A, dtype=c)
-axis: a.sum(b) → a.sum(A); a.mean(b) → a.mean(A); a.sum(b, keepdims=c) → a.sum(A, keepdims=c)
+axis: j → A; f(axis=b) → f(); f(a, axis=b) → f(a); f(axis=b, keepdims=c) → f(); f(a, axis=b, keepdims=c) → f(a)
 axis: a.sum() → a.sum(axis=A); a.mean() → a.mean(axis=A); np.sum(a) → np.sum(a, axis=A); np.mean(a) → np.mean(a, axis=A)
 argument: a.sum() → a.sum(axis=A, keepdims=True); a.mean() → a.mean(axis=A, keepdims=True)
 argument: np.sum(a) → np.sum(a, axis=A, keepdims=True); np.mean(a) → np.mean(a, axis=A, keepdims=True)
@@ -61,7 +59,7 @@ constant: c → C; a ** b → a ** (b - 1), a ** (b + 1)
 too much: p → P
 size: n → N; c → N
 wrong name: v → V
-missing factor: x → x ** 2, x / K, x * K, x / N, x * N, x / np.sqrt(N), x * np.sqrt(N)
+missing factor: x → x ** 2, x / K, x * K, x / N, x * N, x / N ** 0.5, x * N ** 0.5
 missing factor: x → x / W, x * W, x * (1 - W)
 missing term: x → x + W, x - W; r → r + G, r - G
 missing step: x → B

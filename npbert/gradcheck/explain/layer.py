@@ -23,7 +23,7 @@ from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple
-from npbert.gradcheck.report import PromiseError
+from npbert.gradcheck.report import Gradients, PromiseError, WrongShapeError
 
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
@@ -49,17 +49,25 @@ class LayerOracle:
                 call = Call(tried)
                 if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
                     return Outlook(names)  # of another y
-                given = call.backward()
-                off = {name: np.abs(given[name] - right).max(initial=0) for name, right in sample.right.items()}
-                wrong = {d(name) for name, each in off.items() if not each <= sample.accuracy[name]}
+                given = _as_far_as_right_shapes(call)
+                wrong = {d(name) for name in sample.right if not sample.accepts(name, given.get(name))}
                 if k == 0 and not wrong:
                     promised_gradients(tried)
         except PromiseError as error:
             return Outlook(set(error.subjects), names)
         except Exception:  # an error of the layer, which calls the edited function
             return FAILED
-        arrays = {d(name): (given[name], right) for name, right in sample.right.items()}
+        arrays = {d(name): (each, sample.right[name]) for name, each in given.items() if name in sample.right}
         return Outlook(wrong, names - wrong, arrays)
+
+
+def _as_far_as_right_shapes(call: Call) -> Gradients:
+    """Return the gradients; if one has a wrong shape, only the parameters' that are complete by then."""
+    try:
+        return call.backward()
+    except WrongShapeError as error:
+        parameters = call.function.parameters
+        return {name: each.grad for name, each in parameters.items() if error.name not in parameters}
 
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:

@@ -10,6 +10,7 @@ import numpy as np
 from npbert.gradcheck.explain.code import Code, text_of
 
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+_REDUCING = ("sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argmin", "cumsum", "any", "all")
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue, ast.GeneratorExp)
 
 
@@ -46,8 +47,8 @@ class CodePlace:
     @property
     def name(self) -> str:
         """The name that its statement assigns to it, or "" for an array that it writes into, and other places."""
-        targets = getattr(self.statement, "targets", ())
-        return str(self.expr.id) if isinstance(self.expr, ast.Name) and self.expr in targets else ""
+        is_assigned = isinstance(self.statement, ast.Assign) and isinstance(getattr(self.expr, "ctx", None), ast.Store)
+        return str(self.expr.id) if is_assigned and isinstance(self.expr, ast.Name) else ""
 
     @property
     def is_result(self) -> bool:
@@ -70,7 +71,8 @@ class CodePlace:
             "t": ndim > 2,
             "n": is_size and not isinstance(e, ast.Constant) and self.count != "axis",
             "i": is_size and self.count == "index",
-            "c": isinstance(e, ast.Constant) and type(e.value) in (int, float),
+            "c": isinstance(e, ast.Constant) and type(e.value) in (int, float) and self.count != "axis",
+            "j": is_size and self.count == "axis",
             "p": self.is_whole and isinstance(e, ast.BinOp | ast.Call),
             "v": self.is_name or isinstance(e, ast.Subscript),
         }
@@ -100,7 +102,7 @@ def _places(node: ast.AST, at: CodePlace, inner: tuple[type, ...]) -> Iterator[C
     at = replace(at, hidden=at.hidden or isinstance(node, inner), is_whole=at.is_whole and passes_on)
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, ast.arguments | ast.JoinedStr) and not _is_written(child, node):
-            count = "index" if at.count == "index" else _count_in(child, node)
+            count = _count_in(child, node) or at.count
             yield from _places(child, replace(at, count=count, is_function=child is getattr(node, "func", 0)), inner)
 
 
@@ -111,9 +113,15 @@ def _count_in(child: ast.AST, node: ast.AST) -> str:
             return "index"
         case ast.keyword(arg="axis" | "axes"):
             return "axis"
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _REDUCING and _is_literal(child):
+            return "axis"
         case ast.Call(func=ast.Name(id="range")):
             return "range"
     return ""
+
+
+def _is_literal(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "operand", node), ast.Constant)
 
 
 def _is_written(child: ast.AST, node: ast.AST) -> bool:

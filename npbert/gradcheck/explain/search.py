@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.explain.code import HOOK, Code, expression, text_of
-from npbert.gradcheck.explain.edits import Edit, edits_of, group_of, statement_edits
-from npbert.gradcheck.explain.grammar import rules_for
+from npbert.gradcheck.explain.edits import RIGHT, Edit, adds_code, edits_of, statement_edits
+from npbert.gradcheck.explain.grammar import Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
-_RIGHT = 1.0  # the extra cost of an edit of a line with right numbers
 _PASSED_ON = 0.04  # and of what a line only passes on: the line that computes it comes first
 _UNKNOWN = 0.5  # the discount for a new expression where the numbers begin to be wrong
-_AGAIN = 2.0  # the discount for a new expression of a kind that was missing before
+_AGAIN = 0.5  # and of a kind that was missing before
 _MORE = 0.3  # the extra cost allowed to an edit that mends more than the first that helps;
 _TO_RUN = 1.0  # and than the first with which the code runs
 _PART = 0.1  # of a try, for the numbers of one expression
@@ -67,35 +66,55 @@ class Search:
                         return made
                 if self.trial.is_over:
                     break
-        return min(found, key=lambda made: len(wrong_in(made[2])), default=None)
+        best = min(found, key=lambda made: len(wrong_in(made[2])), default=None)
+        return best and (self._earlier(best) or best)
+
+    def _earlier(self, made: Made) -> Made | None:
+        """Return an edit by the same rule at the last place that more wrong outputs come from, if it mends more: it is
+        one mistake, not several."""
+        edit, _, after = made
+        mended = wrong_in(self.now) - wrong_in(after)
+        for place in sorted(self._blamed, key=lambda place: -place.expr.lineno):
+            if edit.rule and self._reached[place] > mended:
+                for another in edits_of(place, self.vocabulary, lambda rule: rule == edit.rule):
+                    better = self._made(another, place)
+                    if better and len(wrong_in(better[2])) < len(wrong_in(after)):
+                        return better
+        return None
 
     @cached_property
     def _blamed(self) -> list[CodePlace]:
         """The places where an edit may help."""
-        return [place for place in self.places if not self.trial.is_over and self._is_blamed(place)]
+        return [place for place, outputs in self._reached.items() if outputs]
+
+    @cached_property
+    def _reached(self) -> dict[CodePlace, set[str]]:
+        """The wrong outputs that an edit of each place may mend."""
+        return {place: self._outputs_of(place) for place in self.places if not self.trial.is_over}
 
     @cached_property
     def _waiting(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
         """The edits that are not yet tried, each with its rank and its place; edits that add code by place and kind."""
         statements = dict.fromkeys(place.statement for place in self.places if not place.hidden)
-        waiting: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.code, statements)]
+        waiting: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.code, statements, self._fine)]
         for place in self._blamed:
-            more = _RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
+            more = RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
             if place.is_name and place.is_whole and not isinstance(place.statement, ast.Assign):
                 more += _PASSED_ON
-            waiting += [(edit.rank, [edit], place) for edit in edits_of(place, self.vocabulary, more)]
+            waiting += [(edit.rank, [edit], place) for edit in edits_of(place, self.vocabulary, _changes, more)]
             if self._unknown and place.statement is self._unknown[0].statement:
                 more -= _UNKNOWN
-            for kind in dict.fromkeys(group_of(rule) for rule, _ in rules_for(place.expr, place.sorts)):
-                extra = more - _AGAIN * (kind in self.made)
-                if kind:  # simple lines first
-                    rank = KINDS[kind].cost + extra, not place.is_whole, len(text_of(place.expr))
-                    waiting.append((rank, self._anew(place, extra, kind), place))
+            rules = (rule for rule, _ in rules_for(place.expr, place.sorts))
+            for kind in dict.fromkeys(rule.kind for rule in rules if adds_code(rule)):
+                cost = KINDS[kind].cost + more - _AGAIN * (kind in self.made)
+                rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
+                waiting.append((rank, self._anew(place, kind), place))
         return deque(sorted(waiting, key=itemgetter(0)))
 
-    def _anew(self, place: CodePlace, more: float, kind: str) -> Iterator[Edit]:
+    def _anew(self, place: CodePlace, kind: str) -> Iterator[Edit]:
         """Yield the edits of a kind that add code in a place, if it then has a number of the right code."""
-        return (edit for edit in edits_of(place, self.vocabulary, more, kind) if self._leads_on(place, edit))
+        edits = edits_of(place, self.vocabulary, lambda rule: rule.kind == kind)
+        return (edit for edit in edits if self._leads_on(place, edit))
 
     def _leads_on(self, place: CodePlace, edit: Edit) -> bool:
         """True if the numbers with the edit occur in the right code, as far as known."""
@@ -147,13 +166,14 @@ class Search:
                 return place
         return None
 
-    def _is_blamed(self, place: CodePlace) -> bool:
-        """False if an edit of the place cannot help: it moves no wrong output, or a right one, or y."""
+    def _outputs_of(self, place: CodePlace) -> set[str]:
+        """Return the wrong outputs that move with a place, as far as known: all, if it has no floats. None, if a right
+        output or y moves, too: an edit cannot help."""
         now = self.now[self.first]
-        if place.hidden or not place.seen:
-            return place.hidden or has_failed(self.now)
-        if not place.is_float or RAISES in now.wrong:
-            return True
+        if not (place.hidden or place.seen or has_failed(self.now)):
+            return set()
+        if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
+            return set(now.wrong)
         rng = np.random.default_rng(0)
 
         def moved(_: Any, e: Callable[[], Any]) -> Any:
@@ -163,7 +183,11 @@ class Search:
         then = self.trial.look(self._with(place, moved), self.first)
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
-        return not is_spoiled and any(_has_moved(name, now, then) for name in now.wrong)
+        return set() if is_spoiled else {name for name in now.wrong if _has_moved(name, now, then)}
+
+
+def _changes(rule: Rule) -> bool:
+    return not adds_code(rule)
 
 
 def _is_progress(before: list[Outlook], after: list[Outlook]) -> bool:

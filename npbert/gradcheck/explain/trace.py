@@ -87,9 +87,9 @@ class Trace:
         return is_other or not self.has(array)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], list[CodePlace]]:
-        """Return of another run the statements whose numbers all occurred in this one, with their signs; and in order
-        the places whose numbers did not, or under another name, one per statement. The last value at each place
-        counts."""
+        """Return of another run the statements whose numbers all occurred in this one, with their signs, and under the
+        same names if there are several; and in order the places whose numbers did not, or under another name, one per
+        statement. The last value at each place counts."""
         fine, unknown = set[ast.stmt](), list[CodePlace]()
         results = {place: value for place, value in events if place.is_result}
         for statement in dict.fromkeys(place.statement for place in results):
@@ -97,7 +97,8 @@ class Trace:
             arrays = [(place, array) for place in here for array in telling(results[place])]
             lacking = [place for place, array in arrays if self.lacks(place, array)]
             unknown += lacking[:1]
-            if arrays and not lacking and all(_signed(array) in self._signed for _, array in arrays):
+            is_named = len(here) == 1 or all(place.name in self._names for place, _ in arrays)
+            if arrays and is_named and not lacking and all(_signed(array) in self._signed for _, array in arrays):
                 fine.add(statement)
         return fine, unknown
 

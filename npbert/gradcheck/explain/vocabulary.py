@@ -102,7 +102,8 @@ def _sizes(place: CodePlace) -> Iterator[str]:
     for name, value in place.env.items():
         forms: dict[str, Any] = {}
         if isinstance(value, np.ndarray) and value.ndim:
-            forms = {"len({})": len(value), **{f"{{}}.shape[{k}]": value.shape[k] for k in range(1, value.ndim)}}
+            axes = (axis if axis + 1 < value.ndim else -1 for axis in range(1, value.ndim))
+            forms = {"len({})": len(value), **{f"{{}}.shape[{axis}]": value.shape[axis] for axis in axes}}
             forms |= {"{}.size": value.size, **({"{}.sum()": int(value.sum())} if value.dtype == bool else {})}
         elif isinstance(value, int) and not isinstance(value, bool):
             forms = {"{}": value}

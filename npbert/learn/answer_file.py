@@ -58,7 +58,8 @@ def _judged(exercise: Exercise, path: Path, mends: bool) -> Verdict:
     for number, part in enumerate(exercise.parts):
         verdict = _lost(exercise, part, text, path)
         if verdict is None:
-            verdict = attempt(partial(judge, part, getattr(module, part.name), mends=mends), str(path))
+            thing, node = getattr(module, part.name), definitions(text).get(part.name)
+            verdict = attempt(partial(judge, part, thing, node, mends=mends), str(path))
         if isinstance(verdict, Failure):  # the result cannot be compared
             verdict = verdict.verdict
         if verdict is not None:

@@ -1,5 +1,6 @@
 """Exercise: a task as data. Part: a class or function of it, with its numbers."""
 
+import ast
 import inspect
 import re
 import textwrap
@@ -76,8 +77,7 @@ class Part:
     from the tape and check dy always do. without: methods that the file leaves out.
 
     numbers(thing, seed): the numbers of `thing`, step by step, by names for the learner. seeds: two for each of
-    `VARIATIONS`, with different sizes. tolerance: relative to the largest number of an array. is_mended: whether to
-    search the edit that makes a wrong answer right.
+    `VARIATIONS`, with different sizes. tolerance: relative to the largest number of an array.
 
     text: the exercise's sections for this part. `asked`: the docstring that replaces the one with the answer. `plain`:
     the source of a right answer in small steps. `reasons`: the reason of the right formula, by its result. `advice`:
@@ -91,7 +91,6 @@ class Part:
     numbers: Callable[[Any, int], Iterator[Numbers]] = lambda thing, seed: iter(())
     seeds: Sequence[int] = range(2 * len(VARIATIONS))
     tolerance: float = 1e-9
-    is_mended: bool = True
     text: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -123,8 +122,9 @@ class Part:
         """Return the numbers of `thing`, step by step."""
         return self.numbers(thing, seed)
 
-    def prove(self, thing: Any) -> Verdict | None:
-        """Return a mistake besides the numbers."""
+    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
+        """Return the verdict on a mistake besides the numbers. node: the definition of `thing` in the learner's
+        file."""
         return None
 
     @cached_property

@@ -1,5 +1,7 @@
 """judge: explains a wrong answer, by the line, the kind of mistake and the reason; or by its numbers."""
 
+import ast
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +13,7 @@ from npbert.gradcheck import PromiseError, explain
 from npbert.gradcheck.explain import VARIATIONS, Finding, describe, describe_place
 from npbert.learn.answer import Answer, is_number
 from npbert.learn.exercise import Part
-from npbert.learn.failure import sentence
+from npbert.learn.failure import Failure, attempt, file_of, sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import UNKNOWN, findings_of
@@ -27,22 +29,23 @@ _DAMAGED = Verdict(
 )
 
 
-def judge(part: Part, thing: object, *, mends: bool = True) -> Verdict | None:
+def judge(part: Part, thing: object, node: ast.stmt | None = None, *, mends: bool = True) -> Verdict | None:
     """Return the verdict on `thing`, the learner's answer, or None if it is right.
 
-    mends: search the edit that makes a wrong answer right, which takes longer.
+    node: its definition in the learner's file. mends: search the edit that makes a wrong answer right, which takes
+    longer.
     """
     answer = Answer(part, thing)
     answer.run()
     stopped = answer.stopped
     if answer.first is None:
-        return part.prove(thing)
+        proved = attempt(functools.partial(part.prove, thing, node), file_of(thing))
+        return proved.verdict if isinstance(proved, Failure) else proved
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
-        left = f"the `raise NotImplementedError` is left in line {stopped.line}"
-        return Verdict(f"{part.name} is not finished: {left}.", "Replace that line by your code.")
+        return stopped.verdict
     first = _before_all(answer, answer.first) if stopped is None else None
     lift_time_limit()  # the search counts rounds of loops
-    findings = findings_of(answer) if mends and part.is_mended and first is None else []
+    findings = findings_of(answer) if mends and first is None else []
     if stopped is not None:
         return replace(stopped.verdict, findings=tuple(findings))
     verdict = first or _told(answer, findings)

@@ -1,5 +1,6 @@
 """LayerPart: a layer for the learner to write, tested by the gradient check's call, promises and proof."""
 
+import ast
 import functools
 import inspect
 from collections.abc import Iterator, Mapping
@@ -79,7 +80,7 @@ class LayerPart(Part):
         """The name of forward's result: `p` if backward takes dp."""
         return list(inspect.signature(self.right.backward).parameters)[1].removeprefix("d")
 
-    def prove(self, thing: Any) -> Verdict | None:
+    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
         """Run the whole check, for a layer with right numbers."""
         for setting in self.settings:
             layer, inputs, rng = setting.make(thing)

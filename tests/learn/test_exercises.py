@@ -93,4 +93,4 @@ def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_fini
         assert source.count("raise NotImplementedError") == len(exercise.blanks)
         verdict = judge(exercise, re.sub(r"( +)(raise NotImplementedError)", r"\1z = 1\n\1\2", source))
         assert verdict.status == WRONG
-        assert "not finished: the `raise NotImplementedError` is left in line" in verdict.says
+        assert "Not finished: the `raise NotImplementedError` is left in line" in verdict.says

@@ -1,5 +1,6 @@
 """Exercise 15: twelve layers, some of them broken by one line."""
 
+import ast
 import inspect
 import textwrap
 from dataclasses import dataclass
@@ -57,10 +58,10 @@ class Suspect:
         inside = textwrap.indent("\n".join(lines), "    ")
         return f"# {formula}\n# Its forward: {place}.py\nclass {self.letter.upper()}({self.name}):\n{inside}"
 
-    def judge(self, given: str) -> Verdict | None:
-        """Return the verdict on a wrong answer, without the right one."""
+    def mistake(self, given: str) -> str:
+        """Return what is wrong with an answer, without the right one; "" for a right or an open one."""
         if given in (self.answer, UNKNOWN):
-            return None
+            return ""
         names = [f"{self.letter}{number}" for number in range(1, len(self.lines))]
         says = "one of its lines is wrong"
         if given not in (FINE, *names):
@@ -69,7 +70,7 @@ class Suspect:
             says = f"line {given} is right, and so are all others"
         elif given != FINE:
             says = f"one line is wrong, but line {given} is right"
-        return Verdict(f"{self.letter}, {self.name}: {says}.")
+        return f"{self.letter}, {self.name}: {says}."
 
 
 _TABLE = """
@@ -126,18 +127,27 @@ class AnswersPart(Part):
             for letter, each in SUSPECTS.items()
         ]
 
-    def prove(self, thing: Any) -> Verdict | None:
+    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
         """Return the verdict on the first wrong answer, without the right one."""
         if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
             return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
         given = {letter: str(answer).strip().lower() for letter, answer in thing.items()}
-        verdicts = [SUSPECTS[letter].judge(answer) for letter, answer in given.items()]
-        wrong = [verdict for verdict in verdicts if verdict is not None]
+        mistakes = {letter: SUSPECTS[letter].mistake(answer) for letter, answer in given.items()}
+        wrong = [letter for letter, mistake in mistakes.items() if mistake]
         left = [letter for letter, answer in given.items() if answer == UNKNOWN]
         if wrong:
-            count = len(SUSPECTS) - len(wrong) - len(left)
-            return wrong[0].because_of(f"{count} of the {len(SUSPECTS)} answers are right so far.")
+            count, line = len(SUSPECTS) - len(wrong) - len(left), _lines_of_keys(node).get(wrong[0])
+            where = f"Line {line}: " if line else ""
+            right = f"{count} of the {len(SUSPECTS)} answers are right so far."
+            return Verdict(where + mistakes[wrong[0]]).because_of(right)
         return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
+
+
+def _lines_of_keys(node: ast.stmt | None) -> dict[str, int]:
+    """Return the lines of the keys, for the definition of a dictionary."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    keys = value.keys if isinstance(value, ast.Dict) else []
+    return {key.value: key.lineno for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
 
 
 PART = AnswersPart(right=SUSPECTS, seeds=())

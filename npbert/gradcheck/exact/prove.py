@@ -6,30 +6,30 @@ give the same number:
 
     ⟨dy, ẏ⟩ = ⟨dy, J θ̇⟩ = ⟨Jᵀ dy, θ̇⟩,    where ⟨a, b⟩ = Σ a b.
 
-Forward, run once on θ + θ̇ε, gives ẏ (`number.py`), and so the left side. Backward, run once on dy, gives the right side.
-(The adjoint identity: Griewank & Walther 2008, section 3.2.) Let D be the difference of both sides, for random θ, θ̇ and
-dy. Why is backward right if D is 0?
+Forward, run once on θ + θ̇ε, gives ẏ (`number.py`), and so the left side. Backward, run once on dy, gives the right
+side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) Let D be the difference of both sides, for random
+θ, θ̇ and dy. Why is backward right if D is 0?
 
 1. A layer is a formula of +, −, ·, / and of functions such as exp and √. Call each value of a function s, one more
-   letter beside those of θ, θ̇ and dy. Its derivative has the letters that there are: eᵃ has s, √a has 1/(2s), tanh a has
-   1 − s². So D is a fraction of polynomials in these letters.
-2. If the numerator of D is 0 for all letters, the sides are equal for all numbers: backward is right wherever no divisor
-   is 0.
-3. Otherwise the numerator is a polynomial that is not 0, of some degree d. Like a polynomial in one letter, which has at
-   most d zeros, it is 0 at few points: if each letter is drawn from P numbers, with probability at most d / P. (Schwartz
-   1980, Zippel 1979.)
+   letter beside those of θ, θ̇ and dy. Its derivative has the letters that there are: eᵃ has s, √a has 1/(2s), tanh a
+   has 1 − s². So D is a fraction of polynomials in these letters.
+2. If the numerator of D is 0 for all letters, the sides are equal for all numbers: backward is right wherever no
+   divisor is 0.
+3. Otherwise the numerator is a polynomial that is not 0, of some degree d. Like a polynomial in one letter, which has
+   at most d zeros, it is 0 at few points: if each letter is drawn from P numbers, with probability at most d / P.
+   (Schwartz 1980, Zippel 1979.)
 4. The letters are drawn from whole numbers on a clock with P hours, where nothing is rounded (`field.py`). P has 118
-   bits. A test counts d: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward passes
-   in fewer than one of 10³⁰ trials.
+   bits. A test counts d: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward
+   passes in fewer than one of 10³⁰ trials.
 
 The letters are not quite free: they keep the laws of `Field.function`, and known values such as e⁰ = 1. Both hold for
 the real functions, so they only let more right backwards pass.
 
 **The bridge to floats.** The proof holds for the formula that the code computes on exact numbers. A test shows that the
-code computes the same formula on your floats: y and every gradient must agree in every entry, up to a bound on rounding
-that each number carries (`Number.error`), and so must y at a point beside yours. If they differ (as the code checks a
-dtype, or falls back in an `except`), nothing is proved. npbert's GELU in float32 uses a polynomial for erf: the proof
-is for erf, and the bridge shows that the two agree in float32.
+code computes the same formula on your floats: y and every gradient must agree in every entry, up to a bound on
+rounding that each number carries (`Number.error`), and so must y at a point beside yours. If they differ (as the code
+checks a dtype, or falls back in an `except`), nothing is proved. npbert's GELU in float32 uses a polynomial for erf:
+the proof is for erf, and the bridge shows that the two agree in float32.
 
 **Assumptions.** P divides no coefficient of the numerator that matters. A constant is the simplest number of its float
 (`constants.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.
@@ -42,8 +42,8 @@ e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no deriv
 
 The order of `_proof_beside_floats`: the exact run; does y agree with floats, here and beside (else not proved); do the
 gradients, also for a multiple of dy (else not proved, or refuted if floats are wrong); is D 0 (proved); is a gradient
-wrong in decimals (refuted, or right but for a small constant); is D 0 at another point, where all roots exist (proved);
-else not proved.
+wrong in decimals (refuted, or right but for a small constant); is D 0 at another point, where all roots exist
+(proved); else not proved.
 """
 
 import textwrap

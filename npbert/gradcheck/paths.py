@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert.core import named_parts
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import Function, is_float_array
 from npbert.gradcheck.restoring import attributes_of
@@ -73,6 +74,15 @@ def leaves(
         elif id(thing) not in seen:
             seen[id(thing)] = thing
             waiting[:0] = inside(path, thing)
+
+
+def arrays_held_by(layer: Any) -> list[str]:
+    """Return the paths of float arrays, not Parameters, among the attributes of a layer and its parts."""
+    found = list[str]()
+    for path, part in named_parts(layer):
+        if hasattr(part, "forward"):
+            found += [name for name, value in members(path, part) if is_float_array(value)]
+    return found
 
 
 def snapshot(thing: Any) -> Values:

@@ -24,7 +24,7 @@ from npbert.gradcheck.explain.numbers import cause_of_shape, explain
 from npbert.gradcheck.explain.repair import TRIES
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import arrays_held_by
+from npbert.gradcheck.paths import arrays_held_by
 from npbert.gradcheck.report import (
     NOT_PROVED,
     TOLERANCES,

@@ -7,7 +7,6 @@ import logging
 import os
 import platform
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -102,7 +101,8 @@ def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
                 return _fail(error, kind, prog)
             return status
     except KeyboardInterrupt:
-        _say_stopped()
+        if speaks():
+            tell("\nstopped")  # below the ^C
         return 130
 
 
@@ -164,13 +164,3 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     elif not isinstance(error, BrokenPipeError):  # otherwise the reader, such as `head`, has seen enough
         LOGGER.error(in_words(error))
     return 1
-
-
-def _say_stopped() -> None:
-    if speaks():
-        tell("\nstopped")  # below the ^C
-    from npbert.data.learn_vocabulary import THREAD
-
-    if any(thread.name == THREAD for thread in threading.enumerate()):
-        sys.stderr.flush()
-        os._exit(130)  # a normal exit would stop that thread inside the library, which aborts

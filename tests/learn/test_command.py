@@ -83,7 +83,7 @@ def test_show_is_for_what_is_right_and_sets_the_librarys_version_beside_the_lear
     for number, exercise in EXERCISES.items():
         shown[number] = printing.show(exercise, Path("backprop") / write(number, folder).name)
         if number != 15:
-            assert all(f"{blank}, yours" in shown[number] for blank in EXERCISES[number].blanks)
+            assert all(f"{blank}, yours" in shown[number] for blank in EXERCISES[number].written)
             assert "the library's (npbert/" in shown[number]
     assert "def block_squares(" in shown[13], "what it calls itself calls it"
     assert "b, MeanSquaredError: b2, which should have (2 * float(dloss)" in shown[15]

@@ -19,12 +19,12 @@ from npbert.io.files import FileError
 from npbert.io.messages import counted, listed, warn
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
+from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
-from npbert.training.reads import vocabulary
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, labels_of, task_class
-from npbert.training.trainer import ShownRun, Trainer
+from npbert.training.trainer import Trainer, TrainingRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
         return self.steps or max(1, round(self.epochs * len(data)))
 
 
-class Finetuning(ShownRun):
+class Finetuning(TrainingRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts or continues it. communicator: as in Trainer.
 
     baselines: the metrics of a constant answer on the held-out file, or of the model before training.
@@ -111,13 +111,13 @@ class Finetuning(ShownRun):
         self._logits: Any = None
         self._labels = labels
         files = {"training file": settings.train, "held-out file": settings.held_out}
-        reads = {f"{name} {file}": Path(file) for name, file in files.items() if file}
+        inputs = {f"{name} {file}": Path(file) for name, file in files.items() if file}
         judged = Evaluation(
             self.evaluate if self.held_out else None,
             Goal(metric),
             show=self.show if self.held_out else None,
             cost=len(held_out) / settings.batch_size / STEP_IN_FORWARDS,
-            reads={**reads, "vocabulary": vocabulary(self.tokenizer), "labels": repr(known)},
+            inputs={**inputs, "vocabulary": vocabulary(self.tokenizer), "labels": repr(known)},
         )
         how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
         self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)

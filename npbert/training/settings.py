@@ -146,7 +146,6 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
     Raises: FileError if it is not TOML, for an unknown setting, or a wrong value.
     """
     values = read_settings(path)
-    values.pop("keep_state", None)  # of an older npbert
     try:
         check_names(kind, values)
         return kind(**{**values, **changes})

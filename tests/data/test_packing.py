@@ -112,6 +112,4 @@ def test_a_drawn_text_never_begins_as_the_true_one(lengths, share, rng):
 
 def test_without_another_text_there_is_no_pair():
     rng = np.random.default_rng(0)
-    assert packed([[1, 2, 3]], "nsp", rng, other=OTHER)[0].next_sentence_label == NOT_NEXT
     assert packed([[1, 2, 3]], "nsp", rng) == packed([[1, 2, 3]], "sop", rng, other=OTHER) == []
-    assert packed([], "none", rng) == []

@@ -53,18 +53,6 @@ def test_one_question_or_many(answer):
     assert answer([], []) == []
 
 
-def test_n_best_of_several_windows(answer):
-    """Sorted, each place once, probabilities."""
-    passage = PASSAGE * 9
-    (answers,) = answer.n_best([QUESTION], [passage], 10**6)
-    scores = [span.score for span in answers]
-    assert scores == sorted(scores, reverse=True)
-    assert len({(span.start, span.end) for span in answers}) == len(answers)
-    assert all(span.text == passage[span.start : span.end] for span in answers)
-    assert 0 <= scores[-1] <= sum(scores) < 1 + 1e-12
-    assert answer.n_best([QUESTION], [passage], 4) == [answers[:4]]
-
-
 def test_an_answer_anywhere_in_a_long_passage(planted):
     """The windows of all questions share batches, and are not confused."""
     places = [0, 1, 20, 24, 25, 26, 60, 119, 149]
@@ -75,10 +63,11 @@ def test_an_answer_anywhere_in_a_long_passage(planted):
 
 
 def test_the_windows_compete(planted):
-    """All logits are 0, so every span of every window is equally probable."""
+    """All logits are 0, so every span of every window is equally probable, and those in two windows count once."""
     answer = planted(0.0, max_length=12)  # 12 − 3 − 1 = 8 tokens of the passage a window, 4 of them new
     (answers,) = answer.n_best(["dog"], ["the cat sat on a mat the cat sat on a mat"], 999)
     assert [span.score for span in answers] == pytest.approx([1 / 72] * (72 - 10))  # 36 spans each, 10 in both
+    assert len({(span.start, span.end) for span in answers}) == 62
 
 
 def test_long_questions_are_cut_to_their_first_tokens_and_said_so_in_one_line(planted):
@@ -97,8 +86,6 @@ def test_errors(answer, planted):
     for passage in ("", " \n", "\x00"):
         with pytest.raises(ValueError, match=r"^the passage for the question 'cat\?' is empty, wanted text$"):
             answer(["the?", "cat?"], ["the mat", passage])
-    with pytest.raises(ValueError, match="argument 2 is shorter"):
-        answer(["the?", "a?"], ["the mat"])
     with pytest.raises(ValueError, match="question leaves room for 9 tokens of the passage, wanted more than stride"):
         planted(0.0, max_question_length=64)("cat " * 20, "the mat")
 

@@ -38,10 +38,24 @@ def number(text):
     return float(text.replace("\u2212", "-").replace("\xa0%", ""))
 
 
+GO = "history.replaceState(null, '', `#${hash}`); dispatchEvent(new Event('hashchange'));"
+
+
 def go(page, address):
     """To an address of the page, without loading it again."""
-    there = "hash => { history.replaceState(null, '', `#${hash}`); dispatchEvent(new Event('hashchange')) }"
-    page.evaluate(there, address)
+    page.evaluate(f"hash => {{ {GO} }}", address)
+
+
+def found_at(page, addresses, expression):
+    """What an expression is at each address. Nothing is laid out meanwhile, which is slow."""
+    each = f"hashes.map(hash => {{ {GO} return {expression}; }})"
+    hide, show = (f"document.body.hidden = {value};" for value in ("true", "false"))
+    return page.evaluate(f"hashes => {{ {hide} const found = {each}; {show} return found; }}", addresses)
+
+
+def press(page, selector):
+    """Click, but do not scroll there and look what is above it, which is slow, too."""
+    page.locator(selector).first.dispatch_event("click")
 
 
 TRACE, STEP = "npbert.state.trace", "npbert.state.step"
@@ -65,7 +79,7 @@ def choose(page, name, row, column):
 
 
 def plant(page, bug):
-    page.click("#tab-break")
+    press(page, "#tab-break")
     page.check(f"input[value='{bug}']")
 
 

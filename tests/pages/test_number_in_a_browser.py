@@ -17,8 +17,10 @@ from tests.pages.number import (
     TRACE,
     cell,
     choose,
+    found_at,
     go_to,
     number,
+    press,
     value,
 )
 
@@ -31,31 +33,29 @@ def test_keys_buttons_and_the_map_step(page):
     for key, step in (("ArrowRight", 1), ("End", last), ("ArrowRight", last), ("Home", 0), ("ArrowLeft", 0)):
         page.keyboard.press(key)
         assert page.evaluate(STEP) == step, key
-    page.click("#go-forward")
+    press(page, "#go-forward")
     assert (page.evaluate(STEP), page.input_value("#steps")) == (1, "1")
     page.select_option("#steps", "5")
     assert page.inner_text("#step-title") == page.evaluate(f"{TRACE}.steps[5].title")
-    page.click("#tab-break")
+    press(page, "#tab-break")
     page.click("#map [aria-label='backward: layer 1 attention']")
     assert page.evaluate(f"{TRACE}.steps[{STEP}].part").startswith(f"{LAYER}.attention")
     assert page.get_attribute("#map [aria-current='step']", "data-from") == str(page.evaluate(STEP)), "its first step"
 
 
 def test_the_tape_fills_then_empties_and_the_lines_that_compute_a_step_are_lit(page):
-    sizes = page.evaluate(
-        f"{TRACE}.steps.map((_, step) => (npbert.goToStep(step), document.querySelectorAll('#tape-stack li').length))"
-    )
+    each = "(_, step) => (npbert.goToStep(step), document.querySelectorAll('#tape-stack li').length)"
+    (sizes,) = found_at(page, [""], f"{TRACE}.steps.map({each})")
     top = sizes.index(max(sizes))
     assert sizes == sorted(sizes[: top + 1]) + sorted(sizes[top + 1 :], reverse=True)
     assert sizes[0] == 1 and max(sizes) > 10 and sizes[-2:] == [0, 0]  # the last is the update
     go_to(page, f"s.part === '{QUERY}' && s.phase === 'backward'")
     own = page.locator("#source > .code")
     assert any("matmul(x.T, dy)" in text for text in own.locator(".lit").all_text_contents())
-    page.click("#source summary")
-    assert "EncoderLayer.backward" in page.inner_text("#source details")
+    assert "EncoderLayer.backward" in page.locator("#source details").text_content()
     page.click(cell(f"d({QUERY}.weight)", 1, 2))
     assert own.locator(".lit").all_text_contents() == ["    self.weight.add_grad(matmul(x.T, dy))\n"]
-    page.click("#go-back")  # to another step: the sum of this one goes
+    press(page, "#go-back")  # to another step: the sum of this one goes
     assert page.evaluate(CHOSEN) is None and page.is_hidden("#followed")
 
 
@@ -90,19 +90,19 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     assert sum(terms) == pytest.approx(value(page, name, 1, 2), rel=1e-3, abs=1e-8)
     bars.nth(3).click()
     assert page.evaluate(f"{CHOSEN}.name") == f"d({LAYER}.Q)"
-    page.click("#ways >> text=Follow the largest to the loss")
+    press(page, "#ways >> text=Follow the largest to the loss")
     trail = page.evaluate("npbert.state.trail")
     assert trail[-1]["name"] == "d(loss)" and len(trail) > 15
-    page.click(".trail li >> text=more")
+    press(page, ".trail li >> text=more")
     factors = re.findall(r"× (\S+) = (\S+)", page.inner_text(".trail"))
     assert len(factors) == len(trail) - 1
     assert number(factors[-1][1]) == pytest.approx(math.prod(number(factor) for factor, _ in factors), rel=1e-2)
     page.keyboard.press("Backspace")
     assert page.evaluate(f"{CHOSEN}.name") == "d(logits)"
-    page.click(".trail li:first-child button")
-    page.locator("#followed .factor").first.click()
+    press(page, ".trail li:first-child button")
+    press(page, "#followed .factor")
     assert page.evaluate(f"{CHOSEN}.name") == f"{LAYER}.x"  # dW = Σ x dy: to x, not to dy
-    page.click("button[aria-label='follow no number']")
+    press(page, "button[aria-label='follow no number']")
     slopes = [abs(number(text.split()[-1])) for text in page.locator("#tries li").all_inner_texts()]
     assert slopes == sorted(slopes, reverse=True) and len(slopes) > 2  # the steepest numbers
 
@@ -126,3 +126,19 @@ def test_roads_share_one_scale(page):
         cells = page.locator(f"table[data-array='{name}'] td[data-row]")
         shares = cells.evaluate_all("cells => cells.map(e => parseInt(e.style.getPropertyValue('--share')))")
         assert shares == pytest.approx([100 * abs(one) / scale for one in values], abs=0.51)
+
+
+def test_in_a_frame_of_another_page_there_is_the_step_alone_and_of_a_long_vocabulary_the_words_that_matter(
+    open_page, path
+):
+    page = open_page(path, "?embed")
+    assert page.is_visible("#stage") and not page.is_visible("#title") and not page.is_visible(".tabs")
+    page.evaluate("npbert.state.data.vocabulary.push(...Array.from({length: 30}, (_, i) => `word${i}`))")
+    page.evaluate(f"{TRACE}.arrays.get('{TABLE}').shape[0] = 44")
+    page.evaluate("npbert.goToStep(1)")
+    page.wait_for_function("href => document.getElementById('link').href === href", arg=f"{path.as_uri()}#step=2")
+    page.evaluate("npbert.goToStep(0)")
+    rows = page.locator(f"#stage table[data-array='{TABLE}'] tbody tr")
+    assert 4 < rows.count() < 14
+    press(page, "#all-words")
+    assert rows.count() == 44

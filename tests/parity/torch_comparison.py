@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from npbert.models.hugging_face.names import stored_parameters
 from tests.parity import torch
-
-if TYPE_CHECKING:
-    pass
 
 EXACT = 1e-10
 """The relative error up to which two float64 results are the same."""

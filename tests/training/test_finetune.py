@@ -46,7 +46,7 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     run = make()
     assert (len(run.data.examples), len(run.held_out)) == (24, 7)
     files = [f"training file {run.settings.train}", f"held-out file {run.settings.held_out}"]
-    assert [*run.trainer.evaluation.reads] == [*files, "vocabulary", "labels"]
+    assert [*run.trainer.evaluation.inputs] == [*files, "vocabulary", "labels"]
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
     with pytest.warns(UserWarning, match=r"train\.tsv: 24 of 24 texts are longer than the 8 tokens that max_length"):
         cut = make(max_length=8, held_out="").data.examples[0].encoding

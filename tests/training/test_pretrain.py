@@ -13,9 +13,9 @@ from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.io.json_lines import SHOWN_FILE, read_json_lines
 from npbert.layers import Softmax
+from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import GUESSES, SENTENCES, masked_sentences
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams
-from npbert.training.reads import vocabulary
 from tests.training.tiny import VOCABULARY, assert_same, values, write_checkpoint, write_corpus
 
 SMALL = BertConfig(30, 8, 1, 2, 12, max_position_embeddings=20, initializer_range=0.2)
@@ -62,7 +62,7 @@ def test_the_data_are_as_the_settings_say(settings, tmp_path):
     held_out = wanted(settings.held_out, OF_THE_DATA, seed=5)
     assert len(held_out) > 2
     assert [batch.input_ids.tolist() for batch in run.held_out] == [batch["input_ids"] for batch in held_out[:2]]
-    of_corpus, of_held_out, of_vocabulary = run.trainer.evaluation.reads.items()
+    of_corpus, of_held_out, of_vocabulary = run.trainer.evaluation.inputs.items()
     assert of_corpus == (f"corpus file {settings.corpus[0]}", Path(settings.corpus[0]))
     assert of_held_out == (f"held-out file {settings.held_out[0]}", Path(settings.held_out[0]))
     assert of_vocabulary == ("vocabulary", vocabulary(run.tokenizer))

@@ -92,7 +92,8 @@ def load_model(
             what = f"a number that is not finite, or too large for {values.dtype}"
             raise FileError(f"{path}: {in_file[of_tensor(name)]} holds {what}")
     if new:
-        vars(model)["_new"] = {name: stored.parameter.value.copy() for name, stored in new.items()}
+        for stored in new.values():
+            _ = stored.parameter.value  # is drawn now
         rng.bit_generator.state = lazy.bit_generator.state
         LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), path)
     return model

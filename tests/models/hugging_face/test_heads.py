@@ -66,10 +66,7 @@ MISFITS = [  # what is changed in a saved model of a class, and what is said whe
         {"norm.weight": None, "nrom.weight": OTHER, "classifier.bias": OTHER},
         ["missing: norm.weight (6,)", "unknown: nrom.weight (2, 3)"],
     ),
-    *[  # what is unknown in a part that the model has is a mistake
-        (Score, {name: OTHER}, [f"unknown: {name} (2, 3)"])
-        for name in ("bert.encoder.layer.1.gate", "embeddings.word_embedings.weight", "noise.x")
-    ],
+    (Score, {"noise.x": OTHER}, ["unknown: noise.x (2, 3)"]),  # in a part that the model has
 ]
 
 
@@ -98,10 +95,6 @@ def test_a_head_that_the_file_lacks_is_as_its_constructor_makes_it_and_nothing_e
     wanted |= {f"bert.{name}": parameter.value for name, parameter in source.named_parameters()}
     for name, parameter in model.named_parameters():
         np.testing.assert_array_equal(parameter.value, np.asarray(wanted[name], np.float32), strict=True, err_msg=name)
-
-    write_checkpoint(tmp_path, model)
-    load(Score, tmp_path, rng=rng)
-    assert rng.bit_generator.state == again.bit_generator.state, "where nothing is new, nothing is drawn"
 
 
 def test_two_parameters_of_one_name_are_refused_when_they_are_saved_and_when_they_are_loaded(tmp_path):

@@ -66,7 +66,7 @@ def test_check_of_all(learn, folder):
     write(2, folder)
     write(3, folder, ("cdf + x * density", "cdf - x * density"))
     write(4, folder, ("axis=-1", "axis=0"))
-    status, out, _ = learn("--folder backprop check --mend")
+    status, out, _ = learn("check --folder backprop --mend")
     assert (status, "With this change dx is right" in out) == (1, True)
     assert out.count(": not begun\n") == len(EXERCISES) - 3
     assert "04 softmax: not right yet (explained by npbert learn check 04)\n" in out

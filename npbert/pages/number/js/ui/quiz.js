@@ -82,6 +82,7 @@ function hideNumber() {
   document.documentElement.classList.toggle("asking", isOpen); // then no formula and no code tells
   const cell = question ? cellOfPlace(byId("stage"), question.place) : null;
   cell?.classList.toggle("asked", isAsked);
+  cell?.removeAttribute("title");
   return isAsked ? cell : null;
 }
 

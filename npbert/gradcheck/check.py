@@ -1,8 +1,9 @@
 """check_gradients: checks every derivative, by proof where possible. assert_proved: the same for a test.
 check_directions: estimates along random directions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,10 @@ import numpy as np
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
 from npbert.gradcheck.estimates import compared_along, estimated
 from npbert.gradcheck.exact import prove
-from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.findings import explained, gradients_of
-from npbert.gradcheck.forms import Form
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Function, Rng
+from npbert.gradcheck.inputs import Function, Outputs, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.paths import Grads
 from npbert.gradcheck.report import (
@@ -32,7 +31,6 @@ from npbert.gradcheck.report import (
     compared,
 )
 from npbert.gradcheck.restoring import kept
-from npbert.io.messages import counted
 
 _NEGLIGIBLE = 1e-3  # the allowed relative error from a small constant that backward leaves out
 
@@ -98,17 +96,19 @@ def check_gradients(
         analytic, broken = gradients_of(function)
         proof = prove(layer, *inputs, rng=rng, seed=seed)  # after which the layer is as before
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)
-    diagnose = report.diagnose
+    return replace(
+        report, diagnose=_within(given, report.diagnose), remark=_within(given, partial(unsteady, layer, inputs))
+    )
 
-    def diagnosed() -> list[Finding]:
+
+def _within(given: Outputs, look: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a function that looks at the given objects later, and leaves them as they are then."""
+
+    def looked() -> Any:
         with kept(*given):
-            return diagnose()
+            return look()
 
-    def remark() -> str:
-        with kept(*given):
-            return unsteady(layer, inputs) if isinstance(layer, Form) else _hidden(function)
-
-    return replace(report, diagnose=diagnosed, remark=remark)
+    return looked
 
 
 def assert_proved(
@@ -138,18 +138,11 @@ def assert_proved(
     return report
 
 
-def _hidden(function: ScalarFunction) -> str:
-    """Return a sentence on parameters that no optimizer would find, or ""."""
-    hidden = len(set(function.parameters) - set(dict(named_parameters(function.layer))))
-    says = f"{counted(hidden, 'parameter')} checked that `parameters()` does not find, so no optimizer would change it"
-    return f"{says}: keep it as an attribute, or in a list, tuple or dict." if hidden else ""
-
-
 def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, tolerances: dict[str, float]) -> Report:
     """Return the report on the gradients, compared with the strongest available method."""
     sizes = {name: gradient.size for name, gradient in analytic.items()}
     if proof:
-        along = compared_along(function, analytic, tolerances, 2, 1, must_flow=False, rounding=proof.rounding)
+        along = compared_along(function, analytic, tolerances, 2, 1, rounding=proof.rounding)
         believed = [array for array in along.comparisons if not array.count]
         if believed or not along.comparisons:
             return Report(sizes, believed, proof)
@@ -191,7 +184,10 @@ def check_directions(
         layer, inputs = as_layer(layer, inputs)
         function = ScalarFunction(layer, inputs, rng, seed)
         gradients, broken = gradients_of(function)
-        return explained(compared_along(function, gradients, tolerances, directions, seed + 1), function, broken)
+        report = compared_along(function, gradients, tolerances, directions, seed + 1)
+        if not report.comparisons:
+            raise TypeError("complex numbers do not pass through forward: use finite differences, too")
+        return explained(report, function, broken)
 
 
 def _check_methods(tolerances: dict[str, float]) -> None:

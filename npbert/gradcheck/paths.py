@@ -118,16 +118,23 @@ def whose(
 
 
 def pairs_of(
-    parameters: Values, values: Values, written: list[str], grads: Grads, learned: list[str]
+    parameters: Values, values: Values, written: list[str], grads: Grads, used: list[str]
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Return the parameters that have or need a gradient, each once, with the paths of the arrays that add up to it
-    (none if backward writes none, several if several objects hold the parameter), and the other arrays that y depends
-    on.
+    """Return the parameters that have or need a gradient, each once, with the paths of the arrays that add up to it;
+    and the other arrays that y depends on. For each candidate, the first that holds:
+
+    1. Its gradient is the one that the caller names (None: a constant).
+    2. It is the only written array that is named for it, in the same object.
+    3. If y depends on it: it is the only other written array of its shape, in the same object.
+    4. It is missing, and so wrong, if the object has another gradient, or a room for this one, such as self.db = None.
+    5. It is a constant.
+
+    If several objects hold a parameter, their gradients add up.
 
     parameters: the candidates. values: all after backward. written: by backward. grads: the caller's pairs, by the path
-    or name of a parameter. learned: those that y depends on.
+    or name of a parameter. used: those that y depends on.
 
-    Raises: ValueError if several pairings fit.
+    Raises: ValueError if several arrays have the shape.
     """
     found, unnamed = dict[str, list[str]](), Values()
     for path, value in parameters.items():
@@ -137,7 +144,7 @@ def pairs_of(
             found |= _said(path, words[0], grads[words[0]], [*written, *values])
         elif len(named) == 1:
             found[path] = named
-        elif path in learned:
+        elif path in used:
             unnamed[path] = value
     free = {each: values[each] for each in written if not any(each in paths for paths in found.values())}
     owners, constants = {owner_and_key(path)[0] for path in found}, []
@@ -151,15 +158,13 @@ def pairs_of(
                 f"grads={dict(zip(twins, like, strict=False))}"
             )
         elif owner_and_key(path)[0] in owners or any(is_named_for(each, path) for each in values if each != path):
-            found[path] = []  # as the object has other gradients, or a room for this one, such as self.db = None
+            found[path] = []
         else:
             constants.append(path)
-    gradients = dict[int, list[str]]()  # by the array of a parameter, which several objects may hold
-    for path in found:
-        gradients.setdefault(id(parameters[path]), []).extend(found[path])
-    paths = _once({path: value for path, value in parameters.items() if path in found})
-    joined = {path: {each: values[each] for each in gradients[id(parameters[path])]} for path in paths}
-    return {path: tuple(_once(theirs)) for path, theirs in joined.items()}, constants
+    by_array = dict[int, tuple[str, list[str]]]()
+    for path in [path for path in parameters if path in found]:
+        by_array.setdefault(id(parameters[path]), (path, []))[1].extend(found[path])
+    return {path: tuple(_once({each: values[each] for each in paths})) for path, paths in by_array.values()}, constants
 
 
 def _once(values: Values) -> list[str]:
@@ -172,8 +177,9 @@ def _once(values: Values) -> list[str]:
 
 def _alike(path: str, value: Any, among: Values) -> list[str]:
     """Return the paths of the arrays of this shape in the same object, each array once."""
-    is_like = {each for each in among if owner_and_key(each)[0] == owner_and_key(path)[0]}
-    return _once({each: among[each] for each in among if each in is_like and np.shape(among[each]) == np.shape(value)})
+    owner = owner_and_key(path)[0]
+    like = {each: other for each, other in among.items() if np.shape(other) == np.shape(value)}
+    return _once({each: other for each, other in like.items() if owner_and_key(each)[0] == owner})
 
 
 def _said(path: str, word: str, gradient: str | None, paths: Iterable[str]) -> dict[str, list[str]]:

@@ -102,14 +102,6 @@ def test_what_is_too_long_is_cut_and_said_so_in_a_line_under_any_filter(npbert, 
     assert (result.status, result.err) == (0, f"npbert: {cut}\n") and result.rows
 
 
-def test_a_pipe_is_written_to(npbert, checkpoints, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    npbert("embed", checkpoints["embed"], "--output", tmp_path / "pipe", stdin=b"cat")
-    assert os.read(reader, 10**6).startswith(b'{"text": "cat"')
-    os.close(reader)
-
-
 @pytest.mark.parametrize(
     ("content", "lines"),
     [

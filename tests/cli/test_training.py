@@ -60,16 +60,6 @@ def test_pretrain(run):
         assert table(run(f"evaluate run {other}")) != numbers
 
 
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [("--objective none --held-out held_out.txt --whole-words --document-per-file", ["loss", "accuracy"]), ("", [])],
-)
-def test_pretrain_for_another_objective_or_without_held_out_text(options, names, run):
-    out = run(f"{PRETRAIN} --steps 1 {options}")
-    assert list(table(out)) == names
-    assert out.endswith("after 1 step; the model of step 1 is in run/model\n")
-
-
 def test_finetune(capsys):
     """--quiet leaves the results."""
     assert main(f"{FINETUNE} --held-out dev.tsv".split()) == 0

@@ -57,13 +57,6 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     assert make(metric="matthews").trainer.evaluation.goal == Goal("matthews")
 
 
-def test_held_out_rows_that_it_learns_from_are_said(make, tmp_path):
-    train, dev = ((tmp_path / name).read_text(encoding="utf-8") for name in ("train.tsv", "dev.tsv"))
-    (tmp_path / "train.tsv").write_text(train + "".join(dev.splitlines(keepends=True)[:2]), encoding="utf-8")
-    with pytest.warns(UserWarning, match=r"train.tsv has 2 of 7 rows of .*dev.tsv in it: a model that knows them"):
-        make()
-
-
 @pytest.mark.filterwarnings("ignore:.* has .* rows of")
 def test_f1_needs_a_label_that_it_is_about(make, tmp_path):
     (tmp_path / "three.tsv").write_text("a cat .\tx\na dog .\ty\na cow .\tz\n" * 5, encoding="utf-8")

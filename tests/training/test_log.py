@@ -114,17 +114,6 @@ def errors_to(monkeypatch, *, is_terminal=False):
     return stream
 
 
-def test_a_terminal_of_80_columns(monkeypatch):
-    terminal = errors_to(monkeypatch, is_terminal=True)
-    with closing(Bar(100_000, done=4)) as bar:
-        bar._bar.ncols, bar._bar.dynamic_ncols, bar._bar.mininterval = 80, None, 0
-        for number in (5, 6, 7):
-            after(bar, number, NUMBERS)
-    lines = [line.rstrip() for line in terminal.getvalue().replace("\n", "\r").split("\r") if "loss" in line]
-    assert lines[-1].startswith("7/100000 |")
-    assert all(len(line) <= 80 and f"left, {SHOWN}" in line for line in lines)
-
-
 @pytest.mark.parametrize(("total", "done", "most"), [(1000, 0, 21), (7, 0, 7), (1000, 900, 3)])
 def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
     errors_to(monkeypatch)
@@ -144,11 +133,3 @@ def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog):
     with caplog.at_level(logging.ERROR, "npbert"):
         after(Bar(2, done=0), 1, NUMBERS, evaluation={"f1": 0.5})
     assert (stream.getvalue(), capsys.readouterr().out) == ("", "")
-
-
-def test_the_time_that_is_left(monkeypatch, capsys):
-    """It is told from the steps of this process alone: those before a stop took no time of it."""
-    errors_to(monkeypatch)
-    monkeypatch.setattr("npbert.training.live.time.perf_counter", iter([100.0, 130.0]).__next__)
-    after(Bar(100, done=50), 60, {"loss": 1.0})
-    assert capsys.readouterr().out == "step 60 of 100: loss 1.000, 12,346 tok/s, 02:00 left\n"

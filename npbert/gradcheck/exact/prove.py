@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, TapeError, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside
+from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside, run_beside
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number import NonFinite, Number
@@ -128,11 +128,12 @@ def _answer(part: Case, seed: int) -> Proof:
 
 def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
+    beside = run_beside(part, floats, seed)  # before the exact run: a forward that changes after some calls shows
     field = Field(seed)
     run = run_on_numbers(field, part, floats.dy_of_numbers)
     proved = Proof(PROVED, part.size, rounding=run.rounding(floats))
     is_proved = is_right_on_both_sides(part, floats, seed) if field.ties else run.holds
-    parting = run.parting(floats) or ("" if field.ties else parting_beside(part, floats, seed))
+    parting = run.parting(floats) or ("" if field.ties else parting_beside(part, beside, seed))
     if parting:
         return Proof(NOT_PROVED, part.size, reason=f"the code takes another path on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(part, floats, proved.rounding) if is_proved else "")

@@ -45,7 +45,7 @@ def exercise_of(name: str) -> Exercise:
     """
     stem, known = Path(name).name.removesuffix(".py"), dict[str, Exercise]()
     for each in ALL.values():
-        names = each.code, each.slug, each.file_name.removesuffix(".py"), *(part.name for part in each.parts)
+        names = each.code, each.slug, each.file_name.removesuffix(".py"), *(blank.name for blank in each.blanks)
         known |= dict.fromkeys(map(str.lower, names), each)
     exercise = known.get(stem.zfill(2).lower())
     if exercise is None:

@@ -11,8 +11,8 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import PromiseError, explain
 from npbert.gradcheck.explain import VARIATIONS, Finding, describe, describe_place
-from npbert.learn.answer import Answer, is_number
-from npbert.learn.exercise import Part
+from npbert.learn.blank import Blank
+from npbert.learn.comparison import Comparison, is_number
 from npbert.learn.failure import Failure, attempt, file_of, sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
@@ -29,84 +29,84 @@ _DAMAGED = Verdict(
 )
 
 
-def judge(part: Part, thing: object, node: ast.stmt | None = None, *, mends: bool = True) -> Verdict | None:
+def judge(blank: Blank, thing: object, node: ast.stmt | None = None, *, mends: bool = True) -> Verdict | None:
     """Return the verdict on `thing`, the learner's answer, or None if it is right.
 
     node: its definition in the learner's file. mends: search the edit that makes a wrong answer right, which takes
     longer.
     """
-    answer = Answer(part, thing)
-    answer.run()
-    stopped = answer.stopped
-    if answer.first is None:
-        proved = attempt(functools.partial(part.prove, thing, node), file_of(thing))
+    compared = Comparison(blank, thing)
+    compared.run()
+    stopped = compared.stopped
+    if compared.first is None:
+        proved = attempt(functools.partial(blank.prove, thing, node), file_of(thing))
         return proved.verdict if isinstance(proved, Failure) else proved
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
         return stopped.verdict
-    first = _before_all(answer, answer.first) if stopped is None else None
+    first = _before_all(compared, compared.first) if stopped is None else None
     lift_time_limit()  # the search counts rounds of loops
-    findings = findings_of(answer) if mends and first is None else []
+    findings = findings_of(compared) if mends and first is None else []
     if stopped is not None:
         return replace(stopped.verdict, findings=tuple(findings))
-    verdict = first or _told(answer, findings)
-    situation = _SITUATIONS[part.seeds[answer.first] // 2]
+    verdict = first or _told(compared, findings)
+    situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
 
-def _before_all(answer: Answer, k: int) -> Verdict | None:
+def _before_all(compared: Comparison, k: int) -> Verdict | None:
     """Return the verdict on mistakes to fix first."""
-    if answer.wrong[k] & set(answer.part.fixed):
+    if compared.wrong[k] & set(compared.blank.fixed):
         return _DAMAGED
-    unreal = [name for name, array in answer.given[k].items() if not is_number(array)]
+    unreal = [name for name, array in compared.given[k].items() if not is_number(array)]
     if unreal:
-        return _of_numbers(answer, unreal[:1], "")
-    vital = answer.broken
+        return _of_numbers(compared, unreal[:1], "")
+    vital = compared.broken
     is_vital = vital is not None and not isinstance(vital.error, PromiseError)
-    return vital.verdict if vital and is_vital and answer.all_wrong() else None
+    return vital.verdict if vital and is_vital and compared.all_wrong() else None
 
 
-def _told(answer: Answer, findings: list[Finding]) -> Verdict:
+def _told(compared: Comparison, findings: list[Finding]) -> Verdict:
     """Return the verdict on the code, as far as edits explain what is wrong, and on the numbers for the rest."""
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = [each for each in findings if each.kind != UNKNOWN]
     edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
-    if answer.broken is not None and not answer.all_wrong():
-        promise = broken_promise(answer.broken)
-        told = [_of_edit(answer.part, each) for each in edits if not each.is_of_right_code] or [promise]
+    if compared.broken is not None and not compared.all_wrong():
+        promise = broken_promise(compared.broken)
+        told = [_of_edit(compared.blank, each) for each in edits if not each.is_of_right_code] or [promise]
         return replace(numbered(told).because_of(promise.because), findings=tuple(findings))
-    verdicts = [_of_edit(answer.part, finding) for finding in edits]
+    verdicts = [_of_edit(compared.blank, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
-    left = [name for name in answer.all_wrong() if name not in explained and not ("." in name and explained)]
-    left = [name for name in left if any(name in each for each in answer.given)] or left
+    left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
+    left = [name for name in left if any(name in each for each in compared.given)] or left
     if left:
-        verdicts.append(_of_numbers(answer, left, describe_place(suspects[0]) if suspects else ""))
+        verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
     return replace(numbered(verdicts), findings=tuple(edits))
 
 
-def _of_edit(part: Part, finding: Finding) -> Verdict:
+def _of_edit(blank: Blank, finding: Finding) -> Verdict:
     """Return the line, the kind and the cause in words, with the reason of the right formula."""
     says, _, rest = describe(finding).partition("\n")
-    reasons = part.entries("reasons")
+    reasons = blank.entries("reasons")
     names = [name for name in reasons if name in finding.subject.split(", ")]
     reason = reasons[names[0]] if len(names) == 1 else ""
     return Verdict(says).because_of(rest, reasons.get(finding.subject, reason))
 
 
-def _of_numbers(answer: Answer, names: Sequence[str], place: str) -> Verdict:
+def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
-    first, *others = [sentence(_statement(answer, name)) for name in names]
-    reasons = answer.part.entries("reasons")
-    right = [name for name in answer.right[0] if name not in (*answer.all_wrong(), *answer.part.fixed)]
+    first, *others = [sentence(_statement(compared, name)) for name in names]
+    reasons = compared.blank.entries("reasons")
+    right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
     is_are = "is" if len(right) == 1 else "are"
     rest = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
     return Verdict(first).because_of(place, *others, *(reasons.get(name, "") for name in names), rest)
 
 
-def _statement(answer: Answer, name: str) -> str:
+def _statement(compared: Comparison, name: str) -> str:
     """Return a fact about a wrong array."""
-    k = next(k for k, wrong in enumerate(answer.wrong) if name in wrong)
-    one, right = answer.given[k].get(name), answer.right[k][name]
+    k = next(k for k, wrong in enumerate(compared.wrong) if name in wrong)
+    one, right = compared.given[k].get(name), compared.right[k][name]
     if one is None:
         return f"{name} is missing"
     if not is_number(one):

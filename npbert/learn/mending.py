@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from npbert.gradcheck.explain import CHEAP, Code, Finding, Mending
-from npbert.learn.answer import Answer
+from npbert.learn.comparison import Comparison
 
 UNKNOWN = "unknown"
 _NEAR, _FAR, _FEW = 700, 1000, 400
@@ -16,27 +16,27 @@ _NEAR, _FAR, _FEW = 700, 1000, 400
 additions where the other code is more likely to tell."""
 
 
-def findings_of(answer: Answer) -> list[Finding]:
+def findings_of(compared: Comparison) -> list[Finding]:
     """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
     numbers for the rest, of the kind UNKNOWN."""
-    part, thing = answer.part, answer.thing
-    written = getattr(thing, part.method) if part.method else thing
+    blank, thing = compared.blank, compared.thing
+    written = getattr(thing, blank.method) if blank.method else thing
     try:
         code = Code.of(written)
-        plain = Code.parsed(part.text["plain"], code.scope) if part.text.get("plain") else None
+        plain = Code.parsed(blank.text["plain"], code.scope) if blank.text.get("plain") else None
         methods = [each for each in vars(thing).values() if inspect.isfunction(each) and each is not written]
         forward = "".join(map(inspect.getsource, methods))
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
-    own, wanted = Mending(code, answer, forward=forward, right=plain), answer.comparable()
-    other = Mending(plain, Answer(part, thing, wanted), right=code) if plain and wanted else None
-    zero = {name for name in answer.all_wrong() if not any(np.any(each.get(name, 1)) for each in answer.given)}
+    own, wanted = Mending(code, compared, forward=forward, right=plain), compared.comparable()
+    other = Mending(plain, Comparison(blank, thing, wanted), right=code) if plain and wanted else None
+    zero = {name for name in compared.all_wrong() if not any(np.any(each.get(name, 1)) for each in compared.given)}
     told = [each for each in _edits(code, own, other) if each.subject not in zero]
     left = own.left - {name for each in told for name in _names(each)}
     found = [*(step.finding for step in own.steps), *told]
     if left and (suspect := own.suspect()):
         found.append(Finding(UNKNOWN, ", ".join(sorted(left)), **suspect))
-    wrong = set(answer.all_wrong())
+    wrong = set(compared.all_wrong())
     return list(dict.fromkeys(replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found))
 
 

@@ -53,6 +53,11 @@ def found_at(page, addresses, expression):
     return page.evaluate(f"hashes => {{ {hide} const found = {each}; {show} return found; }}", addresses)
 
 
+def until(page, condition, arg=None):
+    """Wait for it, but look ten times a second only: at every picture, all is painted in the meantime."""
+    page.wait_for_function(condition, arg=arg, polling=100)
+
+
 def press(page, selector):
     """Click, but do not scroll there and look what is above it, which is slow, too."""
     page.locator(selector).first.dispatch_event("click")

@@ -5,11 +5,10 @@ import inspect
 import textwrap
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import npbert
-from npbert.learn.exercise import Part
+from npbert.learn.blank import Blank
 from npbert.learn.source import with_helpers
 from npbert.learn.verdict import Verdict
 
@@ -102,21 +101,16 @@ SUSPECTS = _suspects()
 """By letter."""
 
 
-class AnswersPart(Part):
+class BugsBlank(Blank):
     """The dictionary of answers."""
 
     name = "ANSWERS"
 
-    @property
-    def modules(self) -> list[ModuleType | None]:
-        """The modules of the layers."""
-        return [inspect.getmodule(each.function) for each in SUSPECTS.values()]
-
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
         texts, helpers = [each.text for each in SUSPECTS.values()], list[str]()
-        for text, module in zip(texts, self.modules, strict=True):
-            helpers += with_helpers(text, module)[1:]
+        for text, each in zip(texts, SUSPECTS.values(), strict=True):
+            helpers += with_helpers(text, inspect.getmodule(each.function))[1:]
         lines = [f'    "{letter}": "{UNKNOWN}",  # {each.name}' for letter, each in SUSPECTS.items()]
         return [*helpers, *texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 
@@ -150,4 +144,4 @@ def _lines_of_keys(node: ast.stmt | None) -> dict[str, int]:
     return {key.value: key.lineno for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
 
 
-PART = AnswersPart(right=SUSPECTS, seeds=())
+BLANK = BugsBlank(right=SUSPECTS, seeds=())

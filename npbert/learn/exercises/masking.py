@@ -15,7 +15,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue
 from npbert.data.masking import mask_words
-from npbert.learn.exercise import Part
+from npbert.learn.blank import Blank
 from npbert.learn.exercises.masking_calls import Sample, Traced
 from npbert.learn.failure import file_of
 from npbert.learn.verdict import Verdict
@@ -193,7 +193,7 @@ def _named(places: tuple[int, ...]) -> str:
     return f"input_ids[{one}] is" if one == other else f"input_ids[{one}] and input_ids[{other}] are both"
 
 
-class MaskingPart(Part):
+class MaskingBlank(Blank):
     """mask_words, which draws: its facts are tested, and not its numbers."""
 
     def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
@@ -208,4 +208,4 @@ class MaskingPart(Part):
         return None
 
 
-PART = MaskingPart(right=mask_words, given=5, seeds=())
+BLANK = MaskingBlank(right=mask_words, given=5, seeds=())

@@ -12,7 +12,7 @@ from npbert.core import IGNORED
 from npbert.data import Vocabulary
 from npbert.data.masking import mask_words
 from npbert.gradcheck import GradientError
-from npbert.learn.exercise import returned
+from npbert.learn.blank import returned
 
 Seen = list[tuple[int, dict[str, list[int]]]]
 """Before each line of a run: its number, and the variables that have a whole number for each place."""

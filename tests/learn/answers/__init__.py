@@ -46,7 +46,7 @@ def _assigned(node):
 
 def answered(number, body):
     """The file of an exercise with this in its first blank."""
-    return file_with(EXERCISES[number], {EXERCISES[number].blanks[0]: body})
+    return file_with(EXERCISES[number], {EXERCISES[number].written[0]: body})
 
 
 @cache
@@ -75,7 +75,7 @@ def wrong_answers(number):
                 name, _, edits = mistake.partition(": ")
                 blank = style.partition(":")[0]
                 wrong = file_with(EXERCISES[number], _in_small_steps(number) | {blank: edited(text, edits.split("\0"))})
-                name = f"{blank}: {name}" if len(EXERCISES[number].blanks) > 1 else name
+                name = f"{blank}: {name}" if len(EXERCISES[number].written) > 1 else name
                 changed = _changed(before.splitlines(), wrong.splitlines())
                 yield WrongAnswer(name, wrong, changed, blank.partition(".")[0])
 

@@ -41,25 +41,6 @@ def test_a_model_learns_from_its_batches_and_is_judged(read, name):
         assert found == pytest.approx(metrics, rel=0, abs=0, nan_ok=True)
 
 
-def test_each_process_judges_its_share_once_and_all_get_everything_in_order(read, monkeypatch):
-    task, examples = read(TextClassification, "".join(f"{text}\tl\n" for text in "abcdef"))
-    asked = []
-
-    def answer(batch):
-        asked.extend(batch.input_ids[:, 1].tolist())
-        return batch.input_ids[:, 1:2]
-
-    task.model.answer = answer
-    monkeypatch.setattr("npbert.inference.task.batches_by_length", lambda *_, **__: [[5, 1], [0], [2, 4], [3]])
-    wanted = [example.encoding.ids[1] for example in examples]
-
-    def predict(communicator):
-        return TextClassification(task.model, task.tokenizer, communicator=communicator).predict(examples)
-
-    assert [np.ravel(found).tolist() for found in together(3, predict)] == [wanted] * 3
-    assert sorted(asked) == sorted(wanted)
-
-
 def test_tasks_by_name():
     for name, known in {**dict(zip(TASKS, TASKS, strict=True)), **NAMES, **ALIASES}.items():
         assert task_class(TaskSettings(task=name, choices=("2", "3"))) is TASKS[known]

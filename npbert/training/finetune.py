@@ -94,7 +94,7 @@ class Finetuning(TrainingRun):
             hint = Setting("positive"), " names the label of f1"
             raise InputError(what="metric", got="f1", wanted=f"another for {count} labels", hint=hint)
         held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
-        judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out, rows))
+        judged_by, learned = {hash(repr(row)) for row in held_out}, {hash(repr(row)) for row in rows}
         warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
         if settings.class_weight:
             weights = class_weights(settings.class_weight, [row.target for row in rows], labels)

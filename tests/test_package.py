@@ -54,6 +54,7 @@ def name_of(path):
     return path.relative_to(PACKAGE.parent if PACKAGE in path.parents else ROOT).as_posix()
 
 
+@cache
 def imports(path):
     """(module, names) of each import in a file."""
     found = []

@@ -58,8 +58,8 @@ def learn_vocabulary(
         limit_alphabet=len(characters),
         show_progress=False,
     )
-    vocabulary: dict[str, int] = library.get_vocab()
-    return vocabulary
+    ids: dict[str, int] = library.get_vocab()
+    return ids
 
 
 def _parts(files: Sequence[str | Path]) -> Iterator[str]:

@@ -106,7 +106,6 @@ class Finetuning(TrainingRun):
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out, settings.held_out)
-        self.tokenizer.max_length = settings.max_length  # saved with the model
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
         self._labels = labels

@@ -33,8 +33,6 @@ sentences = st.lists(st.integers(0, 53), min_size=1, max_size=60).filter(lambda 
 
 
 @given(sentences, rngs, st.integers(1, 9), st.floats(0.05, 1), st.booleans())
-@example([2] * 30 + [5, 6], np.random.default_rng(0), 9, 1.0, False)
-@example([1, 4, 2], np.random.default_rng(0), 9, 0.05, False)
 @example([1, 4, 50, 50, 50, 2], np.random.default_rng(0), 9, 0.05, True)  # the first word is masked, however long
 @example([1, 4, 2, 50, 2], np.random.default_rng(0), 9, 0.05, True)  # what continues [SEP] is a word of its own
 def test_what_is_masked(input_ids, rng, max_predictions, probability, whole_words):

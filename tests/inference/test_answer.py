@@ -47,7 +47,6 @@ def test_an_answer_is_made_of_whole_words(planted, piece):
 def test_one_question_or_many(answer):
     questions, passages = [QUESTION, "a cat?", "mat?"], [PASSAGE, "the mat", "cat. " * 40]
     together = answer(questions, passages)
-    assert together == [answers[0] for answers in answer.n_best(questions, passages, 1)]
     for span, alone in zip(together, map(answer, questions, passages), strict=True):
         assert type(alone) is AnswerSpan and alone == (*span[:1], pytest.approx(span.score, rel=1e-4), *span[2:])
     assert answer([], []) == []
@@ -92,7 +91,7 @@ def test_errors(answer, planted):
 
 @pytest.mark.parametrize(
     ("longest", "given", "of_tokenizer", "max_length", "for_question"),
-    [(32, None, None, 32, 10), (512, None, 500, 384, 64), (512, 500, 128, 500, 64), (512, None, 128, 128, 42)],
+    [(32, None, None, 32, 10), (512, None, 500, 384, 64), (512, 500, 128, 500, 64)],
 )
 def test_at_most_384_tokens_unless_told(planted, longest, given, of_tokenizer, max_length, for_question):
     answer = planted(0.0, longest=longest, of_tokenizer=of_tokenizer, max_length=given)
@@ -121,8 +120,7 @@ def test_spans_against_loops(pairs, max_length, n_best):
     }
     places = sorted(wanted, key=lambda place: -wanted[place])[:n_best]
     assert [(span.start, span.end) for span in found] == places
-    largest = max(wanted.values())
-    total = largest + math.log(sum(math.exp(score - largest) for score in wanted.values()))
+    total = np.logaddexp.reduce(list(wanted.values()))
     scores = [math.exp(wanted[place] - total) for place in places]
     assert [span.score for span in found] == pytest.approx(scores, rel=1e-12, abs=1e-12)
     assert all(type(span.score) is float and span.text == passage[span.start : span.end] for span in found)

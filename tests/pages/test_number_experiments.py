@@ -22,6 +22,7 @@ from tests.pages.number import (
     number,
     plant,
     press,
+    until,
     value,
 )
 
@@ -138,7 +139,7 @@ def test_training_changes_the_guesses_tells_what_was_before_and_can_be_taken_bac
     page.locator("#train-rate").fill("-1.5")
     assert page.inner_text("#train-rate-value") == "0.032"
     page.click("#train-run")
-    page.wait_for_function(f"{TRACE}.loss < {fresh} / 2")
+    until(page, f"{TRACE}.loss < {fresh} / 2")
     page.click("#train-run")
     assert "from random numbers, it was trained here for " in page.inner_text("#changed-note")
     assert page.locator("#train-attention .was").count() == 2
@@ -154,7 +155,7 @@ def test_with_the_bug_the_loss_still_falls(page):
     page.check("input[value='softmax-shares']")
     page.click("#race")
     is_over = "document.getElementById('race-said').textContent.startsWith('After 150 steps')"
-    page.wait_for_function(is_over, timeout=300_000)  # a busy machine has time
+    page.wait_for_function(is_over, timeout=300_000, polling=100)  # a busy machine has time
     right, broken, start = map(float, re.findall(r"\d+\.\d+", page.inner_text("#race-said")))
     assert right < start and broken < 0.9 * start
     assert "It fell in spite of the bug" in page.inner_text("#race-said")

@@ -169,19 +169,6 @@ def test_what_is_no_run(tmp_path):
     assert not (tmp_path / "report.html").exists(), "whole, or not there"
 
 
-def test_a_row_that_no_run_writes(run):
-    for row in [
-        {"kind": "another"},
-        {"kind": ["labels"]},
-        {"kind": "masked"},
-        {"kind": "labels", "worst": 1},
-        {**SHOWN["tags"][0], "worst": [{"words": ["a"], "true": [], "predicted": []}]},
-        {**SHOWN["answers"][0], "worst": [{}]},
-    ]:
-        with pytest.raises(FileError, match=r"run: shown\.jsonl has a wrong row: "):
-            run(shown=[{"step": 1, **row}])
-
-
 def test_it_fits_and_is_readable(open_page):
     page = open_page(drawn_report())
     for width, scheme in ((390, "dark"), (1600, "light")):

@@ -23,7 +23,7 @@ _TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
-class _Kept:
+class _Copies:
     """Arrays by name, with copies."""
 
     def __init__(self, arrays: list[tuple[str, Array]]) -> None:
@@ -50,12 +50,12 @@ class Call:
         inputs = [(name, copied(change(value))) for name, value in function.named_inputs()]
         rng = np.random.default_rng(0) if other and function.rng is not None else copy_of(function.rng)
         given = [each for name, value in inputs for each in arrays_in(name, value)]
-        self._given = _Kept([*given, *(("dy", dy) for dy in self.dy)])
+        self._given = _Copies([*given, *(("dy", dy) for dy in self.dy)])
         self.tape = Tape(rng)
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
         if names := self.written:
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self._returned = [_Kept([("y", np.asarray(part)) for part in as_tuple(self.y)])]
+        self._returned = [_Copies([("y", np.asarray(part)) for part in as_tuple(self.y)])]
 
     def undone(self, dy: Outputs) -> Gradients:
         """Return the gradients by name, from the layer's backward."""
@@ -69,7 +69,7 @@ class Call:
             found = self.undone(self.dy)
         function.leave_out(set(function.float_inputs) - set(found))
         self.dx = {name: found[name] for name in function.float_inputs}
-        self._returned.append(_Kept([("dx", part) for part in self.dx.values()]))
+        self._returned.append(_Copies([("dx", part) for part in self.dx.values()]))
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:
                 raise WrongShapeError(name, found[name], value.shape)
@@ -82,7 +82,7 @@ class Call:
 
     def check_returned(self) -> None:
         """Raise GradientError if y or dx has changed since it was returned."""
-        for name in [name for kept in self._returned for name in kept.changed]:
+        for name in [name for copies in self._returned for name in copies.changed]:
             raise GradientError(
                 f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a "
                 f"buffer, or writes into it in place"
@@ -113,8 +113,8 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
     - no gradient of a parameter shares memory with dy, dx, y, or another gradient;
     - backward is linear in dy.
 
-    Of these, a Form only has to return the same y in a second call, and to be linear in dy. For a wrong dy, see
-    `check_refusal`.
+    A Form runs on copies. So of these it only has to return the same y in a second call and a gradient of each shape,
+    and to be linear in dy. For a wrong dy, see `check_refusal`.
 
     Raises: PromiseError for a promise without which the derivative may still be right; GradientError for any other.
     """

@@ -12,7 +12,6 @@ from npbert.models import parameters_by_layer
 from npbert.training.finite import NotFiniteError, first_not_finite
 from npbert.training.layer_statistics import LayerStatistics
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
-from tests.tables import one_in
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))
@@ -29,20 +28,8 @@ def parameter(model, name):
     return dict(model.named_parameters())[name]
 
 
-def test_the_first_parameter_or_else_the_gradient_nearest_to_the_loss():
-    model = classifier()
-    names = ("classifier.bias", "bert.pooler.dense.weight", "bert.encoder.layers.0.attention.key.bias")
-    for name in reversed(names):  # of gradients, the nearest to the loss
-        parameter(model, name).grad.flat[-1] = -np.inf
-        assert first(model) == f"all values are finite, but the gradient of {name} is not"
-    for name in names:
-        parameter(model, name).value.flat[-1] = np.nan
-        assert first(model) == f"the parameter {name} is not finite"
-
-
-FIRST, SECOND = "bert.encoder.layers.0.attention", "bert.encoder.layers.1"
+FIRST = "bert.encoder.layers.0.attention"
 OVERFLOWS = {  # parameters that grow, and the first layer whose output a float32 cannot hold; parts come before a whole
-    "itself": ([f"{SECOND}.attention.value.weight"], 1e40, f"{SECOND}.attention.value"),
     "the next": (["bert.embeddings.layer_norm.gamma"], 1e38, f"{FIRST}.query"),
     "a product of two": ([f"{FIRST}.query.weight", f"{FIRST}.key.weight"], 1e25, f"{FIRST}.dot_product"),
 }
@@ -77,7 +64,7 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize(("how", "sentence"), one_in(3, SENTENCES.items()))
+@pytest.mark.parametrize(("how", "sentence"), SENTENCES.items())
 def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_path, how, sentence):
     def watched(batch, tape):
         draws.append(tape.rng.bit_generator.state["state"])

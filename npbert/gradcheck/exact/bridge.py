@@ -49,9 +49,9 @@ def parting_beside(case: Case, beside: Beside | None, seed: int) -> str:
     return run.parting(beside.floats)
 
 
-def another_backward(part: Case, floats: Floats, rounding: Gradients) -> str:
+def another_backward(case: Case, floats: Floats, rounding: Gradients) -> str:
     """Return a sentence if a second backward, with a multiple of dy, returns other gradients; or ""."""
-    again = part.run_on_floats(tuple(_TIMES * each for each in floats.dy))
+    again = case.run_on_floats(tuple(_TIMES * each for each in floats.dy))
     for name, gradient in floats.gradients.items():
         difference = np.abs(again.gradients[name] / _TIMES - gradient)
         if not (difference <= rounding[name] + np.finfo(gradient.dtype).tiny).all():
@@ -59,14 +59,14 @@ def another_backward(part: Case, floats: Floats, rounding: Gradients) -> str:
     return ""
 
 
-def is_right_on_both_sides(part: Case, floats: Floats, seed: int) -> bool:
+def is_right_on_both_sides(case: Case, floats: Floats, seed: int) -> bool:
     """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
     sides."""
     drawn = np.random.default_rng([seed, 4])  # all of one size, to compare gradients with
-    tie = part.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
+    tie = case.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
     sides = []
     for sign in (1, -1):
-        with part.moved(part.random_step([seed, 3]), sign * _ASIDE) as side:
+        with case.moved(case.random_step([seed, 3]), sign * _ASIDE) as side:
             there, field = side.run_on_floats(tie.dy), Field(seed)
             run = run_on_numbers(field, side, there.dy_of_numbers)
             if not run.holds or field.ties or run.parting(there) or run.backward_parting(there):

@@ -56,8 +56,8 @@ TOUR = """async ([tour, stops]) => {
   const by = (what) => document.querySelector(what);
   const isSeen = (thing) => {
     const {top, height, right} = thing.getBoundingClientRect();
-    const least = by("#guide").getBoundingClientRect().bottom - 1;
-    return least <= top && top < innerHeight - 30 && height > 0 && right <= innerWidth;
+    const guide = by("#guide").getBoundingClientRect();
+    return guide.top >= 0 && guide.bottom - 1 <= top && top < innerHeight - 30 && height > 0 && right <= innerWidth;
   };
   const isWell = (stop) => npbert.state.tour === `${tour}:${stop}`
     && by("#guide-title").textContent.includes(`stop ${stop} of ${stops}`) && by("#address-said").hidden

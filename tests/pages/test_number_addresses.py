@@ -120,7 +120,7 @@ def test_rules_name_a_step_or_a_number_of_any_model(page):
     assert min(sizes) > 0.05 * max(sizes), "each of the three roads can be seen"
 
 
-@pytest.mark.parametrize(("width", "tour"), one_in(10, [(w, t) for w in (360, 1600) for t in range(5)]))
+@pytest.mark.parametrize(("width", "tour"), one_in(10, [(w, t) for w in (360, 1600) for t in (1, 0, 2, 3, 4)]))
 def test_a_tour_runs_to_its_end_with_its_thing_in_sight(open_page, path, width, tour):
     page = open_page(path, width=width, height=800)
     every = page.locator("[data-tour]").evaluate_all(

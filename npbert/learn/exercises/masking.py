@@ -116,11 +116,11 @@ def facts_of_calls(draws: Draws) -> Iterator[Fact]:
         line, drawn = draws.drawn_at(call, traced)
         if line:
             but = f", but only {len(places)} different ones" if len(places) < drawn else ""
-            yield Fact("count", f"rng.choice draws {drawn} places{but}, wanted {draws.count}", line)
+            yield Fact("count", f"rng.choice draws {drawn} places{but}, wanted {draws.count}, which is count", line)
         changing = {line for line, _ in traced.labels.changes}  # another line may take labels away
         writing = {traced.labels.line_of(place) for place in places}
         lines = writing if len(places) > draws.count else changing
-        says = f"{len(places)} places have a label, wanted {draws.count}"
+        says = f"{len(places)} places have a label, wanted {draws.count}, which is count"
         yield Fact("count", says, lines.pop() if len(lines) == 1 else 0)
     for call, place in _first(draws.chosen & ~draws.is_word):
         traced = draws.trace(call)

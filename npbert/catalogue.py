@@ -82,27 +82,27 @@ class LossInParts(Layer):
 
 
 def _made(*values: Any, **options: Any) -> Build:
-    """Return the Setting of a layer without parameters, built from these values."""
+    """Return a function that builds a layer without parameters from these values."""
     return lambda cls, init: cls(*values, **options)
 
 
 def _sized(*sizes: int, **options: Any) -> Build:
-    """Return the Setting of a layer with parameters of these sizes."""
+    """Return a function that builds a layer with parameters of these sizes."""
     return lambda cls, init: cls(*sizes, init, **options)
 
 
 def _rotary(features: int) -> Build:
-    """Return the Setting of rotary positions for heads of this size."""
+    """Return a function that builds rotary positions for heads of this size."""
     return lambda cls, init: cls(features, 10.0, init.dtype)
 
 
 def _given(*values: Any) -> Inputs:
-    """Return a function for constant inputs."""
+    """Return a function that gives these inputs."""
     return lambda rng: values
 
 
 def _drawn(*shapes: tuple[int, ...], also: tuple[Any, ...] = ()) -> Inputs:
-    """Return a function for random arrays of these shapes, and further constant inputs."""
+    """Return a function that draws arrays of these shapes, and gives further constant inputs."""
     return lambda rng: (*map(rng.standard_normal, shapes), *also)
 
 
@@ -139,7 +139,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return layer_class(replace(config, **changes or {}), rng=init.rng, dtype=init.dtype, **options)
 
     def loss(inputs: Inputs, *, config: dict[str, Any] | None = None, parts: int = 0, **options: Any) -> Any:
-        """Return the Setting of a model's loss, over a whole batch or over one in parts."""
+        """Return the functions for a model's loss and its batch; the loss is over the whole batch, or in parts."""
         if parts:
             return lambda cls, init: LossInParts(model(cls, init, config, **options), parts), inputs
         return lambda cls, init: LossOf(model(cls, init, config, **options)), inputs
@@ -148,7 +148,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return lambda rng: (shapes.batch(**targets),)
 
     def grouped(count: int, labels: Array) -> Inputs:
-        """Return a batch of groups of `count` sequences, each like those of the batch above."""
+        """Return a function that gives a batch of groups of `count` sequences, those of the batch above."""
         arrays = (shapes.ids, shapes.types, shapes.mask)
         ids, types, mask = (np.stack([np.roll(of, -n, axis=0) for n in range(count)], axis=1) for of in arrays)
         return lambda rng: (Batch(ids, types, mask, labels),)

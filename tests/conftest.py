@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import HealthCheck, settings
 
-from npbert.compute import threads
+from npbert.compute.blas import blas_threads
 from tests.computing import BLAS_THREADS
 
 IN_CI = os.environ.get("CI") == "true"
@@ -16,7 +16,7 @@ IN_CI = os.environ.get("CI") == "true"
 @pytest.fixture
 def count_of_blas():
     """A function that says how many threads BLAS has; outside the package it has BLAS_THREADS of them."""
-    get, set_ = threads.blas_threads()
+    get, set_ = blas_threads()
     before = get()
     set_(BLAS_THREADS)
     yield get

@@ -21,9 +21,14 @@ class Later:
         return getattr(importlib.import_module(self._name), name)
 
 
-def later(name, install):
-    """The module; without it all tests of the file are skipped, and told to `pip install` this."""
+def needs(name, install):
+    """Without the library all tests of the file are skipped, and told to `pip install` this."""
     library = name.partition(".")[0]
     if importlib.util.find_spec(library) is None:
         pytest.skip(f"{library} is not installed: pip install {install}", allow_module_level=True)
+
+
+def later(name, install):
+    """The module, which the tests of the file need."""
+    needs(name, install)
     return Later(name)

@@ -75,11 +75,3 @@ def test_the_products_are_those_of_bert():
     assert (batch["labels"] != -100).sum(axis=1).tolist() == [19] * 8
     rows = 1024 * 12 * (4 * 768 * 768 + 2 * 768 * 3072) + 8 * 19 * 768 * (768 + 30522) + 8 * 768 * (768 + 2)
     assert sum(np.prod(product) * count for product, count in linears(config, sizes).items()) == rows
-
-
-def test_a_difference_is_of_the_largest_number_and_never_lost():
-    from agreement import largest_difference
-
-    wanted = [np.array([1.0, -100.0]), np.array(2.0)]
-    assert largest_difference([np.array([1.0, -99.0]), np.array(2.0)], wanted) == pytest.approx(0.01)
-    assert np.isnan(largest_difference([np.array([1.0, -100.0]), np.array(np.nan)], wanted))

@@ -1,4 +1,4 @@
-"""The pages in docs/: their code runs from top to bottom as it stands there, and prints what they say."""
+"""README and the pages in docs/: their code runs from top to bottom as it stands there, and prints what they say."""
 
 import inspect
 import linecache
@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import npbert
+from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering, Tokenizer
 from npbert.training.tasks import TASKS
 from tests.tables import one_in
 
@@ -21,6 +22,7 @@ DOCS = ROOT / "docs"
 CHAPTERS = sorted(DOCS.glob("[0-9][0-9]-*.md"))
 OTHERS = ("symbols", "own_head", "vectors", "check_your_own", "scaling", "platforms", "see", "coming_from", "in_short")
 PAGES = [*CHAPTERS, *(DOCS / f"{name}.md" for name in OTHERS)]
+README, COMMANDS, MAP = ROOT / "README.md", DOCS / "commands.md", DOCS / "map.md"
 BLOCK = re.compile(r"^```(python|text|diff|\w*) ?(\S*)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[([^]]*)\]\(([^)]*)\)")
 NEEDS = {"": [], "plot": ["matplotlib"], "hf": ["safetensors", "tokenizers"]}
@@ -82,7 +84,23 @@ def check_shown(content, out):
     assert not printed or may_skip, f"what is left out at the end is not marked by …, of\n{out}"
 
 
-@pytest.mark.parametrize("page", one_in(3, PAGES), ids=lambda page: page.stem)
+def write_what_examples_read():
+    Path("train.tsv").write_text(
+        "good\tthe man went to the store. it was written by ada in 1843.\nbad\tor a pair.\n" * 4
+    )
+    Path("dev.tsv").write_text("bad\tto man the.\ngood\tthe man went.\n")
+    tokenizer = Tokenizer.train(["train.tsv"], vocab_size=200)
+    config = BertConfig.preset("bert-tiny", vocab_size=len(tokenizer))
+    heads = {
+        **dict.fromkeys(("bert-folder", "my-bert", "toy", "run/model"), BertForPreTraining),
+        "squad-folder": BertForQuestionAnswering,
+    }
+    for folder, head in heads.items():
+        tokenizer.save_pretrained(folder)
+        head(config, rng=np.random.default_rng(0)).save_pretrained(folder)
+
+
+@pytest.mark.parametrize("page", [README, *one_in(3, [*PAGES, COMMANDS, MAP])], ids=lambda page: page.stem)
 def test_the_code_on_a_page_prints_what_the_page_says(page, tmp_path, monkeypatch, capsys):
     """In the order of the page."""
     monkeypatch.chdir(tmp_path)
@@ -99,9 +117,12 @@ def test_the_code_on_a_page_prints_what_the_page_says(page, tmp_path, monkeypatc
         elif kind == "python" and extra in NEEDS:
             for library in NEEDS[extra]:
                 pytest.importorskip(library, reason=f"{library} is not installed: pip install 'npbert[{extra}]'")
+            if page in (README, COMMANDS) and extra:
+                write_what_examples_read()
             code = "\n" * text.count("\n", 0, block.start(3)) + content  # an error gives the line of the page
             exec(compile(code, str(page), "exec"), names)
             out = capsys.readouterr().out
+            assert all(f"{line}\n" in out for line in re.findall("^# (PASS: .*)", content, re.MULTILINE))
 
 
 def changes():

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import npbert
+from tests.later import later
 
 NEEDED = ("nbclient", "nbformat", "ipykernel", "matplotlib", "tokenizers", "tensorboard", "tomlkit", "filelock")
-HOW = "is not installed: pip install -e '.[notebook]'"
-nbclient, nbformat, *_ = (pytest.importorskip(name, reason=f"{name} {HOW}") for name in NEEDED)
+nbclient, nbformat, *_ = (later(name, "-e '.[notebook]'") for name in NEEDED)
 
 NOTEBOOKS = sorted(Path(__file__).parent.parent.glob("docs/notebooks/*.ipynb"))
 OF_THIS_MACHINE = re.compile(

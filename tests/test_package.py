@@ -9,6 +9,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import get_origin
 
@@ -53,6 +54,7 @@ def name_of(path):
     return path.relative_to(PACKAGE.parent if PACKAGE in path.parents else ROOT).as_posix()
 
 
+@cache
 def imports(path):
     """(module, names) of each import in a file."""
     found = []
@@ -116,18 +118,19 @@ def test_all_public_names_are_listed_once():
         assert {name for name in room.__all__ if isinstance(getattr(room, name), type)} <= {*names, "Unpack"}
 
 
-MODULES = [
-    importlib.import_module(info.name)
-    for info in pkgutil.walk_packages(npbert.__path__, "npbert.")
-    if not info.name.endswith(("__main__", "npbert.demo")) and not info.name.startswith(WITHOUT)
-]
-THINGS = {
-    f"{thing.__module__}.{name}": thing
-    for module in [npbert, *MODULES]
-    for name in getattr(module, "__all__", [])
-    if (inspect.isclass(thing := getattr(module, name)) or inspect.isfunction(thing))
-    and get_origin(thing) is None  # to Python 3.10 an alias such as list[int] is a class, too
-}
+@cache
+def things():
+    """By its whole name, each class and function that a room hands out. All modules are imported."""
+    names = [info.name for info in pkgutil.walk_packages(npbert.__path__, "npbert.")]
+    names = [name for name in names if not name.endswith(("__main__", "npbert.demo")) and not name.startswith(WITHOUT)]
+    found = {}
+    for module in [npbert, *map(importlib.import_module, names)]:
+        for name in getattr(module, "__all__", []):
+            thing = getattr(module, name)
+            # to Python 3.10 an alias such as list[int] is a class, too
+            if (inspect.isclass(thing) or inspect.isfunction(thing)) and get_origin(thing) is None:
+                found[f"{thing.__module__}.{name}"] = thing
+    return found
 
 
 def descendants(base):
@@ -137,12 +140,11 @@ def descendants(base):
 
 
 OURS = re.compile(r"npbert\.(?!learn\.exercises)")  # exercises hold mistakes, which nobody explains
-LAYERS = {layer for layer in descendants(Layer) if OURS.match(layer.__module__) and layer.forward is not Layer.forward}
 
 
 def test_every_public_thing_says_what_it_is():
     """Dataclasses and named tuples that say nothing get a docstring made up by Python, which begins with a call."""
-    for whole_name, thing in THINGS.items():
+    for whole_name, thing in things().items():
         made_up = f"{thing.__name__}(" if inspect.isclass(thing) else "\0"
         assert thing.__doc__ and not thing.__doc__.startswith(made_up), whole_name
         for name, member in vars(thing).items():
@@ -151,7 +153,8 @@ def test_every_public_thing_says_what_it_is():
 
 
 def test_forward_takes_a_tape_last_and_backward_a_gradient_and_the_tape():
-    for layer in LAYERS:
+    assert things()
+    for layer in {each for each in descendants(Layer) if OURS.match(each.__module__) and "forward" in vars(each)}:
         *_, last = inspect.signature(layer.forward).parameters.values()
         assert (last.name, last.default) == ("tape", NO_TAPE), layer
         _, gradient, tape = inspect.signature(layer.backward).parameters.values()

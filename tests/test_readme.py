@@ -1,4 +1,4 @@
-"""README, docs/commands.md and docs/map.md: examples run as written, links lead to files, the map is complete."""
+"""README, docs/commands.md and docs/map.md: names in them exist, the map is complete. (Their code: test_docs.py.)"""
 
 import re
 import runpy
@@ -7,11 +7,7 @@ from functools import reduce
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
-import pytest
-
 import npbert
-from npbert import BertConfig, BertForPreTraining, BertForQuestionAnswering, Tokenizer
 
 PACKAGE = Path(npbert.__file__).parent
 ROOT = Path(__file__).parent.parent
@@ -21,46 +17,11 @@ README, COMMANDS, MAP = (
 TEXT = README + COMMANDS + MAP
 DEMO = (ROOT / "demo.py").read_text(encoding="utf-8")
 PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"^```python ?(\w*)\n(.*?)^```", TEXT, re.DOTALL | re.MULTILINE)
-EXTRAS = {"": [], "hf": ["safetensors", "tokenizers"]}
-EXTRAS["train"] = [*EXTRAS["hf"], "tensorboard", "matplotlib", "tomlkit"]
 TREE = dict(re.findall(r"^[├└]── (\w+)/(.*?)(?=^[├└`])", MAP, re.DOTALL | re.MULTILINE))
 
 
-def write_what_examples_read():
-    Path("train.tsv").write_text(
-        "good\tthe man went to the store. it was written by ada in 1843.\nbad\tor a pair.\n" * 4
-    )
-    Path("dev.tsv").write_text("bad\tto man the.\ngood\tthe man went.\n")
-    tokenizer = Tokenizer.train(["train.tsv"], vocab_size=200)
-    config = BertConfig.preset("bert-tiny", vocab_size=len(tokenizer))
-    heads = {
-        **dict.fromkeys(("bert-folder", "my-bert", "toy", "run/model"), BertForPreTraining),
-        "squad-folder": BertForQuestionAnswering,
-    }
-    for folder, head in heads.items():
-        tokenizer.save_pretrained(folder)
-        head(config, rng=np.random.default_rng(0)).save_pretrained(folder)
-
-
-@pytest.mark.parametrize(("extra", "code"), EXAMPLES, ids=range(len(EXAMPLES)))
-def test_an_example_runs(extra, code, tmp_path, monkeypatch, capsys):
-    """What it prints of losses goes down, and what it checks is right."""
-    for library in EXTRAS[extra]:
-        pytest.importorskip(library, reason=f"{library} is not installed: pip install 'npbert[{extra}]'")
-    monkeypatch.chdir(tmp_path)
-    if extra:
-        write_what_examples_read()
-    exec(compile(code, "README.md", "exec"), {})
-    out = capsys.readouterr().out
-    losses = [float(loss) for loss in re.findall(r"MLM loss (\d+\.\d+)", out)]
-    assert not losses or losses[-1] < losses[0] - 1
-    assert out.count("PASS: ") == code.count("print(check_gradients(")
-    assert all(f"{line}\n" in out for line in re.findall("^# (.*)", code, re.MULTILINE))
-
-
 def test_the_mistake_in_the_readme_is_told_as_shown(tmp_path, capsys):
-    code = next(code for _, code in EXAMPLES if "class Linear" in code).replace("dy.sum", "dy.mean")
+    code = re.search(r"^```python\n(.*?)^```", README, re.DOTALL | re.MULTILINE)[1].replace("dy.sum", "dy.mean")
     (tmp_path / "linear.py").write_text(code, encoding="utf-8")
     runpy.run_path(str(tmp_path / "linear.py"))
     assert capsys.readouterr().out.startswith(re.search(r"^FAIL: .*?(?=^```)", README, re.DOTALL | re.MULTILINE)[0])

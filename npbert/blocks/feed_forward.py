@@ -22,10 +22,10 @@ class FeedForward(Layer):
 
     x (N, D)   W₁ (D, F)   W₂ (F, D)   y (N, D)
 
-    activation: `gelu` (exact, BERT's in Hugging Face), `gelu_new` (its tanh form) or `relu` (the Transformer's).
-    (Vaswani et al. 2017, section 3.3; Devlin et al. 2018, appendix A.2.)
+    activation: a name in ACTIVATIONS, such as `gelu` (exact, BERT's in Hugging Face), `gelu_new` (its tanh form) or
+    `relu` (the Transformer's). (Vaswani et al. 2017, section 3.3; Devlin et al. 2018, appendix A.2.)
 
-    Raises: ValueError for another activation, or when x is not (N, D); TypeError when its dtype is not that of W₁.
+    Raises: ValueError for an unknown activation, or when x is not (N, D); TypeError when its dtype is not that of W₁.
     """
 
     def __init__(self, hidden_size: int, intermediate_size: int, init: Init, *, activation: str = "gelu") -> None:

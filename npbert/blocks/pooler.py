@@ -32,7 +32,7 @@ class Pooler(Layer):
         return self.norm(y, tape) if self.norm else y
 
     def backward(self, dy: Array, tape: Tape) -> Array:
-        """Through tanh, then through the product."""
+        """Through the LayerNorm, if there is one, then through tanh, then through the product."""
         if self.norm:
             dy = self.norm.backward(dy, tape)
         return self.dense.backward(self.activation.backward(dy, tape), tape)

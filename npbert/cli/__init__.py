@@ -7,7 +7,6 @@ import logging
 import os
 import platform
 import sys
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -15,7 +14,7 @@ from importlib import import_module
 from typing import ClassVar
 
 import npbert
-from npbert.cli.command import Command, UsageError, flag, switch
+from npbert.cli.command import Command, UsageError, switch
 from npbert.cli.log import messages_on_standard_error, speaks, tell
 from npbert.cli.parser import help_of, usage, values_of
 from npbert.io import LOGGER, InputError, Setting, counted, did_you_mean, in_words, launched, printable, worded_by
@@ -92,7 +91,7 @@ def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     try:
         with messages_on_standard_error():
             try:
-                while kind.commands and (name := _first_argument(words, kind)):
+                while kind.commands and (name := _first_argument(words)):
                     kind, prog = _below(kind, name), f"{prog} {name}"
                     words.remove(name)
                 with worded_by(kind.called):
@@ -102,21 +101,15 @@ def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
                 return _fail(error, kind, prog)
             return status
     except KeyboardInterrupt:
-        _say_stopped()
+        if speaks():
+            tell("\nstopped")  # below the ^C
         return 130
 
 
-def _first_argument(words: Sequence[str], kind: type[Command]) -> str:
-    """Return the first word after switches such as -q and options of this command with their values, or "" if it is
-    another option."""
-    with_value = {flag(entry) for entry in kind.entries() if "switch" not in entry.metadata}
-    rest = iter(words)
-    for word in rest:
-        if word in with_value:
-            next(rest, None)
-        elif word not in SWITCHES and word.partition("=")[0] not in with_value:
-            return "" if word.startswith("-") else word
-    return ""
+def _first_argument(words: Sequence[str]) -> str:
+    """Return the first word after switches such as -q, or "" if it is another option."""
+    word = next((word for word in words if word not in SWITCHES), "")
+    return "" if word.startswith("-") else word
 
 
 def _below(kind: type[Command], name: str) -> type[Command]:
@@ -136,7 +129,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     if "help" in given:
         print(help_of(prog, kind))
         return 0
-    from npbert.compute import keep_freed_memory, num_threads  # imported here, as help needs no NumPy
+    from npbert.compute import keep_freed_memory, num_threads  # imported here, as `npbert --help` needs no NumPy
 
     if launched() > 1 and not kind.shares_work:  # each process would do all of the work, and write the same files
         only = f"{launched()} processes were started, but only pretrain and finetune can share work"
@@ -171,13 +164,3 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     elif not isinstance(error, BrokenPipeError):  # otherwise the reader, such as `head`, has seen enough
         LOGGER.error(in_words(error))
     return 1
-
-
-def _say_stopped() -> None:
-    if speaks():
-        tell("\nstopped")  # below the ^C
-    from npbert.data.learn_vocabulary import THREAD
-
-    if any(thread.name == THREAD for thread in threading.enumerate()):
-        sys.stderr.flush()
-        os._exit(130)  # a normal exit would stop that thread inside the library, which aborts

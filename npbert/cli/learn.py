@@ -127,7 +127,7 @@ class CheckCommand(FolderCommand):
         return int(count < len(chosen))
 
     def _explain(self, exercise: Exercise, path: Path, verdict: Verdict) -> None:
-        print(printing.answer(exercise, verdict, self.option, mends=self.mend, path=path), flush=True)
+        print(printing.explained(exercise, verdict, self.option, mends=self.mend, path=path), flush=True)
         if self.exercise is None:
             print()
 
@@ -171,7 +171,7 @@ class ShowCommand(ExerciseCommand):
         if verdict.status == RIGHT:
             print(printing.show(exercise, path))
             return 0
-        print(printing.answer(exercise, verdict, self.option, path=path))
+        print(printing.explained(exercise, verdict, self.option, path=path))
         print(f"\n{printing.indented('The answer of the library is shown once yours is right.')}")
         return 1
 

@@ -2,6 +2,7 @@
 
 from npbert.compute.adam import adam_steps
 from npbert.compute.array import Array, DTypeLike
+from npbert.compute.blas_hold import hold_blas
 from npbert.compute.cut import bounded_parts, inference_parts, neighbours, training_parts
 from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory
@@ -9,7 +10,7 @@ from npbert.compute.pieces import Piece, attention_pieces, strands
 from npbert.compute.products import matmul
 from npbert.compute.rowwise import BLOCK, in_blocks, rowwise
 from npbert.compute.sums import dot_rows, row_maxima, row_sums, scatter_add, sum_rows
-from npbert.compute.threads import hold_blas, num_threads, run, set_num_threads, slices
+from npbert.compute.threads import num_threads, run, set_num_threads, slices
 
 __all__ = ["Array", "DTypeLike", "matmul", "rowwise"]
 __all__ += ["neighbours", "training_parts", "bounded_parts", "inference_parts"]

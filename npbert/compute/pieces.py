@@ -21,7 +21,7 @@ BAND = 256
 
 
 class Piece(NamedTuple):
-    """Some heads of n neighbouring sequences, each with R queries and T keys.
+    """Some heads of n neighboring sequences, each with R queries and T keys.
 
     query_rows, key_rows: their slices of the rows of all queries, and of all keys.
     """

@@ -1,9 +1,9 @@
 """The number of threads of npbert, and the work that they share.
 
 NumPy does elementwise work on one thread. Its BLAS splits a matrix product among its threads in equal shares, and all
-wait for the slowest: with another busy process, a small product takes a hundred times as long. So npbert sets BLAS to
-one thread while it computes, and cuts large work into pieces. A thread that has finished a piece takes the next one.
-(Small work: blas_threads.py.)
+wait for the slowest: with another busy process, a small product takes a hundred times as long. So npbert holds BLAS to
+one thread while it computes (blas_hold.py), and cuts large work into pieces. A thread that has finished a piece takes
+the next one. (Work too small to cut: blas_lending.py.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from npbert.compute.blas import blas_threads
+from npbert.compute import blas_hold
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -38,15 +38,12 @@ def num_threads() -> int:
 
     It is set by `set_num_threads` or the environment variable NPBERT_NUM_THREADS. By default it is the number of BLAS
     threads (OPENBLAS_NUM_THREADS, OMP_NUM_THREADS), or of processors for this process. Within a piece of `run` it is
-    the share of this piece, and within `lend_to_blas` it is 1.
+    the share of this piece, and within `on_one_thread` it is 1.
     """
     if _here.count is not None:
         return _here.count
     if _state.count is None:
-        blas = blas_threads()
-        with _state.lock:  # otherwise another thread could change BLAS's number in between
-            of_blas = _state.blas_count if _state.blas_users else blas.get() if blas else 0
-            _state.count = of_blas or _processors()
+        _state.count = blas_hold.count_of_its_own() or _processors()
     return _state.count
 
 
@@ -87,16 +84,16 @@ def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None
     left, threads = iter(items), num_threads()
     within = max(1, _here.ways // max(1, of or len(items)))
     try:
-        doers = min(threads, len(items)) if _here.count != 1 and _hold_blas(user) else 1
+        doers = min(threads, len(items)) if _here.count != 1 and blas_hold.hold(user) else 1
         if doers > 1:
             _on_several(partial(_drain, work, left, threads // doers, within), left, doers - 1)
         else:
             _drain(work, left, threads, within)
     finally:
         try:
-            _release_blas(user)
+            blas_hold.release(user)
         finally:
-            _release_blas(user)  # again, as a KeyboardInterrupt may interrupt the first call
+            blas_hold.release(user)  # again, as a KeyboardInterrupt may interrupt the first call
 
 
 def _drain(work: Callable[[Item], object], left: Iterator[Item], threads: int, ways: int) -> None:
@@ -133,63 +130,19 @@ def _on_several(drain: Callable[[], None], left: Iterator[Item], helpers: int) -
 
 
 @contextlib.contextmanager
-def lend_to_blas() -> Iterator[bool]:
-    """Within it, BLAS splits each product of the calling thread among num_threads() threads, and `run` uses one.
-
-    Gives False if there is only one thread, or another part of the program computes."""
-    count, before = num_threads(), _here.count
-    with hold_blas(count) as is_held:
-        try:
-            _here.count = 1 if is_held else before
-            yield is_held and count > 1
-        finally:
-            _here.count = before
-
-
-@contextlib.contextmanager
-def hold_blas(threads: int = 1) -> Iterator[bool]:
-    """Within it, BLAS multiplies on this number of threads, and `lend_to_blas` does nothing. Gives what `_hold_blas`
-    returns."""
-    user = object()
+def on_one_thread() -> Iterator[None]:
+    """Within it, `run` uses the calling thread alone, and leaves BLAS as it is."""
+    before, _here.count = _here.count, 1
     try:
-        yield _hold_blas(user, threads)
+        yield
     finally:
-        try:
-            _release_blas(user)
-        finally:
-            _release_blas(user)  # again, as above
+        _here.count = before
 
 
 def slices(length: int, count: int) -> list[slice]:
     """Return `count` nearly equal slices that cover 0 to length − 1, as items for `run`."""
     edges = [length * i // max(1, count) for i in range(count + 1)]
     return [slice(*pair) for pair in itertools.pairwise(edges)]
-
-
-def _hold_blas(user: object, threads: int = 1) -> bool:
-    """Set BLAS to `threads` threads until `user` releases it, or to the calling one while it has more users.
-
-    Returns False if BLAS cannot be set, or if it has a user and several threads are asked for."""
-    blas = blas_threads()
-    if blas is None:
-        return False
-    with _state.lock:
-        if not _state.blas_users:
-            _state.blas_count = blas.get()
-        elif threads > 1:
-            return False
-        _state.blas_users.add(user)
-        blas.set(threads)
-    return True
-
-
-def _release_blas(user: object) -> None:
-    """Release BLAS. The last user gives it its threads back. A second release changes nothing."""
-    if user in _state.blas_users:
-        with _state.lock:
-            if _state.blas_users == {user} and (blas := blas_threads()):
-                blas.set(_state.blas_count)
-            _state.blas_users.discard(user)
 
 
 class _State:
@@ -199,8 +152,6 @@ class _State:
         self.count = count
         self.pool: ThreadPoolExecutor | None = None
         self.lock = threading.Lock()
-        self.blas_users: set[object] = set()  # the users that changed BLAS's threads, and its number before
-        self.blas_count = 1
 
 
 class _Here(threading.local):
@@ -229,10 +180,7 @@ def _processors() -> int:
 
 def _start_in_child() -> None:
     global _state
-    parent, _state = _state, _State(_state.count)
-    blas = blas_threads()
-    if blas and parent.blas_users:
-        blas.set(parent.blas_count)
+    _state = _State(_state.count)
 
 
 _state, _here = _State(), _Here()

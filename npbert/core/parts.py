@@ -9,7 +9,8 @@ from npbert.core.parameter import Parameter
 def named_parameters(owner: object) -> Iterator[tuple[str, Parameter]]:
     """Yield each Parameter of `owner` once, with its dotted name, in the order of definition.
 
-    They are attributes of `owner` and of its layers (anything with a `forward`), alone or in a list, tuple or dict."""
+    They are attributes of `owner` and of its layers (anything with a `forward` or `named_parameters`), alone or in a
+    list, tuple or dict."""
     return ((name, part) for name, part in named_parts(owner) if isinstance(part, Parameter))
 
 

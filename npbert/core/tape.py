@@ -15,7 +15,7 @@ Watcher: TypeAlias = Callable[[Any, tuple[Any, ...], Any], object]
 
 
 class TapeError(RuntimeError):
-    """A layer used the tape out of turn. The message names the layer, and what was on the tape."""
+    """A layer used the tape out of turn, backward left something on it, or it was copied. The message has the rule."""
 
 
 class Tape:
@@ -79,8 +79,8 @@ class Tape:
         raise TapeError(f"a tape cannot be copied (it holds {len(self)} entries). {RULE}")
 
     def __repr__(self) -> str:
-        """Return a line for each entry, the top first, such as `attention.query: x (5, 8)`. EncoderLayer has an
-        example."""
+        """Return a line for each entry, the top first, such as `attention.query: x (5, 8)`; EncoderLayer has an
+        example. Without entries, "an empty Tape", or "NO_TAPE" if it never keeps anything and has no dropout."""
         if not self._entries:
             return "an empty Tape" if self.keeps or self.rng else "NO_TAPE"
         return describe_tape(self._entries, named_parts)

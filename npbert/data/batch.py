@@ -107,26 +107,23 @@ class Batch(_Named):
         real, places = np.count_nonzero(self.attention_mask), self.attention_mask.size
         arrays = {name: array for name, array in vars(self).items() if array is not None}
         rows = [f"{name}: {array.dtype} {array.shape}" for name, array in arrays.items()]
-        texts = list(np.ndindex(self.input_ids.shape[:-1])) if self.names else []
-        rows += ["shown here: the first texts"] if len(texts) > _MOST_TEXTS else []
+        texts = list(np.ndindex(self.input_ids.shape[:-1]))[:_MOST_TEXTS] if self.names else []
         title = f"{type(self).__name__} of {real:,} tokens and {places - real:,} of padding:"
-        return titled(title, *rows, *map(self._text, texts[:_MOST_TEXTS]))
+        return titled(title, *rows, *map(self._text, texts))
 
     def _text(self, index: tuple[int, ...]) -> str:
         """Return the tokens of a sequence, each with its target, and the labels of the sequence."""
         is_real = self.attention_mask[index] != 0
-        ids, targets = self.input_ids[index][is_real], np.full(is_real.sum(), IGNORED)
+        tokens = list(self.names["input_ids"](self.input_ids[index][is_real]))
         if self.labels is not None and self.labels.shape == self.input_ids.shape:
             targets = self.labels[index][is_real]
-        shown = " ".join(map(self._token, ids[:_MOST_TOKENS].tolist(), targets.tolist()))
+            for place in np.flatnonzero(targets != IGNORED):
+                (label,) = self.names.get("labels", list)(targets[[place]])
+                tokens[place] += f"→{label}"
         whole = {name: array for name, array in vars(self).items() if np.ndim(array) == 1}
         said = ", ".join(f"{name} {array[index[0]]}" for name, array in whole.items())
+        shown = " ".join(tokens[:_MOST_TOKENS])
         return f"{shown}  ->  {said}" if said else shown
-
-    def _token(self, number: int, target: float) -> str:
-        (text,) = self.names["input_ids"](np.array([number]))
-        label = "" if target == IGNORED else str(*self.names.get("labels", list)(np.array([target])))
-        return f"{text}→{label}" if label else text
 
 
 class Ids(NamedTuple):

@@ -1,9 +1,8 @@
 """Learning a WordPiece vocabulary from text, with the library `tokenizers`; the same text gives the same vocabulary."""
 
 import re
-import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from npbert.io.errors import InputError, Wanted
@@ -29,9 +28,6 @@ _MOST = 2**31 - 1
 COUNT = Wanted(f"a number from 1 to {_MOST}", lambda value: 1 <= value <= _MOST)
 """The range of sizes and frequencies of the library."""
 
-THREAD = "npbert vocabulary"
-"""The name of the library's learning thread. A program that ends meanwhile must not wait for it."""
-
 
 def learn_vocabulary(
     files: Sequence[str | Path], *, special_tokens: Sequence[str], vocab_size: int, min_frequency: int, lowercase: bool
@@ -39,8 +35,6 @@ def learn_vocabulary(
     """Return the ids of at most `vocab_size` tokens: the special ones, the characters of the text, and frequent pieces.
 
     min_frequency: the least count of a piece of several characters. (Wu et al. 2016, section 4.1.)
-
-    Ctrl-C works at any time.
 
     Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
     tokens and characters, or a min_frequency below 1.
@@ -55,19 +49,17 @@ def learn_vocabulary(
     if vocab_size < len(first):
         tokens = f"{len(special_tokens)} special tokens, and the characters of the text at the start of words and"
         raise InputError(what="vocab_size", got=vocab_size, wanted=f"at least {len(first)}: {tokens} within them")
-    _interruptible(
-        lambda: library.train_from_iterator(
-            _texts(words),
-            vocab_size=vocab_size,
-            min_frequency=min_frequency,
-            special_tokens=first,  # by default the library's order of pieces, and so of ties, changes each time
-            initial_alphabet=characters,
-            limit_alphabet=len(characters),
-            show_progress=False,
-        ),
+    library.train_from_iterator(
+        _texts(words),
+        vocab_size=vocab_size,
+        min_frequency=min_frequency,
+        special_tokens=first,  # by default the library's order of pieces, and so of ties, changes each time
+        initial_alphabet=characters,
+        limit_alphabet=len(characters),
+        show_progress=False,
     )
-    vocabulary: dict[str, int] = library.get_vocab()
-    return vocabulary
+    ids: dict[str, int] = library.get_vocab()
+    return ids
 
 
 def _parts(files: Sequence[str | Path]) -> Iterator[str]:
@@ -97,21 +89,3 @@ def _texts(words: Counter[str]) -> Iterator[str]:
     for word, count in words.items():
         for done in range(0, count, _AT_ONCE):
             yield f"{word} " * min(_AT_ONCE, count - done)
-
-
-def _interruptible(learn: Callable[[], object]) -> None:
-    """Call learn() on another thread: the library ignores Ctrl-C while it counts pairs, but this thread gets it."""
-    errors: list[BaseException] = []
-
-    def call() -> None:
-        try:
-            learn()
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=call, name=THREAD, daemon=True)
-    thread.start()
-    while thread.is_alive():
-        thread.join(0.1)
-    for error in errors:
-        raise error

@@ -45,7 +45,7 @@ class Tokenizer(Vocabulary):
     with the tokenizer: a model then reads texts as long as in its training.
 
     library_tokenizer: of the library `tokenizers`. special: the special tokens with [UNK], by the attribute for their
-    id. truncation_side: the side of a long text that is cut. reads_types: False for a model without token types: all
+    id. truncation_side: the side of a long text that is cut. has_types: False for a model without token types: all
     are 0. path: its file, for errors.
 
     Raises: ValueError if a special token is not in the vocabulary.
@@ -60,12 +60,12 @@ class Tokenizer(Vocabulary):
         max_length: int | None = None,
         special: Mapping[str, str] = SPECIAL,
         truncation_side: str = "right",
-        reads_types: bool = True,
+        has_types: bool = True,
         path: Path | None = None,
     ) -> None:
         self.library_tokenizer = getattr(library_tokenizer, "_tokenizer", library_tokenizer)
         self.max_length, self.special, self.path = max_length, dict(special), path
-        self.truncation_side, self.reads_types = truncation_side, reads_types
+        self.truncation_side, self.has_types = truncation_side, has_types
         self.library_tokenizer.no_padding()
         self.library_tokenizer.no_truncation()
         self._number(self._tokens_by_id(), special)
@@ -110,14 +110,14 @@ class Tokenizer(Vocabulary):
         Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
         tokens and characters.
         """
-        vocabulary = learn_vocabulary(
+        ids = learn_vocabulary(
             files,
             special_tokens=list(SPECIAL.values()),
             vocab_size=vocab_size,
             min_frequency=min_frequency,
             lowercase=lowercase,
         )
-        return cls(bert_tokenizer(sorted(vocabulary, key=vocabulary.__getitem__), lowercase=lowercase))
+        return cls(bert_tokenizer(sorted(ids, key=ids.__getitem__), lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is created if needed; each
@@ -233,7 +233,7 @@ class Tokenizer(Vocabulary):
             )
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
-            pad_rows([encoding.type_ids for encoding in encodings], 0) * self.reads_types,
+            pad_rows([encoding.type_ids for encoding in encodings], 0) * self.has_types,
             pad_rows([encoding.attention_mask for encoding in encodings], 0),
         )
         batch.names = {"input_ids": self.decode}

@@ -95,7 +95,7 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
         "special": special,
         "max_length": read_length(folder / CONFIG_FILE, settings, "model_max_length"),
         "truncation_side": settings.get("truncation_side") or direction.lower(),
-        "reads_types": "token_type_ids" in (settings.get("model_input_names") or INPUTS),
+        "has_types": "token_type_ids" in (settings.get("model_input_names") or INPUTS),
     }
 
 
@@ -107,7 +107,7 @@ def bert_tokenizer(tokens: Sequence[str], *, lowercase: bool = True) -> Any:
 
 
 def _bert(
-    vocabulary: Mapping[str, int],
+    ids: Mapping[str, int],
     settings: Mapping[str, Any],
     special: Mapping[str, str],
     added: Sequence[dict[str, Any]],
@@ -126,7 +126,7 @@ def _bert(
         "normalizer": {"type": "BertNormalizer", "clean_text": True, **normalizer},
         "pre_tokenizer": {"type": "BertPreTokenizer"},
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        "model": {**model, "max_input_chars_per_word": 100, "vocab": vocabulary},
+        "model": {**model, "max_input_chars_per_word": 100, "vocab": ids},
     }
     tokenizer = tokenizer_from(stored, added, name=name)
     sep, cls = ((token, tokenizer.token_to_id(token)) for token in (special["sep_id"], special["cls_id"]))

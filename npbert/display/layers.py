@@ -51,11 +51,11 @@ def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[t
     return "\n".join([f"{name}: {entry.kept}" for name, entry in zip(names, entries, strict=True)][::-1])
 
 
-def describe_parts(parts: Iterable[tuple[str, Any]], note: str = "") -> str:
+def describe_parts(parts: Iterable[tuple[str, Any]]) -> str:
     """Return a line for each layer among the named parts: its path, settings, number of parameters, and their shapes.
 
     Equal layers of a list share a line, `layers.*: 12 × EncoderLayer`. A shared parameter counts once, at its first
-    layer. note: a line before those of the parts.
+    layer.
     """
     named = list(parts)
     parameters = {path: part.value for path, part in named if _is_parameter(part)}
@@ -70,7 +70,7 @@ def describe_parts(parts: Iterable[tuple[str, Any]], note: str = "") -> str:
             rows[re.sub(r"\b\d+\b", "*", path), cells] += 1
     (((_, whole), _), *rest) = rows.items()
     lines = [f"{path}: {f'{n} × ' * (n > 1)}{'  '.join(cells)}" for (path, cells), n in rest]
-    return titled("  ".join(whole), note, *lines)
+    return titled("  ".join(whole), *lines)
 
 
 def describe_layer(layer: Any) -> str:

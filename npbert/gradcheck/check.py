@@ -1,20 +1,20 @@
 """check_gradients: checks every derivative, by proof where possible. assert_proved: the same for a test.
 check_directions: estimates along random directions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape, named_parameters
+from npbert.gradcheck.estimates import compared_along, estimated
 from npbert.gradcheck.exact import prove
-from npbert.gradcheck.explain.finding import Finding
 from npbert.gradcheck.explain.findings import explained, gradients_of
-from npbert.gradcheck.forms import Form
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Function, Rng
+from npbert.gradcheck.inputs import Function, Outputs, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.paths import Grads
 from npbert.gradcheck.report import (
@@ -30,8 +30,7 @@ from npbert.gradcheck.report import (
     Report,
     compared,
 )
-from npbert.gradcheck.restoring import kept
-from npbert.io.messages import counted
+from npbert.gradcheck.restoring import everything_restored
 
 _NEGLIGIBLE = 1e-3  # the allowed relative error from a small constant that backward leaves out
 
@@ -88,7 +87,7 @@ def check_gradients(
     """
     _check_methods(tolerances)
     given = layer, *inputs
-    with kept(*given) as things:
+    with everything_restored(*given) as things:
         theirs = [value for value in inputs if not callable(value)]
         layer, inputs = as_layer(layer, inputs, wrt, grads)
         if forward is not None:
@@ -97,17 +96,19 @@ def check_gradients(
         analytic, broken = gradients_of(function)
         proof = prove(layer, *inputs, rng=rng, seed=seed)  # after which the layer is as before
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)
-    diagnose = report.diagnose
+    return replace(
+        report, diagnose=_within(given, report.diagnose), remark=_within(given, partial(unsteady, layer, inputs))
+    )
 
-    def diagnosed() -> list[Finding]:
-        with kept(*given):
-            return diagnose()
 
-    def remark() -> str:
-        with kept(*given):
-            return unsteady(layer, inputs) if isinstance(layer, Form) else _hidden(function)
+def _within(given: Outputs, look: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a function that looks at the given objects later, and leaves them as they are then."""
 
-    return replace(report, diagnose=diagnosed, remark=remark)
+    def looked() -> Any:
+        with everything_restored(*given):
+            return look()
+
+    return looked
 
 
 def assert_proved(
@@ -137,22 +138,15 @@ def assert_proved(
     return report
 
 
-def _hidden(function: ScalarFunction) -> str:
-    """Return a sentence on parameters that no optimizer would find, or ""."""
-    hidden = len(set(function.parameters) - set(dict(named_parameters(function.layer))))
-    says = f"{counted(hidden, 'parameter')} checked that `parameters()` does not find, so no optimizer would change it"
-    return f"{says}: keep it as an attribute, or in a list, tuple or dict." if hidden else ""
-
-
 def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, tolerances: dict[str, float]) -> Report:
     """Return the report on the gradients, compared with the strongest available method."""
     sizes = {name: gradient.size for name, gradient in analytic.items()}
     if proof:
-        along = function.compared_along(analytic, tolerances, 2, 1, must_flow=False, rounding=proof.rounding)
+        along = compared_along(function, analytic, tolerances, 2, 1, rounding=proof.rounding)
         believed = [array for array in along.comparisons if not array.count]
         if believed or not along.comparisons:
             return Report(sizes, believed, proof)
-    if right := function.exact() if proof.wrong or proof.dropped else {}:
+    if right := function.exact if proof.wrong or proof.dropped else {}:
         found = compared(EXACT, analytic, right, _NEGLIGIBLE if proof.dropped else ROUNDING)
         if proof.wrong and not any(array.count for array in found):
             found = list(proof.wrong)
@@ -161,7 +155,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
             found = [replace(array, count=counts.get(array.name, 0)) for array in found]
         return Report(sizes, found, proof)
     found, accepted = list[Comparison](), {**ROUGHLY, **TOLERANCES, **tolerances}
-    for method, gradients, doubts in function.estimated(analytic, tolerances):
+    for method, gradients, doubts in estimated(function, analytic, tolerances):
         found += compared(method, analytic, gradients, accepted[method], doubts=doubts)
     report = Report(sizes, found, proof)
     if proof and not report.ok:
@@ -186,11 +180,14 @@ def check_directions(
     _check_methods(tolerances)
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
-    with kept(layer, *inputs):
+    with everything_restored(layer, *inputs):
         layer, inputs = as_layer(layer, inputs)
         function = ScalarFunction(layer, inputs, rng, seed)
         gradients, broken = gradients_of(function)
-        return explained(function.compared_along(gradients, tolerances, directions, seed + 1), function, broken)
+        report = compared_along(function, gradients, tolerances, directions, seed + 1)
+        if not report.comparisons:
+            raise TypeError("complex numbers do not pass through forward: use finite differences, too")
+        return explained(report, function, broken)
 
 
 def _check_methods(tolerances: dict[str, float]) -> None:

@@ -7,7 +7,7 @@ in which backward runs them. The values of f, such as the weights of a model, ar
 
 import copy
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from types import CodeType, FunctionType
 from typing import Any
@@ -16,8 +16,8 @@ import numpy as np
 
 from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.inputs import Function, asked
-from npbert.gradcheck.paths import is_number, members
-from npbert.gradcheck.restoring import attributes_of, is_of_library, reset_class
+from npbert.gradcheck.paths import is_numeric, leaves, members
+from npbert.gradcheck.restoring import attributes_of, is_of_library, saved
 from npbert.gradcheck.stateful import is_stateful
 
 _DATA = "data", "value", "cached_data"
@@ -27,25 +27,19 @@ _GRADIENTS = "grad", "gradient", "derivative"
 def is_value(thing: Any) -> bool:
     """True for a value of an engine outside libraries."""
     is_object = not isinstance(thing, type | FunctionType) and not is_of_library(type(thing))
-    return is_object and callable(getattr(thing, "backward", None)) and bool(_name_of_data(attributes_of(thing)))
+    return is_object and callable(getattr(thing, "backward", None)) and bool(_name_of_data(thing))
 
 
 def values_in(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield each value in an object, with its path: in its attributes, items or, for a function, variables."""
-    seen: set[int] = set()
-    waiting = [(path, thing)]
-    while waiting:
-        path, thing = waiting.pop(0)
-        if id(thing) in seen:
-            continue
-        seen.add(id(thing))
-        if is_value(thing):
-            yield path, thing
-        elif isinstance(thing, FunctionType):
-            variables = inspect.getclosurevars(thing)
-            waiting[:0] = [*variables.nonlocals.items(), *variables.globals.items()]
-        else:
-            waiting[:0] = members(path, thing)
+    """Yield the values in an object, with their paths: in its attributes, items or, for a function, variables."""
+    return leaves(thing, is_value, path, _members_or_variables)
+
+
+def _members_or_variables(path: str, thing: Any) -> list[tuple[str, Any]]:
+    if not isinstance(thing, FunctionType):
+        return members(path, thing)
+    variables = inspect.getclosurevars(thing)
+    return [*variables.nonlocals.items(), *variables.globals.items()]
 
 
 class EngineForm(Form):
@@ -56,19 +50,18 @@ class EngineForm(Form):
 
     def __init__(self, f: Function, names: Sequence[str], given: Sequence[Any]) -> None:
         self._f, self._arguments = f, list(given)
-        inputs = [found for name, one in zip(names, given, strict=True) for found in values_in(one, name)]
-        known = {id(value) for _, value in inputs}
-        found = inputs + [(path, value) for path, value in values_in(f) if id(value) not in known]
-        self._values = [value for _, value in found]
-        self._start = list(map(attributes_of, self._values))
-        self._classes = [(kind, dict(vars(kind))) for kind in set(map(type, self._values))]
-        super().__init__([path for path, _ in found], self._run, self._undo)
-        self.moved, self.given = list(range(len(found))), len(inputs)
-
-    @property
-    def values(self) -> list[Any]:
-        """Return the number or array of each value, in float64."""
-        return [np.array(start[_name_of_data(start)], dtype=float) for start in self._start]
+        found = dict[int, tuple[str, Any]]()  # each value once
+        for name, one in zip(names, given, strict=True):
+            for path, value in values_in(one, name):
+                found.setdefault(id(value), (path, value))
+        count = len(found)
+        for path, value in values_in(f):
+            found.setdefault(id(value), (path, value))
+        self._values = [value for _, value in found.values()]
+        self.values = [np.array(_data(value), dtype=float) for value in self._values]
+        self._restore = saved([*self._values, *set(map(type, self._values))])
+        super().__init__([path for path, _ in found.values()], self._run, self._undo)
+        self.moved, self.given = list(range(len(found))), count
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
         """If f is an operation, True for all code except the methods of f; otherwise for f, and for a model with
@@ -87,15 +80,16 @@ class EngineForm(Form):
         return any(map(is_value, map(_gradient, self._values)))
 
     def _computed(self, inputs: Sequence[Any]) -> Any:
-        """Return the result of f for these numbers, with gradients of 0. A tried edit may have changed the class."""
+        """Return the result of f for these numbers, with gradients of 0, from the values and classes as they were: a
+        tried edit may have changed a class."""
         np.random.seed(0)
-        for kind, before in self._classes:
-            reset_class(kind, before)
-        for value, start, data in zip(self._values, self._start, inputs, strict=True):
-            zeros = {
-                name: own(np.zeros(np.shape(data)), is_moved=True) for name in _GRADIENTS if start.get(name) is not None
-            }
-            _reset(value, {**start, **zeros, _name_of_data(start): data})
+        self._restore()
+        for value, data in zip(self._values, inputs, strict=True):
+            held = attributes_of(value)
+            for name in _GRADIENTS:
+                if held.get(name) is not None:
+                    setattr(value, name, own(np.zeros(np.shape(data)), is_moved=True))
+            _set_data(value, data)
         y = self._f(*self._arguments)
         if not is_value(y):
             raise TypeError(f"forward returns {type(y).__name__}, wanted one value of the engine, such as a loss")
@@ -112,7 +106,7 @@ class EngineForm(Form):
             y.backward()
         elif takes_values:
             given = copy.copy(self._values[0])
-            _reset(given, {**self._start[0], _name_of_data(self._start[0]): dy})
+            _set_data(given, dy)
             y.backward(given)
         else:
             y.backward(dy)
@@ -120,21 +114,18 @@ class EngineForm(Form):
         return tuple(times * (_data(gradient) if is_value(gradient) else gradient) for gradient in found)
 
 
-def _name_of_data(held: Mapping[str, Any]) -> str:
+def _name_of_data(value: Any) -> str:
     """Return the attribute with the number or the array, or ""."""
-    return next((name for name in _DATA if isinstance(held.get(name), int) or is_number(held.get(name))), "")
-
-
-def _reset(value: Any, attributes: Mapping[str, Any]) -> None:
-    """Give a value only these attributes."""
-    for name in attributes_of(value).keys() - attributes.keys():
-        delattr(value, name)
-    for name, each in attributes.items():
-        setattr(value, name, each)
+    held = attributes_of(value)
+    return next((name for name in _DATA if isinstance(held.get(name), int) or is_numeric(held.get(name))), "")
 
 
 def _data(value: Any) -> Any:
-    return getattr(value, _name_of_data(attributes_of(value)))
+    return getattr(value, _name_of_data(value))
+
+
+def _set_data(value: Any, data: Any) -> None:
+    setattr(value, _name_of_data(value), data)
 
 
 def _gradient(value: Any) -> Any:

@@ -1,30 +1,17 @@
-"""Copies and changes of a layer's inputs for a call, by the kind of value, and the restoration of the layer."""
+"""Copies and changes of a layer's inputs for a call, by the kind of value."""
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from npbert.core import Sequences, named_parts
+from npbert.core import Sequences
 
 Function = Callable[..., Any]
 Outputs = tuple[Any, ...]
 Rng = np.random.Generator | None
-
-
-@contextmanager
-def attributes_kept(*things: Any) -> Iterator[None]:
-    """Within it, attributes of these objects may be set; afterwards they are restored."""
-    states = [(thing, dict(vars(thing))) for thing in things if hasattr(thing, "__dict__")]
-    try:
-        yield
-    finally:
-        for part, state in states:
-            vars(part).clear()
-            vars(part).update(state)
 
 
 def as_tuple(value: Any) -> Outputs:
@@ -76,15 +63,6 @@ def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
         return [(name, value)]
     fields = dataclasses.fields(value) if _is_dataclass(value) else ()
     return [each for field in fields for each in arrays_in(f"{name}.{field.name}", getattr(value, field.name))]
-
-
-def arrays_held_by(layer: Any) -> list[str]:
-    """Return the names of float arrays, not Parameters, among the attributes of a layer and its parts."""
-    layers = {path: part for path, part in named_parts(layer) if hasattr(part, "forward") and hasattr(part, "__dict__")}
-    named = (
-        (f"{path}.{name}".lstrip("."), value) for path, part in layers.items() for name, value in vars(part).items()
-    )
-    return [name for name, value in named if is_float_array(value)]
 
 
 def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:

@@ -1,14 +1,15 @@
 """The numbers in an object by their paths, such as layers[0].params["W"], and the gradients of its parameters."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from npbert.core import named_parts
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.inputs import is_float_array
+from npbert.gradcheck.inputs import Function, is_float_array
 from npbert.gradcheck.restoring import attributes_of
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
@@ -39,24 +40,9 @@ def is_named_for(path: str, parameter: str) -> bool:
     return owner == other and bool(found) and not (before and after) and bool(_AFFIX.fullmatch(before + after))
 
 
-def is_number(value: Any) -> bool:
+def is_numeric(value: Any) -> bool:
     """True for an array of real, complex or exact numbers, or for such a number."""
     return isinstance(value, float | Number) or getattr(getattr(value, "dtype", None), "kind", "") in tuple("fcO")
-
-
-def values_at(thing: Any, path: str = "") -> Values:
-    """Return every number, array, module and None in an object, at any depth."""
-    found: Values = {}
-    seen: dict[int, Any] = {}
-    waiting = [(path, thing)]
-    while waiting:
-        path, thing = waiting.pop(0)
-        if thing is None or is_number(thing) or isinstance(thing, ModuleType):
-            found[path] = thing
-        elif id(thing) not in seen:
-            seen[id(thing)] = thing
-            waiting[:0] = members(path, thing)
-    return found
 
 
 def members(path: str, thing: Any) -> list[tuple[str, Any]]:
@@ -68,9 +54,40 @@ def members(path: str, thing: Any) -> list[tuple[str, Any]]:
     return [(f"{path}.{name}".lstrip("."), value) for name, value in attributes_of(thing).items()]
 
 
+def values_at(thing: Any, path: str = "") -> Values:
+    """Return every number, array, module and None in an object, at any depth."""
+    return dict(leaves(thing, lambda each: each is None or is_numeric(each) or isinstance(each, ModuleType), path))
+
+
+def leaves(
+    thing: Any, is_leaf: Function, path: str = "", inside: Callable[[str, Any], list[tuple[str, Any]]] = members
+) -> Iterator[tuple[str, Any]]:
+    """Yield each leaf in an object with its path, at every path where it is; the contents of any other object once.
+
+    inside(path, thing): the contents of an object."""
+    seen: dict[int, Any] = {}
+    waiting = [(path, thing)]
+    while waiting:
+        path, thing = waiting.pop(0)
+        if is_leaf(thing):
+            yield path, thing
+        elif id(thing) not in seen:
+            seen[id(thing)] = thing
+            waiting[:0] = inside(path, thing)
+
+
+def arrays_held_by(layer: Any) -> list[str]:
+    """Return the paths of float arrays, not Parameters, among the attributes of a layer and its parts."""
+    found = list[str]()
+    for path, part in named_parts(layer):
+        if hasattr(part, "forward"):
+            found += [name for name, value in members(path, part) if is_float_array(value)]
+    return found
+
+
 def snapshot(thing: Any) -> Values:
     """Return each number and array, with a copy."""
-    return {path: (value, np.copy(value)) for path, value in values_at(thing).items() if is_number(value)}
+    return {path: (value, np.copy(value)) for path, value in values_at(thing).items() if is_numeric(value)}
 
 
 def changed(values: Values, before: Values) -> list[str]:
@@ -80,7 +97,7 @@ def changed(values: Values, before: Values) -> list[str]:
         then, copied = before.get(path, (None, None))
         return then is value and np.array_equal(value, copied, equal_nan=True)
 
-    return [path for path, value in values.items() if is_number(value) and not is_as_before(path, value)]
+    return [path for path, value in values.items() if is_numeric(value) and not is_as_before(path, value)]
 
 
 def as_list(returned: Any) -> list[Any]:
@@ -111,16 +128,23 @@ def whose(
 
 
 def pairs_of(
-    parameters: Values, values: Values, written: list[str], grads: Grads, learned: list[str]
+    parameters: Values, values: Values, written: list[str], grads: Grads, used: list[str]
 ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-    """Return the parameters that have or need a gradient, each once, with the paths of the arrays that add up to it
-    (none if backward writes none, several if several objects hold the parameter), and the other arrays that y depends
-    on.
+    """Return the parameters that have or need a gradient, each once, with the paths of the arrays that add up to it;
+    and the other arrays that y depends on. For each candidate, the first that holds:
+
+    1. Its gradient is the one that the caller names (None: a constant).
+    2. It is the only written array that is named for it, in the same object.
+    3. If y depends on it: it is the only other written array of its shape, in the same object.
+    4. It is missing, and so wrong, if the object has another gradient, or a room for this one, such as self.db = None.
+    5. It is a constant.
+
+    If several objects hold a parameter, their gradients add up.
 
     parameters: the candidates. values: all after backward. written: by backward. grads: the caller's pairs, by the path
-    or name of a parameter. learned: those that y depends on.
+    or name of a parameter. used: those that y depends on.
 
-    Raises: ValueError if several pairings fit.
+    Raises: ValueError if several arrays have the shape.
     """
     found, unnamed = dict[str, list[str]](), Values()
     for path, value in parameters.items():
@@ -130,7 +154,7 @@ def pairs_of(
             found |= _said(path, words[0], grads[words[0]], [*written, *values])
         elif len(named) == 1:
             found[path] = named
-        elif path in learned:
+        elif path in used:
             unnamed[path] = value
     free = {each: values[each] for each in written if not any(each in paths for paths in found.values())}
     owners, constants = {owner_and_key(path)[0] for path in found}, []
@@ -144,15 +168,13 @@ def pairs_of(
                 f"grads={dict(zip(twins, like, strict=False))}"
             )
         elif owner_and_key(path)[0] in owners or any(is_named_for(each, path) for each in values if each != path):
-            found[path] = []  # as the object has other gradients, or a room for this one, such as self.db = None
+            found[path] = []
         else:
             constants.append(path)
-    gradients = dict[int, list[str]]()  # by the array of a parameter, which several objects may hold
-    for path in found:
-        gradients.setdefault(id(parameters[path]), []).extend(found[path])
-    paths = _once({path: value for path, value in parameters.items() if path in found})
-    joined = {path: {each: values[each] for each in gradients[id(parameters[path])]} for path in paths}
-    return {path: tuple(_once(theirs)) for path, theirs in joined.items()}, constants
+    by_array = dict[int, tuple[str, list[str]]]()
+    for path in [path for path in parameters if path in found]:
+        by_array.setdefault(id(parameters[path]), (path, []))[1].extend(found[path])
+    return {path: tuple(_once({each: values[each] for each in paths})) for path, paths in by_array.values()}, constants
 
 
 def _once(values: Values) -> list[str]:
@@ -165,8 +187,9 @@ def _once(values: Values) -> list[str]:
 
 def _alike(path: str, value: Any, among: Values) -> list[str]:
     """Return the paths of the arrays of this shape in the same object, each array once."""
-    is_like = {each for each in among if owner_and_key(each)[0] == owner_and_key(path)[0]}
-    return _once({each: among[each] for each in among if each in is_like and np.shape(among[each]) == np.shape(value)})
+    owner = owner_and_key(path)[0]
+    like = {each: other for each, other in among.items() if np.shape(other) == np.shape(value)}
+    return _once({each: other for each, other in like.items() if owner_and_key(each)[0] == owner})
 
 
 def _said(path: str, word: str, gradient: str | None, paths: Iterable[str]) -> dict[str, list[str]]:

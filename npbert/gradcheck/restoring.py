@@ -1,11 +1,15 @@
-"""kept: restores a program after its code has run."""
+"""restored: puts objects back as they were. everything_restored: the same for every object that code can reach.
+
+This is the only place that restores state: of the program after a check, of a layer's parts and parameters between two
+runs (`Case.holding`), and of the values of an engine before each run.
+"""
 
 import collections
 import dis
 import functools
 import gc
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -56,24 +60,44 @@ _LIBRARIES = {
 
 
 @contextmanager
-def kept(*roots: Any) -> Iterator[list[Any]]:
-    """Within it, objects reachable from the roots may change; afterwards they are restored: attributes, slots, lists,
-    dicts, sets, array contents, generators, closure variables, and globals used by functions.
-
-    Gives all reachable objects. A `functools.cache` cannot be restored: it is cleared if it has an exact number.
+def everything_restored(*roots: Any) -> Iterator[list[Any]]:
+    """Within it, objects reachable from the roots may change, and NumPy's global generator; afterwards they are
+    restored. Gives all reachable objects. A `functools.cache` cannot be restored: it is cleared if it has an exact
+    number.
     """
     things = list(reachable(roots))
-    undo = [step for thing in sorted(things, key=_is_no_class) for step in _to_undo(thing)]  # classes have the slots
     drawn = np.random.get_state()
     try:
-        yield things
+        with restored(things):
+            yield things
     finally:
         np.random.set_state(drawn)
-        for step, *given in undo:
-            step(*given)
         for thing in things:
             if hasattr(thing, "cache_clear") and any(isinstance(each, Number | Numbers) for each in reachable([thing])):
                 thing.cache_clear()
+
+
+@contextmanager
+def restored(things: Iterable[Any]) -> Iterator[None]:
+    """Within it, these objects may change; afterwards they are as before."""
+    restore = saved(things)
+    try:
+        yield
+    finally:
+        restore()
+
+
+def saved(things: Iterable[Any]) -> Callable[[], None]:
+    """Return a function that gives each of these objects its present state again: the attributes of an object or class,
+    the contents of a list, dict, set or array, the state of a generator, and a function's globals and closure
+    variables. What they hold is restored only if it is among them."""
+    undo = [step for thing in sorted(things, key=_is_no_class) for step in _to_undo(thing)]  # classes have the slots
+
+    def restore() -> None:
+        for step, *given in undo:
+            step(*given)
+
+    return restore
 
 
 def _is_no_class(thing: Any) -> bool:
@@ -106,7 +130,7 @@ def _held_by(thing: Any) -> Iterable[Any]:
         return (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))
     if is_of_library(type(thing)):
         return ()
-    return type(thing), getattr(thing, "__dict__", None), *_slots(thing).values()
+    return type(thing), *getattr(thing, "__dict__", {}).values(), *_slots(thing).values()
 
 
 def _named_by(thing: Any) -> list[Any]:
@@ -157,8 +181,13 @@ def is_empty(cell: CellType) -> bool:
 
 
 def _slots(thing: Any) -> dict[str, Any]:
-    names = (name for kind in type(thing).__mro__ for name in np.atleast_1d(vars(kind).get("__slots__", ())))
-    return {str(name): getattr(thing, name, _ABSENT) for name in names if name not in ("__dict__", "__weakref__")}
+    return {name: getattr(thing, name, _ABSENT) for name in _names_of_slots(type(thing))}  # type: ignore[arg-type]
+
+
+@functools.lru_cache(1000)
+def _names_of_slots(kind: type) -> list[str]:
+    names = (str(name) for each in kind.__mro__ for name in np.atleast_1d(vars(each).get("__slots__", ())))
+    return [name for name in names if name not in ("__dict__", "__weakref__")]
 
 
 def _to_undo(thing: Any) -> Iterator[Outputs]:
@@ -175,18 +204,22 @@ def _to_undo(thing: Any) -> Iterator[Outputs]:
         yield setattr, thing.bit_generator, "state", thing.bit_generator.state
     elif isinstance(thing, np.random.RandomState):
         yield thing.set_state, thing.get_state()
-    elif not _is_ours(thing):
+    else:
         yield from _to_undo_code(thing)
 
 
 def _to_undo_code(thing: Any) -> Iterator[Outputs]:
-    """Return the same for a function, a class, or an object with slots."""
+    """Return the same for a function, a class, or an object."""
     if isinstance(thing, FunctionType):
         scope = thing.__globals__
-        yield _rebind, scope, {name: scope.get(name, _ABSENT) for name in _names_in(thing.__code__)}
+        names = () if _is_ours(thing) else _names_in(thing.__code__)
+        yield _rebind, scope, {name: scope.get(name, _ABSENT) for name in names}
     elif isinstance(thing, type):
-        yield reset_class, thing, dict(vars(thing))
+        if not _is_ours(thing):
+            yield _reset_class, thing, dict(vars(thing))
     elif not is_of_library(type(thing)):
+        if hasattr(thing, "__dict__"):
+            yield _refill, vars(thing), _items(vars(thing))
         for name, value in _slots(thing).items():
             yield _set, thing, name, value
 
@@ -208,7 +241,7 @@ def _rebind(scope: dict[str, Any], before: dict[str, Any]) -> None:
             scope[name] = value
 
 
-def reset_class(kind: type, before: dict[str, Any]) -> None:
+def _reset_class(kind: type, before: dict[str, Any]) -> None:
     """Restore the attributes of a class."""
     for name in {*vars(kind), *before}:
         if vars(kind).get(name, _ABSENT) is not before.get(name, _ABSENT):

@@ -6,7 +6,8 @@ in the same object: the one named for it (dW, grad_W, W_grad, dLdW, or W in anot
 its shape. Results of backward besides the inputs' gradients count as written. If backward takes a learning rate, so
 does its change of the parameter. `grads={"W": "dW"}` overrides the rule.
 
-Each call runs a copy of the object with the arrays in it. So the object stays unchanged, and calls are independent.
+Each call runs a copy of the object with the arrays in it. So the object stays unchanged, and calls are independent. In
+the copy, gradients and arrays that forward overwrites without use are 0.
 """
 
 import copy
@@ -73,22 +74,27 @@ class StatefulForm(Form):
         self._again = set(asked(backward)) & {*self._names, *_RATES}
         others = [name for name in asked(backward) if name not in self._again]
         self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
-        self._object, self._inputs, self.values = given, list(inputs), _arrays_given(self._names, inputs)
+        self._inputs, self.values = list(inputs), _arrays_given(self._names, inputs)
         self._gradients = dict[str, tuple[str, ...]]()
+        self._copy_from(given, zeros=())
         super().__init__(list(self.values), self._run, self._undo)
         self.note = self._find(grads, wrt)
         self.input_names = list(self.values)
         self.moved = [position for position, name in enumerate(self.values) if name in self._gradients]
 
-    def _copied(self, others: dict[int, Any]) -> tuple[Any, list[Any]]:
-        """Return a copy of the object and of the author's inputs, with these arrays, by id, and gradients of 0."""
-        gradients = {path for paths in self._gradients.values() for path in paths}
-        memo = dict(others)
-        for path, value in values_at(self._object).items():
+    def _copy_from(self, thing: Any, zeros: Iterable[str]) -> None:
+        """Copy this object from now on, with arrays of float64, and with 0 at these paths."""
+        self._object, self._floats, self._modules = thing, dict[int, Array](), dict[int, Any]()
+        for path, value in values_at(thing).items():
             if isinstance(value, ModuleType):
-                memo[id(value)] = value
+                self._modules[id(value)] = value
             elif is_float_array(value):
-                memo.setdefault(id(value), own(value.astype(float) * (path not in gradients)))
+                self._floats.setdefault(id(value), value.astype(float) * (path not in zeros))
+
+    def _copied(self, others: dict[int, Any]) -> tuple[Any, list[Any]]:
+        """Return a copy of the object and of the author's inputs, with these arrays in place of those with these
+        ids."""
+        memo = self._modules | {key: own(value) for key, value in self._floats.items()} | others
         return copy.deepcopy((self._object, self._inputs), memo)
 
     def _forwarded(self, others: dict[int, Any]) -> tuple[Any, Any, Any]:
@@ -138,48 +144,64 @@ class StatefulForm(Form):
         return tuple(found if self._wants else [dy * gradient for gradient in found])  # a loss returns those for 1
 
     def _find(self, grads: Grads, wrt: Sequence[str] | None) -> str:
-        """Run forward and backward once, and find the parameters, and all gradients. Returns the note."""
+        """Find the parameters, and all gradients. Returns the note. In this order:
+
+        1. Forward runs, which may create the parameters.
+        2. Forward and backward run. The candidates for a gradient are the arrays that backward writes or returns.
+        3. `_of_inputs` takes those of the inputs.
+        4. Forward runs with each array moved alone. Those that it leaves may be parameters.
+        5. `pairs_of` finds the gradients of the parameters among the remaining candidates.
+        """
         with told("forward"):
-            y, (self._object, *_) = self.ran(list(map(own, self.values.values())))  # which may create the parameters
+            y, (thing, *_) = self._ran_once()
         check_written("forward", y)
-        y, (thing, again, _) = self.ran(list(map(own, self.values.values())))
+        self._copy_from(thing, zeros=())
+        y, (thing, again, _) = self._ran_once()
         before = snapshot(thing)
         with told("backward"):
             dy = each(lambda part: np.random.default_rng(0).standard_normal(np.shape(part)), y)
             returned, after = self._undone(dy, thing, again)
-        written = changed(after, before)
-        self._gradients = _of_inputs(returned, written, self.values, wrt)
-        known = {id(after[path]) for path in written if (path,) in self._gradients.values()}
-        written = [path for path in written if id(after[path]) not in known]
-        if not written and not known:
+        candidates = changed(after, before)
+        self._gradients = _of_inputs(returned, candidates, self.values, wrt)
+        taken = {id(after[path]) for path in candidates if (path,) in self._gradients.values()}
+        candidates = [path for path in candidates if id(after[path]) not in taken]
+        if not candidates and not taken:
             check_written("backward", returned)
-        steady, learned = self._steady(y)
-        stepped = [path for path in learned if path in written]
+
+        left, used, overwritten = self._moved_alone(y)
+        stepped = [path for path in used if path in candidates]
         if stepped and not self._again & _RATES:
             raise GradientError(f"backward changes the value of {stepped[0]}: only an optimizer may")
-        candidates = {path: value for path, value in steady.items() if path not in written}
-        pairs, constants = pairs_of(candidates, after, written, grads, learned)
+        others = {path: value for path, value in left.items() if path not in candidates}
+        pairs, constants = pairs_of(others, after, candidates, grads, used)
         pairs = {path: (path,) for path in stepped} | pairs
         floats = [name for name, value in self.values.items() if is_float_array(value)]
         note = _note(pairs, [name for name in floats if name not in self._gradients] + constants)
-        self.values |= {path: steady[path] for path in pairs}
+        self.values |= {path: left[path] for path in pairs}
         self._gradients |= pairs
+        self._copy_from(self._object, [*overwritten, *(path for paths in self._gradients.values() for path in paths)])
         return note
 
-    def _steady(self, y: Any) -> tuple[Values, list[str]]:
-        """Return the arrays of floats that forward does not change, and the paths of those that y depends on."""
-        steady, learned = Values(), list[str]()
+    def _ran_once(self) -> tuple[Any, Any]:
+        return self.ran(list(map(own, self.values.values())))
+
+    def _moved_alone(self, y: Any) -> tuple[Values, list[str], list[str]]:
+        """Run forward with each array of floats moved alone. Returns the arrays that it leaves; the paths of those of
+        them that y depends on; and the paths of those that it overwrites without use."""
+        left, used, overwritten = Values(), list[str](), list[str]()
         for path, value in values_at(self._object).items():
             if is_float_array(value):
                 other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
                 np.random.seed(0)
                 now, thing, _ = self._forwarded({id(value): np.copy(other)})
                 now_there: Any = values_at(thing).get(path)
+                is_used = not all(map(np.array_equal, as_tuple(now), as_tuple(y)))
                 if np.array_equal(now_there, other):
-                    steady[path] = value
-                    if not all(map(np.array_equal, as_tuple(now), as_tuple(y))):
-                        learned.append(path)
-        return steady, learned
+                    left[path] = value
+                    used += [path] * is_used
+                elif not is_used:
+                    overwritten.append(path)
+        return left, used, overwritten
 
 
 def _arrays_given(names: Sequence[str], inputs: Sequence[Any]) -> dict[str, Array]:

@@ -11,7 +11,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.batch import Batch, Ids
 from npbert.data.tokenizer import Text, Tokenizer
-from npbert.inference.search import Hits, semantic_search, similarity, unit_vectors
+from npbert.inference.search import Hit, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
 from npbert.io.errors import InputError, one_of
@@ -128,15 +128,13 @@ class Embed(Task):
         """Call the function `similarity` for a and b, each a text, several texts, or vectors (D,) or (N, D)."""
         return similarity(self._vectors(a), self._vectors(b), similarity_fn_name=self.similarity_fn_name)
 
-    def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> Hits:
+    def semantic_search(self, queries: Any, corpus: Any, *, top_k: int = 5) -> list[list[Hit]]:
         """Call the function `semantic_search`, each argument a text, several texts, or vectors (D,) or (N, D).
 
         To search a corpus often, compute its vectors once."""
-        queries = [queries] if isinstance(queries, str) else queries
-        hits = semantic_search(
+        return semantic_search(
             self._vectors(queries), self._vectors(corpus), top_k=top_k, similarity_fn_name=self.similarity_fn_name
         )
-        return Hits(hits, queries, corpus)
 
     def _vectors(self, given: Any) -> Any:
         """Return the vectors of texts; anything else unchanged."""

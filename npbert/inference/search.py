@@ -1,19 +1,15 @@
 """similarity: compares vectors. semantic_search: finds the most similar ones."""
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array, matmul
-from npbert.display import titled
 from npbert.io.errors import at_least, one_of
 
 SIMILARITIES = ("cosine", "dot")
 
 PRECISIONS = ("float32", "float16", "int8")
-
-_MOST_QUERIES = 20
 
 SCORES_AT_ONCE = 4_000_000
 """The most scores in memory at a time, so that a search of a million vectors for thousands of queries fits."""
@@ -27,29 +23,6 @@ class Hit(NamedTuple):
 
     corpus_id: int
     score: float
-
-
-class Hits(list[list[Hit]]):
-    """The hits of each query, best first: a list of lists. queries, corpus: the arguments; printing shows their
-    texts."""
-
-    def __init__(self, found: Iterable[list[Hit]], queries: Any = (), corpus: Any = ()) -> None:
-        super().__init__(found)
-        self.queries, self.corpus = queries, corpus
-
-    def __repr__(self) -> str:
-        more = f", of which the first {_MOST_QUERIES} are shown" if len(self) > _MOST_QUERIES else ""
-        parts = []
-        for number, hits in enumerate(self[:_MOST_QUERIES]):
-            rows = [f"{score:.3f}: {place}  {_text(self.corpus, place)}".rstrip() for place, score in hits]
-            parts.append(titled(_text(self.queries, number) or f"query {number}", *rows))
-        return titled(f"Hits for {len(self)} {'query' if len(self) == 1 else 'queries'}{more}", *parts)
-
-
-def _text(given: Any, number: int) -> str:
-    """Return the text with this index, or "" if vectors were given."""
-    is_text = isinstance(given, list | tuple) and len(given) > number and isinstance(given[number], str)
-    return given[number] if is_text else ""
 
 
 def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
@@ -101,7 +74,7 @@ def at_precision(vectors: Array, precision: str) -> Array:
 
 def semantic_search(
     query_embeddings: Any, corpus_embeddings: Any, *, top_k: int = 5, similarity_fn_name: str = "cosine"
-) -> Hits:
+) -> list[list[Hit]]:
     """Return the `top_k` vectors of the corpus most similar to each query, best first; all of a smaller corpus.
 
     query_embeddings (N, D)   corpus_embeddings (M, D)   the result: N lists of hits; one vector (D,) counts as (1, D)
@@ -123,7 +96,7 @@ def semantic_search(
             scores = matmul(queries[first : first + at_once], piece.T)
             for number, row in enumerate(scores, start=first):
                 best[number] = _best(*best[number], row, start, top_k)
-    return Hits(list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best)
+    return [list(map(Hit, ids.tolist(), scores.tolist())) for scores, ids in best]
 
 
 def _best(scores: Array, ids: Array, new: Array, first: int, top_k: int) -> tuple[Array, Array]:

@@ -136,8 +136,9 @@ class Task:
         """
         if batch_size is not None:
             count_from(1).check("batch_size", batch_size)
-        number, count = self.share
-        batches = list(batches_by_length(list(map(self.length, encodings)), batch_size=batch_size))[number::count]
+        rank, size = self.share
+        lengths = [self.length(encoding) for encoding in encodings]
+        batches = list(batches_by_length(lengths, batch_size=batch_size))[rank::size]
         found: dict[int, Any] = {}
         quiet = np.errstate(over="ignore", invalid="ignore")  # check_finite rejects the results
         with _progress(sum(map(len, batches)), show_progress_bar) as progress, quiet:
@@ -194,9 +195,10 @@ def check_max_length(max_length: int, config: BertConfig) -> None:
 
 
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:
-    """Raise FileError, with the folder of the model, unless the tokenizer has as many tokens as the model."""
-    is_padded = config.architecture.model_type != "bert" and len(tokenizer) < config.vocab_size  # a padded table
-    if len(tokenizer) != config.vocab_size and not is_padded:
+    """Raise FileError, with the folder of the model, unless the tokenizer has as many tokens as the model's table of
+    words has rows. A descendant of BERT may have further rows, which are not tokens."""
+    may_have_more = config.architecture.model_type != "bert"
+    if len(tokenizer) > config.vocab_size or (len(tokenizer) < config.vocab_size and not may_have_more):
         raise FileError(
             f"{folder}: the tokenizer has {len(tokenizer)} tokens, wanted {config.vocab_size}, the vocab_size in its "
             "config.json"

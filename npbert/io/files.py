@@ -26,7 +26,7 @@ _UNFINISHED = ".npbert-unfinished"
 
 
 class FileError(InputError):
-    """A file exists, but its content is wrong. The message has the file and the problem."""
+    """A file, a folder or a stream cannot be used, for what is in it or for its kind. The message names it."""
 
 
 HOW_TO_ENCODE = "save it as UTF-8 (> in Windows PowerShell 5 writes UTF-16)"

@@ -38,8 +38,8 @@ def _as_text(value: object) -> object:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Base class of settings. A str may be given as a Path, and a tuple as a list. A type may end in `| None`, for a
-    missing setting. (In a module with `from __future__ import annotations`.)
+    """Base class of settings. A Path is stored as a str, and a list as a tuple (`check_values`). A type may end in
+    `| None`, for a missing setting. (In a module with `from __future__ import annotations`.)
     """
 
     def __post_init__(self) -> None:
@@ -48,7 +48,10 @@ class Settings:
 
 
 def check_values(settings: Any) -> None:
-    """Raise TypeError for a value of another type than the setting's, InputError for a wrong one."""
+    """Store each Path as a str and each list as a tuple, then check all values.
+
+    Raises: TypeError for a value of another type than the setting's, InputError for a wrong one.
+    """
     for entry in fields(settings):
         given, kind = getattr(settings, entry.name), kind_of(entry)
         if not entry.metadata or (given is None and kind != entry.type):

@@ -28,7 +28,8 @@ class DotProductAttention(Layer):
     them a few heads of a few sequences of one length at a time, so that the scores stay in the processor's cache.
     Chapter 6 of docs/ derives it; in exercise 10 you do.
 
-    Raises: ValueError if H does not divide D, or if q, k, v and the sequences do not fit together.
+    Raises: ValueError if H does not divide D, or if q, k, v and the sequences do not fit together; TypeError if their
+    dtypes differ.
     """
 
     def __init__(self, num_heads: int, dropout: float = 0.0) -> None:

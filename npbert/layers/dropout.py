@@ -19,7 +19,7 @@ class Dropout(Layer):
     value of y is x, so evaluation needs no scaling. (Srivastava et al. 2014, section 10, where p is the probability to
     keep.) Chapter 7 of docs/ derives it; in exercise 8 you do.
 
-    Raises: ValueError unless 0 ≤ p < 1.
+    Raises: ValueError unless 0 ≤ p < 1; TypeError for an x that is not an array of floats.
     """
 
     def __init__(self, p: float) -> None:

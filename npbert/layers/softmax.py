@@ -14,6 +14,8 @@ class Softmax(Layer):
     x (..., T)   p (..., T)
 
     Chapter 4 of docs/ derives it; in exercise 4 you do.
+
+    Raises: TypeError for an x that is not an array of floats.
     """
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:

@@ -14,6 +14,8 @@ class UnitLength(Layer):
     x (N, D), or any other shape whose last axis is D   y the same
 
     The dot product of two rows of y is the cosine of the angle between the rows of x.
+
+    Raises: TypeError for an x that is not an array of floats.
     """
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
@@ -29,7 +31,7 @@ class UnitLength(Layer):
 
         By the quotient rule, ∂yⱼ/∂xᵢ = (1 if i = j) / |x| − xⱼ (xᵢ / |x|) / |x|², since ∂|x|/∂xᵢ = xᵢ / |x|. With
         y = x / |x| that is ((1 if i = j) − yᵢ yⱼ) / |x|, and dxᵢ = Σⱼ dyⱼ ∂yⱼ/∂xᵢ. A step rotates a short x more than a
-        long one, so its gradient is larger.
+        long one, so its gradient is larger. (A row of zeros has no derivative: dx is dy.)
         """
         y, length = tape.take(self)
         check_like(self, dy, y.shape, y.dtype)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from npbert.io.files import FileError, read_text
 from npbert.io.messages import printable
-from npbert.learn.exercise import Exercise, Part
+from npbert.learn.blank import Blank
+from npbert.learn.exercise import Exercise
 from npbert.learn.failure import Failure, attempt, load
 from npbert.learn.judge import judge
 from npbert.learn.source import definitions
@@ -54,26 +55,27 @@ def _judged(exercise: Exercise, path: Path, mends: bool) -> Verdict:
         return Verdict(status=NOT_BEGUN)
     if isinstance(module, Failure):
         return module.verdict
-    names = [part.name for part in exercise.parts]
-    for number, part in enumerate(exercise.parts):
-        verdict = _lost(exercise, part, text, path)
+    names = [blank.name for blank in exercise.blanks]
+    for number, blank in enumerate(exercise.blanks):
+        verdict = _lost(exercise, blank, text, path)
         if verdict is None:
-            verdict = attempt(partial(judge, part, getattr(module, part.name), mends=mends), str(path))
+            thing, node = getattr(module, blank.name), definitions(text).get(blank.name)
+            verdict = attempt(partial(judge, blank, thing, node, mends=mends), str(path))
         if isinstance(verdict, Failure):  # the result cannot be compared
             verdict = verdict.verdict
         if verdict is not None:
-            is_named = len(names) == 1 or part.name in verdict.says
-            says = verdict.says if is_named else f"{part.name}: {verdict.says}"
+            is_named = len(names) == 1 or blank.name in verdict.says
+            says = verdict.says if is_named else f"{blank.name}: {verdict.says}"
             so_far = f"{', '.join(names[:number])} is right." if number else ""
-            return replace(verdict, says=says, part=part.name).because_of(so_far)
+            return replace(verdict, says=says, blank=blank.name).because_of(so_far)
     return Verdict(status=RIGHT)
 
 
-def _lost(exercise: Exercise, part: Part, text: str, path: Path) -> Verdict | None:
-    """Return the verdict if a part, or one of its methods, was removed from the file."""
+def _lost(exercise: Exercise, blank: Blank, text: str, path: Path) -> Verdict | None:
+    """Return the verdict if a blank, or one of its methods, was removed from the file."""
     there = definitions(text)
     for name in definitions(exercise.source):
-        if name.partition(".")[0] == part.name and name not in there:
+        if name.partition(".")[0] == blank.name and name not in there:
             return Verdict(f"{name} is missing in {path.name}.", _AGAIN)
     return None
 
@@ -81,7 +83,7 @@ def _lost(exercise: Exercise, part: Part, text: str, path: Path) -> Verdict | No
 def is_begun_in(exercise: Exercise, text: str) -> bool:
     """True if any blank differs from the original file. Raises: SyntaxError."""
     given, made = definitions(text), definitions(exercise.source)
-    return any(name not in given or _code_of(given[name]) != _code_of(made[name]) for name in exercise.blanks)
+    return any(name not in given or _code_of(given[name]) != _code_of(made[name]) for name in exercise.written)
 
 
 def _code_of(node: ast.stmt) -> str:

@@ -37,7 +37,7 @@ def load_parts(files: list[tuple[Exercise, Path]]) -> dict[str, Any]:
         module = load(path, read_text(path))
         if isinstance(module, Failure):
             raise ValueError(f"{path}: {module.verdict.says}")
-        found.update({part.name: getattr(module, part.name) for part in exercise.parts})
+        found.update({blank.name: getattr(module, blank.name) for blank in exercise.blanks})
     return found
 
 

@@ -68,6 +68,9 @@ def failure_of(
         shapes = visible_shapes(variables, code)
     kind = type(error).__name__
     helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", variables, advice)
+    if isinstance(error, NotImplementedError) and code.startswith("raise"):
+        left = f"Not finished: the `raise NotImplementedError` is left in line {line}."
+        return Failure(error, Verdict(left, "Replace that line by your code."), line, file)
     if isinstance(error, GradientError):
         return Failure(error, Verdict(sentence(message), helps), line, file)
     verdict = Verdict(f"{f'Line {line}' if line else 'The code'} stops with {kind}: {message}")

@@ -1,5 +1,6 @@
-"""LayerPart: a layer for the learner to write, tested by the gradient check's call, promises and proof."""
+"""LayerBlank: a layer for the learner to write, tested by the gradient check's call, promises and proof."""
 
+import ast
 import functools
 import inspect
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from npbert.gradcheck import (
     promised_gradients,
 )
 from npbert.gradcheck.explain import VARIATIONS, in_manner
-from npbert.learn.exercise import Numbers, Part
+from npbert.learn.blank import Blank, Numbers
 from npbert.learn.failure import Failure, attempt, file_of
 from npbert.learn.verdict import Verdict
 from npbert.shapes import Shapes
@@ -36,7 +37,7 @@ caller's array."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class LayerPart(Part):
+class LayerBlank(Blank):
     """A layer in two settings, which differ in all sizes.
 
     names: the learner's names of the gradients, by input or parameter: {"weight": "dW"}; by default `dx` for an input
@@ -84,7 +85,7 @@ class LayerPart(Part):
         """The name of forward's result: `p` if backward takes dp."""
         return list(inspect.signature(self.right.backward).parameters)[1].removeprefix("d")
 
-    def prove(self, thing: Any) -> Verdict | None:
+    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
         """Run the whole check, for a layer with right numbers."""
         for setting in self.settings:
             layer, inputs, rng = setting.make(thing)
@@ -98,23 +99,23 @@ class LayerPart(Part):
         return None
 
 
-def layer_part(
+def layer_blank(
     block: str,
     layer_class: type[Any] | None = None,
     *,
     other: Setting | None = None,
     method: str = "backward",
     **data: Any,
-) -> LayerPart:
-    """Return the LayerPart of a block of the catalogue.
+) -> LayerBlank:
+    """Return the LayerBlank of a block of the catalogue.
 
     layer_class: a layer with the same arguments, instead of the block's.   other: its second setting.
-    data: as for a LayerPart.
+    data: as for a LayerBlank.
     """
     both = CATALOGUE[block], other or _OTHERS[block]
     right = layer_class or both[0].layer_class
     settings = tuple(replace(setting, layer_class=right) for setting in both)
-    return LayerPart(right=right, method=method, settings=settings, **data)
+    return LayerBlank(right=right, method=method, settings=settings, **data)
 
 
 @functools.cache

@@ -4,7 +4,7 @@ import inspect
 from dataclasses import replace
 
 from npbert.gradcheck.explain import CHEAP, Code, Finding, Mending
-from npbert.learn.answer import Answer
+from npbert.learn.comparison import Comparison
 
 UNKNOWN = "unknown"
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 700, 400, 1000, 400
@@ -12,24 +12,24 @@ _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 700, 400, 1000, 400
 several lines at once."""
 
 
-def findings_of(answer: Answer) -> list[Finding]:
+def findings_of(compared: Comparison) -> list[Finding]:
     """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
     numbers for the rest, of the kind UNKNOWN."""
-    part, thing = answer.part, answer.thing
-    written = getattr(thing, part.method) if part.method else thing
+    blank, thing = compared.blank, compared.thing
+    written = getattr(thing, blank.method) if blank.method else thing
     try:
         code = Code.of(written)
-        plain = Code.parsed(part.text["plain"], code.scope) if part.text.get("plain") else None
+        plain = Code.parsed(blank.text["plain"], code.scope) if blank.text.get("plain") else None
         methods = [each for each in vars(thing).values() if inspect.isfunction(each) and each is not written]
         forward = "".join(map(inspect.getsource, methods))
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
-    own = Mending(code, answer, forward=forward, right=plain)
+    own = Mending(code, compared, forward=forward, right=plain)
     own.run(_CHANGES, CHEAP).rewrite(_LINES, alone=True).run(_ADDITIONS).rewrite(_SEVERAL)
     found = [step.finding for step in own.steps]
     if suspect := own.suspect():
         found.append(Finding(UNKNOWN, ", ".join(sorted(own.left)), **suspect))
-    wrong = set(answer.all_wrong())
+    wrong = set(compared.all_wrong())
     return list(dict.fromkeys(replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found))
 
 

@@ -25,10 +25,10 @@ _HOW = "%exercise 02 shows the exercise, and adds a cell for your answer. %exerc
 
 def load_ipython_extension(ipython: Any) -> None:
     """Register %exercise, for a line, and %%exercise, for a cell. `%load_ext npbert.learn` calls it."""
-    ipython.register_magic_function(Answers(ipython).exercise, "line_cell", "exercise")
+    ipython.register_magic_function(Magic(ipython).exercise, "line_cell", "exercise")
 
 
-class Answers:
+class Magic:
     """The last answer to each exercise and its verdict, while the notebook runs."""
 
     def __init__(self, ipython: Any) -> None:
@@ -72,7 +72,7 @@ class Answers:
         path.parent.mkdir(exist_ok=True)
         path.write_text(file_with(exercise, cell), encoding="utf-8")
         verdict = self._verdicts[exercise.number] = check(exercise, path)
-        return with_title(printing.answer(exercise, verdict, program=_PROGRAM))
+        return with_title(printing.explained(exercise, verdict, program=_PROGRAM))
 
     def _hint(self, exercise: Exercise, number: str = "1") -> Text:
         if number not in ("1", "2", "3", "4"):

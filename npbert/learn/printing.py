@@ -1,4 +1,4 @@
-"""The texts that `npbert learn` prints: verdicts, hints, what to read, and both answers."""
+"""The texts that `npbert learn` prints: verdicts, hints, what to read, and the learner's code beside the library's."""
 
 import itertools
 import re
@@ -17,7 +17,7 @@ PROGRAM = "npbert learn"
 """The beginning of its commands in a terminal."""
 
 
-def answer(
+def explained(
     exercise: Exercise,
     verdict: Verdict,
     option: str = "",
@@ -26,7 +26,7 @@ def answer(
     program: str = PROGRAM,
     path: Path | None = None,
 ) -> str:
-    """Return the whole answer for one exercise.
+    """Return all that is said of a learner's answer.
 
     option: added to the next commands, such as " --folder mine"
     mends: include the change that makes the answer right
@@ -98,4 +98,4 @@ def show(exercise: Exercise, path: Path, place: str = "") -> str:
 
     place: a name for the learner's file, instead of its path"""
     text = read_text(path)
-    return "\n\n".join(block for part in exercise.parts for block in part.shown(text, place or path))
+    return "\n\n".join(block for blank in exercise.blanks for block in blank.shown(text, place or path))

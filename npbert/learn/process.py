@@ -1,4 +1,7 @@
-"""check: checks a file in a separate process, with limits of time, memory and output, and leaves nothing running."""
+"""check: checks a file in a separate process, with limits of time, memory and output, and ends it.
+
+What the learner's code itself starts is ended with it, except on Windows, which has no groups of processes.
+"""
 
 import contextlib
 import json
@@ -24,7 +27,7 @@ COMPUTING, WAITING = 20.0, 300.0
 edit, by the clock."""
 
 _CODE = "import sys; from npbert.learn.process import run; run(*sys.argv[1:])"
-ANSWER, STACK = FILES = "answer.json", "stack.txt"
+VERDICT, STACK = FILES = "verdict.json", "stack.txt"
 
 
 def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting: float = WAITING) -> Verdict:
@@ -44,14 +47,14 @@ def check(exercise: Exercise, path: Path, computing: float = COMPUTING, waiting:
         )
         try:
             process.wait()
-        finally:  # also after Ctrl-C, the process and what it started are stopped
+        finally:  # also after Ctrl-C
             with contextlib.suppress(OSError, AttributeError):  # Windows has no groups
                 os.killpg(process.pid, signal.SIGKILL)
             process.kill()
             process.wait()
-        answer, stack = (_text(Path(folder, name)) for name in FILES)
-    if answer:
-        values = json.loads(answer)
+        verdict, stack = (_text(Path(folder, name)) for name in FILES)
+    if verdict:
+        values = json.loads(verdict)
         return Verdict(**{**values, "findings": tuple(Finding(**finding) for finding in values["findings"])})
     if stack:
         return _endless(path, stack)
@@ -80,5 +83,5 @@ def run(number: str, path: str, computing: str, waiting: str, name: str) -> NoRe
     with (folder / STACK).open("w", encoding="utf-8") as stack:
         limit_time(float(computing), float(waiting), stack)
         verdict = judge_file(ALL[int(number)], Path(path))
-        (folder / ANSWER).write_text(json.dumps(asdict(verdict)), encoding="utf-8")
+        (folder / VERDICT).write_text(json.dumps(asdict(verdict)), encoding="utf-8")
         os._exit(0)  # the learner's threads may still run

@@ -1,77 +1,16 @@
-"""The text of an exercise: the library's source without the part for the learner."""
-
-from __future__ import annotations
+"""The library's source without the lines for the learner; and what a file defines."""
 
 import ast
 import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 import npbert
 
-if TYPE_CHECKING:
-    from npbert.learn.exercise import Exercise
-
-WIDTH = 100
 _GIVEN = ("tape.take(", "check_like(")
-_FILE = '''"""Exercise {exercise.number}: {exercise.title}
-
-{exercise.text}
-
-Check:    npbert learn check {exercise.code}
-A hint:   npbert learn hint {exercise.code}
-To read:  {exercise.chapter}
-          (Chapters show the finished lines. To find them yourself, try first.)
-"""
-
-from __future__ import annotations
-
-{imports}
-
-
-{body}
-'''
-
-
-def exercise_file(exercise: Exercise) -> str:
-    """Return a whole file: the task, the imports, and the library's source with a blank."""
-    things = dict.fromkeys(thing.strip("\n") for part in exercise.parts for thing in part.sources())
-    modules = dict.fromkeys(module for part in exercise.parts for module in part.modules if module)
-    body = "\n\n\n".join(things)
-    return _FILE.format(exercise=exercise, imports=_imports(body, exercise.uses.split(), modules), body=body)
-
-
-def _imports(body: str, uses: Iterable[str], modules: Iterable[ModuleType]) -> str:
-    """Return the imports of the names in a text: public ones of npbert, and others from where the modules have them.
-
-    uses: further names that a right answer may need"""
-    nodes = list(ast.walk(ast.parse(body)))
-    own = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    own |= {node.arg for node in nodes if isinstance(node, ast.arg)}
-    own |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    used = {"np", *uses, *(node.id for node in nodes if isinstance(node, ast.Name))} - own
-    homes: dict[str, str] = {}
-    for node in ast.parse("\n".join(map(inspect.getsource, modules))).body:
-        if isinstance(node, ast.ImportFrom):
-            homes |= {alias.name: f"from {node.module} import {alias.name}" for alias in node.names}
-    lines: dict[str, list[str]] = {}
-    for name in sorted(used):
-        module, _, imported = (import_of(name) or homes.get(name, "")).rpartition(" ")
-        if imported:
-            lines.setdefault(module, []).append(imported)
-    ordered = sorted(lines, key=lambda module: ("npbert" in module, module[0] == "f", "numpy" in module, module))
-    return "\n".join(_import_line(module, lines[module]) for module in ordered)
-
-
-def _import_line(module: str, names: list[str]) -> str:
-    line = f"{module} {', '.join(names)}"
-    if len(line) > WIDTH:
-        line = textwrap.fill(f"{module} ({', '.join(names)})", WIDTH, subsequent_indent="    ")
-    return line
 
 
 def import_of(name: str) -> str:
@@ -110,11 +49,11 @@ def _blank(node: ast.FunctionDef, text: str, given: int, lines: list[str]) -> li
     for number, statement in enumerate(body, 1):
         if any(word in ast.unparse(statement) for word in _GIVEN):
             given = max(given, number)
-    kept = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
+    given_lines = lines[body[0].lineno - 1 : body[given - 1].end_lineno] if given else []
     end = "\n" if "\n" in text else ""
     indent = " " * (node.col_offset + 4)
     docstring = textwrap.indent(f'"""{text}{end}"""', indent).splitlines()
-    return [*docstring, *kept, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
+    return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
 
 
 def with_helpers(source: str, module: ModuleType | None) -> list[str]:

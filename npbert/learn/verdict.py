@@ -1,4 +1,4 @@
-"""Verdict: the result for an answer, for a part or the whole file."""
+"""Verdict: the result for one blank or the whole file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,20 +12,20 @@ RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 class Verdict:
     """says: the mistake, in a sentence. because: the reason and advice, in paragraphs.
     findings: the mistakes as data, each with its line and its edit. status: RIGHT, NOT_BEGUN or WRONG.
-    part: the name of the wrong part. printed: the output of the learner's code.
+    blank: the name of the wrong blank. printed: the output of the learner's code.
     """
 
     says: str = ""
     because: str = ""
     findings: tuple[Finding, ...] = ()
     status: str = WRONG
-    part: str = ""
+    blank: str = ""
     printed: str = ""
 
     def because_of(self, *texts: str) -> "Verdict":
         """Return the verdict with these paragraphs added, without repetitions."""
-        parts = dict.fromkeys(part for text in (self.because, *texts) if text for part in text.split("\n\n"))
-        return replace(self, because="\n\n".join(parts))
+        paragraphs = dict.fromkeys(each for text in (self.because, *texts) if text for each in text.split("\n\n"))
+        return replace(self, because="\n\n".join(paragraphs))
 
 
 def numbered(verdicts: Sequence[Verdict]) -> Verdict:

@@ -32,8 +32,8 @@ class Architecture:
     groups: the number of layers that run several times each (ALBERT); 0: L layers run once.
     pre_norm, gated: the layer is a PreNormEncoderLayer, with a GatedFeedForward.
     relative_buckets: of the RelativeBias shared by all layers (MPNet); 0: without.
-    rotary: the base of each layer's Rotary; (): without.
-    reach: of each layer's window, None: no limit; (): no windows.
+    rotary: the base of each layer's Rotary; (): without. A shorter list begins again, here and in `reach`.
+    reach: of each layer's window, None: no limit.
     base_pooler: True if the model without a head has a pooler.
     pooler: its activation before the head of a classification.
     pooler_norm: True for a LayerNorm after it.
@@ -53,7 +53,7 @@ class Architecture:
     gated: bool = False
     relative_buckets: int = 0
     rotary: tuple[float, ...] = ()
-    reach: tuple[int | None, ...] = ()
+    reach: tuple[int | None, ...] = (None,)
     base_pooler: bool = True
     pooler: str = "tanh"
     pooler_norm: bool = False
@@ -93,7 +93,7 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     network = GatedFeedForward if architecture.gated else FeedForward
 
     def dot_product(number: int) -> DotProductAttention:
-        reach = architecture.reach[number] if architecture.reach else None
+        reach = architecture.reach[number % len(architecture.reach)]
         dropout = config.attention_probs_dropout_prob
         if bias is None and reach is None:
             return DotProductAttention(heads, dropout)
@@ -102,8 +102,8 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     def attention(number: int) -> MultiHeadAttention:
         if not rotary:
             return MultiHeadAttention(features, heads, linear, dot_product=dot_product(number))
-        turned = rotary[architecture.rotary[number]]
-        return RotaryAttention(features, heads, linear, rotary=turned, dot_product=dot_product(number))
+        base = architecture.rotary[number % len(architecture.rotary)]
+        return RotaryAttention(features, heads, linear, rotary=rotary[base], dot_product=dot_product(number))
 
     def layer(number: int) -> EncoderLayer:
         return layer_class(

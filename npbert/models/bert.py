@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.blocks import BertEmbeddings
 from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
-from npbert.compute.blas_threads import Lending
+from npbert.compute.blas_lending import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.display import shown_in_short
 from npbert.io.errors import InputIndexError
@@ -90,7 +90,7 @@ class BertModel(PreTrainedModel):
 
         Sequences are independent, so in inference threads take parts of a large batch through all layers. (In training
         they take parts with the loss: `npbert.training.accumulate`.) Small batches use BLAS's threads
-        (compute/blas_threads.py).
+        (compute/blas_lending.py).
         """
         if tape is None:
             raise TypeError("tape is None, wanted a Tape, or NO_TAPE without a backward")

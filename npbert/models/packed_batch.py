@@ -14,8 +14,8 @@ from npbert.data.batch import Batch
 from npbert.io.errors import one_of
 from npbert.models.config import BertConfig
 
-Tokens: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
-Labels: TypeAlias = Literal["class", "number", "numbers", "token class", "word", "replaced", "choice", "answer"]
+TokensRead: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]
+LabelKind: TypeAlias = Literal["class", "number", "numbers", "token class", "word", "replaced", "choice", "answer"]
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Reads:
     Raises: ValueError for other words.
     """
 
-    tokens: Tokens = "all"
-    labels: Labels = "class"
+    tokens: TokensRead = "all"
+    labels: LabelKind = "class"
     grouped: bool = False
 
     def __post_init__(self) -> None:
-        for name, wanted in (("tokens", get_args(Tokens)), ("labels", get_args(Labels))):
+        for name, wanted in (("tokens", get_args(TokensRead)), ("labels", get_args(LabelKind))):
             one_of(wanted).check(name, getattr(self, name))
 
     @property

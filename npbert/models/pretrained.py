@@ -1,22 +1,18 @@
 """PreTrainedModel: the base class of all models. It packs batches, and loads and saves checkpoints."""
 
-from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
 
-from npbert.compute import Array, DTypeLike
-from npbert.core import Layer, named_parts
-from npbert.display.layers import describe_parts
+from npbert.compute import DTypeLike
+from npbert.core import Layer
 from npbert.io.files import atomic_write
 from npbert.models.architecture import least_parameters
 from npbert.models.config import BertConfig, load_config
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model
 from npbert.models.hugging_face.config import CONFIG_FILE, write_config
-from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import write_tensors
 from npbert.models.packed_batch import READS_ALL, AnyBatch, PackedBatch
 
@@ -35,14 +31,6 @@ class PreTrainedModel(Layer):
 
     config: BertConfig
     reads = READS_ALL
-    _new: Mapping[str, Array] = MappingProxyType({})  # parameters missing in the file, as drawn
-
-    def __repr__(self) -> str:
-        """Return the repr of a layer, with the untrained parameters of a new head."""
-        now = stored_parameters(self) if self._new else {}
-        new = [name for name, drawn in self._new.items() if np.array_equal(now[name].parameter.value, drawn)]
-        note = f"new and not trained: {', '.join(new)}" if new else ""
-        return describe_parts(named_parts(self), note)
 
     def num_parameters(self) -> int:
         """Return the number of parameters; a shared one counts once."""

@@ -41,7 +41,7 @@ class Evaluation:
     show: called after `evaluate`; returns predictions for a few examples, as a row for shown.jsonl.
     cost: its time, in steps; a longer evaluation runs less often.
     kinds: a name for each loss of the model, such as ("mlm", "nsp").
-    reads: the inputs of the run by name, a path or a text. A resumed run, and each of several processes, must have the
+    inputs: the inputs of the run by name, a path or a text. A resumed run, and each of several processes, must have the
     same.
     """
 
@@ -50,7 +50,7 @@ class Evaluation:
     show: Callable[[], dict[str, object]] | None = None
     cost: float = 0.0
     kinds: tuple[str, ...] = ("",)
-    reads: Mapping[str, Path | str] = field(default_factory=dict)
+    inputs: Mapping[str, Path | str] = field(default_factory=dict)
 
     def is_better(self, numbers: Mapping[str, float], best: Mapping[str, float]) -> bool:
         """True if a model with these numbers is better than the best so far, or there is no goal.

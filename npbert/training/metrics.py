@@ -143,15 +143,12 @@ def ratio(part: float, whole: float) -> float:
     return float(part / whole) if whole else 0.0
 
 
-def f1_from_counts(hits: int, predicted: int, gold: int) -> float:
-    """Return F1 of `predicted` guesses at `gold` items, with `hits` right ones: 2 · precision · recall / (precision +
-    recall), which is 2 · hits / (predicted + gold); 0 when there is neither. (Van Rijsbergen 1979, chapter 7.)"""
-    return ratio(2 * hits, predicted + gold)
-
-
 def precision_recall_f1(hits: int, predicted: int, gold: int) -> tuple[float, float, float]:
-    """Return hits / predicted, hits / gold, and F1, their harmonic mean; 0 / 0 counts as 0."""
-    return ratio(hits, predicted), ratio(hits, gold), f1_from_counts(hits, predicted, gold)
+    """Return hits / predicted, hits / gold, and F1, their harmonic mean; 0 / 0 counts as 0.
+
+    2 · precision · recall / (precision + recall) is 2 · hits / (predicted + gold). (Van Rijsbergen 1979, chapter 7.)
+    """
+    return ratio(hits, predicted), ratio(hits, gold), ratio(2 * hits, predicted + gold)
 
 
 METRICS: dict[str, Callable[[ArrayLike, ArrayLike], float]] = {

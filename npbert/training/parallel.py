@@ -18,7 +18,7 @@ from npbert.data.batch import Batch
 from npbert.io.extras import import_extra
 from npbert.io.launcher import launched
 from npbert.io.messages import LOGGER, in_words, warn
-from npbert.training.reads import differences
+from npbert.training.inputs import differences
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
 PATIENCE = 2.0

@@ -32,12 +32,12 @@ from npbert.models import (
 )
 from npbert.training.accumulate import StepLosses
 from npbert.training.evaluation import Evaluation, Goal
+from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
-from npbert.training.reads import vocabulary
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
-from npbert.training.trainer import ShownRun, Trainer
+from npbert.training.trainer import Trainer, TrainingRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +86,7 @@ class PretrainSettings(TrainerSettings):
     seed: int = setting(0, "the seed of all random numbers: the same seed gives the same run", wanted=at_least(0))
 
 
-class Pretraining(ShownRun):
+class Pretraining(TrainingRun):
     """A run of pre-training in `folder`: `trainer.train()` starts or continues it. communicator: as in Trainer.
 
     held_out: the batches that the model is evaluated on. Warns: of documents of the held-out text that are in the
@@ -106,7 +106,7 @@ class Pretraining(ShownRun):
             wanted = "none or rtd, as the vocabulary puts other tokens between two texts than BERT's does"
             raise InputError(what="objective", got=settings.objective, wanted=wanted)
         corpus = Corpus(settings.corpus, document_per_file=settings.document_per_file)
-        reads = {f"corpus file {path}": path for path in corpus.files}
+        inputs = {f"corpus file {path}": path for path in corpus.files}
         names = ("batch_size", "max_length", "objective", "mask_probability", "whole_words")
         self.data = PretrainingData(corpus, self.tokenizer, **{name: getattr(settings, name) for name in names})
         self.model = _make_model(settings, self.tokenizer, rng)
@@ -114,7 +114,7 @@ class Pretraining(ShownRun):
         self.held_out, self.baselines, judged_on = [], {}, self.data
         if settings.held_out:
             held_out = Corpus(settings.held_out, document_per_file=settings.document_per_file)
-            reads |= {f"held-out file {path}": path for path in held_out.files}
+            inputs |= {f"held-out file {path}": path for path in held_out.files}
             judged_on = replace(self.data, corpus=held_out)
             batches = islice(judged_on.batches(settings.seed), settings.held_out_batches)
             self.held_out = [batch for _, batch in batches]
@@ -130,7 +130,7 @@ class Pretraining(ShownRun):
             show=self.show,
             cost=len(self.held_out) / STEP_IN_FORWARDS,
             kinds=self.kinds,
-            reads={**reads, "vocabulary": vocabulary(self.tokenizer)},
+            inputs={**inputs, "vocabulary": vocabulary(self.tokenizer)},
         )
         how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
         self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)

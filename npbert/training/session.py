@@ -12,21 +12,23 @@ from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
+from npbert.training.inputs import digests
 from npbert.training.layer_statistics import LayerStatistics
 from npbert.training.live import Bar
 from npbert.training.log import EVENTS_FOLDER, Log, TensorBoard
 from npbert.training.parallel import check_same
 from npbert.training.progress import Watcher
-from npbert.training.reads import digests
 from npbert.training.settings import SETTINGS_FILE, save_settings
-from npbert.training.state import MODEL_FOLDER, STATE_FILE, Run
+from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
 
 LOCK_FILE = ".lock"
+_ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that ask a run to stop. (Windows has no SIGHUP.)"""
 
 
 @contextmanager
 def session(
-    trainer: Run, *, changed_data: bool = False, overwrite: bool = False
+    trainer: Resumable, *, changed_data: bool = False, overwrite: bool = False
 ) -> Iterator[tuple[list[Watcher], Callable[[], bool]]]:
     """Within it, a Trainer has its folder locked, and its run resumed. Gives the watchers in the order of their calls,
     and a function that tells whether to stop.
@@ -39,13 +41,13 @@ def session(
     file, watchers = folder / STATE_FILE, list[Watcher]()
     with communicator.ending_together(), hold_blas(), ExitStack() as stack:
         config = {"configuration of the model": repr(model.config)} if hasattr(model, "config") else {}
-        trainer.reads = digests({**config, **trainer.evaluation.reads})
+        trainer.inputs = digests({**config, **trainer.evaluation.inputs})
         state = TensorFile(file).metadata if file.is_file() and not overwrite else None
         if communicator.size > 1:
             values = model.named_parameters()
             sums = {f"value of {name}": sha256(parameter.value.data).hexdigest() for name, parameter in values}
             shared = {f"the state in {folder}, a folder for all processes,": state}
-            check_same(communicator, {**asdict(trainer.recorded), **trainer.reads, **sums, **shared})
+            check_same(communicator, {**asdict(trainer.recorded), **trainer.inputs, **sums, **shared})
         if communicator.is_first:  # only this process writes and prints
             stack.enter_context(locked(folder))
         news = trainer.restore(changed_data=changed_data) if state is not None else ""
@@ -98,20 +100,17 @@ def stop_when_asked() -> Iterator[Callable[[], bool]]:
     """Within it, SIGINT (Ctrl-C), SIGTERM and SIGHUP (closed terminal) only ask to stop. Gives a function that tells
     whether one has arrived.
 
-    A second SIGINT or SIGTERM has its normal effect. The system sends SIGHUP several times, so it always only asks; if
-    it is ignored, as under nohup, it stays ignored. Python receives signals only in the main thread.
+    A second SIGINT or SIGTERM has its normal effect. The system sends SIGHUP several times, so it always only asks. An
+    ignored signal, as SIGHUP under nohup, stays ignored. Python receives signals only in the main thread.
     """
     asked: list[int] = []
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    people = set(before)
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # not on Windows
-        before[signal.SIGHUP] = signal.getsignal(signal.SIGHUP)
-    if threading.current_thread() is not threading.main_thread():
-        before = {}
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in _ASKING if signal.getsignal(number) != signal.SIG_IGN}
 
     def ask(number: int, _: object) -> None:
         asked.append(number)
-        if number in people:
+        if number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, before[signal.Signals(number)])
 
     try:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from npbert.inference import find_entities
-from npbert.training.metrics import f1_from_counts, precision_recall_f1
+from npbert.training.metrics import precision_recall_f1
 
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:an?|the)\b")
@@ -98,4 +98,4 @@ def squad_scores(predictions: Mapping[str, str], answers: Mapping[str, Sequence[
 
 def _f1(predicted: list[str], gold: list[str]) -> float:
     shared = Counter(predicted) & Counter(gold)
-    return f1_from_counts(shared.total(), len(predicted), len(gold))
+    return precision_recall_f1(shared.total(), len(predicted), len(gold))[2]

@@ -1,4 +1,4 @@
-"""Run: the state of a run, from which it continues as if it had never stopped."""
+"""Resumable: the state of a run, from which it continues as if it had never stopped."""
 
 import json
 from collections.abc import Callable
@@ -18,9 +18,9 @@ from npbert.models.hugging_face.tensors import TensorFile
 from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.evaluation import Evaluation
 from npbert.training.finite import check_parameters
+from npbert.training.inputs import differences
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Data, Progress
-from npbert.training.reads import differences
 from npbert.training.settings import TrainerSettings
 from npbert.training.shares import Shares
 from npbert.training.state_file import read_state, write_state
@@ -31,7 +31,7 @@ LENGTH = ("steps", "epochs", "patience")
 _VALUE, _SHOWN = "value", 3
 
 
-class Run:
+class Resumable:
     """The model, the data, the settings and the progress of a run, in its folder. Arguments and errors: as in Trainer.
 
     Several processes call a method together, and process 0 writes.
@@ -62,7 +62,7 @@ class Run:
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
-        self.reads: dict[str, str] = {}
+        self.inputs: dict[str, str] = {}
 
     @property
     def step(self) -> int:
@@ -96,7 +96,7 @@ class Run:
                 "rng": self.rng.bit_generator.state,
                 "progress": vars(self.progress),
                 "settings": self._settings(),
-                "reads": self.reads,
+                "reads": self.inputs,
             }
             write_state(self.folder / STATE_FILE, head, {**values, **moments})
 
@@ -119,7 +119,7 @@ class Run:
         if others := differences(settings, self._settings()):
             says = f"{folder} has a run with other settings, {others[0]}"
             raise FileError(says, hint="to continue it, give its settings; for a new run, choose another folder")
-        changes = "; ".join(differences(reads, self.reads)[:_SHOWN])
+        changes = "; ".join(differences(reads, self.inputs)[:_SHOWN])
         if changes and not changed_data:
             says = f"{folder} has a run with other data: {changes}"
             raise FileError(says, hint=("to continue with the new data, give ", Setting("changed_data")))

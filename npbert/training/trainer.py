@@ -19,10 +19,10 @@ from npbert.training.live import in_words
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
-from npbert.training.state import MODEL_FOLDER, Run
+from npbert.training.state import MODEL_FOLDER, Resumable
 
 
-class Trainer(Run):
+class Trainer(Resumable):
     """Trains `model` on `data`, in `folder`:
 
         state.safetensors all that is needed to continue     model/        the best model so far, for Hugging Face
@@ -141,7 +141,7 @@ class Trainer(Run):
             step.shown = {**shown, "best_step": progress.best_step} if shown else {}
 
 
-class ShownRun:
+class TrainingRun:
     """A run with a summary of its text, model and length, and the Trainer that makes it."""
 
     model: TaskModel

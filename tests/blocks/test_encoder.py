@@ -54,31 +54,18 @@ def test_reading_is_picking_from_the_whole(data, some, rng, num_layers, threads,
     np.testing.assert_allclose(inferred, wanted["y"], rtol=1e-12, atol=1e-12)
 
 
-def test_a_layer_that_is_replaced_is_computed_and_learns_also_when_layers_are_computed_again():
-    wanted, encoder = make(2), make(1, checkpointing=True)
-    encoder.layers.append(EncoderLayer(D, 2, 5, Init(None)))
-    encoder.layers[:] = wanted.layers
-    assert list(encoder.named_parameters()) == list(wanted.named_parameters())
-    whole = derived(wanted, X, RAGGED, None, np.cos)
-    for parameter in wanted.parameters():
-        parameter.zero_grad()
-    for name, array in derived(encoder, X, RAGGED, None, np.cos).items():
-        np.testing.assert_array_equal(array, whole[name], err_msg=name)
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("dropout", [0.0, 0.4])
 @pytest.mark.parametrize("read", [None, np.array([0, 3, 3, 8])])
-def test_computing_again_gives_the_same_bits(dtype, dropout, read):
+def test_computing_again_gives_the_same_bits_also_with_dropout_and_a_layer_that_is_replaced(dtype, read):
     results = []
     for checkpointing in (False, True):
-        encoder, rng = make(3, dropout, dtype, checkpointing=checkpointing), np.random.default_rng(2)
+        encoder, rng = make(2, 0.4, dtype, checkpointing=checkpointing), np.random.default_rng(2)
+        encoder.layers[1] = make(2, 0.4, dtype).layers[0]
         results.append({**derived(encoder, X.astype(dtype), RAGGED, read, np.cos, rng), "rng": rng.random()})
     plain, again = results
     for name, array in plain.items():
         np.testing.assert_array_equal(again[name], array, err_msg=name, strict=True)
-    changed = np.abs(plain["y"] - make(3, 0, dtype)(X.astype(dtype), RAGGED, read)).max()
-    assert changed > 0.01 if dropout else changed < 1e-5
+    assert np.abs(plain["y"] - encoder(X.astype(dtype), RAGGED, read)).max() > 0.01, "there is dropout"
 
 
 def memory_of_a_step(checkpointing, num_layers=6):

@@ -111,7 +111,6 @@ def files(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("files")
     write_checkpoint(folder / "checkpoint")
-    write_checkpoint(folder / "small", max_position_embeddings=10)
     for seed, (text, labelled) in enumerate((("corpus.txt", "train.tsv"), ("held_out.txt", "dev.tsv"))):
         write_corpus(folder / text, seed=seed)
         write_labelled(folder / labelled, seed=seed)

@@ -46,18 +46,6 @@ def test_how_much_is_said(level, capsys, caplog):
     assert LOGGER.propagate
 
 
-@pytest.mark.parametrize(
-    ("arguments", "level"),
-    [("params bert-tiny", USUAL), ("-q params bert-tiny", QUIET), ("-q params bert-tiny --verbose", VERBOSE)],
-)
-def test_options_say_how_much(arguments, level, monkeypatch):
-    levels = []
-    monkeypatch.setenv("PMI_SIZE", "1")  # a launcher of one process, which may do anything
-    monkeypatch.setattr("npbert.cli.params.models.parameter_table", lambda _: levels.append(LOGGER.level))
-    assert main(arguments.split()) == 0
-    assert levels == [level]
-
-
 def test_verbose_names_files_and_the_time(npbert, checkpoints):
     folder = checkpoints["embed"]
     *said, last = npbert("embed", folder, "-v", stdin=b"cat").err.splitlines()

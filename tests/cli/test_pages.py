@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import shutil
-import sys
 from importlib import import_module
 
 import pytest
@@ -97,12 +96,6 @@ def test_a_report_is_in_the_folder_of_the_run_or_where_it_is_wanted_but_in_no_ot
     path.unlink()
     path.mkdir()
     assert npbert("report", run).error == f"{path}: Is a directory"
-
-
-def test_a_report_needs_matplotlib(npbert, run, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    assert "the package matplotlib is missing; to install it: " in npbert("report", run).error
-    assert not (run / "report.html").exists()
 
 
 NO_TOKEN, ONE_EACH = "is not a token of the model's vocabulary", "wanted one for each, or none"

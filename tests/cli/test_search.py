@@ -96,11 +96,10 @@ def test_of_a_table_the_column_that_is_said_is_embedded_and_searched(npbert, fol
 
 def test_vectors_of_less_memory_and_the_order_of_another_model(npbert, folder, corpus, tmp_path):
     vectors = tmp_path / "vectors.npy"
-    for precision in ("float16", "int8"):
-        npbert("embed", folder, corpus, "--output", vectors, "--precision", precision)
-        assert np.load(vectors).dtype == precision
-        (row,) = npbert("search", folder, corpus, "the cat sat", "--vectors", vectors, "--top-k", 1).rows
-        assert row["hits"][0]["line"] == 6
+    npbert("embed", folder, corpus, "--output", vectors, "--precision", "int8")
+    assert np.load(vectors).dtype == "int8"
+    (row,) = npbert("search", folder, corpus, "the cat sat", "--vectors", vectors, "--top-k", 1).rows
+    assert row["hits"][0]["line"] == 6
     judge = write_checkpoint(tmp_path / "judge", BertForSequenceClassification, num_labels=1)
     (row,) = npbert("search", folder, corpus, "a dog", "--rerank", judge).rows
     judged = npbert("classify", judge, stdin="\n".join(f"a dog\t{line}" for line in LINES if line).encode()).rows

@@ -64,14 +64,6 @@ def test_classify_reads_columns(npbert, checkpoints, name, content, options, row
     assert [(row.get("line"), row["text"]) for row in found] == rows
 
 
-def test_a_text_is_cut_where_it_was_in_training(npbert, finetune, checkpoints):
-    """A tagger says how many words it lost."""
-    rows = npbert("tag", checkpoints["tag"], stdin=b"cat " * 35 + b"\na cat").rows
-    assert [(len(row["words"]), row.get("words_cut_off")) for row in rows] == [(30, 5), (2, None)]
-    finetune("--train", "train.tsv")
-    assert "1 of 1 text is longer than the 20 tokens that" in npbert("classify", "run", stdin=b"the good cow " * 9).err
-
-
 def test_tag_with_a_run(npbert, finetune):
     finetune("--task", "ner", "--train", write("train.conll", TAGGED))
     write("words.txt", "1 the DT\n2 kind JJ\n\n1 a DT\n")

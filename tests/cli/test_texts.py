@@ -2,12 +2,10 @@
 one line with the file or the option. (The numbers are tested in tests/inference.)"""
 
 import errno
-import io
 import json
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import numpy as np
@@ -102,14 +100,6 @@ def test_what_is_too_long_is_cut_and_said_so_in_a_line_under_any_filter(npbert, 
     assert (result.status, result.err) == (0, f"npbert: {cut}\n") and result.rows
 
 
-def test_a_pipe_is_written_to(npbert, checkpoints, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
-    npbert("embed", checkpoints["embed"], "--output", tmp_path / "pipe", stdin=b"cat")
-    assert os.read(reader, 10**6).startswith(b'{"text": "cat"')
-    os.close(reader)
-
-
 @pytest.mark.parametrize(
     ("content", "lines"),
     [
@@ -118,10 +108,9 @@ def test_a_pipe_is_written_to(npbert, checkpoints, tmp_path):
         ("\ufeff a \t\u2028b\x0bc\x85d\re\n", [" a \t\u2028b\x0bc\x85d\re"]),
     ],
 )
-def test_lines(tmp_path, monkeypatch, content, lines):
+def test_lines(tmp_path, content, lines):
     (tmp_path / "in.txt").write_bytes(content.encode())
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(content.encode())))
-    assert read_lines(str(tmp_path / "in.txt")) == read_lines("-") == lines
+    assert read_lines(str(tmp_path / "in.txt")) == lines
 
 
 BAD_INPUTS = {

@@ -60,16 +60,6 @@ def test_pretrain(run):
         assert table(run(f"evaluate run {other}")) != numbers
 
 
-@pytest.mark.parametrize(
-    ("options", "names"),
-    [("--objective none --held-out held_out.txt --whole-words --document-per-file", ["loss", "accuracy"]), ("", [])],
-)
-def test_pretrain_for_another_objective_or_without_held_out_text(options, names, run):
-    out = run(f"{PRETRAIN} --steps 1 {options}")
-    assert list(table(out)) == names
-    assert out.endswith("after 1 step; the model of step 1 is in run/model\n")
-
-
 def test_finetune(capsys):
     """--quiet leaves the results."""
     assert main(f"{FINETUNE} --held-out dev.tsv".split()) == 0
@@ -97,10 +87,6 @@ def test_finetune(capsys):
     assert re.findall(r"^(\S+) +model +always the same answer$", out, re.MULTILINE) == ["dev.tsv", "train.tsv"]
     assert table(out.partition("label  ")[0]) == numbers
     assert re.findall(r"^  (no|yes) +(?:\d\.\d{4} +){3}\d+$", out, re.MULTILINE) == ["no", "yes"] * 2
-    rows = [line.split("\t") for line in Path("dev.tsv").read_text(encoding="utf-8").splitlines()]
-    Path("turned.csv").write_text("".join(f"7,{label},{text}\n" for text, label in rows), encoding="utf-8")
-    assert main(["evaluate", "tuned", "turned.csv", "--text", "2", "--label", "1"]) == 0, "a file of another form"
-    assert table(capsys.readouterr().out.partition("label  ")[0]) == numbers
 
 
 def test_epochs_another_task_and_a_file_that_is_called_corpus(run):

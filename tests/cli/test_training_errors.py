@@ -12,11 +12,8 @@ from tests.cli.conftest import error_in
 SMALL = "--max-length 20 --batch-size 4 --steps 4 --log-every 1"
 FILES = {
     "zebras.txt": "zebras graze\n\nzebras run\n",
-    "much.tsv": "a\t0.5\nb\tmuch\n",
     "typo.toml": "stesp = 3",
     "named.tsv": "words\tgold\n" + "a\tyes\nb\tno\n" * 2,
-    "texts.tsv": "".join(f"{number}\tthe number {number}\n" for number in range(202)),
-    "three.tsv": "a\tx\nb\ty\nc\tz\n" * 2,
 }
 PRETRAIN = f"pretrain run --corpus corpus.txt --vocabulary checkpoint --model checkpoint {SMALL}"
 FINETUNE = f"finetune run --model checkpoint --train train.tsv --held-out dev.tsv {SMALL}"
@@ -57,12 +54,7 @@ WRONG_PRETRAIN = {  # an option that is given twice counts the second time; `*` 
 }
 WRONG_FINETUNE = {
     "--train named.tsv": f"named.tsv, line 1: no other row has the label 'gold'; {NAMES}",
-    "--train texts.tsv": "texts.tsv: 202 different labels *; --label names the column of *",
-    "--metric f1 --train three.tsv": "--metric is 'f1', wanted another for 3 labels; --positive names the label of f1",
-    "--train zebras.txt": "zebras.txt, line 1: column '1' is missing, *; for columns *, give --delimiter",
     "--held-out gone.tsv --train also-gone.tsv": "also-gone.tsv: No such file or directory",
-    "--model small": "--max-length is 20, wanted at most 10 for this model",
-    "--learning-rate 1e30": NOT_FINITE,
 }
 WRONG = {
     **{f"{PRETRAIN} {options}": message for options, message in WRONG_PRETRAIN.items()},
@@ -106,10 +98,3 @@ def test_a_vocabulary_that_does_not_fit_the_model(error_of):
     wanted = "checkpoint: the tokenizer has 31 tokens, wanted 30, the vocab_size in its config.json"
     check(error_of(PRETRAIN), wanted)
     check(error_of(FINETUNE), wanted)
-
-
-def test_a_warning_names_options_as_an_error_does(capsys):
-    """Of a model that takes fewer tokens than is usual, all are used."""
-    assert main(["finetune", "run", "--model", "checkpoint", "--train", "train.tsv", "--steps", "1"]) == 0
-    first, *_ = capsys.readouterr().err.splitlines()
-    assert first == "npbert: --max-length is 32, the most tokens that the model takes"

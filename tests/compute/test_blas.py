@@ -1,13 +1,14 @@
 """Which functions set the threads of BLAS: NumPy's own OpenBLAS, another by threadpoolctl, or none; and whether the
 C library can be asked to keep memory."""
 
+import platform
 import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from npbert.compute import blas, keep_freed_memory, memory
+from npbert.compute import blas, keep_freed_memory
 from npbert.compute.blas import blas_threads
 
 
@@ -53,15 +54,5 @@ def test_openblas_beside_numpy_is_found_where_a_name_is_looked_up_in_one_library
     assert (found.get(), found.set) == (5, np.negative)
 
 
-def test_memory_is_kept_by_two_settings_of_malloc_h_where_there_is_glibc(monkeypatch):
-    library = SimpleNamespace(mallopt=lambda name, value: int(value == {-1: 2**30, -4: 0}[name]))
-    monkeypatch.setattr(memory.sys, "platform", "linux")
-    for found, kept in (
-        (library, True),
-        (SimpleNamespace(mallopt=lambda name, _: int(name == -1)), False),
-        (object(), False),
-    ):
-        monkeypatch.setattr(memory.ctypes, "CDLL", lambda _, found=found: found)
-        assert keep_freed_memory() is kept
-    monkeypatch.setattr(memory.sys, "platform", "darwin")
-    assert not keep_freed_memory()
+def test_freed_memory_is_kept_where_there_is_glibc():
+    assert keep_freed_memory() == (platform.libc_ver()[0] == "glibc")

@@ -10,12 +10,11 @@ import warnings
 import numpy as np
 import pytest
 
-from npbert import GELU, Init, Linear, Tape, num_threads
+from npbert import GELU, Init, Linear, Tape
 from npbert.compute import run
 from tests.computing import BLAS_THREADS, Meeting, on_threads, soon
 
 PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 
 
 def python(code, **environment):
@@ -75,42 +74,30 @@ def test_work_goes_on_when_the_main_thread_has_ended():
     assert python(code) == ("[0, 1, 2, 3, 4]\n", "")
 
 
-@forks
-class TestFork:
-    @pytest.fixture(autouse=True)
-    def _three_threads(self):
-        with on_threads(3):
-            yield
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_fork_computes_on_threads_of_its_own_also_while_another_thread_computes(count_of_blas):
+    """The child has neither that thread nor what it held: a lock, helpers, BLAS on one thread."""
+    is_there, may_leave = threading.Event(), threading.Event()
 
-    def test_the_child_computes_what_the_parent_does_on_threads_of_its_own(self):
-        def child():
-            meeting = Meeting(3)
-            run(meeting, range(3))
-            return num_threads(), list(meeting.seen.values()), computed()
+    def stay(item):
+        is_there.set()
+        assert may_leave.wait(100)
 
+    def child():
+        meeting, counts = Meeting(3), [count_of_blas()]
+        run(meeting, range(3))
+        run(lambda item: counts.append(count_of_blas()), [0])
+        return list(meeting.seen.values()), [*counts, count_of_blas()], computed()
+
+    with on_threads(3):
         wanted = child()
-        assert wanted[:2] == (3, [1, 1, 1])
-        assert soon(lambda: in_child(child)) == wanted == child()
-
-    def test_while_another_thread_computes(self, count_of_blas):
-        """The child has neither that thread nor what it held: a lock, helpers, BLAS on one thread."""
-        expected, is_there, may_leave = computed(), threading.Event(), threading.Event()
-
-        def stay(item):
-            is_there.set()
-            assert may_leave.wait(100)
-
-        def child():
-            counts = [count_of_blas()]
-            run(lambda item: counts.append(count_of_blas()), [0])
-            return computed(), [*counts, count_of_blas()]
-
+        assert wanted[:2] == ([1, 1, 1], [BLAS_THREADS, 1, BLAS_THREADS])
         other = threading.Thread(target=lambda: run(stay, range(2)))
         other.start()
         assert is_there.wait(100)
         try:
-            assert in_child(child) == (expected, [BLAS_THREADS, 1, BLAS_THREADS])
+            assert soon(lambda: in_child(child)) == wanted
         finally:
             may_leave.set()
             other.join()
-        assert (count_of_blas(), computed()) == (BLAS_THREADS, expected)
+        assert child() == wanted

@@ -16,21 +16,18 @@ def test_a_dialogue_and_its_words(num_lines, vocab_size):
     assert data.split_words("Great. My base-ball team, won!  OK?") == ["great", "my", "baseball", "team", "won", "ok"]
     dialogue = load_dialogue(num_lines)
     vocabulary = dialogue.vocabulary
-    assert len(dialogue.text) == len(dialogue.lines) == num_lines
-    assert len(vocabulary) == vocab_size
+    assert (len(dialogue.lines), len(vocabulary)) == (num_lines, vocab_size)
     for text, line in zip(dialogue.text, dialogue.lines, strict=True):
         assert vocabulary.decode(line) == data.split_words(text)
     assert vocabulary.tokens[:4] == [*data.SPECIAL_TOKENS] == ["[PAD]", "[CLS]", "[SEP]", "[MASK]"]
     assert (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id, vocabulary.mask_id) == (0, 1, 2, 3)
-    assert np.flatnonzero(vocabulary.is_word).tolist() == vocabulary.word_ids.tolist() == list(range(4, vocab_size))
-    words = vocabulary.decode(vocabulary.word_ids)
-    assert words == sorted(set(words)) == sorted({word for text in dialogue.text for word in data.split_words(text)})
+    assert vocabulary.word_ids.tolist() == list(range(4, vocab_size))
+    assert vocabulary.tokens[4:] == sorted({word for text in dialogue.text for word in data.split_words(text)})
 
 
 def test_half_is_next_and_every_pair_is_drawn_equally_often_within_its_half():
     counts = Counter(draw_pairs(4, 60_000, np.random.default_rng(0)))
     assert set(counts) == {(i, j, int(j != i + 1)) for i in range(4) for j in range(4)}, "as in the paper's code"
-    assert len({draw_pairs(4, 2, np.random.default_rng(seed))[0].next_sentence_label for seed in range(20)}) == 2
     for (*_, label), count in counts.items():
         expected = 30_000 / (3 if label == data.IS_NEXT else 13)
         assert abs(count - expected) < 6 * expected**0.5
@@ -44,18 +41,6 @@ def test_an_example_is_a_pair_with_masks():
     assert " ".join(dialogue.vocabulary.decode(unmasked)) == words
     assert (example.token_type_ids, example.next_sentence_label) == ([0] * 5 + [1] * 4, 1)
     assert sum(label != IGNORED for label in example.labels) == 1
-
-
-EXAMPLES = [Example([1, 7, 2], [0, 0, 0], [IGNORED, 7, IGNORED], 0), Example([1, 2], [0, 1], [IGNORED, 9], 1)]
-
-
-def test_padding_is_no_token_of_note():
-    batch = collate(EXAMPLES, pad_id=5)
-    np.testing.assert_array_equal(batch.input_ids, [[1, 7, 2], [1, 2, 5]])
-    np.testing.assert_array_equal(batch.token_type_ids, [[0, 0, 0], [0, 1, 0]])
-    np.testing.assert_array_equal(batch.attention_mask, [[1, 1, 1], [1, 1, 0]])
-    np.testing.assert_array_equal(batch.labels, [[IGNORED, 7, IGNORED], [IGNORED, 9, IGNORED]])
-    np.testing.assert_array_equal(batch.next_sentence_label, [0, 1])
 
 
 @pytest.mark.parametrize(
@@ -81,13 +66,8 @@ def test_errors(call, error, message):
 def test_each_word_is_masked_in_turn():
     dialogue = load_dialogue(6)
     example = data.join_lines(dialogue, Pair(4, 5, 0))  # oh congratulations juliet | thanks you romeo
-    assert set(example.labels) == {IGNORED}
-    words = [word for word in example.input_ids if word in dialogue.vocabulary.word_ids]
-    masked = data.mask_each_word(example, dialogue.vocabulary)
-    assert [max(each.labels) for each in masked] == words
-    assert len(words) == 6
-    for each, word in zip(masked, words, strict=True):
-        position, hidden = each.labels.index(word), list(example.input_ids)
-        hidden[position] = dialogue.vocabulary.mask_id
-        assert (list(each.input_ids), each.token_type_ids) == (hidden, example.token_type_ids)
-        assert each.next_sentence_label == 0
+    batch = collate(data.mask_each_word(example, dialogue.vocabulary), pad_id=0)
+    is_masked = batch.labels != IGNORED
+    assert np.argwhere(is_masked).tolist() == [[0, 1], [1, 2], [2, 3], [3, 5], [4, 6], [5, 7]]
+    assert (batch.input_ids[is_masked] == dialogue.vocabulary.mask_id).all()
+    assert (np.where(is_masked, batch.labels, batch.input_ids) == example.input_ids).all()

@@ -1,9 +1,5 @@
 """A vocabulary learned from awkward text: in bounded time, and with one clear error for what cannot be."""
 
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -34,39 +30,6 @@ def test_words_too_long_for_wordpiece_are_passed_over(tmp_path, character):
     assert all(character not in token for token in tokens(learned))
 
 
-INTERRUPTED = """
-import os, signal, sys
-from tokenizers import BertWordPieceTokenizer
-from npbert.cli import main
-
-def train(library, texts, *, learn=BertWordPieceTokenizer.train_from_iterator, **options):
-    try:
-        learn(library, watched(texts), **options)
-    finally:
-        print("learned", flush=True)
-
-def watched(texts):
-    yield from texts
-    os.kill(os.getpid(), signal.SIGINT)
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-BertWordPieceTokenizer.train_from_iterator = train
-main(["vocab", sys.argv[1], "--output", f"{sys.argv[1]}.folder"])
-print("Python would end the library in the middle, which aborts")
-"""
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
-def test_on_ctrl_c_the_library_which_needs_seconds_to_learn_is_not_waited_for(tmp_path):
-    path = tmp_path / "text.txt"
-    path.write_text(" ".join(f"{number:x}g{number * 7919:o}" for number in range(100_000)))
-    environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false"}
-    command = [sys.executable, "-c", INTERRUPTED, path]
-    process = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300)
-    assert (process.returncode, process.stdout, process.stderr) == (130, "", "\nstopped\n")
-
-
 def _write(path, text):
     path.write_bytes(text.encode())
     return path
@@ -87,7 +50,6 @@ def test_learned_words(tmp_path):
     file, other = _write(tmp_path / "a", "the cat sat on the mat\n" * 9 + "once\n"), _write(tmp_path / "b", "dog dog")
     tokenizer = Tokenizer.train([file], vocab_size=100)
     assert tokenizer.encode(["The cat once"])[0].tokens[1:-1] == ["the", "cat", "on", "##c", "##e"]
-    assert len(tokenizer) < 100, "there is no more to learn"
     assert "[UNK]" in Tokenizer.train([file], vocab_size=100, lowercase=False).encode(["The"])[0].tokens
     assert "once" in tokens(Tokenizer.train([file], vocab_size=100, min_frequency=1))
     assert {"cat", "dog"} <= set(tokens(Tokenizer.train([file, other], vocab_size=100)))
@@ -98,9 +60,6 @@ def test_the_most_frequent_characters_are_learned_and_there_must_be_room_for_the
     file = _write(tmp_path / "a", "zz kk jj ii hh gg ff ee dd cc bb zz")
     tokenizer = Tokenizer.train([file], vocab_size=11, min_frequency=9)
     assert tokens(tokenizer)[5:] == ["b", "c", "z", "##b", "##c", "##z"], "of equals the first"
-    of_any = "a number from 1 to 2147483647"
-    for size, wanted in ((10, "at least 11: 5 special"), (-1, of_any), (10**30, of_any)):
+    for size, wanted in ((10, "at least 11: 5 special"), (10**30, "a number from 1 to 2147483647")):
         with pytest.raises(ValueError, match=f"vocab_size is {size}, wanted {wanted}"):
             Tokenizer.train([file], vocab_size=size)
-    with pytest.raises(ValueError, match="min_frequency is 0, wanted a number from 1 to"):
-        Tokenizer.train([file], min_frequency=0)

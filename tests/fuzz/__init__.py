@@ -1,4 +1,4 @@
-"""Fuzzers: wrong files, texts, settings, arguments and calls, made by the thousand from a seed.
+"""Fuzzers: wrong files, texts, settings and arguments, made by the thousand from a seed.
 
 Whatever is wrong, npbert must end in one clear line: no traceback, no hang, no memory beyond 1 GiB, no nonsense taken
 for sense. A share of the cases runs with the tests; `python -m tests.fuzz --cases 20000` runs as many as you like, and

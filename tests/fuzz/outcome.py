@@ -52,26 +52,21 @@ def limit():
     signal.signal(signal.SIGALRM, stop)
 
 
-def outcome_of(call, refusals):
-    """What becomes of call(), which may raise `refusals`, with a message, and nothing else."""
+def outcome_of(call):
+    """What becomes of call(), which gives its outcome, and raises nothing."""
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     signal.alarm(LONGEST)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            said = call()
+            return call()
     except (Hang, MemoryError, Nonsense) as error:
         return Outcome(type(error).__name__, traceback.format_exc(limit=-3))
-    except refusals as error:
-        message = str(error)
-        is_said = message.strip() and len(message) < MOST_LINES * LONGEST_LINE
-        return Outcome("refused", message) if is_said else Outcome("traceback", repr(error)[:500])
     except BaseException:
         return Outcome("traceback", traceback.format_exc(limit=-4))
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
-    return said if isinstance(said, Outcome) else Outcome("accepted", repr(said))
 
 
 @contextmanager

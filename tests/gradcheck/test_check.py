@@ -64,7 +64,7 @@ def test_right_is_believed():
             {"s": 3, "x": 6},
             "Not checked, as not a Parameter: self.w.",
         ),
-        (Hidden(), [X], {"hidden parameter 1": 3, "x": 6}, "1 parameter checked that `parameters()` does not find"),
+        (Hidden(), [X], {"hidden parameter 1": 3, "x": 6}, "9 derivatives of hidden parameter 1, x, proved"),
         (scale_with(x=Parameter(np.ones(2))), [X], {"s": 3, "x": 2, "input x": 6}, "of s, x, input x, proved"),
         (Sums(), [X, 2 * X, 3 * X], {"first": 6, "input 1": 6}, "proved"),  # None is the gradient of a constant
     ],

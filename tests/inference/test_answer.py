@@ -47,22 +47,9 @@ def test_an_answer_is_made_of_whole_words(planted, piece):
 def test_one_question_or_many(answer):
     questions, passages = [QUESTION, "a cat?", "mat?"], [PASSAGE, "the mat", "cat. " * 40]
     together = answer(questions, passages)
-    assert together == [answers[0] for answers in answer.n_best(questions, passages, 1)]
     for span, alone in zip(together, map(answer, questions, passages), strict=True):
         assert type(alone) is AnswerSpan and alone == (*span[:1], pytest.approx(span.score, rel=1e-4), *span[2:])
     assert answer([], []) == []
-
-
-def test_n_best_of_several_windows(answer):
-    """Sorted, each place once, probabilities."""
-    passage = PASSAGE * 9
-    (answers,) = answer.n_best([QUESTION], [passage], 10**6)
-    scores = [span.score for span in answers]
-    assert scores == sorted(scores, reverse=True)
-    assert len({(span.start, span.end) for span in answers}) == len(answers)
-    assert all(span.text == passage[span.start : span.end] for span in answers)
-    assert 0 <= scores[-1] <= sum(scores) < 1 + 1e-12
-    assert answer.n_best([QUESTION], [passage], 4) == [answers[:4]]
 
 
 def test_an_answer_anywhere_in_a_long_passage(planted):
@@ -75,10 +62,11 @@ def test_an_answer_anywhere_in_a_long_passage(planted):
 
 
 def test_the_windows_compete(planted):
-    """All logits are 0, so every span of every window is equally probable."""
+    """All logits are 0, so every span of every window is equally probable, and those in two windows count once."""
     answer = planted(0.0, max_length=12)  # 12 − 3 − 1 = 8 tokens of the passage a window, 4 of them new
     (answers,) = answer.n_best(["dog"], ["the cat sat on a mat the cat sat on a mat"], 999)
     assert [span.score for span in answers] == pytest.approx([1 / 72] * (72 - 10))  # 36 spans each, 10 in both
+    assert len({(span.start, span.end) for span in answers}) == 62
 
 
 def test_long_questions_are_cut_to_their_first_tokens_and_said_so_in_one_line(planted):
@@ -97,15 +85,13 @@ def test_errors(answer, planted):
     for passage in ("", " \n", "\x00"):
         with pytest.raises(ValueError, match=r"^the passage for the question 'cat\?' is empty, wanted text$"):
             answer(["the?", "cat?"], ["the mat", passage])
-    with pytest.raises(ValueError, match="argument 2 is shorter"):
-        answer(["the?", "a?"], ["the mat"])
     with pytest.raises(ValueError, match="question leaves room for 9 tokens of the passage, wanted more than stride"):
         planted(0.0, max_question_length=64)("cat " * 20, "the mat")
 
 
 @pytest.mark.parametrize(
     ("longest", "given", "of_tokenizer", "max_length", "for_question"),
-    [(32, None, None, 32, 10), (512, None, 500, 384, 64), (512, 500, 128, 500, 64), (512, None, 128, 128, 42)],
+    [(32, None, None, 32, 10), (512, None, 500, 384, 64), (512, 500, 128, 500, 64)],
 )
 def test_at_most_384_tokens_unless_told(planted, longest, given, of_tokenizer, max_length, for_question):
     answer = planted(0.0, longest=longest, of_tokenizer=of_tokenizer, max_length=given)
@@ -134,8 +120,7 @@ def test_spans_against_loops(pairs, max_length, n_best):
     }
     places = sorted(wanted, key=lambda place: -wanted[place])[:n_best]
     assert [(span.start, span.end) for span in found] == places
-    largest = max(wanted.values())
-    total = largest + math.log(sum(math.exp(score - largest) for score in wanted.values()))
+    total = np.logaddexp.reduce(list(wanted.values()))
     scores = [math.exp(wanted[place] - total) for place in places]
     assert [span.score for span in found] == pytest.approx(scores, rel=1e-12, abs=1e-12)
     assert all(type(span.score) is float and span.text == passage[span.start : span.end] for span in found)

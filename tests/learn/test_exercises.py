@@ -9,6 +9,7 @@ import pytest
 
 from npbert.gradcheck.explain import Code
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
+from npbert.learn.comparison import Comparison
 from npbert.learn.exercises import ALL, EXERCISES
 from npbert.learn.failure import load
 from npbert.learn.judge import judge as judged
@@ -30,21 +31,22 @@ STYLES = [(number, style) for number in EXERCISES for style in right(number)]
 each_exercise = pytest.mark.parametrize("exercise", ALL.values(), ids=lambda exercise: exercise.slug)
 
 
-def parts_named(exercise, name):
-    """The exercise, of which only the part of this name is judged."""
-    return replace(exercise, parts=tuple(part for part in exercise.parts if part.name == name))
+def blanks_named(exercise, name):
+    """The exercise, of which only the blank of this name is judged."""
+    return replace(exercise, blanks=tuple(blank for blank in exercise.blanks if blank.name == name))
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda exercise: exercise.slug)
 def test_no_known_wrong_answer_is_accepted(exercise, tmp_path, thorough):
     """505 wrong answers as data, judged without being mended; without --thorough, one in twelve."""
     accepted, path = [], tmp_path / exercise.file_name
+    at_one_seed = {blank.name: replace(blank, seeds=blank.seeds[1:3][-1:]) for blank in exercise.blanks}
     for answer in itertools.islice(wrong_answers(exercise.number), None, None, 1 if thorough else 12):
         path.write_text(answer.text, encoding="utf-8")
         thing = getattr(load(path, answer.text), answer.part)
-        parts = parts_named(exercise, answer.part).parts
-        at_one_seed = [replace(part, seeds=part.seeds[1:3][-1:]) for part in parts]  # quick: no promise is tried there
-        if not any(judged(part, thing, mends=False) for part in [*at_one_seed, *parts]):  # where one is not enough
+        (blank,) = blanks_named(exercise, answer.part).blanks
+        tried = at_one_seed[answer.part], blank  # one seed tries no promise, and is not always enough
+        if not any(judged(each, thing, mends=False) for each in tried):
             accepted.append(answer.name)
     assert accepted == []
 
@@ -54,33 +56,36 @@ def test_a_right_answer_is_right_in_any_style(number, style, judge):
     """At a quarter of the seeds."""
     exercise, styles = EXERCISES[number], list(right(number))
     name, at = style.partition(":")[0].partition(".")[0], styles.index(style)
-    parts = [replace(part, seeds=part.seeds[at % 4 :: 4]) for part in parts_named(exercise, name).parts]
-    verdict = judge(replace(exercise, parts=tuple(parts)), right_answer(number, style))
+    blanks = [replace(blank, seeds=blank.seeds[at % 4 :: 4]) for blank in blanks_named(exercise, name).blanks]
+    verdict = judge(replace(exercise, blanks=tuple(blanks)), right_answer(number, style))
     assert (verdict.status, verdict.says) == (RIGHT, "")
 
 
 @pytest.mark.parametrize(("number", "name", "kind", "subject"), one_in(3, MENDED), ids=lambda value: str(value)[:24])
 def test_a_wrong_answer_is_told_by_its_line_and_kind(number, name, kind, subject, judge):
     (answer,) = (each for each in wrong_answers(number) if each.name == name)
-    verdict = judge(parts_named(EXERCISES[number], answer.part), answer.text)
+    verdict = judge(blanks_named(EXERCISES[number], answer.part), answer.text)
     first, *_ = verdict.findings
     assert (first.kind, first.subject, (first.line,)) == (kind, subject, answer.lines)
     assert f"line {first.line} ({kind})" in verdict.says
 
 
 @each_exercise
-def test_the_library_itself_is_right_and_so_is_what_wrong_answers_are_compared_with(exercise, tmp_path):
+def test_what_wrong_answers_are_compared_with_is_right(exercise, tmp_path):
+    """The code in small steps; and the library's, where no answer in a style of its own is tried."""
     path = tmp_path / exercise.file_name
     path.write_text(exercise.source, encoding="utf-8")
     module = load(path, exercise.source)
-    for part in exercise.parts:
-        if exercise.slug != "find_the_bug":
-            assert judged(replace(part, seeds=part.seeds[::4]), part.right) is None
-        if part.text["plain"]:
-            plain = Code.parsed(part.text["plain"], vars(module)).compiled(lambda: True)
-            with part.with_function(part.right, plain) as thing:
-                assert judged(replace(part, seeds=(3, 4)), thing) is None
-            assert getattr(part.right, part.method or "__call__") is not plain, "a class has its own method again"
+    for blank in exercise.blanks:
+        if exercise.number not in EXERCISES:
+            assert judged(replace(blank, seeds=blank.seeds[::4]), blank.right) is None
+        if blank.text["plain"]:
+            plain = Code.parsed(blank.text["plain"], vars(module)).compiled(lambda: True)
+            with blank.with_function(blank.right, plain) as thing:
+                compared = Comparison(replace(blank, seeds=(3, 4)), thing)
+                compared.run()
+                assert compared.first is None
+            assert getattr(blank.right, blank.method or "__call__") is not plain, "a class has its own method again"
 
 
 @each_exercise
@@ -90,7 +95,7 @@ def test_a_file_that_was_not_touched_is_not_begun_and_part_of_an_answer_not_fini
     assert judge(exercise, source + "\n# later\n").status == NOT_BEGUN
     assert max(map(len, source.splitlines())) <= 120 and len(exercise.hints) == 3
     if exercise.slug != "find_the_bug":
-        assert source.count("raise NotImplementedError") == len(exercise.blanks)
+        assert source.count("raise NotImplementedError") == len(exercise.written)
         verdict = judge(exercise, re.sub(r"( +)(raise NotImplementedError)", r"\1z = 1\n\1\2", source))
         assert verdict.status == WRONG
-        assert "not finished: the `raise NotImplementedError` is left in line" in verdict.says
+        assert "Not finished: the `raise NotImplementedError` is left in line" in verdict.says

@@ -25,7 +25,7 @@ def in_this_process(monkeypatch):
 def test_a_cell_gets_the_sentences_of_the_command_with_its_own_line_numbers(tmp_path):
     said_here, path = exercise("02", HEAD + ANSWER), tmp_path / LINEAR.file_name
     path.write_text(LINEAR.source.replace(BLANK, ANSWER))
-    said = printing.answer(LINEAR, judge_file(LINEAR, path)).replace("npbert learn", "%exercise")
+    said = printing.explained(LINEAR, judge_file(LINEAR, path)).replace("npbert learn", "%exercise")
     assert re.sub(r"\d+", "n", said_here) == re.sub(r"\d+", "n", said)
     line = 2 + (HEAD + ANSWER).splitlines().index(WRONG)  # the first is that of %%exercise
     assert f"line {line} (sum or mean)" in said_here

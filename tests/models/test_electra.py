@@ -45,7 +45,6 @@ def test_the_loss_is_the_sum_of_both_on_the_text_with_the_words_of_the_generator
     assert losses.loss == pytest.approx(losses.means[0] + WEIGHT * losses.means[1])
     assert model.target_counts(batch()) == (4, 10)
     is_masked = np.array(MASKED["labels"]) != IGNORED
-    np.testing.assert_array_equal(text.input_ids[~is_masked], batch().input_ids[~is_masked])
     np.testing.assert_array_equal(text.input_ids[is_masked], words)
 
 
@@ -56,7 +55,6 @@ def test_the_generator_is_a_quarter_as_wide_and_shares_the_tables():
     assert model.generator.predictions.table is tables.word_embeddings.weight
     names = [name for name, _ in model.named_parameters() if "embeddings" in name]
     assert len(names) == 5 + 2, "three tables and a norm, once, and a projection"
-    assert model.config.architecture.model_type == "electra"
 
 
 def test_both_are_written_and_read_and_a_generator_that_is_missing_is_new(tmp_path, caplog):

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from npbert import Adam, AdamW, Init, Linear, Parameter, clip_by_global_norm, linear_warmup_decay
-from npbert.compute import BLOCK
 from npbert.optim import Adadelta, clip_factor
 from tests.computing import in_pieces, on_threads
 from tests.optim.textbook import adadelta, adam, take_steps
@@ -65,7 +64,8 @@ def test_pieces_and_threads_change_no_bit(optimizer, orders, dtype):
     """An element's neighbours make no difference to it; the values change in place, and so stay what they are."""
     (one, gradients), (other, _) = make(dtype=dtype, orders=orders), make(dtype=dtype)
     arrays = [parameter.value for parameter in one]
-    made = optimizer(one, lr=0.1)
+    made = optimizer(one, lr=0.0)
+    made.lr = 0.1  # it is that of each step
     with on_threads(4), in_pieces(8):
         take_steps(made, gradients)
     with on_threads(1):
@@ -74,17 +74,6 @@ def test_pieces_and_threads_change_no_bit(optimizer, orders, dtype):
         assert parameter.value is array
         np.testing.assert_array_equal(array, wanted.value, strict=True)
     assert {array.dtype for arrays in made.moments().values() for array in arrays} == {np.dtype(dtype)}
-
-
-@pytest.mark.parametrize("optimizer", [Adam, AdamW, Adadelta])
-def test_the_learning_rate_is_that_of_each_step_and_may_be_0(optimizer):
-    (parameter,), (gradient,) = make([(3,)])
-    before, made = parameter.value.copy(), optimizer([parameter], lr=0.0)
-    take_steps(made, [gradient])
-    np.testing.assert_array_equal(parameter.value, before)
-    made.lr = 0.1
-    take_steps(made, [gradient])
-    assert (parameter.value != before).all()
 
 
 @pytest.mark.parametrize(
@@ -121,29 +110,21 @@ def test_a_schedule_goes_up_from_0_then_down_to_0():
             linear_warmup_decay(step, lr=1.0, warmup_steps=warmup, total_steps=5)
 
 
-def with_gradients(shapes, dtype=np.float64, order="C"):
-    rng = np.random.default_rng(0)
-    parameters = [Parameter(np.zeros(shape, dtype)) for shape in shapes]
-    for parameter in parameters:
-        parameter.add_grad(np.array(rng.standard_normal(parameter.value.shape), dtype, order=order))
-    return parameters
-
-
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float32, 1e-6), (np.float64, 1e-14)])
-@pytest.mark.parametrize("shapes", [SHAPES, [(7,)], [(3, BLOCK), (BLOCK + 1,)]], ids=str)
 @pytest.mark.parametrize("order", ["C", "F"])
-def test_one_factor_brings_all_gradients_to_the_norm(dtype, tolerance, shapes, order):
-    with on_threads(4), in_pieces(8 if shapes[0] != (3, BLOCK) else BLOCK):
-        for of_norm in (1 / 3, 1.1):
-            parameters = with_gradients(shapes, dtype, order)
-            before = [parameter.grad.copy() for parameter in parameters]
-            norm = math.sqrt(math.fsum((grad.astype(float) ** 2).sum() for grad in before))
-            clipped = clip_by_global_norm(iter([*parameters, *parameters]), norm * of_norm)
-            assert clipped == pytest.approx(norm, rel=tolerance)
-            factor = min(1, norm * of_norm / (norm + 1e-6))
-            for parameter, grad in zip(parameters, before, strict=True):
-                assert parameter.grad.dtype == dtype
-                np.testing.assert_allclose(parameter.grad, grad * factor, rtol=10 * tolerance)
+@pytest.mark.parametrize("of_norm", [1 / 3, 1.1])
+def test_one_factor_brings_all_gradients_to_the_norm(dtype, tolerance, order, of_norm):
+    parameters, gradients = make(dtype=dtype, orders="C" + order)
+    before = [of_steps[0] for of_steps in gradients]
+    for parameter, gradient in zip(parameters, before, strict=True):
+        parameter.add_grad(gradient.copy(order="K"))
+    norm = math.sqrt(math.fsum((gradient.astype(float) ** 2).sum() for gradient in before))
+    with on_threads(4), in_pieces(8):
+        clipped = clip_by_global_norm(iter([*parameters, *parameters]), norm * of_norm)
+    assert clipped == pytest.approx(norm, rel=tolerance)
+    factor = min(1, norm * of_norm / (norm + 1e-6))
+    for parameter, gradient in zip(parameters, before, strict=True):
+        np.testing.assert_allclose(parameter.grad, (gradient * factor).astype(dtype), rtol=10 * tolerance, strict=True)
 
 
 def test_the_factor():
@@ -152,5 +133,4 @@ def test_the_factor():
     assert np.isnan(clip_factor(float("nan"), 1.0)), "what is wrong is not hidden"
     for max_norm in (0, -1, float("nan")):
         with pytest.raises(ValueError, match=f"max_norm is {max_norm}, wanted a positive number"):
-            clip_by_global_norm(with_gradients([()]), max_norm)
-    assert clip_by_global_norm([Parameter(np.zeros(5))], 1.0) == 0
+            clip_factor(1.0, max_norm)

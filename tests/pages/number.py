@@ -2,10 +2,8 @@
 
 from functools import cache
 
-import numpy as np
-
-from npbert import BertConfig, BertForMaskedLM, randomize
-from tests.pages.models import example
+from npbert import BertForMaskedLM
+from tests.pages.models import example, make_model
 
 VOCABULARY = [
     *["[PAD]", "[CLS]", "[SEP]", "[MASK]", "how", "are", "you", "hello", "i", "am", "well", "where"],
@@ -14,6 +12,7 @@ VOCABULARY = [
 ]
 HOSTILE = VOCABULARY[-2:]
 SIZES = {"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 6}
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 EXAMPLES = [
     example(text, VOCABULARY)
     for text in ("how are [you] how", "i [am] [well]", f"{HOSTILE[0]} are [{HOSTILE[0]}] {HOSTILE[1]}", "hello [you]")
@@ -22,12 +21,8 @@ EXAMPLES = [
 
 @cache
 def small_model():
-    """One layer, 4 wide, with random parameters, biases too."""
-    sizes = {**SIZES, "vocab_size": len(VOCABULARY), "max_position_embeddings": 8}
-    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    model = BertForMaskedLM(BertConfig(**sizes, **no_dropout), rng=None, dtype=np.float64)
-    randomize(model, np.random.default_rng(3))
-    return model
+    """One layer, 4 wide."""
+    return make_model(BertForMaskedLM, 3, vocab_size=len(VOCABULARY), max_position_embeddings=8, **SIZES, **NO_DROPOUT)
 
 
 # -- in the browser
@@ -38,10 +33,29 @@ def number(text):
     return float(text.replace("\u2212", "-").replace("\xa0%", ""))
 
 
+GO = "history.replaceState(null, '', `#${hash}`); dispatchEvent(new Event('hashchange'));"
+
+
 def go(page, address):
     """To an address of the page, without loading it again."""
-    there = "hash => { history.replaceState(null, '', `#${hash}`); dispatchEvent(new Event('hashchange')) }"
-    page.evaluate(there, address)
+    page.evaluate(f"hash => {{ {GO} }}", address)
+
+
+def found_at(page, addresses, expression):
+    """What an expression is at each address. Nothing is laid out meanwhile, which is slow."""
+    each = f"hashes.map(hash => {{ {GO} return {expression}; }})"
+    hide, show = (f"document.body.hidden = {value};" for value in ("true", "false"))
+    return page.evaluate(f"hashes => {{ {hide} const found = {each}; {show} return found; }}", addresses)
+
+
+def until(page, condition, arg=None):
+    """Wait for it, but look ten times a second only: at every picture, all is painted in the meantime."""
+    page.wait_for_function(condition, arg=arg, polling=100)
+
+
+def press(page, selector):
+    """Click, but do not scroll there and look what is above it, which is slow, too."""
+    page.locator(selector).first.dispatch_event("click")
 
 
 TRACE, STEP = "npbert.state.trace", "npbert.state.step"
@@ -65,7 +79,7 @@ def choose(page, name, row, column):
 
 
 def plant(page, bug):
-    page.click("#tab-break")
+    press(page, "#tab-break")
     page.check(f"input[value='{bug}']")
 
 

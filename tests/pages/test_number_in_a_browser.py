@@ -17,11 +17,21 @@ from tests.pages.number import (
     TRACE,
     cell,
     choose,
+    found_at,
     go_to,
     number,
+    press,
+    until,
     value,
 )
 
+SCALES = """() => [...document.querySelectorAll("#stage table[data-array^='d('] td[data-row]")].flatMap((cell) => {
+  const {row, column} = cell.dataset;
+  const value = npbert.state.trace.arrays.get(cell.closest("table").dataset.array).at(Number(row), Number(column));
+  const share = parseInt(cell.style.getPropertyValue("--share"));
+  return share < 10 ? [] : [[cell.closest("table").dataset.array, Math.abs(value) / share]]; // the share is rounded
+})"""
+"""The array of each cell of a gradient, and the number that a hundredth of full color stands for there."""
 TEXTS = "all => all.map(e => [0, 2].map(n => e.children[n].innerText))"
 
 
@@ -31,38 +41,37 @@ def test_keys_buttons_and_the_map_step(page):
     for key, step in (("ArrowRight", 1), ("End", last), ("ArrowRight", last), ("Home", 0), ("ArrowLeft", 0)):
         page.keyboard.press(key)
         assert page.evaluate(STEP) == step, key
-    page.click("#go-forward")
+    press(page, "#go-forward")
     assert (page.evaluate(STEP), page.input_value("#steps")) == (1, "1")
     page.select_option("#steps", "5")
     assert page.inner_text("#step-title") == page.evaluate(f"{TRACE}.steps[5].title")
-    page.click("#tab-break")
+    press(page, "#tab-break")
     page.click("#map [aria-label='backward: layer 1 attention']")
     assert page.evaluate(f"{TRACE}.steps[{STEP}].part").startswith(f"{LAYER}.attention")
     assert page.get_attribute("#map [aria-current='step']", "data-from") == str(page.evaluate(STEP)), "its first step"
 
 
 def test_the_tape_fills_then_empties_and_the_lines_that_compute_a_step_are_lit(page):
-    sizes = page.evaluate(
-        f"{TRACE}.steps.map((_, step) => (npbert.goToStep(step), document.querySelectorAll('#tape-stack li').length))"
-    )
+    last = page.evaluate(f"{TRACE}.steps.length")
+    steps = [f"step={step}" for step in [*range(1, last, 4), last - 1, last]]
+    sizes = found_at(page, steps, "document.querySelectorAll('#tape-stack li').length")
     top = sizes.index(max(sizes))
     assert sizes == sorted(sizes[: top + 1]) + sorted(sizes[top + 1 :], reverse=True)
     assert sizes[0] == 1 and max(sizes) > 10 and sizes[-2:] == [0, 0]  # the last is the update
     go_to(page, f"s.part === '{QUERY}' && s.phase === 'backward'")
     own = page.locator("#source > .code")
     assert any("matmul(x.T, dy)" in text for text in own.locator(".lit").all_text_contents())
-    page.click("#source summary")
-    assert "EncoderLayer.backward" in page.inner_text("#source details")
+    assert "EncoderLayer.backward" in page.locator("#source details").text_content()
     page.click(cell(f"d({QUERY}.weight)", 1, 2))
     assert own.locator(".lit").all_text_contents() == ["    self.weight.add_grad(matmul(x.T, dy))\n"]
-    page.click("#go-back")  # to another step: the sum of this one goes
+    press(page, "#go-back")  # to another step: the sum of this one goes
     assert page.evaluate(CHOSEN) is None and page.is_hidden("#followed")
 
 
 def test_a_number_is_told_and_the_keyboard_goes_from_number_to_number(page):
     go_to(page, f"s.part === '{QUERY}'")
     page.hover(cell(f"{QUERY}.weight", 1, 2))
-    told = number(page.inner_text("#readout strong").split(" = ")[1])
+    told = number(page.get_attribute(cell(f"{QUERY}.weight", 1, 2), "title").partition(" = ")[2].split()[0])
     assert told == pytest.approx(value(page, f"{QUERY}.weight", 1, 2), rel=1e-7)
     page.focus(cell(f"{QUERY}.weight", 0, 0))
     for key, row, column in (
@@ -90,21 +99,23 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     assert sum(terms) == pytest.approx(value(page, name, 1, 2), rel=1e-3, abs=1e-8)
     bars.nth(3).click()
     assert page.evaluate(f"{CHOSEN}.name") == f"d({LAYER}.Q)"
-    page.click("#ways >> text=Follow the largest to the loss")
+    press(page, "#ways >> text=Follow the largest to the loss")
     trail = page.evaluate("npbert.state.trail")
     assert trail[-1]["name"] == "d(loss)" and len(trail) > 15
-    page.click(".trail li >> text=more")
+    press(page, ".trail li >> text=more")
     factors = re.findall(r"× (\S+) = (\S+)", page.inner_text(".trail"))
     assert len(factors) == len(trail) - 1
     assert number(factors[-1][1]) == pytest.approx(math.prod(number(factor) for factor, _ in factors), rel=1e-2)
     page.keyboard.press("Backspace")
     assert page.evaluate(f"{CHOSEN}.name") == "d(logits)"
-    page.click(".trail li:first-child button")
-    page.locator("#followed .factor").first.click()
+    press(page, ".trail li:first-child button")
+    press(page, "#followed .factor")
     assert page.evaluate(f"{CHOSEN}.name") == f"{LAYER}.x"  # dW = Σ x dy: to x, not to dy
-    page.click("button[aria-label='follow no number']")
+    press(page, "button[aria-label='follow no number']")
     slopes = [abs(number(text.split()[-1])) for text in page.locator("#tries li").all_inner_texts()]
     assert slopes == sorted(slopes, reverse=True) and len(slopes) > 2  # the steepest numbers
+    press(page, "#steepest")
+    assert abs(number(page.inner_text("#followed-title output"))) == pytest.approx(slopes[0], rel=1e-3)
 
 
 def test_the_paths_of_a_number_are_bars(page):
@@ -118,11 +129,23 @@ def test_the_paths_of_a_number_are_bars(page):
 
 def test_roads_share_one_scale(page):
     go_to(page, FORK)
-    names = page.evaluate(f"[{TRACE}.steps[{STEP}]].flatMap(({{reads, writes}}) => [...reads, ...writes])")
-    arrays = {name: page.evaluate(f"[...{TRACE}.arrays.get('{name}').values]") for name in names if name[:2] == "d("}
-    assert len(arrays) >= 3 and "(full color: " in page.inner_text("#stage")
-    scale = max(abs(one) for values in arrays.values() for one in values)
-    for name, values in arrays.items():
-        cells = page.locator(f"table[data-array='{name}'] td[data-row]")
-        shares = cells.evaluate_all("cells => cells.map(e => parseInt(e.style.getPropertyValue('--share')))")
-        assert shares == pytest.approx([100 * abs(one) / scale for one in values], abs=0.51)
+    assert "(full color: " in page.inner_text("#stage")
+    names, scales = zip(*page.evaluate(SCALES), strict=True)
+    assert len(set(names)) > 2 and scales == pytest.approx([scales[0]] * len(scales), rel=0.1)
+
+
+@pytest.mark.thorough
+def test_in_a_frame_of_another_page_there_is_the_step_alone_and_of_a_long_vocabulary_the_words_that_matter(
+    open_page, path
+):
+    page = open_page(path, "?embed")
+    assert page.is_visible("#stage") and not page.is_visible("#title") and not page.is_visible(".tabs")
+    page.evaluate("npbert.state.data.vocabulary.push(...Array.from({length: 30}, (_, i) => `word${i}`))")
+    page.evaluate(f"{TRACE}.arrays.get('{TABLE}').shape[0] = 44")
+    page.evaluate("npbert.goToStep(1)")
+    until(page, "href => document.getElementById('link').href === href", arg=f"{path.as_uri()}#step=2")
+    page.evaluate("npbert.goToStep(0)")
+    rows = page.locator(f"#stage table[data-array='{TABLE}'] tbody tr")
+    assert 4 < rows.count() < 14
+    press(page, "#all-words")
+    assert rows.count() == 44

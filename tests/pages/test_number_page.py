@@ -2,20 +2,15 @@
 
 import json
 import re
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 
 from npbert.pages import html
 from npbert.pages.number.export import export
-from npbert.pages.number.page import modules, number_page, write_number_page
+from npbert.pages.number.page import number_page, write_number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 from tests.pages.shared import Parsed, visible
 from tests.plots.hostile import HOSTILE
-
-FOLDER = Path(str(files("npbert.pages"))) / "number"
-TOP_LEVEL = re.compile(r"^(?:export )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -28,14 +23,6 @@ def test_it_asks_for_nothing_and_is_small(text):
     assert elsewhere == [html.ICON]
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|@import|url\(|import\(|fetch\(|innerHTML", text)
     assert text.startswith("<!doctype html>") and len(text.encode()) < 500_000
-
-
-def test_all_modules_are_in_it_once():
-    """And no name is twice at the top of them: they become one program, which the browser runs."""
-    scripts = list(FOLDER.rglob("*.js"))
-    names = [name for path in scripts for name in TOP_LEVEL.findall(path.read_text(encoding="utf-8"))]
-    assert sorted(names) == sorted(set(names))
-    assert sorted(modules()) == sorted(path.relative_to(FOLDER.parent).as_posix() for path in scripts)
 
 
 def test_tours_lead_to_the_chapters_in_the_site_and_beside_docs(tmp_path):

@@ -4,7 +4,9 @@ import io
 import runpy
 import sys
 from html import unescape
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -18,10 +20,9 @@ from npbert.pages.number.page import number_page
 from npbert.pages.site import build, build_site, proofs, sources
 from npbert.pages.site.number import number_data
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
-from tests.pages.shared import once
 
-for module in ("sphinx", "myst_parser", "furo"):
-    pytest.importorskip(module, reason="Sphinx is not installed: pip install 'npbert[site]'")
+if not all(map(find_spec, ("sphinx", "myst_parser", "furo"))):  # imported by the tests alone, as that takes a second
+    pytest.skip("Sphinx is not installed: pip install 'npbert[site]'", allow_module_level=True)
 ROOT = Path(__file__).parent.parent.parent
 PROOFS = {block: f"PASS of {block}" for block in CATALOGUE}
 CHAPTER = """# 1. One
@@ -50,9 +51,11 @@ def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise"))
         return build_site(folder, root=root, proofs=PROOFS, number=number)
 
 
-@pytest.fixture(scope="session")
-def site(home):
-    return once("site", write_site)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "site"
+    write_site(folder)
+    return folder
 
 
 def text_of(site, path):
@@ -138,6 +141,8 @@ def test_the_number_page_is_that_of_the_demo(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # which the demo would set
     monkeypatch.setattr("npbert.compute.keep_freed_memory", lambda: None)
+    proved = SimpleNamespace(verdict="proved")
+    monkeypatch.setattr(sys.modules["npbert.pages.number.export"], "prove", lambda *_: proved)
     with pytest.raises(SystemExit, match=r"^0$"):
         runpy.run_path(str(ROOT / "demo.py"), run_name="__main__")
     assert written.read_text(encoding="utf-8") == number_page(number_data(steps=8))

@@ -1,88 +1,41 @@
-"""Folders that the commands have trained, as transformers reads and runs them: the same answers, row by row."""
-
-import json
-from pathlib import Path
+"""A task that npbert has saved, as transformers reads and runs it: the same answers, text by text."""
 
 import numpy as np
 import pytest
 
-from npbert.cli import main
+from npbert import Classify, Tag
+from tests.inference.checkpoints import write_checkpoint
 from tests.later import later
 from tests.parity import torch
-from tests.training.tiny import ADJECTIVES, NOUNS, sentence, write_checkpoint, write_labelled
 
 transformers = later("transformers", "transformers")
 
-pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore:.* texts? (are|is) longer than the 20 tokens")]
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore:.* texts? (are|is) longer than the 9 tokens")]
 
-LENGTH = 20
-TRAIN = f"--model checkpoint --max-length {LENGTH} --batch-size 8 --learning-rate 0.02 --evaluate-every 0".split()
-LONG = "the good cow sees a playful , unknown cat . " * 4
-
-
-@pytest.fixture(scope="module", autouse=True)
-def here(tmp_path_factory):
-    """The folders of finished runs, and texts that are longer than what the models were trained on, too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(tmp_path_factory.mktemp("runs"))
-        write_checkpoint(Path("checkpoint"))
-        rng = np.random.default_rng(7)
-        texts = [sentence(rng) for _ in range(20)]
-        Path("texts.txt").write_text("\n".join([*texts, "", LONG, "Thé  unknown-COW."]) + "\n", encoding="utf-8")
-        Path("pairs.tsv").write_text(f"{texts[0]}\t{texts[1]}\n{LONG}\t{texts[2]}\n", encoding="utf-8")
-        yield
+NAMES = ["O", "B-X", "I-X"]
+TEXTS = ["the cat sat on the mat.", "a unaffable Dog", "", "Café-road?", "the cat ran on a mat. " * 4]
 
 
-def command(*arguments):
-    assert main(list(map(str, arguments))) == 0
+def predictions(task, text):
+    """The label and the probability of the text, or of each of its words, with the place of the word."""
+    found = task(text)
+    if isinstance(task, Tag):
+        return [(word.start, word.tag, word.score) for word in found.words]
+    return [(None, found.label, found.score)]
 
 
-def rows_of(name, *options):
-    """The rows that a command writes about the texts, by the folder of the run."""
-    command(*options, "--output", name)
-    return [json.loads(line) for line in Path(name).read_text(encoding="utf-8").splitlines()]
-
-
-def theirs(kind, folder):
-    """What their model gives for a text, or a pair: the tokens, and the logits (T, …) of its only sequence."""
-    model = getattr(transformers, f"AutoModelFor{kind}").from_pretrained(f"{folder}/model").eval()
-    tokenizer = transformers.AutoTokenizer.from_pretrained(f"{folder}/model")
-    assert tokenizer.model_max_length == LENGTH
-
-    def run(*texts):
-        tokens = tokenizer(*texts, truncation=True, return_tensors="pt")
+@pytest.mark.parametrize(("kind", "head"), [(Classify, "SequenceClassification"), (Tag, "TokenClassification")])
+def test_a_saved_task_gives_the_same_answers_in_transformers(kind, head, tmp_path):
+    folder = write_checkpoint(tmp_path / "old", kind.model_class, num_labels=3, id2label=NAMES)
+    kind.from_pretrained(folder, max_length=9).save_pretrained(tmp_path / "new")
+    task = kind.from_pretrained(tmp_path / "new")
+    model = getattr(transformers, f"AutoModelFor{head}").from_pretrained(tmp_path / "new").eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "new")
+    for text in TEXTS:
+        tokens = tokenizer(text, truncation=True, return_tensors="pt")
         with torch.no_grad():
-            output = model(**tokens)
-        return tokens, [part[0].double().numpy() for part in output.values()]
-
-    return model.config, run
-
-
-def softmax(scores):
-    return np.exp(scores - np.logaddexp.reduce(scores, axis=-1, keepdims=True))
-
-
-def test_text_classification():
-    write_labelled(Path("labelled.tsv"), rows=200)
-    command("finetune", "classifier", *TRAIN, "--train", "labelled.tsv", "--epochs", 4, "--learning-rate", 0.005)
-    config, run = theirs("SequenceClassification", "classifier")
-    for row in rows_of("labels.jsonl", "classify", "classifier", "texts.txt"):
-        p = softmax(run(row["text"])[1][0])
-        assert (row["label"], row["score"]) == (config.id2label[int(p.argmax())], pytest.approx(p.max(), rel=1e-5))
-
-
-def test_token_classification():
-    rng, tag_of = np.random.default_rng(2), {**dict.fromkeys(NOUNS, "I-X"), **dict.fromkeys(ADJECTIVES, "B-X")}
-    words = [sentence(rng).split() for _ in range(100)]
-    lines = ["\n".join(f"{word} {tag_of.get(word, 'O')}" for word in row) for row in words]
-    Path("train.conll").write_text("\n\n".join(lines) + "\n", encoding="utf-8")
-    command("finetune", "tagger", *TRAIN, "--task", "ner", "--train", "train.conll", "--epochs", 3)
-    config, run = theirs("TokenClassification", "tagger")
-    cut = 0
-    for row in filter(lambda row: row["text"], rows_of("tags.jsonl", "tag", "tagger", "texts.txt")):
-        tokens, (logits,) = run(row["text"])
-        cut += row.get("words_cut_off", 0) > 0
-        for word in row["words"]:
-            p = softmax(logits[tokens.char_to_token(word["start"])])
-            assert (word["tag"], word["score"]) == (config.id2label[int(p.argmax())], pytest.approx(p.max(), rel=1e-5))
-    assert cut == 1
+            (scores,) = model(**tokens).logits.double().softmax(-1).numpy()
+        for start, label, score in predictions(task, text):
+            p = scores if start is None else scores[tokens.char_to_token(start)]
+            assert (label, score) == (NAMES[np.argmax(p)], pytest.approx(p.max(), rel=1e-5))
+    assert len(tokens["input_ids"][0]) == 9

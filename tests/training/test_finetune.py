@@ -46,22 +46,11 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     run = make()
     assert (len(run.data.examples), len(run.held_out)) == (24, 7)
     files = [f"training file {run.settings.train}", f"held-out file {run.settings.held_out}"]
-    assert [*run.trainer.evaluation.reads] == [*files, "vocabulary", "labels"]
+    assert [*run.trainer.evaluation.inputs] == [*files, "vocabulary", "labels"]
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
-    with pytest.warns(UserWarning, match=r"train\.tsv: 24 of 24 texts are longer than the 8 tokens that max_length"):
-        cut = make(max_length=8, held_out="").data.examples[0].encoding
-    assert cut.tokens == [*run.data.examples[0].encoding.tokens[:7], "[SEP]"]
-    with pytest.warns(UserWarning, match="max_length is 32, the most tokens that the model takes"):
-        assert make(max_length=128).trainer.recorded.max_length == 32
+    assert make(max_length=0).trainer.recorded.max_length == 32, "the model's limit"
     assert run.trainer.evaluation.goal == Goal("accuracy")
     assert make(metric="matthews").trainer.evaluation.goal == Goal("matthews")
-
-
-def test_held_out_rows_that_it_learns_from_are_said(make, tmp_path):
-    train, dev = ((tmp_path / name).read_text(encoding="utf-8") for name in ("train.tsv", "dev.tsv"))
-    (tmp_path / "train.tsv").write_text(train + "".join(dev.splitlines(keepends=True)[:2]), encoding="utf-8")
-    with pytest.warns(UserWarning, match=r"train.tsv has 2 of 7 rows of .*dev.tsv in it: a model that knows them"):
-        make()
 
 
 @pytest.mark.filterwarnings("ignore:.* has .* rows of")
@@ -100,10 +89,9 @@ def test_a_run_is_judged_along_the_way_and_keeps_its_settings_and_the_best_model
     best = make("again", model=kept)
     assert best.evaluate() == numbers
     assert best.model.config.id2label == ("no", "yes")
-    for read in (Tokenizer, BertForSequenceClassification, npbert.Classify, npbert.Embed):
+    for read in (BertForSequenceClassification, npbert.Embed):
         assert read.from_pretrained(tmp_path / "run"), "the folder of a run stands for its model"
-    kept_tokenizer = Tokenizer.from_pretrained(kept)
-    assert (len(kept_tokenizer), kept_tokenizer.max_length) == (30, 20)
+    assert Tokenizer.from_pretrained(kept).max_length == 20
     assert make("last", held_out="", steps=2).trainer.train() == {}, "there is nothing to judge it by"
 
 

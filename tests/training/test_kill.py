@@ -1,6 +1,5 @@
 """A real process, killed when that is worst: what is on disk is whole, and the run ends as if nothing had been."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -8,7 +7,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from npbert import BertForPreTraining, Tokenizer
 from npbert.cli import main
 from npbert.io.json_lines import read_json_lines
 from npbert.training.pretrain import PretrainSettings
@@ -89,23 +87,14 @@ def test_killed_or_asked_to_stop_again_and_again(tmp_path, run):
         process.kill()
         assert process.wait() == -signal.SIGKILL, "it should be killed before it is done"
     stopped_at(folder, 2)
-    with running(folder, ("model", 1), "--resume") as process:
-        os.kill(process.pid, signal.SIGHUP)
-        out, err = process.communicate("go on\n", timeout=300)
-    assert process.returncode == 130
-    assert err.splitlines()[-1] == stopped_at(folder, 4)
-    assert "Traceback" not in err and "the model is in" not in out
-    assert leftovers(folder) == []
-    BertForPreTraining.from_pretrained(folder / "model")
-    Tokenizer.from_pretrained(folder / "model")  # which is written first
-    with running(folder, ("state", 1), "--resume") as process:  # as `| head` closes a pipe
+    with running(folder, ("model", 1), "--resume") as process:  # stopped while its output is closed, as by `| head`
         process.stdout.close()
         process.stdin.write("go on\n")
         process.stdin.close()
         said, status = process.stderr.read().splitlines(), process.wait(timeout=300)
     assert status == 130, said
     closed = "npbert: standard output is closed (Broken pipe): the run stops"
-    assert said[-3:] == [closed, "", stopped_at(folder, 9)], "the step in progress is finished, and saved"
+    assert said[-3:] == [closed, "", stopped_at(folder, 5)], "the step in progress is finished, and saved"
     assert main(["pretrain", str(folder), "--resume"]) == 0
     assert results(folder) == wanted
     assert leftovers(folder) == []

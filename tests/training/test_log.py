@@ -7,7 +7,7 @@ import logging
 import sys
 from contextlib import closing
 from types import SimpleNamespace
-from unittest.mock import MagicMock, Mock
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -67,18 +67,13 @@ def test_a_line_that_is_no_row(tmp_path, line):
 
 def test_a_full_disk_is_an_error_with_the_file(tmp_path, monkeypatch):
     """A file without a buffer may write half of what it is given, and say why only at the next write."""
-    log, board, half = Log(tmp_path, after_step=0), TensorBoard(tmp_path / "events", first_step=1), MagicMock()
+    log, half = Log(tmp_path, after_step=0), MagicMock()
     after(log, 1, {"loss": 1.0})
     half.__enter__.return_value.write.side_effect = [3, FULL]
     with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as of_row:
         patch.setattr("pathlib.Path.open", lambda *_, **__: half)
         after(log, 2, {"loss": 1.0})
     assert of_row.value.filename == str(tmp_path / METRICS_FILE)
-    another = OSError(*FULL.args)
-    monkeypatch.setattr("tensorboard.summary.writer.record_writer.RecordWriter.write", Mock(side_effect=another))
-    with closing(board), pytest.raises(OSError, match="No space left") as of_event:
-        after(board, 3, {"loss": 1.0})
-    assert "tfevents" in of_event.value.filename
 
 
 def test_a_file_is_there_at_once_when_there_is_something_in_it(tmp_path):
@@ -114,17 +109,6 @@ def errors_to(monkeypatch, *, is_terminal=False):
     return stream
 
 
-def test_a_terminal_of_80_columns(monkeypatch):
-    terminal = errors_to(monkeypatch, is_terminal=True)
-    with closing(Bar(100_000, done=4)) as bar:
-        bar._bar.ncols, bar._bar.dynamic_ncols, bar._bar.mininterval = 80, None, 0
-        for number in (5, 6, 7):
-            after(bar, number, NUMBERS)
-    lines = [line.rstrip() for line in terminal.getvalue().replace("\n", "\r").split("\r") if "loss" in line]
-    assert lines[-1].startswith("7/100000 |")
-    assert all(len(line) <= 80 and f"left, {SHOWN}" in line for line in lines)
-
-
 @pytest.mark.parametrize(("total", "done", "most"), [(1000, 0, 21), (7, 0, 7), (1000, 900, 3)])
 def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
     errors_to(monkeypatch)
@@ -144,11 +128,3 @@ def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog):
     with caplog.at_level(logging.ERROR, "npbert"):
         after(Bar(2, done=0), 1, NUMBERS, evaluation={"f1": 0.5})
     assert (stream.getvalue(), capsys.readouterr().out) == ("", "")
-
-
-def test_the_time_that_is_left(monkeypatch, capsys):
-    """It is told from the steps of this process alone: those before a stop took no time of it."""
-    errors_to(monkeypatch)
-    monkeypatch.setattr("npbert.training.live.time.perf_counter", iter([100.0, 130.0]).__next__)
-    after(Bar(100, done=50), 60, {"loss": 1.0})
-    assert capsys.readouterr().out == "step 60 of 100: loss 1.000, 12,346 tok/s, 02:00 left\n"

@@ -6,23 +6,20 @@ from dataclasses import fields
 import pytest
 
 from npbert.cli.options import SettingsCommand
-from npbert.cli.parser import help_of, values_of
+from npbert.cli.parser import values_of
 from npbert.cli.training import PretrainCommand
 from npbert.io.files import FileError
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
-from npbert.training.tasks import TaskSettings
 
 pytest.importorskip("tomlkit", reason="tomlkit is not installed: pip install -e '.[train]'")
 
 PRETRAIN = {"corpus": ("a.txt", 'b "c".txt'), "vocabulary": "vöcab"}
 FINETUNE = {"model": "m", "train": "t.tsv"}
 KINDS = {
-    "trainer": (TrainerSettings, {"steps": 7, "learning_rate": 3e-05, "warmup": 0.25}),
-    "task": (TaskSettings, {"choices": ("2", "3"), "task": "multiple-choice"}),
     "pretrain": (PretrainSettings, {**PRETRAIN, "document_per_file": True, "model": "C:\\models\\x"}),
-    "finetune": (FinetuneSettings, {**FINETUNE, "label": "gold # label", "epochs": 2.5}),
+    "finetune": (FinetuneSettings, {**FINETUNE, "label": "gold # label", "epochs": 2.5, "warmup": 3e-05}),
 }
 every_kind = pytest.mark.parametrize(("kind", "values"), KINDS.values(), ids=KINDS)
 
@@ -82,15 +79,6 @@ def test_a_wrong_value_is_refused_over_a_file_and_in_python(path, kind, values):
                 load_settings(kind, path, **{entry.name: value})
             with pytest.raises((TypeError, ValueError), match=message):
                 kind(**{**values, entry.name: value})
-
-
-@every_kind
-def test_an_option_for_each_setting_with_its_default(kind, values):
-    said = " ".join(help_of("npbert", type("Command", (SettingsCommand,), {"kind": kind})).split())
-    for entry in fields(kind):
-        shown = {True: "on", False: "off"}[entry.default] if entry.type == "bool" else entry.default
-        default = "" if entry.default in ("", ()) else f" (default: {shown})"
-        assert f"--{entry.name.replace('_', '-')}" in said and f"{entry.metadata['help']}{default}" in said
 
 
 def test_options_over_the_file_over_the_defaults(path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, clip_by_global_norm, linear_warmup_decay
-from npbert.compute.threads import lend_to_blas
+from npbert.compute.blas_lending import lend_to_blas
 from npbert.data.task_data import TaskData
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.training.evaluation import Goal

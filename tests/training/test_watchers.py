@@ -12,7 +12,6 @@ from npbert.models import parameters_by_layer
 from npbert.training.finite import NotFiniteError, first_not_finite
 from npbert.training.layer_statistics import LayerStatistics
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
-from tests.tables import one_in
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))
@@ -29,20 +28,8 @@ def parameter(model, name):
     return dict(model.named_parameters())[name]
 
 
-def test_the_first_parameter_or_else_the_gradient_nearest_to_the_loss():
-    model = classifier()
-    names = ("classifier.bias", "bert.pooler.dense.weight", "bert.encoder.layers.0.attention.key.bias")
-    for name in reversed(names):  # of gradients, the nearest to the loss
-        parameter(model, name).grad.flat[-1] = -np.inf
-        assert first(model) == f"all values are finite, but the gradient of {name} is not"
-    for name in names:
-        parameter(model, name).value.flat[-1] = np.nan
-        assert first(model) == f"the parameter {name} is not finite"
-
-
-FIRST, SECOND = "bert.encoder.layers.0.attention", "bert.encoder.layers.1"
+FIRST = "bert.encoder.layers.0.attention"
 OVERFLOWS = {  # parameters that grow, and the first layer whose output a float32 cannot hold; parts come before a whole
-    "itself": ([f"{SECOND}.attention.value.weight"], 1e40, f"{SECOND}.attention.value"),
     "the next": (["bert.embeddings.layer_norm.gamma"], 1e38, f"{FIRST}.query"),
     "a product of two": ([f"{FIRST}.query.weight", f"{FIRST}.key.weight"], 1e25, f"{FIRST}.dot_product"),
 }
@@ -77,7 +64,7 @@ SENTENCES = {
 }
 
 
-@pytest.mark.parametrize(("how", "sentence"), one_in(3, SENTENCES.items()))
+@pytest.mark.parametrize(("how", "sentence"), SENTENCES.items())
 def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_path, how, sentence):
     def watched(batch, tape):
         draws.append(tape.rng.bit_generator.state["state"])
@@ -147,18 +134,3 @@ def test_the_numbers_of_a_step(tmp_path):
     for parameter in layers["classifier"]:
         parameter.value[:] = 0
     assert statistics_of(model, lambda: None, tmp_path)["update_ratios"]["classifier"] is None, "0 / 0"
-
-
-def test_of_a_large_layer_a_sample_is_enough(tmp_path):
-    """Of 29,600 rows one column moves, and beside them lies a small table of large values, all of which are seen."""
-    model = classifier(np.float64, vocab_size=29_600)
-    backward(model)
-    embeddings = model.bert.embeddings
-    table, small = embeddings.word_embeddings.weight.value, embeddings.position_embeddings.weight.value
-    table[:], small[:] = np.random.default_rng(0).standard_normal(table.shape), 10
-
-    def update():
-        table[:, 0] += 0.1
-
-    wanted = 0.1 * np.sqrt(len(table)) / norm([p.value for p in parameters_by_layer(model)["embeddings"]])
-    assert statistics_of(model, update, tmp_path)["update_ratios"]["embeddings"] == pytest.approx(wanted, rel=0.1)

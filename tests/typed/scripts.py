@@ -9,10 +9,9 @@ import numpy as np
 
 import npbert
 from npbert.compute import Array
-from npbert.data import Dialogue, Example, Vocabulary, collate, draw_pairs, load_dialogue, make_example, mask_words
 from npbert.gradcheck import Proof, Report, prove_vjp
 from npbert.inference import AnswerSpan, Hit, Label, Prediction, TaggedText, semantic_search
-from npbert.models import BertOutput, PreTrainingLosses, PreTrainingOutput
+from npbert.models import BertOutput
 from npbert.models.task_model import TaskLoss
 from npbert.training import Pretraining, PretrainSettings, accuracy
 
@@ -92,20 +91,6 @@ def train_by_hand() -> None:
     assert_type(npbert.clip_by_global_norm(model.parameters(), 1.0), float)
     optimizer.lr = npbert.linear_warmup_decay(0, lr=1e-3, warmup_steps=1, total_steps=2)
     optimizer.step()
-
-
-def train_on_the_dialogue() -> None:
-    dialogue = load_dialogue(9)
-    assert_type(dialogue, Dialogue)
-    assert_type(dialogue.vocabulary, Vocabulary)
-    examples = [make_example(dialogue, pair, rng) for pair in draw_pairs(len(dialogue.lines), 4, rng)]
-    assert_type(examples, list[Example])
-    model = npbert.BertForPreTraining(config, rng=rng)
-    made = collate(examples, pad_id=dialogue.vocabulary.pad_id)
-    assert_type(model.loss(made), PreTrainingLosses)
-    assert_type(model.loss(made).mlm_loss, float)
-    assert_type(model(made), PreTrainingOutput)
-    assert_type(mask_words([5, 6], dialogue.vocabulary, rng), tuple[list[int], list[int]])
 
 
 class Scale(npbert.Layer):

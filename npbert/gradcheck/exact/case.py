@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,14 +16,13 @@ from npbert.gradcheck.inputs import (
     Outputs,
     Rng,
     as_tuple,
-    attributes_kept,
     copied,
     copy_of,
     is_float_array,
     names_given,
 )
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
-from npbert.gradcheck.restoring import reachable
+from npbert.gradcheck.restoring import reachable, restored
 from npbert.io.messages import counted
 
 _DECADES, _LARGE = 3, 1e4
@@ -121,13 +120,25 @@ class Case:
         """Within it, the variables have these values, and gradients are 0. Gives the case with these inputs."""
         there = copy.copy(self)
         there.inputs = list(self.inputs)
-        with attributes_kept(*self.parameters.values()):
+        with restored(self.parameters.values()):
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
                 parameter.zero_grad()
             for name, position in self.float_inputs.items():
                 there.inputs[position] = values[name]
             yield there
+
+    def random_step(self, seed: Any) -> Gradients:
+        """Return a random step for each variable, relative to its spread."""
+        drawn = np.random.default_rng(seed)
+        return self.made(lambda array: spread(array) * np.asarray(drawn.standard_normal(array.shape)))
+
+    def moved(self, step: Gradients, t: complex) -> "AbstractContextManager[Case]":
+        """The same as `holding`, with t · step added to the arrays named in `step`; all complex for a complex t."""
+        values = self.made(lambda array: np.array(array, dtype=np.result_type(array, t)))  # with the same memory order
+        for name, by in step.items():
+            values[name][...] += t * by
+        return self.holding(values)
 
     def forward(self, tape: Tape) -> Any:
         """Return y."""
@@ -187,6 +198,11 @@ class Case:
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
         self.leave_out(self.float_inputs.keys() - gradients.keys())
         return Floats(ys, dy, gradients, max([2.0**-52, *epsilons]))
+
+
+def spread(array: Array) -> float:
+    """Return the spread of an array's numbers, or their size if all are equal: the scale of a step."""
+    return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
 
 
 def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:

@@ -14,16 +14,17 @@ import numpy as np
 
 from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
+from npbert.gradcheck.estimates import compared_along, right_and_accuracy
 from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.number_modules import place_of
-from npbert.gradcheck.exact.prove import judged, parts_of, prove
+from npbert.gradcheck.exact.prove import judged, parts_called, prove
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
 from npbert.gradcheck.explain.repair import TRIES
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import arrays_held_by
+from npbert.gradcheck.paths import arrays_held_by
 from npbert.gradcheck.report import (
     NOT_PROVED,
     TOLERANCES,
@@ -50,7 +51,7 @@ def gradients_of(function: ScalarFunction) -> tuple[Gradients, PromiseError | No
     except WrongShapeError as error:
         cause = ""
         if function.size <= MOST_NUMBERS:
-            cause = cause_of_shape(error.gradient, function.right()[0][error.name])
+            cause = cause_of_shape(error.gradient, right_and_accuracy(function)[0][error.name])
         raise GradientError(_with_edits(f"{error}: {cause}" if cause else str(error), function)) from error
     except Exception as error:
         if isinstance(error, GradientError) or not isinstance(function.layer, Form):
@@ -106,7 +107,7 @@ def _subjects(edits: list[Finding]) -> set[str]:
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
-    wrong, right = judged(parts_of(Case(function.layer, tuple(function.inputs), function.rng)), _is_right)
+    wrong, right = judged(parts_called(Case(function.layer, tuple(function.inputs), function.rng)), _is_right)
     for part in wrong:
         here = ScalarFunction(part.layer, part.inputs, part.rng, 0)
         prefix = f"in {part.name} ({type(part.layer).__name__}), "
@@ -128,7 +129,7 @@ def _is_right(part: Case) -> bool:
     proof = prove(part.layer, *part.inputs, rng=part.rng)
     if proof.verdict != NOT_PROVED:
         return bool(proof)
-    return function.compared_along(_gradients_now(function), TOLERANCES, 3, 1, must_flow=False).ok
+    return compared_along(function, _gradients_now(function), TOLERANCES, 3, 1).ok
 
 
 def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
@@ -139,7 +140,7 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong; for an explanation, run check_gradients on a smaller one")
         return
-    wrong, (right, accuracy), numbers = _gradients_now(function), function.right(), _numbers_of(function)
+    wrong, (right, accuracy), numbers = _gradients_now(function), right_and_accuracy(function), _numbers_of(function)
     left = [
         each for each in compared("", wrong, right, accuracy) if each.count and d(each.name) not in _subjects(edits)
     ]

@@ -11,6 +11,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import named_parameters
 from npbert.gradcheck.contract import Call
+from npbert.gradcheck.estimates import right_and_accuracy
 from npbert.gradcheck.explain.variations import in_manner, resized
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import Gradients
@@ -72,7 +73,7 @@ def _runs(function: ScalarFunction) -> bool:
 
 
 def _sample_of(function: ScalarFunction) -> Sample:
-    (right, relative), scales = function.right(), function.scales()
+    (right, relative), scales = right_and_accuracy(function), function.scales()
     largest = {name: max(_NOTHING * scales[name], np.abs(each).max(initial=0)) for name, each in right.items()}
     return Sample(function, right, {name: relative * each for name, each in largest.items()}, function.outputs())
 

@@ -9,7 +9,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Parameter, Tape
 from npbert.gradcheck.explain import in_manner
 from npbert.layers import Linear, SoftmaxCrossEntropy
-from npbert.learn.exercise import Numbers, Part, in_one_row, returned
+from npbert.learn.blank import Blank, Numbers, in_one_row, returned
 from npbert.optim import clip_by_global_norm
 
 LABELS = (
@@ -84,5 +84,5 @@ def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     yield {"short gradients afterwards": np.stack([clip(LONG[0], 0, 0, 0)[1], clip(nearly, 1.0, 1.0, 1.0)[1]])}
 
 
-ACCUMULATE = Part(right=accumulate, numbers=accumulated)
-CLIP = Part(right=clip_by_global_norm, numbers=clipped, tolerance=1e-5)
+ACCUMULATE = Blank(right=accumulate, numbers=accumulated)
+CLIP = Blank(right=clip_by_global_norm, numbers=clipped, tolerance=1e-5)

@@ -7,7 +7,7 @@ import numpy as np
 
 from npbert.core import Parameter
 from npbert.gradcheck.explain import in_manner
-from npbert.learn.exercise import Numbers, Part, in_one_row, returned
+from npbert.learn.blank import Blank, Numbers, in_one_row, returned
 from npbert.optim import Adam, AdamW
 
 SETTINGS: tuple[dict[str, Any], ...] = (
@@ -69,5 +69,5 @@ def with_decay(optimizer: Any, seed: int) -> Iterator[Numbers]:
     yield numbers | {name: after[name] for name in LATER}
 
 
-STEP = Part(right=Adam, method="step", without=("moments",), numbers=steps)
-KEPT = Part(right=AdamW, method="kept", numbers=with_decay)
+STEP = Blank(right=Adam, method="step", without=("moments",), numbers=steps)
+KEPT = Blank(right=AdamW, method="kept", numbers=with_decay)

@@ -1,44 +1,45 @@
-"""EXERCISES: each text with the parts that it asks for. VARIANTS: exercises in another form, to repeat days later."""
+"""EXERCISES: each text with the blanks that it asks for. VARIANTS: exercises in another form, to repeat days later."""
 
 from npbert.catalogue import Setting
 from npbert.layers import Dropout, Softmax
-from npbert.learn.exercise import Part, read_exercise
+from npbert.learn.blank import Blank
+from npbert.learn.exercise import read_exercise
 from npbert.learn.exercises import accumulate_and_clip, adam, attention, derivative, find_the_bug, masking
 from npbert.learn.exercises.other_layers import LinearOfColumns, RMSNorm, SoftmaxOfColumns, TiedTable
-from npbert.learn.layer import DROPPING, layer_part
+from npbert.learn.layer import DROPPING, layer_blank
 
 _THREE_AXES = Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal((3, 4, 11)),))
 _OTHER_P = Setting(Dropout, lambda cls, init: cls(0.2), lambda rng: (rng.standard_normal((5, 9)),))
 
-_PARTS: dict[str, tuple[Part, ...]] = {
+_BLANKS: dict[str, tuple[Blank, ...]] = {
     "derivative": (derivative.CENTRAL, derivative.COMPLEX),
-    "linear": (layer_part("Linear", names={"weight": "dW", "bias": "db"}),),
-    "gelu": (layer_part("GELU", method="value_and_slope"),),
-    "softmax": (layer_part("Softmax", other=_THREE_AXES),),
-    "cross_entropy": (layer_part("SoftmaxCrossEntropy"),),
-    "embedding": (layer_part("Embedding", names={"weight": "dW"}),),
-    "layer_norm": (layer_part("LayerNorm", names={"gamma": "dγ", "beta": "dβ"}, without=("three_roads",)),),
-    "dropout": (layer_part("Dropout", other=_OTHER_P, seeds=DROPPING),),
-    "add_and_norm": (layer_part("EncoderLayer", seeds=DROPPING),),
+    "linear": (layer_blank("Linear", names={"weight": "dW", "bias": "db"}),),
+    "gelu": (layer_blank("GELU", method="value_and_slope"),),
+    "softmax": (layer_blank("Softmax", other=_THREE_AXES),),
+    "cross_entropy": (layer_blank("SoftmaxCrossEntropy"),),
+    "embedding": (layer_blank("Embedding", names={"weight": "dW"}),),
+    "layer_norm": (layer_blank("LayerNorm", names={"gamma": "dγ", "beta": "dβ"}, without=("three_roads",)),),
+    "dropout": (layer_blank("Dropout", other=_OTHER_P, seeds=DROPPING),),
+    "add_and_norm": (layer_blank("EncoderLayer", seeds=DROPPING),),
     "attention": (attention.OF_ONE_HEAD, attention.WITH_HEADS),
-    "tied_table": (layer_part("Embedding", TiedTable, names={"table": "dE", "bias": "dc"}),),
-    "masking": (masking.PART,),
+    "tied_table": (layer_blank("Embedding", TiedTable, names={"table": "dE", "bias": "dc"}),),
+    "masking": (masking.BLANK,),
     "accumulate_and_clip": (accumulate_and_clip.ACCUMULATE, accumulate_and_clip.CLIP),
     "adam": (adam.STEP, adam.KEPT),
-    "find_the_bug": (find_the_bug.PART,),
-    "rotary": (layer_part("Rotary"),),
-    "gate": (layer_part("GatedFeedForward, gelu", given=2),),
+    "find_the_bug": (find_the_bug.BLANK,),
+    "rotary": (layer_blank("Rotary"),),
+    "gate": (layer_blank("GatedFeedForward, gelu", given=2),),
 }
 _AGAIN = {
-    "linear": layer_part("Linear", LinearOfColumns),
-    "gelu": layer_part("SiLU", method="value_and_slope", given=1),
-    "softmax": layer_part("Softmax", SoftmaxOfColumns),
-    "cross_entropy": layer_part("MeanSquaredError"),
-    "embedding": layer_part("Gather"),
-    "layer_norm": layer_part("LayerNorm", RMSNorm),
+    "linear": layer_blank("Linear", LinearOfColumns),
+    "gelu": layer_blank("SiLU", method="value_and_slope", given=1),
+    "softmax": layer_blank("Softmax", SoftmaxOfColumns),
+    "cross_entropy": layer_blank("MeanSquaredError"),
+    "embedding": layer_blank("Gather"),
+    "layer_norm": layer_blank("LayerNorm", RMSNorm),
 }
 
-EXERCISES = {number: read_exercise(slug, number, *parts) for number, (slug, parts) in enumerate(_PARTS.items(), 1)}
+EXERCISES = {number: read_exercise(slug, number, *blanks) for number, (slug, blanks) in enumerate(_BLANKS.items(), 1)}
 """The exercises by number."""
 
 VARIANTS = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain import in_manner
-from npbert.learn.exercise import Numbers, Part, returned
+from npbert.learn.blank import Blank, Numbers, returned
 
 GRADIENT, CHANGED = "the gradient", "the count of changed numbers of x"
 SHAPES = ((2, 3), (5,), (3, 2, 4))
@@ -52,6 +52,6 @@ def run(h: float, derivative: Any, seed: int) -> Iterator[Numbers]:
     yield {GRADIENT: returned(derivative(f, x, h)), CHANGED: np.array(np.sum(x != start), float)}
 
 
-CENTRAL = Part(right=central_difference, numbers=partial(run, 1e-5), tolerance=1e-7)
-COMPLEX = Part(right=complex_step, numbers=partial(run, 1e-12), tolerance=1e-11)
+CENTRAL = Blank(right=central_difference, numbers=partial(run, 1e-5), tolerance=1e-7)
+COMPLEX = Blank(right=complex_step, numbers=partial(run, 1e-12), tolerance=1e-11)
 """With steps large enough that a missing division by h shows."""

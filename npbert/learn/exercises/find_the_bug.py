@@ -1,14 +1,14 @@
 """Exercise 15: twelve layers, some of them broken by one line."""
 
+import ast
 import inspect
 import textwrap
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import npbert
-from npbert.learn.exercise import Part
+from npbert.learn.blank import Blank
 from npbert.learn.source import with_helpers
 from npbert.learn.verdict import Verdict
 
@@ -57,10 +57,10 @@ class Suspect:
         inside = textwrap.indent("\n".join(lines), "    ")
         return f"# {formula}\n# Its forward: {place}.py\nclass {self.letter.upper()}({self.name}):\n{inside}"
 
-    def judge(self, given: str) -> Verdict | None:
-        """Return the verdict on a wrong answer, without the right one."""
+    def mistake(self, given: str) -> str:
+        """Return what is wrong with an answer, without the right one; "" for a right or an open one."""
         if given in (self.answer, UNKNOWN):
-            return None
+            return ""
         names = [f"{self.letter}{number}" for number in range(1, len(self.lines))]
         says = "one of its lines is wrong"
         if given not in (FINE, *names):
@@ -69,7 +69,7 @@ class Suspect:
             says = f"line {given} is right, and so are all others"
         elif given != FINE:
             says = f"one line is wrong, but line {given} is right"
-        return Verdict(f"{self.letter}, {self.name}: {says}.")
+        return f"{self.letter}, {self.name}: {says}."
 
 
 _TABLE = """
@@ -101,21 +101,16 @@ SUSPECTS = _suspects()
 """By letter."""
 
 
-class AnswersPart(Part):
+class BugsBlank(Blank):
     """The dictionary of answers."""
 
     name = "ANSWERS"
 
-    @property
-    def modules(self) -> list[ModuleType | None]:
-        """The modules of the layers."""
-        return [inspect.getmodule(each.function) for each in SUSPECTS.values()]
-
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
         texts, helpers = [each.text for each in SUSPECTS.values()], list[str]()
-        for text, module in zip(texts, self.modules, strict=True):
-            helpers += with_helpers(text, module)[1:]
+        for text, each in zip(texts, SUSPECTS.values(), strict=True):
+            helpers += with_helpers(text, inspect.getmodule(each.function))[1:]
         lines = [f'    "{letter}": "{UNKNOWN}",  # {each.name}' for letter, each in SUSPECTS.items()]
         return [*helpers, *texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 
@@ -126,18 +121,27 @@ class AnswersPart(Part):
             for letter, each in SUSPECTS.items()
         ]
 
-    def prove(self, thing: Any) -> Verdict | None:
+    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
         """Return the verdict on the first wrong answer, without the right one."""
         if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
             return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
         given = {letter: str(answer).strip().lower() for letter, answer in thing.items()}
-        verdicts = [SUSPECTS[letter].judge(answer) for letter, answer in given.items()]
-        wrong = [verdict for verdict in verdicts if verdict is not None]
+        mistakes = {letter: SUSPECTS[letter].mistake(answer) for letter, answer in given.items()}
+        wrong = [letter for letter, mistake in mistakes.items() if mistake]
         left = [letter for letter, answer in given.items() if answer == UNKNOWN]
         if wrong:
-            count = len(SUSPECTS) - len(wrong) - len(left)
-            return wrong[0].because_of(f"{count} of the {len(SUSPECTS)} answers are right so far.")
+            count, line = len(SUSPECTS) - len(wrong) - len(left), _lines_of_keys(node).get(wrong[0])
+            where = f"Line {line}: " if line else ""
+            right = f"{count} of the {len(SUSPECTS)} answers are right so far."
+            return Verdict(where + mistakes[wrong[0]]).because_of(right)
         return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
 
 
-PART = AnswersPart(right=SUSPECTS, seeds=())
+def _lines_of_keys(node: ast.stmt | None) -> dict[str, int]:
+    """Return the lines of the keys, for the definition of a dictionary."""
+    value = node.value if isinstance(node, ast.Assign) else None
+    keys = value.keys if isinstance(value, ast.Dict) else []
+    return {key.value: key.lineno for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+
+
+BLANK = BugsBlank(right=SUSPECTS, seeds=())

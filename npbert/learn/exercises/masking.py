@@ -1,7 +1,13 @@
-"""Exercise 12: masking, checked by the statistics of many draws."""
+"""Exercise 12: masking. Facts of single calls, then shares of many; with the line that makes it, where one does.
 
+What is wanted comes from the text of the exercise and from the library, and never from the answer.
+"""
+
+import ast
+import itertools
+import linecache
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,86 +15,197 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue
 from npbert.data.masking import mask_words
-from npbert.gradcheck import GradientError
-from npbert.learn.exercise import Numbers, Part, returned
+from npbert.learn.blank import Blank
+from npbert.learn.exercises.masking_calls import Sample, Traced
+from npbert.learn.failure import file_of
+from npbert.learn.verdict import Verdict
 
 SIGMAS = 6
 """The allowed deviation of a share by chance."""
-
-COUNT, LABELS = "how many places have a label", "the count of changed or chosen places without the true label"
-CHOSEN, MASKED = "how often two places are chosen together", "how often two places become [MASK] together"
-SHARES = "the mix of [MASK], another word and the word itself"
-RANDOM, SAME = "how often each word is the random one", "how often two random words of a call are the same"
+TRACED = 20
+"""The calls in which to look for the line that makes a share."""
+KINDS = "[MASK]", "another word", "the true word"
 
 
-def given_of(seed: int) -> tuple[Vocabulary, list[int], dict[str, Any], int]:
-    """Return the words of the toy dialogue, or two letters; the ids of a text, with some special tokens; options; and
-    the number of calls."""
-    words = load_dialogue(9).vocabulary if seed == 0 else Vocabulary("ab")
-    ids = words.word_ids.tolist() * (1 + 5 * seed)
-    text = [words.cls_id, *ids[:12], words.sep_id, *ids[5:14], words.sep_id, *[words.pad_id] * 4]
-    options = {"probability": 0.4 + 0.6 * seed, "max_predictions": 9 + 90 * seed}
-    return words, text, options, 1000 - 600 * seed
+def _sample(vocabulary: Vocabulary, times: int, **options: Any) -> Sample:
+    ids, pad = vocabulary.word_ids.tolist() * times, [vocabulary.pad_id] * 4
+    text = [vocabulary.cls_id, *ids[:12], vocabulary.sep_id, *ids[5:14], vocabulary.sep_id, *pad]
+    return Sample(vocabulary, text, **options)
 
 
-def run(thing: Any, seed: int) -> Iterator[Numbers]:
-    """Return statistics of many calls: counts, and shares, which become the right ones if chance explains the
-    difference."""
-    vocabulary, ids, options, calls = given_of(seed)
-    draws = np.array([masked_and_labels(thing, n, ids, vocabulary, options) for n in range(calls)])
-    if not np.array_equal(draws[0], masked_and_labels(thing, 0, ids, vocabulary, options)):
-        raise GradientError("a second call with the same generator gives another result; draw only from rng")
-    masked, labels = draws[:, 0], draws[:, 1]
-    true, words, is_word = np.array(ids), vocabulary.word_ids, vocabulary.is_word[ids]
-    chosen = labels != IGNORED
-    is_mask, is_same = chosen & (masked == vocabulary.mask_id), chosen & (masked == true)
-    is_other = chosen & ~is_mask & ~is_same
-    changed = chosen | (masked != true)
-    yield {COUNT: chosen.sum(axis=1, dtype=float), LABELS: np.sum(changed & (labels != true), dtype=float)}
-
-    number, count = is_word.sum(), chosen[0].sum()
-    both = np.outer(is_word, is_word) * (count * (count - 1) / (number * (number - 1)))
-    np.fill_diagonal(both, is_word * count / number)
-    other = 0.1 * (1 - 1 / len(words))
-    shares = np.array([np.mean(part[chosen]) for part in (is_mask, is_other, is_same)])
-    others = masked[is_other]
-    differs = 1 - np.array([np.mean(true[is_word] == word) for word in words])  # the true word does not show
-    drawn, likely = np.zeros((2, len(vocabulary)))
-    np.add.at(drawn, others, 1 / max(len(others), 1))
-    likely[words] = differs / differs.sum()
-    twice = [row[at][0] == row[at][1] for row, at in zip(masked, is_other, strict=True) if at.sum() > 1 and seed == 0]
-    yield {
-        SHARES: by_chance(shares, np.array([0.8, other, 0.2 - other]), chosen.sum()),
-        CHOSEN: by_chance(together(chosen), both, calls),
-        MASKED: by_chance(together(is_mask), 0.64 * both + 0.16 * np.diag(np.diag(both)), calls),
-        RANDOM: by_chance(drawn, likely, len(others)),
-        SAME: by_chance(np.array(np.mean(twice or [0])), 1 / len(words), len(twice)),
-    }
+SAMPLES = (
+    _sample(load_dialogue(9).vocabulary, 1, probability=0.4, max_predictions=9, calls=1000),
+    _sample(Vocabulary("ab"), 6, probability=1.0, max_predictions=99, calls=400),
+)
+"""The words of the toy dialogue, and two letters, where a random word often is the true one."""
 
 
-def masked_and_labels(
-    thing: Any, number: int, ids: list[int], vocabulary: Vocabulary, options: dict[str, Any]
-) -> Array:
-    """Return the result of a call with the generator of this number. Raises: GradientError for a wrong one."""
-    given = list(ids)
-    found = returned(thing(given, vocabulary, np.random.default_rng(number), **options), "masked, labels")
-    if given != ids:
-        raise GradientError("input_ids itself has changed; write into a copy, masked = list(input_ids)")
-    if found.shape != (2, len(ids)) or found.dtype.kind not in "iu":
-        wanted = f"two lists, masked and labels, of {len(ids)} whole numbers, as input_ids (np.zeros makes floats)"
-        raise GradientError(f"the result has shape {found.shape} and dtype {found.dtype}, wanted {wanted}")
-    return found
+class Draws:
+    """All calls of an answer on a sample. chosen, kinds (calls, N): the places with a label; and for each the number
+    in KINDS, or -1 elsewhere."""
+
+    def __init__(self, sample: Sample, function: Any) -> None:
+        self.sample, self.function, self.words = sample, function, sample.vocabulary
+        self.ids, self.is_word = np.array(sample.ids), sample.vocabulary.is_word[sample.ids]
+        self.masked, self.labels = sample.draws(function).swapaxes(0, 1)
+        self.chosen, self.count = self.labels != IGNORED, sample.count()
+        is_mask, is_same = self.masked == self.words.mask_id, self.masked == self.ids
+        self.kinds = np.where(self.chosen, np.select([is_mask, is_same], [0, 2], 1), -1)
+
+    def trace(self, call: int) -> Traced:
+        """Return the lines that write the results of a call."""
+        return self.sample.trace(self.function, call)
+
+    def drawn_at(self, call: int, traced: Traced) -> tuple[int, int]:
+        """Return the line where rng.choice draws the chosen places, and how many with repetitions; or (0, 0)."""
+        places = set(np.flatnonzero(self.chosen[call]).tolist())
+        return next(((line, len(drawn)) for line, drawn in traced.drawn if set(drawn) == places), (0, 0))
+
+    def line_of_kind(self, kind: int, node: ast.stmt | None) -> int:
+        """Return the line that decides that a word becomes one of this kind; 0 unless one line alone does."""
+        kinds_of: dict[int, set[int]] = {}
+        for call in range(TRACED):
+            changes = self.trace(call).masked.changes
+            places = [place for _, place in changes]
+            if len(set(places)) < len(places):  # a later line changes the work of an earlier one
+                return 0
+            for line, place in changes:
+                kinds_of.setdefault(line, set()).add(int(self.kinds[call, place]))
+        lines = [line for line, kinds in kinds_of.items() if kind in kinds]
+        if len(lines) != 1 or len(kinds_of[lines[0]]) > 1:
+            return 0
+        return condition_of(node, lines[0])
+
+    def line_of_words(self) -> int:
+        """Return the line where rng.choice draws the random words; 0 unless one line alone does."""
+        lines = set()
+        for call in range(TRACED):
+            traced = self.trace(call)
+            places, _ = self.drawn_at(call, traced)
+            lines |= {line for line, _ in traced.drawn} - {places}
+        return lines.pop() if len(lines) == 1 else 0
 
 
-def together(happens: Array) -> Array:
+def condition_of(node: ast.stmt | None, line: int) -> int:
+    """Return the line of the innermost `if` with this line in its body; without one, the line itself."""
+    ifs = [each for each in ast.walk(node) if isinstance(each, ast.If)] if node else []
+    return max((each.lineno for each in ifs if each.body[0].lineno <= line <= _end(each.body[-1])), default=line)
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+class Fact(NamedTuple):
+    """Something that is not as wanted. reason: the key of its reason. line: that makes it, or 0."""
+
+    reason: str
+    says: str
+    line: int = 0
+
+
+def facts_of_calls(draws: Draws) -> Iterator[Fact]:
+    """Yield what is wrong in single calls, each at the first place. After one of them, the next may only follow."""
+    ids, masked, labels = draws.ids, draws.masked, draws.labels
+    for call, place in _first(draws.chosen & (labels != ids)):
+        wanted = f"{ids[place]}, which is input_ids[{place}], or {IGNORED}"
+        line = draws.trace(call).labels.line_of(place)
+        yield Fact("label", f"labels[{place}] is {labels[call, place]}, wanted {wanted}", line)
+    for (call,) in _first(draws.chosen.sum(axis=1) != draws.count):
+        places, traced = np.flatnonzero(draws.chosen[call]).tolist(), draws.trace(call)
+        line, drawn = draws.drawn_at(call, traced)
+        if line:
+            but = f", but only {len(places)} different ones" if len(places) < drawn else ""
+            yield Fact("count", f"rng.choice draws {drawn} places{but}, wanted {draws.count}, which is count", line)
+        changing = {line for line, _ in traced.labels.changes}  # another line may take labels away
+        writing = {traced.labels.line_of(place) for place in places}
+        lines = writing if len(places) > draws.count else changing
+        says = f"{len(places)} places have a label, wanted {draws.count}, which is count"
+        yield Fact("count", says, lines.pop() if len(lines) == 1 else 0)
+    for call, place in _first(draws.chosen & ~draws.is_word):
+        traced = draws.trace(call)
+        line, _ = draws.drawn_at(call, traced)
+        says = f"input_ids[{place}] is chosen, but it is {draws.words.tokens[ids[place]]}"
+        yield Fact("special", says, line or traced.labels.line_of(place))
+    for call, place in _first(~draws.chosen & (masked != ids)):
+        says = f"masked[{place}] is {masked[call, place]}, wanted {ids[place]}, as labels[{place}] is {IGNORED}"
+        yield Fact("changed", says, draws.trace(call).masked.line_of(place))
+    for call, place in _first(~np.isin(masked, [draws.words.mask_id, *draws.words.word_ids]) & draws.chosen):
+        wanted = f"{draws.words.mask_id}, which is [MASK], or one of vocabulary.word_ids"
+        line = draws.trace(call).masked.line_of(place)
+        yield Fact("unknown", f"masked[{place}] is {masked[call, place]}, wanted {wanted}", line)
+
+
+def facts_of_shares(draws: Draws, node: ast.stmt | None) -> Iterator[Fact]:
+    """Yield the shares that chance does not explain, for draws that are right in all else."""
+    calls, is_word, words, number = len(draws.masked), draws.is_word, draws.words, draws.is_word.sum()
+    other = 0.1 * (1 - 1 / len(words.word_ids))
+    mix = np.array([np.sum(draws.kinds == kind) for kind in range(len(KINDS))]) / draws.chosen.sum()
+    for (kind,), found, wanted in _far(mix, np.array([0.8, other, 0.2 - other]), draws.chosen.sum()):
+        says = f"{found} of the chosen words become {KINDS[kind]}, wanted {wanted}"
+        yield Fact("mix", says, draws.line_of_kind(kind, node))
+
+    both = np.outer(is_word, is_word) * (draws.count * (draws.count - 1) / (number * (number - 1)))
+    np.fill_diagonal(both, is_word * draws.count / number)
+    for places, found, wanted in _far(_together(draws.chosen), both, calls):
+        line, _ = draws.drawn_at(0, draws.trace(0))
+        yield Fact("chosen", f"{_named(places)} chosen in {found} of the calls, wanted {wanted}", line)
+    both = 0.64 * both + 0.16 * np.diag(np.diag(both))
+    for places, found, wanted in _far(_together(draws.kinds == 0), both, calls):
+        yield Fact("together", f"{_named(places)} [MASK] in {found} of the calls, wanted {wanted}")
+
+    others = draws.masked[draws.kinds == 1]
+    likely = 1 - np.array(
+        [np.mean(draws.ids[is_word] == word) for word in words.word_ids]
+    )  # the true one does not show
+    drawn = np.array([np.mean(others == word) for word in words.word_ids])
+    for (index,), found, wanted in _far(drawn, likely / likely.sum(), len(others)):
+        token = words.tokens[words.word_ids[index]]
+        says = f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}"
+        yield Fact("random", says, draws.line_of_words())
+    rows = [row[kinds == 1] for row, kinds in zip(draws.masked, draws.kinds, strict=True)]
+    pairs = np.array([row[:2] for row in rows if len(row) > 1]) if len(words.word_ids) > 2 else np.empty((0, 2))
+    same = np.array([np.mean(pairs[:, 0] == pairs[:, 1])]) if len(pairs) else np.empty(0)
+    for _, found, wanted in _far(same, np.full(len(same), 1 / len(words.word_ids)), len(pairs)):
+        says = f"two random words of a call are the same in {found} of the cases, wanted {wanted}"
+        yield Fact("same", says, draws.line_of_words())
+
+
+def _first(wrong: Array) -> list[tuple[int, ...]]:
+    """Return the first place where it is True, if there is one."""
+    return [tuple(map(int, place)) for place in np.argwhere(wrong)[:1]]
+
+
+def _far(found: Array, wanted: Array, cases: int) -> Iterator[tuple[tuple[int, ...], str, str]]:
+    """Yield the first share that chance does not explain, with its place and what is wanted, in percent."""
+    by_chance = SIGMAS * np.sqrt(wanted * (1 - wanted) / cases) + 1e-9
+    for place in _first(np.abs(found - wanted) > by_chance):
+        yield place, f"{100 * found[place]:.1f} %", f"{100 * wanted[place]:.1f} %"
+
+
+def _together(happens: Array) -> Array:
     """Return the share of calls in which both happen, for each two places; on the diagonal, for each place."""
     return happens.T.astype(float) @ happens / len(happens)
 
 
-def by_chance(found: Array, wanted: Any, count: Any) -> Array:
-    """Return the shares, or the right ones if chance explains the difference. count: the number of cases."""
-    far = SIGMAS * np.sqrt(wanted * (1 - wanted) / np.maximum(count, 1)) + 1e-9
-    return np.where(np.abs(found - wanted) <= far, wanted, found)
+def _named(places: tuple[int, ...]) -> str:
+    one, other = places
+    return f"input_ids[{one}] is" if one == other else f"input_ids[{one}] and input_ids[{other}] are both"
 
 
-PART = Part(right=mask_words, given=5, numbers=run, seeds=(0, 1), is_mended=False)
+class MaskingBlank(Blank):
+    """mask_words, which draws: its facts are tested, and not its numbers."""
+
+    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
+        """Return the verdict on the first fact that is not as wanted. Raises: as Sample.call."""
+        for sample in SAMPLES:
+            draws = Draws(sample, thing)
+            for fact in itertools.chain(facts_of_calls(draws), facts_of_shares(draws, node)):
+                where = f"Line {fact.line}" if fact.line else "The result"
+                code = linecache.getline(file_of(thing), fact.line).strip()
+                shown = f"{fact.line:>4}:  {code}" if code else ""
+                return Verdict(f"{where}: {fact.says}.").because_of(shown, self.entries("reasons")[fact.reason])
+        return None
+
+
+BLANK = MaskingBlank(right=mask_words, given=5, seeds=())

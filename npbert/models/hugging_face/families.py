@@ -54,13 +54,8 @@ tensor there."""
 FAMILIES = {model_type: Family(**row) for model_type, row in _read("families.json").items()}
 
 
-def _roberta(stored: Settings) -> Settings:
-    return {"first_position": stored.get("pad_token_id", 1) + 1}
-
-
 def _modernbert(stored: Settings) -> Settings:
-    every = stored.get("global_attn_every_n_layers", 3)
-    usual = ["sliding_attention" if n % every else "full_attention" for n in range(stored.get("num_hidden_layers", 22))]
+    usual = ["full_attention", *["sliding_attention"] * (stored.get("global_attn_every_n_layers", 3) - 1)]
     kinds = stored.get("layer_types") or usual
     ropes = stored.get("rope_parameters") or {}
     bases = {
@@ -83,8 +78,7 @@ def _electra(stored: Settings) -> Settings:
 
 def _nomic(stored: Settings) -> Settings:
     check_only("head_dim", stored.get("hidden_size", 768) // stored.get("num_attention_heads", 12), stored)
-    base = _rotary_base(stored.get("rope_parameters") or {}, 1000.0)
-    return {"rotary": (base,) * stored.get("num_hidden_layers", 12)}
+    return {"rotary": (_rotary_base(stored.get("rope_parameters") or {}, 1000.0),)}
 
 
 def _rotary_base(parameters: Settings, usual: float) -> float:
@@ -101,7 +95,6 @@ def _rotary_base(parameters: Settings, usual: float) -> float:
 
 _NO_DECODER = {"is_decoder": False, "add_cross_attention": False, "tie_word_embeddings": True}
 _COMPUTED = {
-    **dict.fromkeys(("roberta", "xlm-roberta", "camembert"), _roberta),
     "electra": _electra,
     "modernbert": _modernbert,
     "nomic_bert": _nomic,

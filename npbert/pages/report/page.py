@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError, atomic_write, write_where_asked
+from npbert.io.files import atomic_write, write_where_asked
 from npbert.pages.html import page, resource, templates
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.run import RunFiles, read_run
@@ -28,7 +27,7 @@ def write_report(folder: str | Path, path: str | Path | None = None) -> None:
     """Write the report of the run in `folder` to `path`, by default report.html in that folder, whole or not at all.
     (Extras: train, plot.)
 
-    Raises: as read_run and report_page; OSError.
+    Raises: as read_run; OSError.
     """
     whole = report_page(read_run(folder))
     with write_where_asked(Path(path)) if path else atomic_write(Path(folder) / REPORT_FILE) as file:
@@ -46,21 +45,12 @@ def write_comparison(folders: Sequence[str | Path], path: str | Path) -> None:
 
 
 def report_page(run: RunFiles) -> str:
-    """Return the page: the result of the run, its curves, its layers, and predictions for examples.
-
-    Raises: FileError for wrong content in a file of the run.
-    """
-    undefined = import_extra("jinja2", extra="train").UndefinedError
-    try:
-        last = run.report_rows[-1] if run.report_rows else {"kind": ""}
-        chosen = np.unique(np.linspace(0, len(run.report_rows) - 1, _STEPS).round().astype(int))
-        known: dict[str, Any] = {"run": run, "last": last, "pictures": _pictures(run, last)}
-        known["shown"] = [run.report_rows[place] for place in chosen] if run.report_rows else []
-        return _page("report.html", f"A run: {run.folder.resolve().name}", **known)
-    except FileError:
-        raise
-    except (TypeError, ValueError, LookupError, AttributeError, undefined) as error:
-        raise FileError(f"{run.folder}: shown.jsonl has a wrong row: {error!r}") from error
+    """Return the page: the result of the run, its curves, its layers, and predictions for examples."""
+    last = run.report_rows[-1] if run.report_rows else {"kind": ""}
+    chosen = np.unique(np.linspace(0, len(run.report_rows) - 1, _STEPS).round().astype(int))
+    known: dict[str, Any] = {"run": run, "last": last, "pictures": _pictures(run, last)}
+    known["shown"] = [run.report_rows[place] for place in chosen] if run.report_rows else []
+    return _page("report.html", f"A run: {run.folder.resolve().name}", **known)
 
 
 def comparison_page(runs: Sequence[RunFiles]) -> str:

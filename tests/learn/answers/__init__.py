@@ -17,13 +17,18 @@ from npbert.learn.exercises import EXERCISES
 
 
 class WrongAnswer(NamedTuple):
-    """name: of the mistake, after its blank where there are several. text: of a file. lines: where it is not right.
-    part: the class or function in which they are."""
+    """name: of the mistake, after its blank where there are several. right, text: of a right file, and of this one.
+    part: the class or function in which they differ."""
 
     name: str
+    right: str
     text: str
-    lines: tuple[int, ...]
     part: str
+
+    @property
+    def lines(self):
+        """Where it is not right."""
+        return _changed(self.right.splitlines(), self.text.splitlines())
 
 
 def file_with(exercise, answers):
@@ -46,7 +51,7 @@ def _assigned(node):
 
 def answered(number, body):
     """The file of an exercise with this in its first blank."""
-    return file_with(EXERCISES[number], {EXERCISES[number].blanks[0]: body})
+    return file_with(EXERCISES[number], {EXERCISES[number].written[0]: body})
 
 
 @cache
@@ -75,9 +80,8 @@ def wrong_answers(number):
                 name, _, edits = mistake.partition(": ")
                 blank = style.partition(":")[0]
                 wrong = file_with(EXERCISES[number], _in_small_steps(number) | {blank: edited(text, edits.split("\0"))})
-                name = f"{blank}: {name}" if len(EXERCISES[number].blanks) > 1 else name
-                changed = _changed(before.splitlines(), wrong.splitlines())
-                yield WrongAnswer(name, wrong, changed, blank.partition(".")[0])
+                name = f"{blank}: {name}" if len(EXERCISES[number].written) > 1 else name
+                yield WrongAnswer(name, before, wrong, blank.partition(".")[0])
 
 
 def _sections(number):

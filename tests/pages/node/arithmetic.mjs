@@ -15,8 +15,8 @@ const asked = JSON.parse(readFileSync(questions));
 const numbersOf = (arrays) =>
   Object.fromEntries(arrays.map(({name, shape, values}) => [name, {shape, values: [...values]}]));
 
-// explain for one in asked.each numbers of these arrays: how many these are, and what is wrong with them
-function explained(trace, arrays) {
+// explain for one in `each` numbers of these arrays: how many these are, and what is wrong with them
+function explained(trace, arrays, each = asked.each) {
   const wrong = [];
   let count = 0;
   for (const {
@@ -25,7 +25,7 @@ function explained(trace, arrays) {
     values,
     isHidden,
   } of arrays) {
-    for (let at = 0; !isHidden && at < values.length; at += asked.each, count++) {
+    for (let at = 0; !isHidden && at < values.length; at += each, count++) {
       const found = explain(trace, name, Math.floor(at / columns), at % columns);
       const fault = faultOf(found, trace);
       if (fault) wrong.push(`${name} ${at}: ${fault}`);
@@ -103,7 +103,7 @@ function answered(data) {
     unlit: steps[0].filter(({phase, kind, part}) => !(data.source.steps[`${phase} ${kind} ${part}`] ?? []).length),
   };
   const trainer = makeTrainer(model, data.optimizer);
-  answer.updates = Array.from({length: 3}, () => updated(model, trainer, data.examples));
+  answer.updates = Array.from({length: asked.updates}, () => updated(model, trainer, data.examples));
   return answer;
 }
 
@@ -114,7 +114,7 @@ function broken(data, id) {
   const isOther = ({name, values, isHidden}) =>
     !isHidden && values.some((value, at) => Math.abs(value - wrong.arrays.get(name).values[at]) > 1e-9);
   const others = [...right.arrays.values()].filter(isOther).toSorted((a, b) => a.madeBy - b.madeBy);
-  return {first: others[0].name, losses: losses(data, id), explained: explained(wrong, [wrong.arrays.get(others[0].name)]).wrong};
+  return {first: others[0].name, losses: losses(data, id), explained: explained(wrong, [wrong.arrays.get(others[0].name)], 1).wrong};
 }
 
 const [first] = asked.models;

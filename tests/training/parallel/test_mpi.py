@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,26 +40,12 @@ def launcher():
     return found or pytest.skip("mpiexec is not installed: pip install mpich")
 
 
-@contextmanager
-def launched(*programs, cwd=None):
-    """A launcher with all of these: (count, arguments of Python …) each. What is left of it at the end is killed."""
-    command = [launcher()]
-    for count, *arguments in programs:
-        command += [*([":"] if len(command) > 1 else []), "-n", str(count), sys.executable, *map(str, arguments)]
-    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env={**os.environ, **ENVIRONMENT}, cwd=cwd, **pipes) as process:
-        try:
-            yield process
-        finally:
-            process.kill()  # whose processes end when it is gone; all have ended when nobody holds its pipes
-            process.communicate(timeout=LIMIT)
-
-
-def run(*programs, cwd=None):
-    """(exit status, standard output, standard error) of a launcher with these programs, when all have ended."""
-    with launched(*programs, cwd=cwd) as process:
-        out, err = process.communicate(timeout=LIMIT)
-    return process.returncode, out, err
+def run(count, *arguments):
+    """(exit status, standard output, standard error) of so many processes of Python, when all have ended."""
+    command = [launcher(), "-n", str(count), sys.executable, *map(str, arguments)]
+    options = {"stdin": subprocess.DEVNULL, "env": {**os.environ, **ENVIRONMENT}, "timeout": LIMIT}
+    ended = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    return ended.returncode, ended.stdout, ended.stderr
 
 
 @pytest.mark.thorough
@@ -68,7 +53,7 @@ def test_processes_compute_the_same_bits_as_one(tmp_path):
     """In float32, where another order of a sum soon shows; with five parts, of which one process has two
     whose sums wait for those of others."""
     options = {"parts": 5, "batch": 7, "steps": 6, "save_every": 6, "evaluate_every": 2, "log_every": 4}
-    status, out, err = run((3, *PROGRAM, tmp_path / "mpi", json.dumps(options)))
+    status, out, err = run(3, *PROGRAM, tmp_path / "mpi", json.dumps(options))
     assert status == 0 and not err, err
     assert out.count("held out") == 3, "process 0 alone speaks"
     digests = json.loads(out.splitlines()[-1])
@@ -83,7 +68,7 @@ def test_processes_compute_the_same_bits_as_one(tmp_path):
 
 @pytest.mark.thorough
 def test_when_one_process_fails_all_end_and_the_run_goes_on(tmp_path):
-    status, out, err = run((2, *PROGRAM, tmp_path / "run", json.dumps({"fails": 7})))
+    status, out, err = run(2, *PROGRAM, tmp_path / "run", json.dumps({"fails": 7}))
     assert status != 0
     assert "OSError: [Errno 28] No space left on device: 'state.safetensors'" in err
     assert err.count("Traceback") == 1

@@ -91,10 +91,10 @@ def test_other_settings_another_model_other_code_or_other_files(tmp_path, monkey
         is_last = communicator.rank == 2
         model, this.code = classifier(), code if is_last else "1.0"
         model.classifier.bias.value += bias * is_last
-        reads = {"held-out file dev": held_out if is_last else "a"}
-        make(tmp_path, communicator, model=model, reads=reads, steps=steps if is_last else 12).train()
+        inputs = {"held-out file dev": held_out if is_last else "a"}
+        make(tmp_path, communicator, model=model, inputs=inputs, steps=steps if is_last else 12).train()
 
-    monkeypatch.setattr("npbert.training.reads._code", lambda: this.code)
+    monkeypatch.setattr("npbert.training.inputs._code", lambda: this.code)
     for changes, said in (
         ({"steps": 7}, "2 differs from process 0: steps was 12 and is 7"),
         ({"bias": 0.1}, r"2 differs from process 0: value of classifier\.bias was .*"),

@@ -1,11 +1,9 @@
 """What several processes share: sums, evaluation, state and decisions. A sum has the same bits in whatever order its
 parts come, and whoever has added up some of them."""
 
-import gc
 import importlib
 import itertools
 import threading
-import weakref
 from contextlib import contextmanager
 
 import numpy as np
@@ -96,23 +94,6 @@ def test_each_process_remembers_its_share_alone_and_a_stretch_of_a_matrix_is_one
 
     counts, total = together(size, share), sum(2 * value.size for value in values(classifier()))
     assert sum(counts) == total and max(counts) <= total / size + 2 * BLOCK
-
-
-def test_what_is_not_wanted_any_more_is_freed():
-    """So a process holds the sum of one step at a time."""
-
-    def held(communicator):
-        shares = Shares(classifier(), communicator)
-        of_part = [np.ones_like(each.value) for each in shares.all]
-        seen = [weakref.ref(array) for array in of_part]
-        shares.add_up({range(communicator.rank, communicator.rank + 1): of_part})
-        shares.spread_gradients()
-        del of_part
-        shares.zero_grad()
-        gc.collect()
-        return [each for each in seen if each() is not None]
-
-    assert together(0, held) + together(3, held) == [[]] * 4
 
 
 def test_one_that_is_asked_to_stop_stops_all_at_the_same_step(tmp_path, monkeypatch):

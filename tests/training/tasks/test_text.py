@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from npbert import MeanSquaredError
 from npbert.training.tasks import MultipleChoice, TextClassification, TextRegression
 from tests.training.tasks.tiny import words_of
 
@@ -56,14 +55,6 @@ def test_metrics_of_labels(read, labels, predicted, positive, f1):
         read(TextClassification, content, positive="x")
 
 
-def test_metrics_of_numbers(read):
-    task, examples = read(TextRegression, "".join(f"a\t{number}\n" for number in range(6)))
-    task.model.loss_function = MeanSquaredError()
-    predicted = 10.0 ** np.arange(6)
-    pearson, loss = np.corrcoef(range(6), predicted)[0, 1], np.mean((predicted - range(6)) ** 2)
-    assert task.judge(predicted[:, None], examples) == pytest.approx({"pearson": pearson, "spearman": 1, "loss": loss})
-
-
 def test_the_baselines_are_those_of_always_the_same_answer(read):
     task, examples = read(TextClassification, "a\tx\n" * 2 + "b\ty\n" * 6)
     loss = -0.75 * np.log(0.75) - 0.25 * np.log(0.25)
@@ -80,10 +71,8 @@ def test_every_choice_comes_with_its_text_and_the_highest_score_counts(read, tok
     assert batch.labels.tolist() == [2, 0, 1] and batch.input_ids.shape == (3, 3, 8)
     assert batch.token_type_ids[0, 2].tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
 
-    def answer(given):
-        choices = [[" ".join(words) for words in words_of(tokenizer, given, choice)] for choice in range(3)]
-        return np.array([[float("[SEP] d" in text or "rome" in text) for text in texts] for texts in choices]).T
-
-    task.model.answer = answer
+    second = [" ".join(words) for words in words_of(tokenizer, batch, 1)]
+    assert second == ["[CLS] ann sings [SEP] c [SEP]", "[CLS] bob [SEP] e [SEP]", "[CLS] rome [SEP] b [SEP]"]
     losses = [np.log(2 + np.e) - 1, np.log(2 + np.e) - 1, np.log(3)]
-    assert task.evaluate(examples) == pytest.approx({"accuracy": 2 / 3, "loss": np.mean(losses)})
+    metrics = task.judge([np.eye(3)[2], np.eye(3)[0], np.zeros(3)], examples)
+    assert metrics == pytest.approx({"accuracy": 2 / 3, "loss": np.mean(losses)})

@@ -10,7 +10,7 @@ from npbert import IGNORED
 from npbert.data.squad import GoldAnswer, Question
 from npbert.models.question_answering import QuestionAnsweringOutput
 from npbert.training.tasks import QuestionAnswering, Tagging, TaskSettings
-from tests.training.tasks.tiny import FILES, Planted, tiny_tokenizer, words_of
+from tests.training.tasks.tiny import Planted, tiny_tokenizer, words_of
 
 SENTENCES = "Ann B-PER\nAnn I-PER\nplaying O\nin O\nRome B-LOC\n. O\n\nBob B-PER\nsings O\n"
 TOKENS = ["[CLS] ann ann play ##ing in rome . [SEP]", "[CLS] bob sings [SEP]"]
@@ -102,14 +102,6 @@ def test_the_first_answer_is_found_in_every_window_that_has_all_of_it(data, pass
 
 def ask(passage, *answers, id="q"):
     return Question(id, "who?", passage, tuple(GoldAnswer(text, passage.index(text)) for text in answers))
-
-
-def test_a_batch_and_what_it_is_made_from(tokenizer, read):
-    task, windows = read(QuestionAnswering, FILES["squad"][1])
-    assert [window.given for window in windows] == [Question("1", "who?", "ann sings", (GoldAnswer("ann", 0),))]
-    batch = task.collate(task.prepare([ask("Ann sings in Rome.", "in Rome"), ask("a (b)", "b")]))
-    assert (batch.start_positions.tolist(), batch.end_positions.tolist()) == ([6, 6], [7, 6])
-    assert " ".join(tokenizer.decode(batch.input_ids[1])) == "[CLS] [UNK] ? [SEP] a [UNK] b [UNK] [SEP] [PAD]"
 
 
 LONG = "a b c d e f " * 9 + "Ann playing. Bob"

@@ -7,7 +7,6 @@ import pytest
 
 from npbert import BertModel, Embed
 from npbert.io.errors import InputError
-from npbert.io.files import FileError
 from npbert.layers import CoSENT, CosineLoss, InBatchNegatives, TripletLoss
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
 from npbert.training.retrieval import retrieval_scores, search
@@ -107,9 +106,6 @@ def test_the_pooling_is_the_folders_own_unless_another_is_asked_for(run_of, mode
         example = run.data.examples[0]
         vectors, (found,) = run.task.embed()(list(example.given)), run.task.predict([example])
         np.testing.assert_allclose(found, vectors, rtol=1e-5, atol=1e-6)
-    (theirs / "1_Pooling" / "config.json").write_text('{"pooling_mode": "lasttoken"}', encoding="utf-8")
-    with pytest.raises(FileError, match="npbert does not support the pooling lasttoken"):
-        run_of("a\tb\n", model=str(theirs))
 
 
 def test_scores_are_learned_in_their_order(run_of, tmp_path):

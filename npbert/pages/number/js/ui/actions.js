@@ -139,7 +139,7 @@ export function moveNumber(place, value) {
 // The model as it came, again.
 export function takeModelBack() {
   state.model.parameters.forEach(({values}, name) => values.set(state.exported.get(name)));
-  runAgain({trainer: newTrainer(), stepsTrained: 0, trainedWith: new Set(), isFresh: false});
+  runAgain({trainer: newTrainer(), stepsTrained: 0, isFresh: false});
 }
 
 // A copy of all parameters, by name.

@@ -6,7 +6,6 @@ import {arrayNamed, indexLabel, largestIn, shownOf, whyNothing} from "./labels.j
 import {state} from "./state.js";
 
 const MANY_COLUMNS = 10; // columns, from which on cells are small
-const stops = new Map(); // by the array's name, the cell at which Tab stops
 
 // The table of an array. Words of the vocabulary always go down, so a wide array lies on its side. values: others in
 // place of its own.
@@ -34,7 +33,7 @@ export function heatMap(array, values = array.values) {
     make("thead", {}, head),
     make("tbody", {}, ...body),
   );
-  (table.querySelector(stops.get(name) ?? "td[data-row]") ?? table.querySelector("td[data-row]")).tabIndex = 0;
+  table.querySelector("td[data-row]").tabIndex = 0; // Tab comes here, and arrow keys lead on
   const isPart = downShown.length < downCount;
   const some = isPart ? make("p", {class: "quiet"}, `${downShown.length} of its ${downCount} words`) : null;
   return make("div", {class: "heat-box"}, table, some);
@@ -66,17 +65,6 @@ export function strongestOf(array) {
 
 // Shares and probabilities go from 0 to 1, whichever is the largest.
 export const isShares = ({symbol}) => /^[Pp][₀-₉]*$/.test(symbol);
-
-// Tab stops from now on at the cell that has the focus.
-export function stopHere(element) {
-  const place = placeOfCell(element);
-  if (place) {
-    const cell = element.closest("td");
-    cell.closest("table").querySelector("td[tabindex='0']").tabIndex = -1;
-    cell.tabIndex = 0;
-    stops.set(place.name, `td[data-row="${place.row}"][data-column="${place.column}"]`);
-  }
-}
 
 // Which number a cell is: {name, row, column}, or null for what is no cell.
 export function placeOfCell(element) {

@@ -99,7 +99,7 @@ export function partInWords(part) {
 export const titleOfParameter = (name) => `${arrayNamed(name).symbol}, ${partInWords(name.replace(/\.[^.]*$/, ""))}`;
 
 // The number at a place; `now`: while one is moved, as it then is.
-export const valueAt = ({name, row, column}) => arrayNamed(name).at(row, column);
+export const valueAt = ({name, row, column}, array = arrayNamed(name)) => array.at(row, column);
 export const arrayNow = (name) => state.moved?.arrays.get(name) ?? arrayNamed(name);
 
 // The value whose gradient this is, or itself.

@@ -62,11 +62,9 @@ export function linesOfBug(id) {
 }
 
 function changesOfModel() {
-  const {isFresh, stepsTrained, trainedWith} = state;
-  const bugs = isSecret() ? [] : [...trainedWith].map((id) => `“${bugNamed(id).name}”`);
-  const ill = bugs.length ? `, with a bug in its backward (${bugs.join(", ")})` : "";
+  const {isFresh, stepsTrained} = state;
   return [
     ...(isFresh ? ["it began anew from random numbers"] : []),
-    ...(stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}${ill}`] : []),
+    ...(stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}`] : []),
   ];
 }

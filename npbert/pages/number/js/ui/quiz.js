@@ -3,7 +3,7 @@
 import {explain} from "../math/explain.js";
 import {run} from "../math/run.js";
 import {uniformNumbers} from "../math/train.js";
-import {choose, goToStep, plantBug} from "./actions.js";
+import {goToStep, plantBug} from "./actions.js";
 import {changesSomething} from "./break.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
@@ -69,9 +69,8 @@ function judge({isRight, not}) {
 // The question is closed, what was hidden can be seen, and the number that shows it is followed.
 function explainAnswer(begin) {
   const {step, place, answer, why} = question;
-  change({quiz: {...state.quiz, isAnswered: true}, bug: state.bug, trace: state.trace});
-  goToStep(step);
-  choose(place);
+  const {quiz, bug, trace} = state; // all is drawn again, as a bug may be named now
+  change({quiz: {...quiz, isAnswered: true}, bug, trace, step, trail: [place], moved: null});
   sayQuestion(why, [], `${begin}${mistakes ? `, after ${counted(mistakes, "mistake")}` : ""}: ${answer}`);
 }
 
@@ -82,6 +81,7 @@ function hideNumber() {
   document.documentElement.classList.toggle("asking", isOpen); // then no formula and no code tells
   const cell = question ? cellOfPlace(byId("stage"), question.place) : null;
   cell?.classList.toggle("asked", isAsked);
+  cell?.removeAttribute("title");
   return isAsked ? cell : null;
 }
 

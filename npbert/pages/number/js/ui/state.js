@@ -8,7 +8,6 @@ export const state = {
   parameter: null, // the name of the parameter whose update is shown; null: the steepest
   isFresh: false, // it began from random numbers, not from those that came
   stepsTrained: 0, // in the page
-  trainedWith: new Set(), // the ids of the bugs that were planted meanwhile
   sentence: 0, // which of the data's examples it began with
   example: null, // what is shown: text, input_ids, token_type_ids, labels
   trace: null, // one forward and backward of the model on it

@@ -1,11 +1,11 @@
 // Pointing at numbers, and how they are shown: which tab is open, with or without digits, few words or all.
 
 import {choose, valuesAfter} from "./actions.js";
-import {byId, make, show} from "./dom.js";
+import {byId, show} from "./dom.js";
 import {followFrom, showSum} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {placeOfCell, stopHere} from "./heatmap.js";
-import {arrayNamed, arrayNow, titleOf} from "./labels.js";
+import {placeOfCell} from "./heatmap.js";
+import {arrayNamed, arrayNow, titleOf, valueAt} from "./labels.js";
 import {change, state, watch} from "./state.js";
 
 export const VIEWS = ["step", "break", "train"];
@@ -23,10 +23,7 @@ export function showTools() {
   });
   byId("all-words").addEventListener("click", () => change({allWords: !state.allWords}));
   watch(["allWords"], () => byId("all-words").setAttribute("aria-pressed", String(state.allWords)));
-  for (const name of ["pointerover", "focusin"]) {
-    document.addEventListener(name, ({target}) => showReadout(target));
-  }
-  document.addEventListener("focusin", ({target}) => stopHere(target));
+  document.addEventListener("pointerover", ({target}) => titleCell(target));
   document.addEventListener("click", ({target}) => followCell(target));
   document.addEventListener("keydown", keyInCell);
   const {proof} = state.data;
@@ -63,23 +60,21 @@ function keyInCell(event) {
   }
 }
 
-// The number under the pointer, or that has the focus, with its gradient.
-function showReadout(element) {
+// The browser shows the number of a cell beside the pointer, with its gradient.
+function titleCell(element) {
   const place = element.closest(".asked") ? null : placeOfCell(element);
-  byId("readout").hidden = !place;
   if (!place) {
     return;
   }
   const twin = arrayNamed(place.name).gradientOf ?? `d(${place.name})`;
   const both = [place, ...(state.trace.arrays.has(twin) ? [{...place, name: twin}] : [])];
-  const lines = both.map(
-    (one) => `${titleOf(one)} = ${plainNumber(arrayNow(one.name).at(one.row, one.column), DIGITS)}`,
-  );
-  const summed = both.filter(({name}) => arrayNamed(name).soFar).map(({name}) => arrayNamed(name));
-  const index = place.row * arrayNamed(place.name).shape[1] + place.column;
-  const soFar = summed.map(
-    (one) => `${one.symbol} so far, after this step: ${signedNumber(valuesAfter(one, state.step)[index])}`,
-  );
-  const [first, ...others] = [...lines, ...soFar];
-  show("readout", make("strong", {}, first), ...others.map((line) => make("span", {}, line)));
+  const lines = both.map((one) => `${titleOf(one)} = ${plainNumber(valueAt(one, arrayNow(one.name)), DIGITS)}`);
+  const soFar = both
+    .map(({name}) => arrayNamed(name))
+    .filter((array) => array.soFar)
+    .map((array) => {
+      const values = valuesAfter(array, state.step);
+      return `${array.symbol} so far, after this step: ${signedNumber(valueAt(place, array.withValues(values)))}`;
+    });
+  element.closest("td").title = [...lines, ...soFar].join("\n");
 }

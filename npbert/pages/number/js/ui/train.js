@@ -41,7 +41,7 @@ export const backToStart = () => startOver(takeModelBack);
 
 function beFresh() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
-  runAgain({trainer: newTrainer(FRESH_RATE), isFresh: true, stepsTrained: 0, trainedWith: new Set()});
+  runAgain({trainer: newTrainer(FRESH_RATE), isFresh: true, stepsTrained: 0});
 }
 
 function trainStep() {
@@ -62,8 +62,7 @@ function* endlessly() {
 }
 
 function showTrained() {
-  const trainedWith = new Set(state.bug ? [...state.trainedWith, state.bug] : state.trainedWith);
-  runAgain({stepsTrained: losses.length, trainedWith});
+  runAgain({stepsTrained: losses.length});
 }
 
 function toggleRunning() {

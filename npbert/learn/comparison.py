@@ -1,4 +1,4 @@
-"""Answer: the learner's numbers at each seed of a part, beside the right ones. It is the Oracle for mending."""
+"""Comparison: the learner's numbers at each seed of a blank, beside the right ones. It is the Oracle for mending."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,13 +9,13 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import RAISES, Outlook
-from npbert.learn.exercise import Numbers, Part
+from npbert.learn.blank import Blank, Numbers
 from npbert.learn.failure import Failure, attempt, file_of
 
 _SMALLEST_SCALE = 1e-2
 
 
-class Answer:
+class Comparison:
     """right: the right numbers at each seed, those of the library.
 
     After `run`, at each seed: given, the numbers of `thing` as far as it ran; and wrong, the names of wrong or missing
@@ -23,9 +23,9 @@ class Answer:
     code, or of the check before the numbers were complete; and broken, the first of the check on complete numbers.
     """
 
-    def __init__(self, part: Part, thing: Any) -> None:
-        self.part, self.thing, self.samples = part, thing, part.seeds
-        self.right = part.right_numbers
+    def __init__(self, blank: Blank, thing: Any) -> None:
+        self.blank, self.thing, self.samples = blank, thing, blank.seeds
+        self.right = blank.right_numbers
         self.given, self.wrong = list[Numbers](), list[set[str]]()
         self.first: int | None = None
         self.stopped: Failure | None = None
@@ -33,7 +33,7 @@ class Answer:
 
     def run(self) -> None:
         """Run `thing` at each seed."""
-        how: Any = {"given": self.part.given_functions, "advice": self.part.entries("advice")}
+        how: Any = {"given": self.blank.given_functions, "advice": self.blank.entries("advice")}
         for k, seed in enumerate(self.samples):
             numbers: Numbers = {}
             failure = attempt(partial(self._collect, numbers, seed), file_of(self.thing), **how)
@@ -48,15 +48,15 @@ class Answer:
                 self.first = k
 
     def _collect(self, numbers: Numbers, seed: int) -> None:
-        for each in self.part.run(self.thing, seed):
+        for each in self.blank.run(self.thing, seed):
             numbers.update(each)
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function at seed k, as in Oracle. After a wrong number, all later ones count as wrong."""
         numbers, wrong, right, has_failed = dict[str, Array](), set[str](), self.right[k], False
         try:
-            with self.part.with_function(self.thing, function) as thing:
-                for each in self.part.run(thing, self.samples[k]):
+            with self.blank.with_function(self.thing, function) as thing:
+                for each in self.blank.run(thing, self.samples[k]):
                     numbers.update(each)
                     wrong = self._wrong(numbers, k)
                     if wrong:
@@ -81,7 +81,7 @@ class Answer:
         if not is_like(one, other):
             return False
         off = np.abs(np.subtract(one, other, dtype=np.float64)).max(initial=0)
-        return bool(off <= self.part.tolerance * max(_size(other), least))
+        return bool(off <= self.blank.tolerance * max(_size(other), least))
 
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""

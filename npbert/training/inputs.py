@@ -12,13 +12,13 @@ from npbert.data.tokenizer import Tokenizer
 _SHOWN = 40
 
 
-def digests(reads: Mapping[str, Path | str]) -> dict[str, str]:
+def digests(inputs: Mapping[str, Path | str]) -> dict[str, str]:
     """Return the size and the SHA-256 of each file, of each text, and of npbert's code, by name.
 
     Raises: OSError for a file that cannot be read.
     """
     found = {"code of npbert": _code()}
-    for name, each in reads.items():
+    for name, each in inputs.items():
         found[name] = _file(each) if isinstance(each, Path) else _sum(each.encode())
     return found
 

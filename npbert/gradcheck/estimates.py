@@ -1,0 +1,223 @@
+"""Estimates of the derivatives of S = Σ dy · y on floats: finite differences, and the complex step.
+
+In this order, each step only where the one before is not enough:
+
+1. Along a direction, differences are taken at two steps, then at all steps; the steadiest counts (`slope`).
+2. For a single number, they are taken at the best step of its array (`_of_each`).
+3. If that contradicts backward, the number gets its own step, on both sides and on each: a kink may be near
+   (`_look_again`).
+4. The complex step counts only if it agrees with differences (`estimated`).
+
+Every difference has a bound on its error. Errors of backward count beyond it.
+"""
+
+import contextlib
+import functools
+import math
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck.exact.case import spread
+from npbert.gradcheck.function import FLOAT32, FLOAT64, STREAM, ScalarFunction
+from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.report import (
+    COMPLEX_STEP,
+    FINITE_DIFFERENCES,
+    IN_FLOAT32,
+    ROUGHLY,
+    TOLERANCES,
+    Comparison,
+    Gradients,
+    Report,
+    compared,
+)
+
+CENTRAL = {1: 45 / 60, 2: -9 / 60, 3: 1 / 60, -1: -45 / 60, -2: 9 / 60, -3: -1 / 60}  # right to O(h⁶)
+_RIGHT = {0: -11 / 6, 1: 3.0, 2: -1.5, 3: 1 / 3}  # right to O(h³), on one side of a kink
+_LEFT = {-multiple: -weight for multiple, weight in _RIGHT.items()}
+_STEPS = 10.0 ** -np.arange(2, 14)
+_COARSE = 2  # the steps tried first
+_SURE = {FLOAT64: 1e-5, FLOAT32: 1e-2}  # the relative error bound that makes a slope credible, by epsilon
+_SLACK = 4.0
+_TINY = 1e-30  # the complex step
+_EXACT, _ESTIMATED = 1e-10, 1e-6
+_MOST_LOOKED_AT = 200  # the most wrong numbers of an array to check for a kink
+
+
+def right_and_accuracy(function: ScalarFunction) -> tuple[Gradients, float]:
+    """Return the right gradients, exact or from differences, and the relative tolerance for gradients in floats."""
+    if function.exact:
+        return function.exact, _EXACT
+    return _of_each(function, FINITE_DIFFERENCES)[0], _ESTIMATED if function.epsilon == FLOAT64 else ROUGHLY[IN_FLOAT32]
+
+
+def estimated(
+    function: ScalarFunction, analytic: Gradients, tolerances: dict[str, float]
+) -> Iterator[tuple[str, Gradients, Gradients]]:
+    """Yield each method with its derivatives and error bounds: finite differences, and the complex step if it agrees
+    with them (complex numbers may change a mask or a maximum)."""
+    numeric, doubts = _of_each(function, FINITE_DIFFERENCES)
+    for name, said in analytic.items():
+        _look_again(function, name, said, numeric[name], doubts[name])
+    if function.epsilon == FLOAT32:
+        yield IN_FLOAT32, numeric, {}
+        return
+    yield FINITE_DIFFERENCES, numeric, doubts
+    if COMPLEX_STEP in tolerances:
+        with contextlib.suppress(TypeError):
+            by_complex_step, _ = _of_each(function, COMPLEX_STEP)
+            arrays = compared(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts)
+            if not any(each.count for each in arrays):
+                yield COMPLEX_STEP, by_complex_step, {}
+
+
+def compared_along(
+    function: ScalarFunction,
+    analytic: Gradients,
+    tolerances: dict[str, float],
+    count: int,
+    seed: int,
+    *,
+    rounding: Gradients | None = None,
+) -> Report:
+    """Compare the gradients with estimates along random directions, in which all numbers move at once, each array in
+    proportion to its spread.
+
+    The complex step is left out if forward cannot run on complex numbers. rounding: of each gradient in floats."""
+    drawn = [function.random_step([seed, STREAM, number]) for number in range(count)]
+    steps = [{name: part / math.sqrt(function.size) for name, part in each.items()} for each in drawn]
+    terms = [[gradient * step[name] for name, gradient in analytic.items()] for step in steps]
+    expected = np.array([sum(term.sum() for term in each) for each in terms])
+    # rounding is as large as a sum of the terms with random signs, even if they cancel
+    scales = np.array(list(map(_length, terms)))
+    found = list[Comparison]()
+    for method, tolerance in tolerances.items():
+        with contextlib.suppress(TypeError):
+            values, doubts = np.transpose([_along(function, method, step) for step in steps])
+            if rounding:
+                doubts += [_length([rounding[name] * part for name, part in step.items()]) for step in steps]
+            arrays = (expected, values, scales, doubts)
+            along, estimates, sizes, bounds = ({"direction": array} for array in arrays)
+            found += compared(method, along, estimates, tolerance, sizes, bounds)
+    return Report({"direction": count}, found)
+
+
+def _length(terms: list[Array]) -> float:
+    return math.sqrt(sum((term**2).sum() for term in terms))
+
+
+def _of_each(function: ScalarFunction, method: str) -> tuple[Gradients, Gradients]:
+    """Return an estimate of ∂S/∂value for each number, and error bounds."""
+    numeric, doubts = {}, {}
+    for name, array in function.variables.items():
+        doubt, size, estimate = 0.0, spread(array), _complex_step
+        if method == FINITE_DIFFERENCES:
+            drawn = np.random.default_rng(0).standard_normal(array.shape)
+            _, doubt, step = slope(function, {name: np.asarray(size * drawn)})
+            estimate = functools.partial(_difference, h=step)
+        found = [estimate(function, _of_one(name, array, index)) / size for index in np.ndindex(array.shape)]
+        numeric[name], doubts[name] = np.reshape(found, array.shape), np.full(array.shape, doubt / size)
+    return numeric, doubts
+
+
+def _of_one(name: str, array: Array, index: tuple[int, ...]) -> Gradients:
+    """Return a direction of one number."""
+    direction = np.zeros(array.shape)
+    direction[index] = spread(array)
+    return {name: direction}
+
+
+def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array, doubts: Array) -> None:
+    """Replace each difference that disagrees with backward, in `numeric` and `doubts`.
+
+    By the number between the credible slopes of both sides and the center that is closest to backward's, as at a kink;
+    without a credible one, by the steadiest, with a wide bound."""
+    array, certainty = function.variables[name], _SURE[function.epsilon]
+    largest = max(float(np.abs(each).max(initial=0)) for each in (numeric, said)) or 1.0
+    doubts[doubts > certainty * largest] = 0.0
+    off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
+    for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
+        direction = _of_one(name, array, index)
+        tried = np.array([slope(function, direction, stencil)[:2] for stencil in (CENTRAL, _RIGHT, _LEFT)])
+        values, bounds = tried.T / spread(array)
+        credible = bounds <= certainty * max(largest, np.abs(values).max())
+        if credible.any():
+            slopes = values[credible]
+            numeric[index], doubts[index] = np.clip(said[index], slopes.min(), slopes.max()), bounds[credible].max()
+        else:
+            best = np.argmin(bounds)
+            numeric[index], doubts[index] = values[best], _SLACK * bounds[best]
+
+
+def _along(function: ScalarFunction, method: str, direction: Gradients) -> tuple[float, float]:
+    """Return an estimate of dS/dt at value + t · direction, with its error bound."""
+    return (_complex_step(function, direction), 0.0) if method == COMPLEX_STEP else slope(function, direction)[:2]
+
+
+def slope(
+    function: ScalarFunction, direction: Gradients, stencil: Mapping[int, float] = CENTRAL
+) -> tuple[float, float, float]:
+    """Return dS/dt at value + t · direction, its error bound, and the step: that at which it changes least."""
+    rounding = _rounding(function, direction) / _STEPS
+    values = [_difference(function, direction, h, stencil) for h in _STEPS[:_COARSE]]
+    value, doubt, best = _steadiest(np.array(values), rounding[:_COARSE])
+    if doubt > _SURE[function.epsilon] * abs(value):
+        values += [_difference(function, direction, h, stencil) for h in _STEPS[_COARSE:]]
+        value, doubt, best = _steadiest(np.array(values), rounding)
+    return value, doubt, _STEPS[best]
+
+
+def _difference(
+    function: ScalarFunction, direction: Gradients, h: float, stencil: Mapping[int, float] = CENTRAL
+) -> float:
+    """Return the slope by differences of the outputs before their sum, as some are large."""
+    change: Any = [np.zeros(np.shape(each)) for each in function.dy]
+    for multiple, weight in stencil.items():
+        for total, y in zip(change, _outputs_at(function, direction, multiple * h), strict=True):
+            total += weight * y
+    return _inner(function.dy, change) / h
+
+
+def _rounding(function: ScalarFunction, direction: Gradients) -> float:
+    """Return the rounding error of S, from y and from the variables, measured as its change for another rounding."""
+    signs, epsilon, variables = np.random.default_rng(0), function.epsilon, function.variables
+    ulps = {name: variables[name] * signs.choice([-1.0, 1.0], by.shape) * (by != 0) for name, by in direction.items()}
+    both = zip(function.dy, function.outputs(), _outputs_at(function, ulps, epsilon), strict=True)
+    return _SLACK * float(sum((np.abs(dy) * (epsilon * np.abs(y) + np.abs(other - y))).sum() for dy, y, other in both))
+
+
+def _steadiest(slopes: Array, rounding: Array) -> tuple[float, float, int]:
+    """Return the steadiest of slopes by decreasing steps; its error bound: its change to the next slope, or the largest
+    contradiction of a later one; and its index. rounding: of each slope."""
+    apart = np.abs(slopes[:, None] - slopes)
+    doubts = np.triu(apart - rounding).max(axis=1, initial=0)[:-1] + apart.diagonal(1) + rounding[1:]
+    best = int(np.argmin(doubts))
+    return float(slopes[best]), float(doubts[best]), best
+
+
+def _complex_step(function: ScalarFunction, direction: Gradients) -> float:
+    """Return dS/dt. Raises: TypeError if forward cannot run on complex numbers."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", np.exceptions.ComplexWarning)
+            y = _outputs_at(function, direction, 1j * _TINY)
+    except Exception as error:  # any, as code may test its numbers
+        raise TypeError(f"complex numbers do not pass through forward: {error}") from error
+    if not all(map(np.iscomplexobj, y)):
+        raise TypeError("its output is always real")
+    return _inner(function.dy, [part.imag / _TINY for part in y])
+
+
+def _outputs_at(function: ScalarFunction, direction: Gradients, t: complex) -> Outputs:
+    """Return y at value + t · direction."""
+    with function.moved(direction, t) as there:
+        return there.outputs()
+
+
+def _inner(dy: Outputs, y: Any) -> float:
+    """Return Σ dy · y."""
+    return float(sum((each * part).sum() for each, part in zip(dy, y, strict=True)))

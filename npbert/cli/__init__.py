@@ -129,7 +129,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
     if "help" in given:
         print(help_of(prog, kind))
         return 0
-    from npbert.compute import keep_freed_memory, num_threads  # imported here, as help needs no NumPy
+    from npbert.compute import keep_freed_memory, num_threads  # imported here, as `npbert --help` needs no NumPy
 
     if launched() > 1 and not kind.shares_work:  # each process would do all of the work, and write the same files
         only = f"{launched()} processes were started, but only pretrain and finetune can share work"

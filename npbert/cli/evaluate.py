@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from textwrap import shorten
 
 from npbert.cli.command import UsageError, argument, switch
 from npbert.cli.options import SettingsCommand, command_of
-from npbert.data.tokenizer import Tokenizer
 from npbert.io import Setting, finite_or_null, printable, write_json_lines
-from npbert.models import load_config
 from npbert.training.finetune import FinetuneSettings, Judged, evaluate_files
 from npbert.training.pretrain import Pretraining, PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER
-from npbert.training.tasks import FinetuneTask, TaskSettings
+from npbert.training.tasks import FinetuneTask
 
 Numbers = dict[str, float]
 
@@ -48,16 +46,8 @@ class EvaluateCommand(SettingsCommand):
             settings = load_settings(FinetuneSettings, folder / SETTINGS_FILE, **self.given)
             self._print(evaluate_files(folder / MODEL_FOLDER, self.files, settings))
         else:
-            self._print(evaluate_files(folder, self.files, self._settings_of_checkpoint()))
+            self._print(evaluate_files(folder, self.files, self.read_settings()))
         return 0
-
-    def _settings_of_checkpoint(self) -> TaskSettings:
-        settings: TaskSettings = self.read_settings()
-        load_config(self.folder)  # raises the error for a wrong folder
-        if "max_length" in self.given or self.settings:
-            return settings
-        length = Tokenizer.from_pretrained(self.folder).max_length  # the length of its training
-        return replace(settings, max_length=length or settings.max_length)
 
     def _evaluate_pretraining(self, folder: Path) -> None:
         unknown = sorted(self.given.keys() - {entry.name for entry in fields(PretrainSettings)})

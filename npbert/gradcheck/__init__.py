@@ -12,8 +12,22 @@
 
 The report explains a wrong gradient: `Report.diagnosis`. `explain` compares any two arrays.
 
-The estimates are taken at the current point of the layer and inputs. `randomize` moves it to one that hides no mistake.
-Finite differences reach 0.003 to either side, and are wrong at a nearer kink.
+The order of `check_gradients`, with the file of each step:
+
+1. Your code becomes a layer, by the first form that fits: a layer of npbert's kind, an autograd engine (`engine.py`),
+   an object with state (`stateful.py`), functions (`function_forms.py`). It runs once, to find what has a gradient
+   (`layer_of.py`; for an object `paths.py`).
+2. Forward is compared with the reference, if there is one (`forward.py`).
+3. The layer keeps its promises (`contract.py`). This gives backward's gradients, for a random dy (`function.py`).
+4. The proof (`exact/prove.py`; its order is said there). Two slopes on floats confirm it.
+5. If it is refuted, exact arithmetic gives the right gradients (`exact/witness.py`).
+6. If there is no proof, or floats contradict it, each number is compared with estimates (`estimates.py`).
+7. A wrong gradient is explained (`explain/findings.py`).
+
+Afterwards the program is as before (`restoring.py`).
+
+The estimates are taken at the current point of the layer and inputs. `randomize` moves it to one that hides no
+mistake. Finite differences reach 0.003 to either side, and are wrong at a nearer kink.
 """
 
 from npbert.gradcheck.check import LossOf, assert_proved, check_directions, check_gradients, randomize

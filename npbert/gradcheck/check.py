@@ -30,7 +30,7 @@ from npbert.gradcheck.report import (
     Report,
     compared,
 )
-from npbert.gradcheck.restoring import kept
+from npbert.gradcheck.restoring import everything_restored
 
 _NEGLIGIBLE = 1e-3  # the allowed relative error from a small constant that backward leaves out
 
@@ -87,7 +87,7 @@ def check_gradients(
     """
     _check_methods(tolerances)
     given = layer, *inputs
-    with kept(*given) as things:
+    with everything_restored(*given) as things:
         theirs = [value for value in inputs if not callable(value)]
         layer, inputs = as_layer(layer, inputs, wrt, grads)
         if forward is not None:
@@ -105,7 +105,7 @@ def _within(given: Outputs, look: Callable[[], Any]) -> Callable[[], Any]:
     """Return a function that looks at the given objects later, and leaves them as they are then."""
 
     def looked() -> Any:
-        with kept(*given):
+        with everything_restored(*given):
             return look()
 
     return looked
@@ -180,7 +180,7 @@ def check_directions(
     _check_methods(tolerances)
     if directions < 1:
         raise ValueError(f"directions is {directions}, wanted at least 1")
-    with kept(layer, *inputs):
+    with everything_restored(layer, *inputs):
         layer, inputs = as_layer(layer, inputs)
         function = ScalarFunction(layer, inputs, rng, seed)
         gradients, broken = gradients_of(function)

@@ -16,7 +16,7 @@ import numpy as np
 
 from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.inputs import Function, asked
-from npbert.gradcheck.paths import is_number, leaves, members
+from npbert.gradcheck.paths import is_numeric, leaves, members
 from npbert.gradcheck.restoring import attributes_of, is_of_library, saved
 from npbert.gradcheck.stateful import is_stateful
 
@@ -117,7 +117,7 @@ class EngineForm(Form):
 def _name_of_data(value: Any) -> str:
     """Return the attribute with the number or the array, or ""."""
     held = attributes_of(value)
-    return next((name for name in _DATA if isinstance(held.get(name), int) or is_number(held.get(name))), "")
+    return next((name for name in _DATA if isinstance(held.get(name), int) or is_numeric(held.get(name))), "")
 
 
 def _data(value: Any) -> Any:

@@ -134,13 +134,12 @@ def _of_one(name: str, array: Array, index: tuple[int, ...]) -> Gradients:
 def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array, doubts: Array) -> None:
     """Replace each difference that disagrees with backward, in `numeric` and `doubts`.
 
-    The first of these that there is: at a kink, the number between the credible slopes of both sides and the center
-    that is closest to backward's; the exact gradient; the steadiest slope, with a wide bound."""
+    By the number between the credible slopes of both sides and the center that is closest to backward's, as at a kink;
+    without a credible one, by the steadiest, with a wide bound."""
     array, certainty = function.variables[name], _SURE[function.epsilon]
     largest = max(float(np.abs(each).max(initial=0)) for each in (numeric, said)) or 1.0
     doubts[doubts > certainty * largest] = 0.0
     off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
-    exact = function.exact if off.any() else {}
     for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
         direction = _of_one(name, array, index)
         tried = np.array([slope(function, direction, stencil)[:2] for stencil in (CENTRAL, _RIGHT, _LEFT)])
@@ -149,8 +148,6 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
         if credible.any():
             slopes = values[credible]
             numeric[index], doubts[index] = np.clip(said[index], slopes.min(), slopes.max()), bounds[credible].max()
-        elif exact:
-            numeric[index], doubts[index] = exact[name][index], 0.0
         else:
             best = np.argmin(bounds)
             numeric[index], doubts[index] = values[best], _SLACK * bounds[best]

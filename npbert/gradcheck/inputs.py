@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import Sequences, named_parts
+from npbert.core import Sequences
 
 Function = Callable[..., Any]
 Outputs = tuple[Any, ...]
@@ -63,15 +63,6 @@ def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
         return [(name, value)]
     fields = dataclasses.fields(value) if _is_dataclass(value) else ()
     return [each for field in fields for each in arrays_in(f"{name}.{field.name}", getattr(value, field.name))]
-
-
-def arrays_held_by(layer: Any) -> list[str]:
-    """Return the names of float arrays, not Parameters, among the attributes of a layer and its parts."""
-    layers = {path: part for path, part in named_parts(layer) if hasattr(part, "forward") and hasattr(part, "__dict__")}
-    named = (
-        (f"{path}.{name}".lstrip("."), value) for path, part in layers.items() for name, value in vars(part).items()
-    )
-    return [name for name, value in named if is_float_array(value)]
 
 
 def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:

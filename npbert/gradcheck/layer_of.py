@@ -12,7 +12,7 @@ from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
 from npbert.gradcheck.forward import check_written, told
 from npbert.gradcheck.function_forms import Given, form_of
 from npbert.gradcheck.inputs import Outputs, is_float_array, names_given
-from npbert.gradcheck.paths import Grads, as_list, is_number, whose
+from npbert.gradcheck.paths import Grads, as_list, is_numeric, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io.messages import counted
 
@@ -119,7 +119,7 @@ def _of_these_shapes(returned: list[Any], inputs: list[Any]) -> list[int]:
     moved: list[int] = []
     rest = iter(enumerate(inputs))
     for gradient in map(np.shape, returned):
-        position = next((p for p, value in rest if is_number(value) and np.shape(value) == gradient), None)
+        position = next((p for p, value in rest if is_numeric(value) and np.shape(value) == gradient), None)
         if position is None:
             raise ValueError(
                 f"backward returns {counted(len(returned), 'gradient')}, one of shape {gradient}, which no "

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert.core import named_parts
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import Function, is_float_array
 from npbert.gradcheck.restoring import attributes_of
@@ -39,7 +40,7 @@ def is_named_for(path: str, parameter: str) -> bool:
     return owner == other and bool(found) and not (before and after) and bool(_AFFIX.fullmatch(before + after))
 
 
-def is_number(value: Any) -> bool:
+def is_numeric(value: Any) -> bool:
     """True for an array of real, complex or exact numbers, or for such a number."""
     return isinstance(value, float | Number) or getattr(getattr(value, "dtype", None), "kind", "") in tuple("fcO")
 
@@ -55,7 +56,7 @@ def members(path: str, thing: Any) -> list[tuple[str, Any]]:
 
 def values_at(thing: Any, path: str = "") -> Values:
     """Return every number, array, module and None in an object, at any depth."""
-    return dict(leaves(thing, lambda each: each is None or is_number(each) or isinstance(each, ModuleType), path))
+    return dict(leaves(thing, lambda each: each is None or is_numeric(each) or isinstance(each, ModuleType), path))
 
 
 def leaves(
@@ -75,9 +76,18 @@ def leaves(
             waiting[:0] = inside(path, thing)
 
 
+def arrays_held_by(layer: Any) -> list[str]:
+    """Return the paths of float arrays, not Parameters, among the attributes of a layer and its parts."""
+    found = list[str]()
+    for path, part in named_parts(layer):
+        if hasattr(part, "forward"):
+            found += [name for name, value in members(path, part) if is_float_array(value)]
+    return found
+
+
 def snapshot(thing: Any) -> Values:
     """Return each number and array, with a copy."""
-    return {path: (value, np.copy(value)) for path, value in values_at(thing).items() if is_number(value)}
+    return {path: (value, np.copy(value)) for path, value in values_at(thing).items() if is_numeric(value)}
 
 
 def changed(values: Values, before: Values) -> list[str]:
@@ -87,7 +97,7 @@ def changed(values: Values, before: Values) -> list[str]:
         then, copied = before.get(path, (None, None))
         return then is value and np.array_equal(value, copied, equal_nan=True)
 
-    return [path for path, value in values.items() if is_number(value) and not is_as_before(path, value)]
+    return [path for path, value in values.items() if is_numeric(value) and not is_as_before(path, value)]
 
 
 def as_list(returned: Any) -> list[Any]:

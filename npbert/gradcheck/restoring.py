@@ -1,4 +1,4 @@
-"""restored: puts objects back as they were. kept: the same for every object that code can reach.
+"""restored: puts objects back as they were. everything_restored: the same for every object that code can reach.
 
 This is the only place that restores state: of the program after a check, of a layer's parts and parameters between two
 runs (`Case.holding`), and of the values of an engine before each run.
@@ -60,7 +60,7 @@ _LIBRARIES = {
 
 
 @contextmanager
-def kept(*roots: Any) -> Iterator[list[Any]]:
+def everything_restored(*roots: Any) -> Iterator[list[Any]]:
     """Within it, objects reachable from the roots may change, and NumPy's global generator; afterwards they are
     restored. Gives all reachable objects. A `functools.cache` cannot be restored: it is cleared if it has an exact
     number.

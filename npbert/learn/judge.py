@@ -1,26 +1,33 @@
-"""judge: explains a wrong answer, by the line, the kind of mistake and the reason; or by its numbers."""
+"""judge: the verdict on an answer: the line, the kind of mistake and the reason; or its numbers.
+
+What is told, in this order:
+
+1. Right numbers: a mistake that `Blank.prove` finds, or none.
+2. An exception, with its line and advice. A `raise NotImplementedError` that is left is one.
+3. What spoils all else: changed given code, numbers that are not real, wrong gradients that no check accepts.
+4. Right numbers with a broken promise of a layer: the edit that keeps it, or the promise.
+5. Wrong numbers: the edits that explain them (`mending`), and of the rest a fact (`facts`).
+"""
 
 import ast
 import functools
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from npbert.compute import Array
-from npbert.gradcheck import PromiseError, explain
+from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import VARIATIONS, Finding, describe, describe_place
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison, is_number
-from npbert.learn.failure import Failure, attempt, file_of, sentence
+from npbert.learn.facts import statement
+from npbert.learn.failure import Failure, attempt, file_of
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import UNKNOWN, findings_of
 from npbert.learn.verdict import Verdict, numbered
 
-_OF_ANY, MOST_NAMES = ("factor", "order", "not finite"), 6
+MOST_NAMES = 6
 _SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
+"""By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
     "forward returns wrong numbers, but was right in the original file.",
     "It, or a function that it calls, was changed. Restore it first: backward is compared with the derivative of the "
@@ -37,43 +44,49 @@ def judge(blank: Blank, thing: object, node: ast.stmt | None = None, *, mends: b
     """
     compared = Comparison(blank, thing)
     compared.run()
-    stopped = compared.stopped
     if compared.first is None:
         proved = attempt(functools.partial(blank.prove, thing, node), file_of(thing))
         return proved.verdict if isinstance(proved, Failure) else proved
+    stopped = compared.stopped
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
         return stopped.verdict
-    first = _before_all(compared, compared.first) if stopped is None else None
-    lift_time_limit()  # the search counts rounds of loops
-    findings = findings_of(compared) if mends and first is None else []
-    if stopped is not None:
-        return replace(stopped.verdict, findings=tuple(findings))
-    verdict = first or _told(compared, findings)
+    verdict = _before_all(compared, compared.first) if stopped is None else None
+    if verdict is None:
+        lift_time_limit()  # the search counts rounds of loops
+        findings = tuple(findings_of(compared)) if mends else ()
+        if stopped is not None:
+            return replace(stopped.verdict, findings=findings)
+        verdict = _with_promise(compared, findings) if not compared.all_wrong() else _with_numbers(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
 
 def _before_all(compared: Comparison, k: int) -> Verdict | None:
-    """Return the verdict on mistakes to fix first."""
+    """Return the verdict on a mistake to mend before all others, at the first wrong seed."""
     if compared.wrong[k] & set(compared.blank.fixed):
         return _DAMAGED
     unreal = [name for name, array in compared.given[k].items() if not is_number(array)]
     if unreal:
         return _of_numbers(compared, unreal[:1], "")
-    vital = compared.broken
-    is_vital = vital is not None and not isinstance(vital.error, PromiseError)
-    return vital.verdict if vital and is_vital and compared.all_wrong() else None
+    refused = compared.broken
+    if refused is None or isinstance(refused.error, PromiseError) or not compared.all_wrong():
+        return None
+    return refused.verdict
 
 
-def _told(compared: Comparison, findings: list[Finding]) -> Verdict:
-    """Return the verdict on the code, as far as edits explain what is wrong, and on the numbers for the rest."""
+def _with_promise(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
+    """Return the verdict on right numbers with a broken promise: by the edits that keep it, or by the promise."""
+    assert compared.broken is not None
+    promise = broken_promise(compared.broken)
+    told = [_of_edit(compared.blank, each) for each in findings if not each.is_of_right_code and each.kind != UNKNOWN]
+    return replace(numbered(told or [promise]).because_of(promise.because), findings=tuple(findings))
+
+
+def _with_numbers(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
+    """Return the verdict on wrong numbers: by edits, as far as they explain them, and by facts for the rest."""
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = [each for each in findings if each.kind != UNKNOWN]
     edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
-    if compared.broken is not None and not compared.all_wrong():
-        promise = broken_promise(compared.broken)
-        told = [_of_edit(compared.blank, each) for each in edits if not each.is_of_right_code] or [promise]
-        return replace(numbered(told).because_of(promise.because), findings=tuple(findings))
     verdicts = [_of_edit(compared.blank, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
@@ -95,53 +108,9 @@ def _of_edit(blank: Blank, finding: Finding) -> Verdict:
 
 def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
-    first, *others = [sentence(_statement(compared, name)) for name in names]
+    first, *others = [statement(compared, name) for name in names]
     reasons = compared.blank.entries("reasons")
     right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
     is_are = "is" if len(right) == 1 else "are"
     rest = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
     return Verdict(first).because_of(place, *others, *(reasons.get(name, "") for name in names), rest)
-
-
-def _statement(compared: Comparison, name: str) -> str:
-    """Return a fact about a wrong array."""
-    k = next(k for k, wrong in enumerate(compared.wrong) if name in wrong)
-    one, right = compared.given[k].get(name), compared.right[k][name]
-    if one is None:
-        return f"{name} is missing"
-    if not is_number(one):
-        real = ". Of complex numbers, .real and .imag are real" * bool(np.iscomplexobj(one))
-        return f"{name} is an array of {np.asarray(one).dtype}, wanted one of real numbers{real}"
-    is_gradient, has_shape = re.fullmatch(r"d\w+", name) is not None, np.shape(one) == right.shape
-    missing = _missing_rows(one, right) if np.ndim(one) and np.ndim(one) == right.ndim else ""
-    if missing or not (is_gradient or has_shape):
-        return f"{name} has shape {np.shape(one)}, wanted {right.shape}{missing}"
-    for finding in explain(one, right, name=name[1:] if is_gradient else name):
-        if is_gradient or finding.kind in _OF_ANY:
-            return name + finding.cause.removeprefix(finding.subject)
-    return _example(name, np.asarray(one), right)
-
-
-def _missing_rows(one: Array, right: Array) -> str:
-    """Return the missing rows of the right array, if all others are right; otherwise ""."""
-    if one.shape[1:] != right.shape[1:] or len(one) >= len(right):
-        return ""
-    rows = [number for number, row in enumerate(right) if not any(np.allclose(row, each) for each in one)]
-    if len(one) + len(rows) != len(right):
-        return ""
-    numbers, zero = ", ".join(map(str, rows)), "" if right[rows].any() else ", which are 0"
-    return (
-        f": row {numbers} of {len(right)} (counted from 0) {'is' if len(rows) == 1 else 'are'} missing{zero}. Start "
-        "with np.zeros of the whole shape, and put your rows in their places"
-    )
-
-
-def _example(name: str, one: Array, right: Array) -> str:
-    """Return the first number that differs."""
-    wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
-    if not wrong.any():
-        return f"{name} is right in only about 6 digits"
-    place = tuple(map(int, np.argwhere(wrong)[0]))
-    where = f" at {list(place)}" if place else ""
-    count = f"; {int(wrong.sum())} of its {wrong.size} numbers are wrong" if wrong.size > 1 else ""
-    return f"{name} is wrong: {one[place]:.6g}{where}, wanted {right[place]:.6g}{count}"

@@ -1,4 +1,4 @@
-"""The text of an exercise: the library's source without the blank for the learner."""
+"""The library's source without the lines for the learner; and what a file defines."""
 
 import ast
 import inspect

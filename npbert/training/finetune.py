@@ -14,9 +14,9 @@ from npbert.data.corpus import warn_of_known
 from npbert.data.task_data import TaskData
 from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_holds, check_vocabulary
-from npbert.io.errors import POSITIVE, InputError, InputWarning, Place, Setting, Wanted, at_least, one_of
+from npbert.io.errors import POSITIVE, InputError, Place, Setting, Wanted, at_least, one_of
 from npbert.io.files import FileError
-from npbert.io.messages import counted, listed, warn
+from npbert.io.messages import counted, listed
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.inputs import vocabulary
@@ -25,6 +25,8 @@ from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, labels_of, task_class
 from npbert.training.trainer import Trainer, TrainingRun
+
+_USUAL_LENGTH = 128  # tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +71,7 @@ class Finetuning(TrainingRun):
     """A run of fine-tuning in `folder`: `trainer.train()` starts or continues it. communicator: as in Trainer.
 
     baselines: the metrics of a constant answer on the held-out file, or of the model before training.
-    Warns: if rows of the held-out file are also in the training file, or if the model's limit of tokens is below the
-    default of max_length.
+    Warns: if rows of the held-out file are also in the training file.
 
     Raises: FileError with file and line for a bad row, for a file with only one label, and for an unreadable checkpoint
     or vocabulary; ValueError for a metric of another task, or more tokens than the model takes; FileNotFoundError.
@@ -78,9 +79,7 @@ class Finetuning(TrainingRun):
 
     def __init__(self, settings: FinetuneSettings, folder: str | Path, *, communicator: Communicator = ALONE) -> None:
         longest = load_config(settings.model).max_position_embeddings
-        if settings.max_length == FinetuneSettings.max_length > longest:
-            warn(InputWarning((Setting("max_length"), f" is {longest}, the most tokens that the model takes")))
-            settings = replace(settings, max_length=longest)
+        settings = replace(settings, max_length=settings.max_length or min(_USUAL_LENGTH, longest))
         rng = np.random.default_rng(settings.seed)
         self.settings, kind = settings, task_class(settings)
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
@@ -94,7 +93,7 @@ class Finetuning(TrainingRun):
             hint = Setting("positive"), " names the label of f1"
             raise InputError(what="metric", got="f1", wanted=f"another for {count} labels", hint=hint)
         held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
-        judged_by, learned = ({hash(repr(row)) for row in each} for each in (held_out, rows))
+        judged_by, learned = {hash(repr(row)) for row in held_out}, {hash(repr(row)) for row in rows}
         warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
         if settings.class_weight:
             weights = class_weights(settings.class_weight, [row.target for row in rows], labels)

@@ -89,11 +89,10 @@ def finetune(
             pair: Any = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
             rows["held_out"] = _rows(files["held_out"], pair[0], {"label": pair[1]})
         names = rows["train"][0].keys()
-        columns: dict[str, Any] = {"model": model, "negatives": [name for name in names if name.startswith("negative")]}
-        for name in ("text", "text_pair", "label", "sample_weight"):
-            columns[name] = name if name in names else ""
+        columns: dict[str, Any] = {name: name for name in names if not name.startswith("negative")}
+        columns["negatives"] = [name for name in names if name.startswith("negative")]
         columns |= {name: files[name] for name in rows}
-        chosen = FinetuneSettings(**columns, **settings)
+        chosen = FinetuneSettings(model=model, **columns, **settings)
         with _written({files[name]: each for name, each in rows.items()}, overwrite=overwrite):
             run = Finetuning(chosen, folder)
     run.trainer.train(overwrite=overwrite)

@@ -13,7 +13,7 @@ import npbert
 from npbert.io.errors import POSITIVE, Wanted, at_least
 from npbert.io.extras import import_extra
 from npbert.io.files import FileError, atomic_write, read_text
-from npbert.io.messages import did_you_mean
+from npbert.io.messages import counted, did_you_mean
 from npbert.io.settings import Settings as Settings
 from npbert.io.settings import setting as setting
 
@@ -47,8 +47,8 @@ class TrainerSettings(Settings):
     max_grad_norm: float = setting(1.0, "clip the norm of the gradient to this", value="NORM", wanted=POSITIVE)
     parts: int = setting(
         0,
-        "compute each batch in at most this many parts, to share among threads and processes; their number "
-        "changes no bit; 0: from one to four parts, by the size of batch and model",
+        "compute each batch in at most this many parts, which threads and processes share; how many share them "
+        "changes no bit; 0: one, two or four parts, by the sizes of batch and model",
         wanted=at_least(0),
     )
     gradient_checkpointing: bool = setting(
@@ -98,9 +98,7 @@ class TrainerSettings(Settings):
 def when_judged(settings: TrainerSettings) -> str:
     """Return the steps of a run's evaluations in words."""
     every = settings.evaluate_every
-    if not 0 < every < settings.steps:
-        return "at the end"
-    return "after every step" if every == 1 else f"every {every:,} steps"
+    return f"every {counted(every, 'step')}" if 0 < every < settings.steps else "at the end"
 
 
 Kind = TypeVar("Kind", bound=Settings)

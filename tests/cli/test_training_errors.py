@@ -98,10 +98,3 @@ def test_a_vocabulary_that_does_not_fit_the_model(error_of):
     wanted = "checkpoint: the tokenizer has 31 tokens, wanted 30, the vocab_size in its config.json"
     check(error_of(PRETRAIN), wanted)
     check(error_of(FINETUNE), wanted)
-
-
-def test_a_warning_names_options_as_an_error_does(capsys):
-    """Of a model that takes fewer tokens than is usual, all are used."""
-    assert main(["finetune", "run", "--model", "checkpoint", "--train", "train.tsv", "--steps", "1"]) == 0
-    first, *_ = capsys.readouterr().err.splitlines()
-    assert first == "npbert: --max-length is 32, the most tokens that the model takes"

@@ -36,6 +36,13 @@ def test_the_first_gradient_is_adopted_and_later_ones_are_added_into_it():
     np.testing.assert_array_equal(single.grad, np.array(12.0), strict=True)
 
 
+def test_rows_of_an_array_may_be_added_one_by_one_and_stay_as_they_are():
+    dy, bias = np.ones((3, 2)), Parameter(np.zeros(2))
+    for row in dy:
+        bias.add_grad(row)
+    assert (bias.grad == 3).all() and (dy == 1).all()
+
+
 def test_zero_grad_gives_the_memory_of_the_gradient_back_but_writes_nothing():
     p, mine = ones(), FIVES.copy()
     p.add_grad(mine)

@@ -47,7 +47,8 @@ FOLLOWED = [
 """Numbers whose paths to the loss are asked for."""
 
 
-def _model(kind, seed, **config):
+def make_model(kind, seed, **config):
+    """With random parameters, biases too."""
     defaults = {"vocab_size": len(VOCABULARY), "max_position_embeddings": 14, "initializer_range": 0.4}
     model = kind(BertConfig(**{**defaults, **config}), rng=np.random.default_rng(seed), dtype=np.float64)
     randomize(model, np.random.default_rng(seed))
@@ -61,9 +62,13 @@ def _size(d, h, layers, f):
 def make_models():
     """Three models that differ in all that the page knows of."""
     return [
-        _model(BertForMaskedLM, 1, **_size(4, 2, 2, 6)),
-        _model(BertForPreTraining, 2, **_size(6, 1, 1, 10), hidden_act="relu", layer_norm_eps=1e-5, type_vocab_size=3),
-        _model(BertForMaskedLM, 3, **_size(8, 4, 2, 5), hidden_act="gelu_new", position_embedding_type="sinusoidal"),
+        make_model(BertForMaskedLM, 1, **_size(4, 2, 2, 6)),
+        make_model(
+            BertForPreTraining, 2, **_size(6, 1, 1, 10), hidden_act="relu", layer_norm_eps=1e-5, type_vocab_size=3
+        ),
+        make_model(
+            BertForMaskedLM, 3, **_size(8, 4, 2, 5), hidden_act="gelu_new", position_embedding_type="sinusoidal"
+        ),
     ]
 
 

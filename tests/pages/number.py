@@ -2,10 +2,8 @@
 
 from functools import cache
 
-import numpy as np
-
-from npbert import BertConfig, BertForMaskedLM, randomize
-from tests.pages.models import example
+from npbert import BertForMaskedLM
+from tests.pages.models import example, make_model
 
 VOCABULARY = [
     *["[PAD]", "[CLS]", "[SEP]", "[MASK]", "how", "are", "you", "hello", "i", "am", "well", "where"],
@@ -14,6 +12,7 @@ VOCABULARY = [
 ]
 HOSTILE = VOCABULARY[-2:]
 SIZES = {"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 6}
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 EXAMPLES = [
     example(text, VOCABULARY)
     for text in ("how are [you] how", "i [am] [well]", f"{HOSTILE[0]} are [{HOSTILE[0]}] {HOSTILE[1]}", "hello [you]")
@@ -22,12 +21,8 @@ EXAMPLES = [
 
 @cache
 def small_model():
-    """One layer, 4 wide, with random parameters, biases too."""
-    sizes = {**SIZES, "vocab_size": len(VOCABULARY), "max_position_embeddings": 8}
-    no_dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    model = BertForMaskedLM(BertConfig(**sizes, **no_dropout), rng=None, dtype=np.float64)
-    randomize(model, np.random.default_rng(3))
-    return model
+    """One layer, 4 wide."""
+    return make_model(BertForMaskedLM, 3, vocab_size=len(VOCABULARY), max_position_embeddings=8, **SIZES, **NO_DROPOUT)
 
 
 # -- in the browser

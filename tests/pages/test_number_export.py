@@ -46,7 +46,6 @@ def test_every_digit_of_every_parameter_comes_back_with_the_sentences_and_the_pr
         ({}, {"examples": [replace(models.EXAMPLES[0], labels=[-100] * 5)]}, "labels has no target"),
         ({"hidden_size": 34}, {}, "hidden_size is 34, wanted at most 32 for the page"),
         ({}, {"vocabulary": ["a", "b", "c"]}, "has 3 tokens, wanted 12, the vocab_size"),
-        ({}, {"optimizer": {"rate": 1}}, "optimizer has rate, wanted only lr"),
     ],
 )
 def test_what_does_not_fit_is_refused(sizes, changes, message):
@@ -68,18 +67,12 @@ def test_lines_are_those_of_the_files_and_without_docstrings(exported):
         assert '"""' not in "".join(line for _, line in code["lines"])
 
 
-@pytest.mark.parametrize(
-    ("step", "functions", "text"),
-    [
-        (f"backward Fork {LAYER}.attention", "MultiHeadAttention EncoderLayer Encoder", "+ self.key.backward"),
-        (f"backward Linear {LAYER}.attention.key", "Linear MultiHeadAttention EncoderLayer Encoder", "matmul(x.T, dy)"),
-        ("backward Decoder predictions", "MaskedLMHead", "dh = matmul(dlogits"),
-    ],
-)
-def test_the_lines_that_light_up_are_those_that_compute_and_then_their_callers(exported, step, functions, text):
+def test_the_lines_that_light_up_are_those_that_compute_and_then_their_callers(exported):
     source = exported[1]["source"]
-    frames = source["steps"][step]
-    assert [name for name, _ in frames] == [f"{name}.backward" for name in functions.split()]
+    frames = source["steps"][f"backward Linear {LAYER}.attention.key"]
+    assert [name for name, _ in frames] == [
+        f"{name}.backward" for name in ("Linear", "MultiHeadAttention", "EncoderLayer", "Encoder")
+    ]
     name, lit = frames[0]
     lines = "\n".join(line for number, line in source["functions"][name]["lines"] if number in lit)
-    assert text in lines and "check_" not in lines
+    assert "matmul(x.T, dy)" in lines and "check_" not in lines

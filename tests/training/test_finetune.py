@@ -48,8 +48,7 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     files = [f"training file {run.settings.train}", f"held-out file {run.settings.held_out}"]
     assert [*run.trainer.evaluation.inputs] == [*files, "vocabulary", "labels"]
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
-    with pytest.warns(UserWarning, match="max_length is 32, the most tokens that the model takes"):
-        assert make(max_length=128).trainer.recorded.max_length == 32
+    assert make(max_length=0).trainer.recorded.max_length == 32, "the model's limit"
     assert run.trainer.evaluation.goal == Goal("accuracy")
     assert make(metric="matthews").trainer.evaluation.goal == Goal("matthews")
 

@@ -86,10 +86,9 @@ def test_a_label_or_a_text_may_count_more(tmp_path, options, more, wanted):
 def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):
     pairs = [(f"the {animal} .", f"a {animal} .") for animal in ("cat", "dog", "cow", "bird")]
     of_vectors = {"task": "vectors", **options}
-    given = {"pairs": (pairs, None), "scores": (pairs, [0.1, 0.5, 0.9, 0.3])}
-    given["negatives"] = [(*pair, "a fish .", "a goat .") for pair in pairs], None
-    held_out = {"pairs": [("a", "b"), ("a b", "c"), ("c", "a")]}
-    for name, (texts, scores) in given.items():
-        judged_by = held_out.get(name, 0.5)
-        embed = npbert.finetune(texts, scores, folder=tmp_path / name, held_out=judged_by, **of_vectors)
+    more = [(*pair, "a fish .", "a goat .") for pair in pairs]
+    for number, (texts, scores, held_out) in enumerate(
+        [(pairs, None, [("a", "b"), ("a b", "c")]), (pairs, [0.1, 0.5, 0.9, 0.3], 0.5), (more, None, 0.5)]
+    ):
+        embed = npbert.finetune(texts, scores, folder=tmp_path / str(number), held_out=held_out, **of_vectors)
         assert embed("a dog .").shape == (8,)

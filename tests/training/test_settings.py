@@ -12,17 +12,14 @@ from npbert.io.files import FileError
 from npbert.training.finetune import FinetuneSettings
 from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
-from npbert.training.tasks import TaskSettings
 
 pytest.importorskip("tomlkit", reason="tomlkit is not installed: pip install -e '.[train]'")
 
 PRETRAIN = {"corpus": ("a.txt", 'b "c".txt'), "vocabulary": "vöcab"}
 FINETUNE = {"model": "m", "train": "t.tsv"}
 KINDS = {
-    "trainer": (TrainerSettings, {"steps": 7, "learning_rate": 3e-05, "warmup": 0.25}),
-    "task": (TaskSettings, {"choices": ("2", "3"), "task": "multiple-choice"}),
     "pretrain": (PretrainSettings, {**PRETRAIN, "document_per_file": True, "model": "C:\\models\\x"}),
-    "finetune": (FinetuneSettings, {**FINETUNE, "label": "gold # label", "epochs": 2.5}),
+    "finetune": (FinetuneSettings, {**FINETUNE, "label": "gold # label", "epochs": 2.5, "warmup": 3e-05}),
 }
 every_kind = pytest.mark.parametrize(("kind", "values"), KINDS.values(), ids=KINDS)
 

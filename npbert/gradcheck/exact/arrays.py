@@ -122,7 +122,7 @@ def _on_objects(ufunc: Any) -> Any:
     return ufunc
 
 
-class Parts(NamedTuple):
+class Components(NamedTuple):
     """The parts of Numbers, in four arrays: see `Number`."""
 
     value: Any
@@ -131,11 +131,11 @@ class Parts(NamedTuple):
     error: Array
 
 
-def parts_of(array: Any) -> Parts:
+def components_of(array: Any) -> Components:
     """Return the parts of an array of Numbers, or of numbers that become constants."""
     value, tangent, floats, error = _split(array)
     objects = np.asarray(value, object), np.asarray(tangent, object)
-    return Parts(*objects, np.asarray(floats, float), np.asarray(error, float))
+    return Components(*objects, np.asarray(floats, float), np.asarray(error, float))
 
 
 def _split_number(x: Any) -> tuple[Any, Any, float, float]:
@@ -151,7 +151,7 @@ _joined = np.frompyfunc(Number, 4, 1)
 
 def _product(a: Array, b: Array) -> Any:
     """Return a b, computed as products of integer arrays in a tenth of the time."""
-    x, y, world = parts_of(a), parts_of(b), Number.world
+    x, y, world = components_of(a), components_of(b), Number.world
     value, tangent, size_x, size_y = np.matmul(x.value, y.value), 0, np.abs(x.seen), np.abs(y.seen)
     if world.keeps_tangents:
         tangent = (np.matmul(x.value, y.tangent) + np.matmul(x.tangent, y.value)) % world.modulus

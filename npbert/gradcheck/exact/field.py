@@ -1,9 +1,18 @@
-"""Field: the world of the proof. Numbers are integers modulo a prime of 118 bits, so equality is exact.
+"""Field: the world of the proof. Its numbers are whole numbers from 0 to P − 1, with the arithmetic of a clock with P
+hours.
 
-A field has addition, multiplication and division as for real numbers, without rounding. An identity of formulas for
-real numbers also holds here, and a wrong one fails at nearly every random point. A field has no functions such as exp.
-So e^a is a random number for each a, and only its derivative is known. A backward that is right for every function with
-this derivative is right for exp.
+What a reader who knows polynomials needs of it:
+
+- Sums and products are those of whole numbers, without multiples of P. So all rules of school algebra hold, and nothing
+  is rounded.
+- One can divide: as P is a prime, every number but 0 has an inverse. (Why: "Can one divide on a clock?" in
+  docs/09-prove-a-gradient.md.) Such a set of numbers is called a field.
+- Formulas that school algebra makes equal are equal here. Formulas that differ are two polynomials after a common
+  denominator, and their difference has few zeros. So at a random point it is hardly ever 0: see `prove.py`.
+- No number is large or near another, so there is no limit, and no function such as exp. Instead, e^a is a random number
+  for each a, of which only the derivative and a few laws are known (`Field.function`). A backward that is right for
+  every function with this derivative is right for exp.
+- Half of all numbers have a square root, as on the real line. The others get a random number in its place.
 """
 
 import functools
@@ -35,15 +44,15 @@ class Field(World):
     modulus = P
     rng: np.random.Generator
 
-    def __init__(self, seed: int, dropped: set[float] | None = None) -> None:
-        super().__init__(np.random.default_rng(seed), dropped)
+    def __init__(self, seed: int, *, drops: bool = False) -> None:
+        super().__init__(np.random.default_rng(seed), drops=drops)
         self._drawn: list[int] = []
         self._values: dict[tuple[str, int], int] = {("log", 1): 0}
         self.has_random_roots = False
         self._powers: dict[int, int] = {}  # by a with a root s of degree d: s^d, which replaces a
 
     def draw(self, seen: float) -> int:
-        """Any element of the field."""
+        """Any element of the field, whatever the float."""
         if not self._drawn:
             low, high = self.rng.integers(0, 2**64, (512, 2), np.uint64).astype(object).T
             self._drawn = list((low + high * 2**64) % P)
@@ -82,7 +91,7 @@ class Field(World):
         while waiting:
             term, sign = waiting.pop()
             if term.terms:
-                waiting += [(part, sign * each) for part, each in zip(term.terms[::2], term.terms[1::2], strict=True)]
+                waiting += [(part, sign * each) for part, each in term.terms]
             elif term.value:
                 product = product * self._exp_of(sign * term.value % P) % P
         return product

@@ -34,7 +34,7 @@ class World:
     the exact number of a float, 1/a and f(a).
 
     rng: draws unknowns.
-    dropped: collects tiny constant summands that only guard against a 0, and makes them 0. None: keeps them.
+    drops: take tiny constant summands, which only guard against a 0, for 0, and note them in `dropped`.
     keeps_tangents: False in backward, which does not need tangents: half the time.
     ties: the number of comparisons of different numbers with equal floats.
     constants: the floats so far.
@@ -42,8 +42,9 @@ class World:
 
     modulus: Any
 
-    def __init__(self, rng: Rng = None, dropped: set[float] | None = None) -> None:
-        self.rng, self.dropped, self.keeps_tangents, self.ties = rng, dropped, True, 0
+    def __init__(self, rng: Rng = None, *, drops: bool = False) -> None:
+        self.rng, self.drops, self.keeps_tangents, self.ties = rng, drops, True, 0
+        self.dropped = set[float]()
         self.constants: dict[Any, Number] = {}
 
 
@@ -66,7 +67,7 @@ class Number:
     the computation is exact on that side of each comparison.
     error: a bound on the rounding of `seen` and of the user's floats, in units of half an epsilon (running error
     analysis: Wilkinson 1986).
-    terms: the terms of its sum, each with its sign, so that e^(a − b) can be e^a / e^b: (a, 1, b, −1).
+    terms: the terms of its sum, each with its sign, so that e^(a − b) can be e^a / e^b: ((a, 1), (b, −1)).
     """
 
     __slots__ = ("error", "seen", "tangent", "terms", "value")
@@ -85,7 +86,7 @@ class Number:
         world, a, b = Number.world, self.seen, other.seen
         tangent = (self.tangent + other.tangent) % world.modulus if world.keeps_tangents else 0
         error = self.error + other.error + abs(a) + abs(b)
-        return Number((self.value + other.value) % world.modulus, tangent, a + b, error, (self, 1, other, 1))
+        return Number((self.value + other.value) % world.modulus, tangent, a + b, error, ((self, 1), (other, 1)))
 
     def __sub__(self, other: Any) -> Any:
         return self + (-other if type(other) is Number else -1 * other)  # a truth value has no −
@@ -104,7 +105,7 @@ class Number:
     def __neg__(self) -> Number:
         world = Number.world
         tangent = -1 * self.tangent % world.modulus if world.keeps_tangents else 0
-        return Number(-self.value % world.modulus, tangent, -self.seen, self.error, (self, -1))
+        return Number(-self.value % world.modulus, tangent, -self.seen, self.error, ((self, -1),))
 
     def __pos__(self) -> Number:
         return self
@@ -191,7 +192,7 @@ class NonFinite(float):
 def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> Any:
     """Return the operation on a Number and another operand."""
     world, is_summand = Number.world, operation is operator.add and isinstance(other, float | np.floating)
-    if is_summand and world.dropped is not None and world.keeps_tangents and 0 < abs(other) <= _SMALL:
+    if is_summand and world.drops and world.keeps_tangents and 0 < abs(other) <= _SMALL:
         world.dropped.add(abs(float(other)))
         return number
     other = as_number(other)

@@ -1,30 +1,37 @@
 """prove: proves that backward is the derivative of forward, by an equality of integers instead of a tolerance.
 
-Let θ be all numbers of the parameters and float inputs, y(θ) the output of forward, and J its Jacobian. For every
-direction θ̇ and every dy,
+Let θ be all numbers of the parameters and float inputs, and y(θ) the output of forward. Move θ along any direction θ̇:
+then y moves along some ẏ. With J the matrix of all derivatives of y, ẏ = J θ̇, and backward should return Jᵀ dy. Both
+give the same number:
 
-    ⟨dy, J θ̇⟩ = ⟨Jᵀ dy, θ̇⟩.
+    ⟨dy, ẏ⟩ = ⟨dy, J θ̇⟩ = ⟨Jᵀ dy, θ̇⟩,    where ⟨a, b⟩ = Σ a b.
 
-Forward, run once on θ + θ̇ε, gives the left side, as ẏ = J θ̇. Backward, run once on dy, should give Jᵀ dy, and with
-it the right side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) A layer is a formula of +, −, ·, / and
-of functions such as exp and √. Take each function at each of its arguments as one more indeterminate s, with ds = f′
-da, where f′ is a rational function of a and s (eᵃ, 1/a, 1/2s, 1 − s²). Then both sides are rational functions over ℚ,
-and so is their difference D(θ, s, θ̇, dy). If D is 0 as a rational function, backward is right wherever no divisor is
-0. If D is not 0, its numerator N is a polynomial that is not 0, and by the lemma of Schwartz (1980) and Zippel (1979) a
-random point of GF(p) is one of its zeros with probability at most deg N / p. Here p has 118 bits, and
-deg N is counted by a test: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward
-passes in fewer than one of 10³⁰ trials.
+Forward, run once on θ + θ̇ε, gives ẏ (`number.py`), and so the left side. Backward, run once on dy, gives the right
+side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) Let D be the difference of both sides, for random
+θ, θ̇ and dy. Why is backward right if D is 0?
 
-The indeterminates are not quite free: they keep the laws of `Field.function`, and known values such as e⁰ = 1. Both
-hold for the real functions, so they only let more right backwards pass.
+1. A layer is a formula of +, −, ·, / and of functions such as exp and √. Call each value of a function s, one more
+   letter beside those of θ, θ̇ and dy. Its derivative has the letters that there are: eᵃ has s, √a has 1/(2s), tanh a
+   has 1 − s². So D is a fraction of polynomials in these letters.
+2. If the numerator of D is 0 for all letters, the sides are equal for all numbers: backward is right wherever no
+   divisor is 0.
+3. Otherwise the numerator is a polynomial that is not 0, of some degree d. Like a polynomial in one letter, which has
+   at most d zeros, it is 0 at few points: if each letter is drawn from P numbers, with probability at most d / P.
+   (Schwartz 1980, Zippel 1979.)
+4. The letters are drawn from whole numbers on a clock with P hours, where nothing is rounded (`field.py`). P has 118
+   bits. A test counts d: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward
+   passes in fewer than one of 10³⁰ trials.
+
+The letters are not quite free: they keep the laws of `Field.function`, and known values such as e⁰ = 1. Both hold for
+the real functions, so they only let more right backwards pass.
 
 **The bridge to floats.** The proof holds for the formula that the code computes on exact numbers. A test shows that the
-code computes the same formula on your floats: y and every gradient must agree in every entry, up to a bound on rounding
-that each number carries (`Number.error`), and so must y at a point beside yours. If they differ (as the code checks a
-dtype, or falls back in an `except`), nothing is proved. npbert's GELU in float32 uses a polynomial for erf: the proof
-is for erf, and the bridge shows that the two agree in float32.
+code computes the same formula on your floats: y and every gradient must agree in every entry, up to a bound on
+rounding that each number carries (`Number.error`), and so must y at a point beside yours. If they differ (as the code
+checks a dtype, or falls back in an `except`), nothing is proved. npbert's GELU in float32 uses a polynomial for erf:
+the proof is for erf, and the bridge shows that the two agree in float32.
 
-**Assumptions.** p divides no coefficient of N that matters. A constant is the simplest number of its float
+**Assumptions.** P divides no coefficient of the numerator that matters. A constant is the simplest number of its float
 (`constants.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.
 Backward is linear in dy (floats and exact numbers get a dy of different signs and sizes, and for a loss of different
 digits; `check_gradients` also tries 0 and 1).
@@ -32,6 +39,11 @@ digits; `check_gradients` also tries 0 and 1).
 Comparisons follow your numbers, so the proof holds for these shapes, ids and masks, and this side of each comparison.
 At a tie, as for a ReLU at 0, both sides are proved, and a gradient between them is right. ±∞ behaves as in floats:
 e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no derivative.
+
+The order of `_proof_beside_floats`: the exact run; does y agree with floats, here and beside (else not proved); do the
+gradients, also for a multiple of dy (else not proved, or refuted if floats are wrong); is D 0 (proved); is a gradient
+wrong in decimals (refuted, or right but for a small constant); is D 0 at another point, where all roots exist
+(proved); else not proved.
 """
 
 import textwrap
@@ -62,7 +74,7 @@ from npbert.gradcheck.report import (
     Proof,
     compared,
 )
-from npbert.gradcheck.restoring import kept
+from npbert.gradcheck.restoring import everything_restored
 
 _POINTS, _ROUGHLY = 64, 1e-6
 
@@ -89,12 +101,12 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     Everything is left unchanged. Raises: ValueError without parameters or float inputs; forward's errors.
     """
     start = time.perf_counter()
-    with kept(layer, *inputs) as things, np.errstate(all="ignore"):
+    with everything_restored(layer, *inputs) as things, np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        part = Case(layer, map(copied, inputs), rng, things=things)
-        if not part.size:
+        case = Case(layer, map(copied, inputs), rng, things=things)
+        if not case.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
-        proof = _answer(part, seed)
+        proof = _answer(case, seed)
     return replace(proof, seconds=time.perf_counter() - start)
 
 
@@ -115,85 +127,85 @@ def prove_vjp(
     return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def _answer(part: Case, seed: int) -> Proof:
+def _answer(case: Case, seed: int) -> Proof:
     try:
-        floats = part.run_on_floats(_drawn(seed))
+        floats = case.run_on_floats(_drawn(seed))
     except (GradientError, TapeError) as error:
-        return Proof(REFUTED, part.size, reason=str(error))
+        return Proof(REFUTED, case.size, reason=str(error))
     try:
-        return _proof_beside_floats(part, floats, seed)
+        return _proof_beside_floats(case, floats, seed)
     except Exception as error:  # floats passed, so the code cannot run on exact numbers
-        return Proof(NOT_PROVED, part.size, reason=_without_rule(error))
+        return Proof(NOT_PROVED, case.size, reason=_without_rule(error))
 
 
-def _proof_beside_floats(part: Case, floats: Floats, seed: int) -> Proof:
+def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
-    beside = run_beside(part, floats, seed)  # before the exact run: a forward that changes after some calls shows
+    beside = run_beside(case, floats, seed)  # before the exact run: a forward that changes after some calls shows
     field = Field(seed)
-    run = run_on_numbers(field, part, floats.dy_of_numbers)
-    proved = Proof(PROVED, part.size, rounding=run.rounding(floats))
-    is_proved = is_right_on_both_sides(part, floats, seed) if field.ties else run.holds
-    parting = run.parting(floats) or ("" if field.ties else parting_beside(part, beside, seed))
+    run = run_on_numbers(field, case, floats.dy_of_numbers)
+    proved = Proof(PROVED, case.size, rounding=run.rounding(floats))
+    is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
+    parting = run.parting(floats) or ("" if field.ties else parting_beside(case, beside, seed))
     if parting:
-        return Proof(NOT_PROVED, part.size, reason=f"the code takes another path on exact numbers: {parting}")
-    parting = run.backward_parting(floats) or (another_backward(part, floats, proved.rounding) if is_proved else "")
+        return Proof(NOT_PROVED, case.size, reason=f"the code takes another path on exact numbers: {parting}")
+    parting = run.backward_parting(floats) or (another_backward(case, floats, proved.rounding) if is_proved else "")
     if parting:
-        return _another_way_back(part, floats, parting)
+        return _another_way_back(case, floats, parting)
     if is_proved:
         return proved
-    wrong = witnesses(part, floats.dy_of_numbers, seed)
+    wrong = witnesses(case, floats.dy_of_numbers, seed)
     if wrong:
-        return _refuted(part, floats, wrong, seed)
-    if field.has_random_roots and _holds_at_another_point(part, floats, seed):
+        return _refuted(case, floats, wrong, seed)
+    if field.has_random_roots and _holds_at_another_point(case, floats, seed):
         return proved
-    return Proof(NOT_PROVED, part.size, reason=_TIE if field.ties else _NO_LAW)
+    return Proof(NOT_PROVED, case.size, reason=_TIE if field.ties else _NO_LAW)
 
 
-def _refuted(part: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
+def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
-    if dropped := _without_small_constants(part, floats, seed):
+    if dropped := _without_small_constants(case, floats, seed):
         constants = " and ".join(map(repr, dropped))
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
-        return Proof(NOT_PROVED, part.size, reason=reason, dropped=dropped)
+        return Proof(NOT_PROVED, case.size, reason=reason, dropped=dropped)
 
     def is_right(each: Case) -> bool:
         return _holds(each, each.run_on_floats(_drawn(seed)), Field(seed))
 
-    parts, _ = judged(parts_of(part), is_right)
-    return Proof(REFUTED, part.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
+    parts, _ = judged(parts_called(case), is_right)
+    return Proof(REFUTED, case.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
-def _holds(part: Case, floats: Floats, field: Field) -> bool:
+def _holds(case: Case, floats: Floats, field: Field) -> bool:
     """True if the equality holds at a random point of the field."""
-    return run_on_numbers(field, part, floats.dy_of_numbers).holds
+    return run_on_numbers(field, case, floats.dy_of_numbers).holds
 
 
-def _another_way_back(part: Case, floats: Floats, parting: str) -> Proof:
+def _another_way_back(case: Case, floats: Floats, parting: str) -> Proof:
     """Return the answer if backward behaves differently on exact numbers, or for another dy."""
-    right = right_gradients(part, floats.dy)
+    right = right_gradients(case, floats.dy)
     wrong = [array for array in compared(EXACT, floats.gradients, right, _ROUGHLY) if array.count]
     if wrong:
-        return Proof(REFUTED, part.size, wrong=tuple(wrong))
+        return Proof(REFUTED, case.size, wrong=tuple(wrong))
     reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
-    return Proof(NOT_PROVED, part.size, reason=reason)
+    return Proof(NOT_PROVED, case.size, reason=reason)
 
 
-def _holds_at_another_point(part: Case, floats: Floats, seed: int) -> bool:
-    """True if the equality holds at a point with roots in the field."""
-    return any(_holds(part, floats, Field(other)) for other in range(seed + 1, seed + _POINTS))
+def _holds_at_another_point(case: Case, floats: Floats, seed: int) -> bool:
+    """True if the equality holds at one of 63 other points: each root is there at half of them."""
+    return any(_holds(case, floats, Field(other)) for other in range(seed + 1, seed + _POINTS))
 
 
-def _without_small_constants(part: Case, floats: Floats, seed: int) -> tuple[float, ...]:
+def _without_small_constants(case: Case, floats: Floats, seed: int) -> tuple[float, ...]:
     """Return the small constants that make the equality hold if they become 0, or ()."""
-    dropped: set[float] = set()
-    return tuple(sorted(dropped)) if _holds(part, floats, Field(seed, dropped)) else ()
+    field = Field(seed, drops=True)
+    return tuple(sorted(field.dropped)) if _holds(case, floats, field) else ()
 
 
 def _drawn(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 2])
 
 
-def parts_of(whole: Case) -> list[Case]:
+def parts_called(whole: Case) -> list[Case]:
     """Return the parts that a layer calls, with the inputs of their first call, the innermost first. It runs once."""
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
     found: dict[str, Case] = {}

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Tape
-from npbert.gradcheck.exact.arrays import Parts, parts_of, seen, unknowns_like
+from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
@@ -26,8 +26,8 @@ class ExactRun(NamedTuple):
     y, gradients: by name. tangents: of the parameters and float inputs by name. growth: ⟨dy, ẏ⟩.
     """
 
-    y: dict[str, Parts]
-    gradients: dict[str, Parts]
+    y: dict[str, Components]
+    gradients: dict[str, Components]
     tangents: Gradients
     growth: Any
 
@@ -54,11 +54,11 @@ class ExactRun(NamedTuple):
         return _first_apart(self.gradients, floats.gradients, floats, floats.factor)
 
 
-def _room(parts: Parts, floats: Floats, factor: float) -> Array:
+def _room(parts: Components, floats: Floats, factor: float) -> Array:
     return _SLACK * floats.epsilon / 2 * parts.error / abs(factor)
 
 
-def _first_apart(parts: dict[str, Parts], own: dict[str, Any], floats: Floats, factor: float = 1.0) -> str:
+def _first_apart(parts: dict[str, Components], own: dict[str, Any], floats: Floats, factor: float = 1.0) -> str:
     for name, array in own.items():
         exact, room = parts[name].seen / factor, _room(parts[name], floats, factor)
         apart = ~(np.abs(array - exact) <= room + np.finfo(array.dtype).tiny)
@@ -68,23 +68,23 @@ def _first_apart(parts: dict[str, Parts], own: dict[str, Any], floats: Floats, f
     return ""
 
 
-def run_on_numbers(world: World, part: Case, dy: Outputs, *, backward: bool = True) -> ExactRun:
+def run_on_numbers(world: World, case: Case, dy: Outputs, *, backward: bool = True) -> ExactRun:
     """Run a layer once in this world. backward: False runs only forward.
 
     Raises: GradientError unless backward returns one gradient for each float input; the layer's errors on exact
     numbers.
     """
     with inhabited(world):
-        values = part.made(unknowns_like)
-        tangents = {name: parts_of(value).tangent for name, value in values.items()}
-        with part.holding(values) as there, room_for_numbers(part.things):
-            tape = Tape(copy_of(part.rng))
+        values = case.made(unknowns_like)
+        tangents = {name: components_of(value).tangent for name, value in values.items()}
+        with case.holding(values) as there, room_for_numbers(case.things):
+            tape = Tape(copy_of(case.rng))
             y = there.forward(tape)
             ys = as_tuple(y)
             parts_y = {name: _finite(name, each) for name, each in zip(names_of(ys), ys, strict=True)}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
-            growth: Any = sum(_inner(parts_of(d).value, parts.tangent) for d, parts in both)
+            growth: Any = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
             world.keeps_tangents = False
             found = there.backward(y, dys, tape) if backward else {}
         gradients = {name: _finite(f"the gradient of {name}", each) for name, each in found.items()}
@@ -96,14 +96,14 @@ def names_of(ys: Sequence[Any]) -> list[str]:
     return ["y"] if len(ys) == 1 else [f"y[{position}]" for position in range(len(ys))]
 
 
-def _finite(name: str, array: Any) -> Parts:
+def _finite(name: str, array: Any) -> Components:
     """Return the parts of Numbers; the error is 0 if its bound overflows. Raises: NoRuleError for a number that is not
     finite."""
     floats = np.asarray(seen(array))
     if not np.isfinite(floats).all():
         at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
         raise NoRuleError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
-    parts = parts_of(array)
+    parts = components_of(array)
     return parts._replace(error=np.nan_to_num(parts.error, nan=0.0, posinf=0.0))
 
 

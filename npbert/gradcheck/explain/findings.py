@@ -17,14 +17,14 @@ from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.estimates import compared_along, right_and_accuracy
 from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.number_modules import place_of
-from npbert.gradcheck.exact.prove import judged, parts_of, prove
+from npbert.gradcheck.exact.prove import judged, parts_called, prove
 from npbert.gradcheck.explain.finding import Finding, d, describe
 from npbert.gradcheck.explain.layer import MOST_NUMBERS, mended
 from npbert.gradcheck.explain.numbers import cause_of_shape, explain
 from npbert.gradcheck.explain.repair import TRIES
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import arrays_held_by
+from npbert.gradcheck.paths import arrays_held_by
 from npbert.gradcheck.report import (
     NOT_PROVED,
     TOLERANCES,
@@ -107,7 +107,7 @@ def _subjects(edits: list[Finding]) -> set[str]:
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
-    wrong, right = judged(parts_of(Case(function.layer, tuple(function.inputs), function.rng)), _is_right)
+    wrong, right = judged(parts_called(Case(function.layer, tuple(function.inputs), function.rng)), _is_right)
     for part in wrong:
         here = ScalarFunction(part.layer, part.inputs, part.rng, 0)
         prefix = f"in {part.name} ({type(part.layer).__name__}), "

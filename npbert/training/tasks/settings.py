@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npbert.data.tables import DELIMITER
-from npbert.io.errors import at_least, one_of
+from npbert.io.errors import Wanted, at_least, one_of
 from npbert.models.pooling import POOLINGS
 from npbert.models.sentence_vectors import LOSSES
 from npbert.training.settings import Settings, setting
@@ -75,9 +75,10 @@ class TaskSettings(Settings):
         "", "for classification: the label of the f1 score (default: the second of two)", value="LABEL"
     )
     max_length: int = setting(
-        128,
-        "read at most this many tokens of an example; 384 is usual for squad",
+        0,
+        "read at most this many tokens of an example; 384 is usual for squad; 0: in training 128, or the model's limit "
+        "if that is smaller, and in an evaluation as in training",
         value="TOKENS",
-        wanted=at_least(8),
+        wanted=Wanted("0 or at least 8", lambda value: value == 0 or at_least(8).holds(value)),
     )
     batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))

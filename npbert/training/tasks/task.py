@@ -74,7 +74,7 @@ class FinetuneTask(Task):
     ) -> None:
         self.settings, self.communicator = settings or TaskSettings(), communicator
         self.share = communicator.rank, communicator.size
-        super().__init__(model, tokenizer, max_length=settings.max_length if settings else None)
+        super().__init__(model, tokenizer, max_length=self.settings.max_length or None)
 
     def gather(self, value: Any) -> list[Any]:
         """Return the value of each process."""

@@ -17,13 +17,18 @@ from npbert.learn.exercises import EXERCISES
 
 
 class WrongAnswer(NamedTuple):
-    """name: of the mistake, after its blank where there are several. text: of a file. lines: where it is not right.
-    part: the class or function in which they are."""
+    """name: of the mistake, after its blank where there are several. right, text: of a right file, and of this one.
+    part: the class or function in which they differ."""
 
     name: str
+    right: str
     text: str
-    lines: tuple[int, ...]
     part: str
+
+    @property
+    def lines(self):
+        """Where it is not right."""
+        return _changed(self.right.splitlines(), self.text.splitlines())
 
 
 def file_with(exercise, answers):
@@ -76,8 +81,7 @@ def wrong_answers(number):
                 blank = style.partition(":")[0]
                 wrong = file_with(EXERCISES[number], _in_small_steps(number) | {blank: edited(text, edits.split("\0"))})
                 name = f"{blank}: {name}" if len(EXERCISES[number].written) > 1 else name
-                changed = _changed(before.splitlines(), wrong.splitlines())
-                yield WrongAnswer(name, wrong, changed, blank.partition(".")[0])
+                yield WrongAnswer(name, before, wrong, blank.partition(".")[0])
 
 
 def _sections(number):

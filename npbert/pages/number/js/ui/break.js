@@ -23,11 +23,13 @@ export function showBreak() {
   const choices = [{id: "", name: "none: the backward as it should be"}, ...state.model.program.bugs];
   const choice = ({id, name}) => make("label", {}, make("input", {type: "radio", name: "bug", value: id}), " ", name);
   byId("bugs").append(...choices.map(choice));
-  byId("bugs").addEventListener("change", ({target}) => plantBug(target.value || null));
+  byId("bugs").addEventListener("change", ({target}) => {
+    plantBug(target.value || null);
+    byId("check-list").scrollIntoView({block: "nearest"}); // on a phone it is below the list of bugs
+  });
   byId("race").addEventListener("click", race);
   watch(["bug", "quiz", "tour"], drawBug);
   watch(["view", "trace", "tour", "quiz"], () => state.view === "break" && drawCheck());
-  drawBug();
 }
 
 function drawBug() {

@@ -1,0 +1,61 @@
+"""statement: a sentence on a wrong array by its numbers: its shape, its size, or the first number that differs."""
+
+import re
+
+import numpy as np
+
+from npbert.compute import Array
+from npbert.gradcheck import explain
+from npbert.learn.comparison import Comparison, is_number
+from npbert.learn.failure import sentence
+
+_OF_ANY = "factor", "order", "not finite"
+"""The kinds of facts that are told of arrays that are no gradients, too."""
+
+
+def statement(compared: Comparison, name: str) -> str:
+    """Return a sentence on a wrong array, at its first wrong seed."""
+    return sentence(_fact(compared, name))
+
+
+def _fact(compared: Comparison, name: str) -> str:
+    k = next(k for k, wrong in enumerate(compared.wrong) if name in wrong)
+    one, right = compared.given[k].get(name), compared.right[k][name]
+    if one is None:
+        return f"{name} is missing"
+    if not is_number(one):
+        real = ". Of complex numbers, .real and .imag are real" * bool(np.iscomplexobj(one))
+        return f"{name} is an array of {np.asarray(one).dtype}, wanted one of real numbers{real}"
+    is_gradient, has_shape = re.fullmatch(r"d\w+", name) is not None, np.shape(one) == right.shape
+    missing = _missing_rows(one, right) if np.ndim(one) and np.ndim(one) == right.ndim else ""
+    if missing or not (is_gradient or has_shape):
+        return f"{name} has shape {np.shape(one)}, wanted {right.shape}{missing}"
+    for finding in explain(one, right, name=name[1:] if is_gradient else name):
+        if is_gradient or finding.kind in _OF_ANY:
+            return name + finding.cause.removeprefix(finding.subject)
+    return _example(name, np.asarray(one), right)
+
+
+def _missing_rows(one: Array, right: Array) -> str:
+    """Return the missing rows of the right array, if all others are right; otherwise ""."""
+    if one.shape[1:] != right.shape[1:] or len(one) >= len(right):
+        return ""
+    rows = [number for number, row in enumerate(right) if not any(np.allclose(row, each) for each in one)]
+    if len(one) + len(rows) != len(right):
+        return ""
+    numbers, zero = ", ".join(map(str, rows)), "" if right[rows].any() else ", which are 0"
+    return (
+        f": row {numbers} of {len(right)} (counted from 0) {'is' if len(rows) == 1 else 'are'} missing{zero}. Start "
+        "with np.zeros of the whole shape, and put your rows in their places"
+    )
+
+
+def _example(name: str, one: Array, right: Array) -> str:
+    """Return the first number that differs."""
+    wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
+    if not wrong.any():
+        return f"{name} is right in only about 6 digits"
+    place = tuple(map(int, np.argwhere(wrong)[0]))
+    where = f" at {list(place)}" if place else ""
+    count = f"; {int(wrong.sum())} of its {wrong.size} numbers are wrong" if wrong.size > 1 else ""
+    return f"{name} is wrong: {one[place]:.6g}{where}, wanted {right[place]:.6g}{count}"

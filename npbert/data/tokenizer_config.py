@@ -87,8 +87,10 @@ def added_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> list[dict[
 def settings_of(tokenizer: Any, stored: dict[str, Any]) -> dict[str, Any]:
     """Return the tokenizer_config.json of a Tokenizer. stored: the object of its tokenizer.json."""
     normalizer = stored["normalizer"] or {}
-    names = {name: of_library for name, (of_library, _) in NORMALIZER.items() if of_library in normalizer}
-    config: dict[str, Any] = {name: normalizer[of_library] for name, of_library in names.items()}
+    config: dict[str, Any] = {}
+    for name, (of_library, _) in NORMALIZER.items():
+        if of_library in normalizer:
+            config[name] = normalizer[of_library]
     # From vocab.txt transformers makes a BertTokenizer, which would clean a text differently.
     kinds = stored["model"]["type"], normalizer.get("type", "BertNormalizer")
     is_bert = kinds == ("WordPiece", "BertNormalizer")
@@ -121,5 +123,5 @@ def _setting_of(attribute: str) -> str:
 
 
 def _flags(token: str | dict[str, Any]) -> dict[str, Any]:
-    """Return a token with its flags. A text alone is found in the text as it was written."""
-    return token if isinstance(token, dict) else {"content": token, "normalized": False}
+    """Return a token, which may be a text alone, with its flags."""
+    return token if isinstance(token, dict) else {"content": token}

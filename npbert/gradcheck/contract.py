@@ -1,9 +1,7 @@
 """The promises of a layer, in addition to a right derivative, each tested."""
 
-import functools
 import itertools
-from collections.abc import Iterator
-from contextlib import contextmanager
+import traceback
 from typing import Any
 
 import numpy as np
@@ -65,8 +63,11 @@ class Call:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
         tape is empty."""
         function = self.function
-        with _refusals_named(function.parameters):
+        try:
             found = self.undone(self.dy)
+        except (ValueError, TypeError) as error:
+            _tell_refusal(error, function.parameters)
+            raise
         function.leave_out(set(function.float_inputs) - set(found))
         self.dx = {name: found[name] for name in function.float_inputs}
         self._returned.append(_Copies([("dx", part) for part in self.dx.values()]))
@@ -229,23 +230,13 @@ def check_refusal(function: ScalarFunction) -> None:
     )
 
 
-@contextmanager
-def _refusals_named(parameters: dict[str, Parameter]) -> Iterator[None]:
-    """Within it, a parameter that refuses a gradient raises WrongShapeError with its name."""
-    for name, parameter in parameters.items():
-        vars(parameter)["add_grad"] = functools.partial(_add_grad, name, parameter)
-    try:
-        yield
-    finally:
-        for parameter in parameters.values():
-            del vars(parameter)["add_grad"]
-
-
-def _add_grad(name: str, parameter: Parameter, grad: Array, rows: Array | None = None) -> None:
-    try:
-        Parameter.add_grad(parameter, grad, rows)
-    except (ValueError, TypeError) as error:
-        raise WrongShapeError(name, grad, parameter.value.shape) from error
+def _tell_refusal(error: Exception, parameters: dict[str, Parameter]) -> None:
+    """Raise WrongShapeError, with the parameter's name, if the error is of a parameter that refused a gradient."""
+    names = {id(parameter): name for name, parameter in parameters.items()}
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        if frame.f_code is Parameter.add_grad.__code__:
+            refused = frame.f_locals["self"]
+            raise WrongShapeError(names[id(refused)], frame.f_locals["grad"], refused.value.shape) from error
 
 
 def same(one: Array, other: Array) -> bool:

@@ -59,8 +59,9 @@ def find(name: str, folder: Path) -> tuple[Exercise, Path]:
     Raises: as exercise_of; FileError if its file is missing.
     """
     exercise = exercise_of(name)
-    is_path = name.endswith(".py") and Path(name).exists()
-    path = Path(name) if is_path else folder / exercise.file_name
+    given = Path(name)
+    is_path = given.suffix == ".py" and (given.exists() or given.name != name)
+    path = given if is_path else folder / exercise.file_name
     if not path.is_file():
         command = "learn again" if exercise.number in VARIANTS else "learn"
         writes = f"`npbert {command}{option_of(folder)}` writes it"

@@ -121,6 +121,11 @@ def test_a_hint_leads_to_the_next_and_the_last_to_the_change(learn, folder):
             1,
             "empty/02_linear.py does not exist; `npbert learn --folder empty` writes it, or give the folder of",
         ),
+        (
+            "check elsewhere/02_linear.py",
+            1,
+            "elsewhere/02_linear.py does not exist; `npbert learn` writes it, or give the",
+        ),
         ("--folder file", 1, "file is a file, wanted a folder for the exercises; choose another with --folder"),
         (
             "check 02",

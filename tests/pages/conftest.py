@@ -6,17 +6,11 @@ import shutil
 import pytest
 
 from npbert.pages.number.page import write_number_page
-from tests.pages import shared
 from tests.pages.number import EXAMPLES, VOCABULARY, go, small_model
 
 LEAN = ["--no-sandbox", "--disable-gpu", "--js-flags=--single-threaded"]
 """No process of its own for graphics, and no threads that make ready for a page that stays open for long."""
 USUAL = {"media": "screen", "color_scheme": "light", "reduced_motion": "no-preference", "forced_colors": "none"}
-
-
-@pytest.fixture(scope="session", autouse=True)
-def home(tmp_path_factory):
-    shared.HOME[:] = [tmp_path_factory.mktemp("once")]
 
 
 @pytest.fixture(scope="session")

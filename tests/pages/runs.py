@@ -4,11 +4,7 @@ import json
 
 import numpy as np
 
-from npbert import BertForSequenceClassification
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
-from npbert.pages.report import write_report
-from tests.pages.shared import once
-from tests.training.tiny import write_checkpoint
 
 METRICS = [
     {"step": 10, "loss": 3.0, "accuracy": 0.1, "learning_rate": 1e-3, "gradient_norm": 2.0},
@@ -72,14 +68,3 @@ def write_run(folder, *, shown=(), metrics=METRICS, layers=LAYERS, **settings):
         if rows:
             (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     return folder
-
-
-def drawn_report():
-    """The report of a run with a model, all pictures drawn: by one process for all, as that takes a second."""
-
-    def write(path):
-        folder = write_run(path.parent / "run", shown=SHOWN["labels"])
-        write_checkpoint(folder / "model", BertForSequenceClassification)
-        write_report(folder, path)
-
-    return once("report.html", write)

@@ -1,9 +1,7 @@
-"""Helpers of all tests of pages: a parser of HTML, and what is made once."""
+"""Helpers of all tests of pages: a parser of HTML, and texts that a user may write."""
 
 import re
 from html.parser import HTMLParser
-
-HOME = []  # the folder of what is made once: see conftest.py
 
 
 class Parsed(HTMLParser):
@@ -54,11 +52,3 @@ def hostile(value, texts):
     if isinstance(value, list):
         return [hostile(each, texts) for each in value]
     return next(texts) if isinstance(value, str) else value
-
-
-def once(name, write):
-    """The path that write(path) has written, a file or a folder, now or for a test before."""
-    path = HOME[0] / name
-    if not path.exists():
-        write(path)
-    return path

@@ -13,7 +13,6 @@ from npbert import AdamW
 from npbert.optim import clip_factor, global_norm
 from npbert.pages.number.export import export
 from tests.pages import models
-from tests.pages.shared import once
 from tests.tables import one_in
 
 MATH = Path(npbert.__file__).parent / "pages" / "number" / "js" / "math"
@@ -46,8 +45,8 @@ RIVAL = models.VOCABULARY.index("are")
 
 
 @pytest.fixture(scope="module")
-def answers(thorough):
-    """All that the tests ask JavaScript, by name, in one run of node for all processes."""
+def answers(thorough, tmp_path_factory):
+    """All that the tests ask JavaScript, by name, in one run of node."""
     questions = {
         "each": 1 if thorough else 19,
         "bugs": 1 if thorough else 4,
@@ -61,13 +60,11 @@ def answers(thorough):
         "rival": {"masked": 1, "word": RIVAL},
         "formulas": list(FORMULAS),
     }
-    node = models.find_node()
-
-    def ask(path):
-        (asked := path.with_name("questions.json")).write_text(json.dumps(questions), encoding="utf-8")
-        subprocess.run([node, str(SCRIPT), str(MATH), str(asked), str(path)], check=True, timeout=300)
-
-    return json.loads(once("answers.json", ask).read_text(encoding="utf-8"))
+    folder = tmp_path_factory.mktemp("node")
+    asked, told = folder / "questions.json", folder / "answers.json"
+    asked.write_text(json.dumps(questions), encoding="utf-8")
+    subprocess.run([models.find_node(), *map(str, (SCRIPT, MATH, asked, told))], check=True, timeout=300)
+    return json.loads(told.read_text(encoding="utf-8"))
 
 
 @pytest.fixture(params=one_in(3, range(3)))

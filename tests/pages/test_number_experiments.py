@@ -26,6 +26,12 @@ from tests.pages.number import (
     value,
 )
 
+WITHOUT_THE_FIRST = """(({model, example, rival}) => {
+  const input_ids = example.input_ids.with(1, npbert.state.data.vocabulary.indexOf("[MASK]"));
+  return npbert.run(model, {...example, input_ids}, {backward: false, rival}).loss;
+})(npbert.state)"""
+"""The difference of two guesses when the first word is hidden, too."""
+
 
 def test_a_moved_number_moves_the_guesses_and_the_loss_at_the_top_until_it_is_undone(page):
     choose(page, DENSE, 1, 2)
@@ -42,7 +48,7 @@ def test_a_moved_number_moves_the_guesses_and_the_loss_at_the_top_until_it_is_un
     press(page, "#move-curve summary")
     page.locator("#move-chart path.curve").nth(2).wait_for(state="attached")  # three curves
     press(page, "#move-back")
-    assert page.inner_text("#guesses") == guesses
+    assert page.inner_text("#guesses") == guesses and page.is_disabled("#move-back")
 
 
 def test_what_does_not_move_the_loss_or_has_no_slope_says_so(page):
@@ -108,7 +114,9 @@ def test_two_guesses_are_compared_by_words_and_features_and_one_click_leads_back
     assert page.evaluate(f"{TRACE}.steps[{STEP}].kind") == "Difference"
     features = page.locator("#compare-features .bar-value").all_inner_texts()
     assert sum(map(number, features)) == pytest.approx(delta, abs=1e-3)
-    assert page.locator("#compare-words .bar-value").count() == len(EXAMPLES[0].input_ids)
+    words = page.locator("#compare-words .bar-value").all_inner_texts()
+    assert len(words) == len(EXAMPLES[0].input_ids)
+    assert number(words[1]) == pytest.approx(delta - page.evaluate(WITHOUT_THE_FIRST), rel=1e-3)
     press(page, "#rival-out")
     assert [page.inner_text("#loss"), page.evaluate(f"{TRACE}.goal")] == [loss, "loss"]
 

@@ -13,7 +13,7 @@ from npbert.io.json_lines import METRICS_FILE
 from npbert.pages.report import comparison_page, page, read_run, report_page, write_report
 from npbert.pages.report.facts import command_of, facts_of
 from npbert.pages.report.verdict import to_look_at, verdict
-from tests.pages.runs import METRICS, SHOWN, drawn_report, masked, write_run
+from tests.pages.runs import METRICS, SHOWN, masked, write_run
 from tests.pages.shared import Parsed, hostile
 from tests.plots.hostile import HOSTILE
 from tests.training.tiny import make_trainer, write_checkpoint
@@ -39,6 +39,15 @@ WANTED = {
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     return write_checkpoint(tmp_path_factory.mktemp("model"), BertForSequenceClassification)
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory, model):
+    """The report of a run with a model, all pictures drawn, which takes a second."""
+    folder = write_run(tmp_path_factory.mktemp("drawn") / "run", shown=SHOWN["labels"])
+    (folder / "model").symlink_to(model)
+    write_report(folder)
+    return folder / "report.html"
 
 
 @pytest.fixture
@@ -76,8 +85,8 @@ def test_text_shows_as_text(run, kind):
     html.encode()
 
 
-def test_the_file_has_its_pictures_in_it():
-    found = Parsed(drawn_report().read_text(encoding="utf-8"))
+def test_the_file_has_its_pictures_in_it(drawn):
+    found = Parsed(drawn.read_text(encoding="utf-8"))
     assert found.open == [] and found.tags.count("img") == found.tags.count("figure") == 6
     assert all(link.startswith(("#", "data:image/")) for link in found.values("src", "href"))
 
@@ -169,8 +178,8 @@ def test_what_is_no_run(tmp_path):
     assert not (tmp_path / "report.html").exists(), "whole, or not there"
 
 
-def test_it_fits_and_is_readable(open_page):
-    page = open_page(drawn_report())
+def test_it_fits_and_is_readable(open_page, drawn):
+    page = open_page(drawn)
     for width, scheme in ((390, "dark"), (1600, "light")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)

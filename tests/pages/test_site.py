@@ -20,7 +20,6 @@ from npbert.pages.number.page import number_page
 from npbert.pages.site import build, build_site, proofs, sources
 from npbert.pages.site.number import number_data
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
-from tests.pages.shared import once
 
 if not all(map(find_spec, ("sphinx", "myst_parser", "furo"))):  # imported by the tests alone, as that takes a second
     pytest.skip("Sphinx is not installed: pip install 'npbert[site]'", allow_module_level=True)
@@ -52,9 +51,11 @@ def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise"))
         return build_site(folder, root=root, proofs=PROOFS, number=number)
 
 
-@pytest.fixture(scope="session")
-def site(home):
-    return once("site", write_site)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made") / "site"
+    write_site(folder)
+    return folder
 
 
 def text_of(site, path):

@@ -13,7 +13,7 @@ from npbert import Batch, Tape
 from npbert.models.hugging_face.names import stored_parameters
 from tests.later import later
 from tests.parity import torch
-from tests.parity.torch_comparison import EXACT, as_torch, assert_close, assert_gradients_close
+from tests.parity.torch_comparison import EXACT, as_torch, assert_close
 from tests.tables import one_of_each
 
 transformers = later("transformers", "transformers")
@@ -143,11 +143,11 @@ def pairs_of_gradients(model, original):
 def assert_same_gradients(model, original, tolerance):
     """A key's bias has the gradient 0, but for rounding."""
     pairs = pairs_of_gradients(model, original)
+    largest = max(np.abs(ours).max() for ours, _ in pairs.values())
+    assert largest > 0.05, "it must not be small by cancellation"
     for name, (ours, wanted) in pairs.items():
-        if ours.dtype == np.float64:
-            assert_close(name, ours, wanted, tolerance=tolerance, scale=1e-4)
-    assert_gradients_close(pairs, tolerance)
-    assert max(np.abs(ours).max() for ours, _ in pairs.values()) > 0.05, "it must not be small by cancellation"
+        scale = 1e-4 if ours.dtype == np.float64 else 0.1 * largest  # in float32 the terms are rounded
+        assert_close(name, ours, wanted, tolerance=tolerance, scale=scale)
 
 
 def assert_same_outputs(ours, theirs, tolerance):

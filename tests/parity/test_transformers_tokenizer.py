@@ -1,6 +1,5 @@
 """Tokenizer against transformers' own, on all real text there is. (How long a text may be: test_pipelines.py.)"""
 
-import shutil
 from functools import cache
 from itertools import chain, product
 
@@ -75,18 +74,3 @@ def test_odd_text(both):
     assert_same(both, ODD)
     firsts, seconds = zip(*product(ODD, ODD), strict=True)
     assert_same(both, list(firsts), list(seconds), max_length=12)
-
-
-@pytest.mark.parametrize("lowercase", [True, False])
-def test_what_is_saved_is_read_by_transformers(tmp_path, lowercase):
-    """A learned vocabulary, by tokenizer.json and by vocab.txt alone."""
-    book = shared_file("gutenberg/carroll-alice.txt")
-    tokenizer = Tokenizer.train([book], vocab_size=3000, lowercase=lowercase)
-    tokenizer.save_pretrained(tmp_path)
-    for file in ("tokenizer.json", "vocab.txt"):
-        folder = tmp_path / f"only {file}"
-        folder.mkdir()
-        for name in (file, "tokenizer_config.json"):
-            shutil.copy(tmp_path / name, folder)
-        theirs = transformers.BertTokenizerFast.from_pretrained(folder)
-        assert_same((tokenizer, theirs), [*lines_of(book)[:500], "Élan [MASK] 中国", *ODD])

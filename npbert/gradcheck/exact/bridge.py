@@ -5,7 +5,6 @@ compared at a point beside it, and a second backward with the first.
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,34 +18,27 @@ _TIMES = -(2.0**13)
 _ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change of gradients, relative to the largest
 
 
-class Beside(NamedTuple):
-    """The user's floats at a point beside theirs, by a step that is small but larger than rounding."""
-
-    step: Gradients
-    size: float
-    floats: Floats
-
-
-def run_beside(case: Case, floats: Floats, seed: int) -> Beside | None:
-    """Return forward on floats beside the point, or None if y is not finite there."""
-    step = case.random_step([seed, 3])
+def run_beside(case: Case, floats: Floats, seed: int) -> tuple[Gradients, Floats] | None:
+    """Return a step that is small but larger than rounding, and forward on floats there, or None if y is not finite."""
+    drawn = case.random_step([seed, 3])
     for size in (floats.epsilon**0.25, floats.epsilon**0.5):  # the smaller one where a function is not defined beyond
-        with case.moved(step, size) as there:
+        step = {name: size * by for name, by in drawn.items()}
+        with case.moved(step, 1) as there:
             y = there.outputs()
         if all(np.isfinite(part).all() for part in y):
-            return Beside(step, size, replace(floats, y=y))
+            return step, replace(floats, y=y)
     return None
 
 
-def parting_beside(case: Case, beside: Beside | None, seed: int) -> str:
+def parting_beside(case: Case, beside: tuple[Gradients, Floats] | None, seed: int) -> str:
     """Return a sentence if y on exact numbers differs from y on floats beside the point, or ""."""
     if beside is None:
         return "y is not finite beside your numbers"
+    step, floats = beside
     field = Field(seed)
     field.keeps_tangents = False
-    with case.moved(beside.step, beside.size) as there:
-        run = run_on_numbers(field, there, beside.floats.dy_of_numbers, backward=False)
-    return run.parting(beside.floats)
+    with case.moved(step, 1) as there:
+        return run_on_numbers(field, there, floats.dy_of_numbers, backward=False).parting(floats)
 
 
 def another_backward(case: Case, floats: Floats, rounding: Gradients) -> str:

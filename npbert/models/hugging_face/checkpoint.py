@@ -15,7 +15,7 @@ from npbert.core.parameter import LazyGenerator
 from npbert.io.files import FileError, model_folder
 from npbert.io.messages import LOGGER
 from npbert.layers import SinusoidalPositions
-from npbert.models.hugging_face.names import Names, Stored, part_of, root_of, stored_parameters
+from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite
 
 WEIGHTS_FILE = "model.safetensors"
@@ -122,22 +122,18 @@ def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
 
 
 def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored], names: Names) -> list[str]:
-    """Return a line for each tensor that does not fit.
-
-    An unused tensor may be the head of another model. In a part that the model has, or if a tensor is missing, it is a
-    mistake.
-    """
+    """Return a line for each tensor that does not fit. An unused tensor is a mistake in a part that the model has;
+    otherwise it may be the head of another model."""
     tensors = {of_tensor(name): stored for name, stored in wanted.items()}
     problems = [f"missing: {name} {stored.shape}" for name, stored in tensors.items() if name not in in_file]
-    is_complete, parts = not problems, names.roots | {root_of(name) for name in tensors}
+    parts = names.roots | {root_of(name) for name in tensors}
     for plain, name in in_file.items():
         shape = file.shapes[name]
-        if plain not in tensors:
-            if part_of(plain) not in names.heads and not (is_complete and root_of(plain) not in parts):
-                problems.append(f"unknown: {name} {shape}")
-        elif shape != tensors[plain].shape:
+        if plain in tensors and shape != tensors[plain].shape:
             hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
             problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
+        elif plain not in tensors and plain not in names.tied and root_of(plain) in parts:
+            problems.append(f"unknown: {name} {shape}")
     has_decoder = any(stored.head == "predictions" for stored in wanted.values())
     for twin, name in names.tied.items():
         if problems or not has_decoder or twin not in in_file:

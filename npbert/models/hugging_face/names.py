@@ -50,26 +50,23 @@ class Stored(NamedTuple):
 class Names:
     """The names of a model's parts in a Hugging Face file, by its family and its class.
 
-    tied: tensors that some files repeat, with their originals. heads: the parts of all heads of the family. roots: the
-    first words of the tensors of the embeddings and the encoder. All are plain names.
+    tied: tensors that some files repeat, with their originals. roots: the first words of the tensors of the embeddings
+    and the encoder. All are plain names.
     """
 
     def __init__(self, model: Any) -> None:
         config: Any = getattr(model, "config", None)
         self.family = FAMILIES[config.architecture.model_type if config else "bert"]
         self.tied = {twin: name.removeprefix("@") for twin, name in self.family.decoder.items()}
-        self.heads, self.roots = set(map(part_of, self.tied)), set[str]()
+        self.roots = set[str]()
         self._is_whole = not hasattr(model, "bert")
         groups = config.architecture.groups if config else 0
         self._layers_of_a_group = config.num_hidden_layers / groups if groups else 1
         self._parts: dict[str, tuple[str, tuple[int, int]]] = {}
         classes = {"all", *(kind.__name__ for kind in type(model).__mro__)}
         for section, ours, theirs in self.family.names:
-            plain = theirs.removeprefix("@")
             if ours.startswith(("@embeddings", "@encoder")):
-                self.roots.add(root_of(plain))
-            else:
-                self.heads.add(plain)
+                self.roots.add(root_of(theirs.removeprefix("@")))
             if section in classes:
                 *owner, last = ours.split(".")
                 parts = last.split("|")
@@ -91,11 +88,6 @@ class Names:
         old files."""
         owner, dot, last = name.removeprefix(f"{self.family.prefix}.").rpartition(".")
         return f"{owner}{dot}{IN_TORCH.get(last, last) if owner.endswith('LayerNorm') else last}"
-
-
-def part_of(name: str) -> str:
-    """Return the part of the model that has the parameter or tensor `name`."""
-    return name.rpartition(".")[0]
 
 
 def root_of(plain: str) -> str:

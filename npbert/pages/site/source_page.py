@@ -91,7 +91,7 @@ def _described(thing: Any, known: Known) -> Iterator[str]:
         yield "### Planted bugs\n\nThe tests plant each of them, and the checks must reject it."
         yield from bugs
     for exercise in EXERCISES.values():
-        if thing.__name__ in [blank.partition(".")[0] for blank in exercise.blanks]:
+        if thing.__name__ in [blank.name for blank in exercise.blanks]:
             yield f"### Exercise {exercise.code}: write it yourself"
             yield f"`npbert learn` writes the file, `npbert learn check {exercise.code}` explains each mistake."
 

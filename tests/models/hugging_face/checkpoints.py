@@ -19,7 +19,6 @@ from tests.models.small import random_model
 pytest.importorskip("safetensors", reason="safetensors is not installed: pip install -e '.[hf]'")
 
 random_float32 = partial(random_model, dtype=np.float32)
-Raw = tuple[str, tuple[int, ...], bytes]
 _KINDS = {"float64": "F64", "float32": "F32", "float16": "F16"}
 
 

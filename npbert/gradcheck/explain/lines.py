@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits, transplants
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.survey import Made, Survey
@@ -60,12 +58,7 @@ def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:
 
 
 def suspect(survey: Survey) -> CodePlace | None:
-    """Return the first place whose numbers are in no right run: wrong outputs come from it, and no right ones. If all
-    wrong outputs are 0, the first place with such an array."""
-    now = survey.now[survey.first]
-    if all(name in now.arrays and not now.arrays[name][0].any() for name in now.wrong):
-        zeros = (each for each in survey.places if each.is_whole and each.is_float and not np.any(each.value))
-        return next(zeros, None)
+    """Return the first place whose numbers are in no right run: wrong outputs come from it, and no right ones."""
     for place in survey.unknown:
         is_known = survey.right and all(map(survey.right.has, telling(place.value)))  # under another name
         if not is_known and any(each.statement is place.statement for each in survey.reach):

@@ -160,6 +160,7 @@ def test_the_quiz_asks_about_backprop_the_easiest_first_and_mistakes_count(page)
         *wrong, right = said[1:]
         assert right.startswith("Yes") and (f"after {len(wrong)}\xa0mistake" in right) == bool(wrong)
         assert all(each.startswith("Not ") for each in wrong) and page.locator("td.asked").count() == 0
+        assert page.locator("#followed .bar").count() > 0  # the sum that answers
         before = page.evaluate("npbert.state.quiz.seed")
         press(page, "#guide-choices >> text=Next question")
         until(page, "seed => npbert.state.quiz.seed === seed", arg=before + 1)

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, Code, expression, text_of
-from npbert.gradcheck.explain.edits import RIGHT, Edit, adds_code, edits_of, statement_edits
+from npbert.gradcheck.explain.edits import RIGHT, Edit, adds_code, edits_of, moved_factors, statement_edits, transplants
 from npbert.gradcheck.explain.grammar import Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trace import Trace, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, wrong_in
+from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, mended_by, wrong_in
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _PASSED_ON = 0.04  # and of what a line only passes on: the line that computes it comes first
@@ -66,19 +67,19 @@ class Search:
                         return made
                 if self.trial.is_over:
                     break
-        best = min(found, key=lambda made: len(wrong_in(made[2])), default=None)
+        best = min(found, key=lambda made: _badness(made[2]), default=None)
         return best and (self._earlier(best) or best)
 
     def _earlier(self, made: Made) -> Made | None:
         """Return an edit by the same rule at the last place that more wrong outputs come from, if it mends more: it is
         one mistake, not several."""
         edit, _, after = made
-        mended = wrong_in(self.now) - wrong_in(after)
+        mended = mended_by(self.now, after)
         for place in sorted(self._blamed, key=lambda place: -place.expr.lineno):
             if edit.rule and self._reached[place] > mended:
                 for another in edits_of(place, self.vocabulary, lambda rule: rule == edit.rule):
                     better = self._made(another, place)
-                    if better and len(wrong_in(better[2])) < len(wrong_in(after)):
+                    if better and _badness(better[2]) < _badness(after):
                         return better
         return None
 
@@ -96,7 +97,8 @@ class Search:
     def _waiting(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
         """The edits that are not yet tried, each with its rank and its place; edits that add code by place and kind."""
         statements = dict.fromkeys(place.statement for place in self.places if not place.hidden)
-        waiting: list[Any] = [(edit.rank, [edit], None) for edit in statement_edits(self.code, statements, self._fine)]
+        edits = [*statement_edits(self.code, statements, self._fine), *moved_factors(self.code, statements)]
+        waiting: list[Any] = [(edit.rank, [edit], None) for edit in edits]
         for place in self._blamed:
             more = RIGHT if place.statement in self._fine and not isinstance(place.statement, ast.Return) else 0.0
             if place.is_name and place.is_whole and not isinstance(place.statement, ast.Assign):
@@ -115,6 +117,56 @@ class Search:
         """Yield the edits of a kind that add code in a place, if it then has a number of the right code."""
         edits = edits_of(place, self.vocabulary, lambda rule: rule.kind == kind)
         return (edit for edit in edits if self._leads_on(place, edit))
+
+    def lines(self, *, alone: bool) -> Iterator[Made]:
+        """Yield the edits of lines with unknown numbers after which an output is right; or, unless `alone`, fewer lines
+        are unknown."""
+        if right := self.right:
+            for place in self._unknown:
+                for edit in sorted(self._toward(place, right), key=lambda edit: edit.rank):
+                    made = None if self.trial.is_over else self._made(edit, None)
+                    if made:
+                        yield self._earlier(made) or made
+                    elif not (alone or self.trial.is_over) and (made := self._known(edit, right)):
+                        yield made
+
+    def _known(self, edit: Edit, right: Trace) -> Made | None:
+        """Return the code with the edit, if fewer lines are unknown."""
+        edit = edit.tidied(self.code)
+        code = edit.of(self.code)
+        if not has_failed([self.trial.look(self.trial.compiled(code), self.first)]):
+            _, unknown = right.verdicts(watched(self.trial, code, places_in(code), self.first))
+            if len(unknown) < len(self._unknown):
+                after = self.trial.looks(code)
+                keeps = all(now.right <= then.right for now, then in zip(self.now, after, strict=True))
+                return (edit, code, after) if keeps else None
+        return None
+
+    def _toward(self, unknown: CodePlace, right: Trace) -> Iterator[Edit]:
+        """Yield the edits of a statement with which it may have numbers of the right code; none if it reads others:
+        then an earlier one comes first."""
+        here = [place for place in self._blamed if place.statement is unknown.statement]
+        if not all(right.has_exactly(array) for each in here if each.is_name for array in telling(each.value)):
+            return
+        yield from statement_edits(self.code, {place.statement: None for place in here}, ())
+        for whole in here:
+            if whole.is_whole and whole.is_float:
+                start, end = self.code.span(whole.expr)
+                inside = [each for each in here if start <= self.code.span(each.expr)[0] < end]
+                for edit in (edit for each in inside for edit in edits_of(each, self.vocabulary, lambda _: True)):
+                    before, after = self.code.text[start : edit.start], self.code.text[edit.end : end]
+                    arrays = self._arrays_of(f"{before.decode()}{edit.new}{after.decode()}", whole.env)
+                    if arrays and all(map(right.has, arrays)):
+                        yield edit
+                yield from transplants(whole, self.code, right.events)
+
+    def _arrays_of(self, text: str, env: Mapping[str, Any]) -> list[Array]:
+        """Return the telling numbers of an expression; [] if it fails."""
+        self.trial.left -= _PART
+        try:
+            return list(telling(eval(expression(text), {**self.code.scope, **env})))
+        except Exception:  # of the author's code, edited
+            return []
 
     def _leads_on(self, place: CodePlace, edit: Edit) -> bool:
         """True if the numbers with the edit occur in the right code, as far as known."""
@@ -136,11 +188,11 @@ class Search:
         else:
             function = self.trial.compiled(edit.of(self.code))
         now, then = self.now[self.first], self.trial.look(function, self.first)
-        if _is_progress([now], [then]):
+        if mended_by([now], [then]):
             edit = edit.tidied(self.code)
             code = edit.of(self.code)
             after = self.trial.looks(code)
-            if _is_progress(self.now, after):
+            if mended_by(self.now, after):
                 return edit, code, after
         return None
 
@@ -190,12 +242,8 @@ def _changes(rule: Rule) -> bool:
     return not adds_code(rule)
 
 
-def _is_progress(before: list[Outlook], after: list[Outlook]) -> bool:
-    """True if a wrong output is now right at every sample, and no right one is wrong. A promise is neither before all
-    numbers are right."""
-    is_mended = has_failed(before) or wrong_in(before) - wrong_in(after)
-    is_spoiled = has_failed(after) or any(then.wrong & now.right for now, then in zip(before, after, strict=True))
-    return bool(is_mended) and not is_spoiled and any(then.right for then in after)
+def _badness(after: list[Outlook]) -> tuple[bool, int]:
+    return has_failed(after), len(wrong_in(after))
 
 
 def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:

@@ -141,12 +141,8 @@ function read(given, keys, start, missing) {
 function goToHash() {
   known = location.hash;
   const hash = known.slice(1);
-  const isPlain = byId(hash) !== null; // a link to a place within the page
-  if (isPlain && state.trace) {
-    return;
-  }
   const outside = !state.trace || state.tour || state.quiz ? state.outside : addressOf(state);
-  const given = givenBy(isPlain ? "" : hash);
+  const given = givenBy(hash);
   const missing = [...given].filter(([key]) => !Object.hasOwn(KEYS, key));
   const base = read(given, SENTENCE_KEYS, {...startOf(0), bug: null, rival: null}, missing);
   const numbersOf = (now) => addressOf({...now, quiz: null, tour: null}, Object.keys(VIEW_KEYS));

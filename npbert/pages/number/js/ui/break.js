@@ -30,7 +30,6 @@ export function showBreak() {
   byId("race").addEventListener("click", race);
   watch(["bug", "quiz", "tour"], drawBug);
   watch(["view", "trace", "tour", "quiz"], () => state.view === "break" && drawCheck());
-  drawBug();
 }
 
 function drawBug() {

@@ -3,7 +3,6 @@
 
 import {explain} from "../math/explain.js";
 import {refsIn} from "../math/formulas.js";
-import {barsOf} from "./bars.js";
 import {make} from "./dom.js";
 import {signedNumber} from "./format.js";
 import {arrayNamed, isMovable, isRounding, shapeInWords, titleOf, valueOf} from "./labels.js";
@@ -28,14 +27,6 @@ function drawn(pick, isFair) {
   return null;
 }
 
-// A question on such a gradient, which is explained by its sum.
-const about = ({step, place, ...explained}, question) => ({
-  step,
-  place,
-  why: [formula(explained.formula), barsOf(explained)],
-  ...question,
-});
-
 // Will the loss rise or fall? From the factors alone, whose signs tell.
 function signQuestion(pick) {
   const found = drawn(pick, ({place, terms, value}) => {
@@ -46,7 +37,9 @@ function signQuestion(pick) {
   const {place, terms, value} = found;
   const {goal} = state.trace;
   const factorText = (one) => `${one.label ?? titleOf(one)} = ${signedNumber(one.value, 3)}`;
-  return about(found, {
+  return {
+    step: found.step,
+    place,
     hides: true,
     title: `If ${titleOf(valueOf(place))} rises a little, will the ${goal} rise or fall?`,
     text: [formula(found.formula), ...terms.map(({factors}) => make("p", {}, factors.map(factorText).join(", ")))],
@@ -56,7 +49,7 @@ function signQuestion(pick) {
       not: `Not so: multiply the signs of the factors${terms.length > 1 ? ", and add" : ""}.`,
     })),
     answer: `the gradient is ${signedNumber(value)}, so the ${goal} ${value > 0 ? "rises" : "falls"}.`,
-  });
+  };
 }
 
 // The arrays of the first term, as symbols; and those of others at this step.
@@ -77,12 +70,14 @@ function factorQuestion(pick, shuffled) {
   const rest = own.filter((symbol) => symbol !== right).join(" · ");
   const not = (text) => `Not ${text}: ask what ${of} is multiplied with on the way forward.`;
   const wrong = others.slice(0, 3).map((text) => ({text, isRight: false, not: not(text)}));
-  return about(found, {
+  return {
+    step: found.step,
+    place,
     title: `What is missing in the gradient ${titleOf(place)}?`,
     text: [formula(`${titleOf(place)} = ${terms.length > 1 ? "Σ " : ""}? · ${rest}`)],
     choices: shuffled([{text: right, isRight: true}, ...wrong]),
     answer: `it is ${right}: forward multiplies ${of} with it.`,
-  });
+  };
 }
 
 // Which product is it: transposed or not? Of a gradient that is a product of two matrices, as its formula says.
@@ -114,7 +109,6 @@ function transposedQuestion(pick, shuffled) {
     text: [make("p", {}, `${shapes.join("; ")}. Forward was ${state.trace.steps[now.undoes].formula}.`)],
     choices: shuffled(ways.map(choiceOf)),
     answer: `it is ${written(turnsA, turnsB)}.`,
-    why: [formula(now.formula)],
   };
 }
 
@@ -136,7 +130,9 @@ function roadQuestion(pick, shuffled) {
   const missing = pick(terms);
   const without = (term) => signedNumber(value - term.value, 3);
   const brings = terms.map((term) => `${term.label}: ${signedNumber(term.value, 3)}`).join("; ");
-  return about(found, {
+  return {
+    step: found.step,
+    place,
     hides: true,
     title: `A wrong backward says that ${titleOf(place)} is ${without(missing)}. Which road does it forget?`,
     text: [make("p", {}, `What comes back: ${brings}.`)],
@@ -148,7 +144,7 @@ function roadQuestion(pick, shuffled) {
       })),
     ),
     answer: `it forgets “${missing.label}”; all roads together bring ${signedNumber(value)}.`,
-  });
+  };
 }
 
 // The easiest first

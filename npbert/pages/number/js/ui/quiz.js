@@ -15,7 +15,8 @@ import {bugNamed, linesOfBug} from "./notes.js";
 import {QUESTIONS} from "./questions.js";
 import {change, state, watch} from "./state.js";
 
-// what is asked: {title, text, choices: [{text, isRight, not}], place: where the answer is, answer: what it is, why}
+// what is asked: {title, text, choices: [{text, isRight, not}], step and place: where the answer is, answer: what it is},
+// and of a bug also `why`
 let question = null;
 let mistakes = 0;
 
@@ -68,7 +69,7 @@ function judge({isRight, not}) {
 
 // The question is closed, what was hidden can be seen, and the number that shows it is followed.
 function explainAnswer(begin) {
-  const {step, place, answer, why} = question;
+  const {step, place, answer, why = []} = question;
   const {quiz, bug, trace} = state; // all is drawn again, as a bug may be named now
   change({quiz: {...quiz, isAnswered: true}, bug, trace, step, trail: [place], moved: null});
   sayQuestion(why, [], `${begin}${mistakes ? `, after ${counted(mistakes, "mistake")}` : ""}: ${answer}`);

@@ -17,7 +17,6 @@ export function showTools() {
     byId(`tab-${view}`).addEventListener("click", () => change({view}));
   }
   watch(["view"], drawTabs);
-  drawTabs();
   byId("digits").addEventListener("click", () => {
     byId("digits").setAttribute("aria-pressed", String(document.body.classList.toggle("digits")));
   });

@@ -23,11 +23,6 @@ def sequences(draw, most=4, longest=5):
     return Sequences(np.array(draw(st.lists(st.integers(1, longest), min_size=1, max_size=most))))
 
 
-def rows_of(sequences):
-    """The numbers of the rows of each sequence."""
-    return np.split(np.arange(sequences.num_rows), sequences.offsets[1:-1])
-
-
 @st.composite
 def read_of(draw, sequences):
     """Some of the rows of the sequences, in ascending order, some of them twice: none, one, or all of a sequence."""

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from npbert.io import counted
 from npbert.learn import Exercise
 
 _POLL = 0.2  # seconds between two looks at the files
@@ -13,13 +14,11 @@ _POLL = 0.2  # seconds between two looks at the files
 def watch(chosen: list[tuple[Exercise, Path]], show: Callable[[Exercise, Path], None]) -> NoReturn:
     """Show the answer for one file now, and for each file when it is saved, until Ctrl-C."""
     known = {path: _stamp(path) for _, path in chosen}
-    exercise, path = chosen[0]
-    if len(chosen) > 1:
-        files = f"{len(chosen)} files in {path.parent}/"
-        print(f"Watching {files}. Each is checked when you save it. Stop with Ctrl-C.", flush=True)
-    else:
-        print(f"Watching {path}. It is checked now and whenever you save it. Stop with Ctrl-C.\n", flush=True)
-        show(exercise, path)
+    files = f"{counted(len(chosen), 'file')} in {chosen[0][1].parent}/"
+    print(f"Watching {files}. Each is checked when you save it. Stop with Ctrl-C.", flush=True)
+    if len(chosen) == 1:
+        print()
+        show(*chosen[0])
     while True:
         for exercise, path in chosen:
             stamp = _stamp(path)

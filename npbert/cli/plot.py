@@ -13,7 +13,7 @@ from npbert.cli.log import note
 from npbert.core import IGNORED
 from npbert.data.masking import mask_words
 from npbert.inference import Embed, FillMask
-from npbert.io import Wanted, at_least, check_writable, read_texts, setting
+from npbert.io import Wanted, at_least, read_texts, setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
 from npbert.plots.drawing import kind_of
 
@@ -58,7 +58,6 @@ class Picture(Command):
     def run(self) -> int:
         """Write it."""
         kind_of(self.output)
-        check_writable(Path(self.output))
         save_figure(self.draw(), Path(self.output))
         note(f"{self.output} written")
         return 0

@@ -54,7 +54,8 @@ class Parameter:
     def add_grad(self, grad: Array, rows: Array | None = None) -> None:
         """Add to the gradient: to all of it, or row n of `grad` to row rows[n]. `rows` may repeat.
 
-        The first gradient after `zero_grad` is kept without a copy, so pass an array that is not used elsewhere.
+        The first gradient after `zero_grad` is kept, and copied only if it is a view of another array. So pass an array
+        that is not used elsewhere.
 
         Raises: ValueError for another shape than that of `value`, or of its rows; TypeError for another dtype.
         """
@@ -69,7 +70,7 @@ class Parameter:
         elif key in gradients:
             gradients[key] += grad
         else:
-            gradients[key] = np.asarray(grad)  # a full sum is a NumPy scalar, which += cannot change
+            gradients[key] = np.asarray(grad) if grad.flags.owndata else grad.copy()  # += cannot change a scalar
 
     def zero_grad(self) -> None:
         """Set the gradient to 0, and free its memory."""

@@ -1,6 +1,6 @@
 """Comparison: the learner's numbers at each seed of a blank, beside the right ones. It is the Oracle for mending."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck import PromiseError
-from npbert.gradcheck.explain import FAILED, Outlook
+from npbert.gradcheck.explain import RAISES, Outlook
 from npbert.learn.blank import Blank, Numbers
 from npbert.learn.failure import Failure, attempt, file_of
 
@@ -16,16 +16,16 @@ _SMALLEST_SCALE = 1e-2
 
 
 class Comparison:
-    """right: the right numbers at each seed, those of the library unless given.
+    """right: the right numbers at each seed, those of the library.
 
     After `run`, at each seed: given, the numbers of `thing` as far as it ran; and wrong, the names of wrong or missing
     ones. And of all seeds: first, the index of the first with a mistake; stopped, the first failure of the learner's
     code, or of the check before the numbers were complete; and broken, the first of the check on complete numbers.
     """
 
-    def __init__(self, blank: Blank, thing: Any, right: Sequence[Numbers] = ()) -> None:
+    def __init__(self, blank: Blank, thing: Any) -> None:
         self.blank, self.thing, self.samples = blank, thing, blank.seeds
-        self.right = right or blank.right_numbers
+        self.right = blank.right_numbers
         self.given, self.wrong = list[Numbers](), list[set[str]]()
         self.first: int | None = None
         self.stopped: Failure | None = None
@@ -53,7 +53,7 @@ class Comparison:
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function at seed k, as in Oracle. After a wrong number, all later ones count as wrong."""
-        numbers, wrong, right = dict[str, Array](), set[str](), self.right[k]
+        numbers, wrong, right, has_failed = dict[str, Array](), set[str](), self.right[k], False
         try:
             with self.blank.with_function(self.thing, function) as thing:
                 for each in self.blank.run(thing, self.samples[k]):
@@ -63,11 +63,13 @@ class Comparison:
                         break
         except PromiseError as error:
             return Outlook(set(error.subjects), set(right))
-        except Exception:  # an error of the edited code's result
-            return FAILED
+        except Exception:  # an error of the edited code, or of its result
+            has_failed = True
         alike = {name for name, array in numbers.items() if is_like(array, right.get(name))}
         arrays = {name: (np.asarray(numbers[name], float), np.asarray(right[name], float)) for name in alike}
-        return Outlook(wrong | (right.keys() - numbers.keys()), alike - wrong, arrays)
+        missing = right.keys() - numbers.keys()
+        is_stopped = has_failed or (missing and wrong - alike)  # as add_grad refuses another shape
+        return Outlook(wrong | ({RAISES} if is_stopped else missing), alike - wrong, arrays)
 
     def _wrong(self, numbers: Numbers, k: int) -> set[str]:
         """Return the names of the numbers that differ beyond rounding."""
@@ -84,12 +86,6 @@ class Comparison:
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
         return [name for name in self.right[0] if any(name in wrong for wrong in self.wrong)]
-
-    def comparable(self) -> list[Numbers]:
-        """The learner's numbers at each seed, by the wrong names that have the right shape everywhere."""
-        both = list(zip(self.given, self.right, strict=True))
-        names = [name for name in self.all_wrong() if all(is_like(one.get(name), right[name]) for one, right in both)]
-        return [{name: one[name] for name in names} for one in self.given] if names else []
 
 
 def is_like(one: Any, other: Any) -> bool:

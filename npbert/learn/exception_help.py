@@ -30,6 +30,7 @@ _ADVICE = {
     r"\n.*(self\.\w+)(?![\w.(]).*\n.*\1\.value": r"\1 is a Parameter. Its numbers are \1.value.",
     r"\b(\w+)\.T\b.*\n.*\b\1 \(\d+, \d+, \d": r"\1 has more than two axes, and \1.T reverses all of them. "
     r"\1.swapaxes(-1, -2) swaps the last two.",
+    "inhomogeneous shape": "The lists or arrays in it have different lengths.",
     "non-iterable NoneType": "A function that is called here returned None. Is a `return` missing at its end?",
     r"NoneType.*\n.*\b(\w+)\b.*\n.*\b\1 None": r"\1 is None here: check `\1 is None` first.",
     r"\n.*\b(\w+)\b.*\n.*\b\1 \(\)": r"\1 has no axes, as if made like a Parameter, not like an array. Make "

@@ -78,7 +78,7 @@ def _with_promise(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     """Return the verdict on right numbers with a broken promise: by the edits that keep it, or by the promise."""
     assert compared.broken is not None
     promise = broken_promise(compared.broken)
-    told = [_of_edit(compared.blank, each) for each in findings if not each.is_of_right_code and each.kind != UNKNOWN]
+    told = [_of_edit(compared.blank, each) for each in findings if each.is_edit]
     return replace(numbered(told or [promise]).because_of(promise.because), findings=tuple(findings))
 
 
@@ -90,7 +90,7 @@ def _with_numbers(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     verdicts = [_of_edit(compared.blank, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]
-    left = [name for name in left if any(name in each for each in compared.given)] or left
+    left = [name for name in left if any(name in each for each in compared.given)] or ([] if edits else left)
     if left:
         verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects

@@ -48,7 +48,7 @@ class LayerBlank(Blank):
     names: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
-        """Return y and the gradients of one call, and test the promises of a layer once for each setting.
+        """Return y and the gradients of a call, as far as it runs; test the promises of a layer once for each setting.
 
         Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
         """
@@ -66,6 +66,11 @@ class LayerBlank(Blank):
                 found = {name: each.grad.copy() for name, each in function.parameters.items() if is_returned}
                 found |= {error.name: error.gradient}
                 is_promised = False
+            except Exception:
+                yield {self.y: given} | {
+                    shown[name]: each.grad.copy() for name, each in function.parameters.items() if each.grad.any()
+                }
+                raise
             yield {self.y: given} | {shown[name]: gradient for name, gradient in found.items()}
         if is_promised:
             promised_gradients(function)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -152,14 +151,14 @@ def _smaller(config: BertConfig) -> BertConfig:
     """Return the configuration of the generator: a share of the heads, at least one, and the other sizes in
     proportion."""
     heads = max(1, config.num_attention_heads // SHARE)
-    width = config.hidden_size // config.num_attention_heads * heads
-    stored = {**json.loads(config.architecture.file), "hidden_size": width}
+    width, embedded = config.hidden_size // config.num_attention_heads * heads, config.architecture.embedding_size
+    embedded = embedded or config.hidden_size  # as wide as the discriminator's, to share them
     return replace(
         config,
         hidden_size=width,
         num_attention_heads=heads,
         intermediate_size=max(1, config.intermediate_size * heads // config.num_attention_heads),
-        architecture=architecture_of(stored)[1],
+        architecture=replace(config.architecture, embedding_size=None if embedded == width else embedded),
     )
 
 

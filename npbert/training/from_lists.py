@@ -92,7 +92,7 @@ def finetune(
         columns: dict[str, Any] = {name: name for name in names if not name.startswith("negative")}
         columns["negatives"] = [name for name in names if name.startswith("negative")]
         columns |= {name: files[name] for name in rows}
-        chosen = FinetuneSettings(model=model, **columns, **settings)
+        chosen = FinetuneSettings(model=str(model), **columns, **settings)
         with _written({files[name]: each for name, each in rows.items()}, overwrite=overwrite):
             run = Finetuning(chosen, folder)
     run.trainer.train(overwrite=overwrite)

@@ -2,25 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from npbert import Batch, BertConfig, BertModel, Tape
-from npbert.compute import inference_parts, matmul, neighbours, training_parts
+from npbert.compute import inference_parts, matmul, training_parts
 from npbert.models import PackedBatch, Reads
 from tests.computing import in_pieces, nothing_is_nan, on_threads
 
 THREADS = (1, 2, 3, 5)
-
-
-@given(st.lists(st.integers(1, 300), min_size=1, max_size=9), st.integers(1, 12))
-def test_neighbours_cover_all_in_parts_of_about_one_size(lengths, count):
-    parts = neighbours(np.array(lengths, "u2"), count)
-    assert [part.start for part in parts] == [0, *(part.stop for part in parts[:-1])]
-    assert parts[-1].stop == len(lengths) and len(parts) <= count
-    for part in parts:
-        assert part.stop > part.start
-        assert sum(lengths[part]) <= sum(lengths) / count + max(lengths)
 
 
 @pytest.mark.parametrize(

@@ -117,25 +117,6 @@ def test_a_number_of_threads_is_a_whole_number_of_at_least_1(wrong, message):
     assert num_threads() == 2
 
 
-def test_the_last_of_several_gives_blas_its_threads_back(count_of_blas):
-    may_leave, is_there = threading.Event(), threading.Event()
-
-    def stay(item):
-        is_there.set()
-        may_leave.wait(100)
-
-    def outlast(item):
-        assert is_there.wait(100)
-        may_leave.set()
-        other.join()
-        assert count_of_blas() == 1
-
-    other = threading.Thread(target=run, args=(stay, [0]))
-    other.start()
-    run(outlast, [0])
-    assert count_of_blas() == BLAS_THREADS
-
-
 @pytest.mark.parametrize("count", [1, 2])
 def test_an_interrupt_anywhere_leaves_blas_its_threads(count, count_of_blas):
     """Python looks for an interrupt where a function begins and where one of C's has returned."""

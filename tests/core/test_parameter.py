@@ -8,10 +8,7 @@ import numpy as np
 import pytest
 
 from npbert import Init, Linear, Parameter, Tape
-from npbert.compute import run
-from npbert.core import gradients_of_a_part
 from npbert.core.parameter import LazyGenerator
-from tests.computing import Meeting, on_threads
 
 FIVES = np.full((2, 3), 5.0)
 
@@ -39,6 +36,13 @@ def test_the_first_gradient_is_adopted_and_later_ones_are_added_into_it():
     np.testing.assert_array_equal(single.grad, np.array(12.0), strict=True)
 
 
+def test_rows_of_an_array_may_be_added_one_by_one_and_stay_as_they_are():
+    dy, bias = np.ones((3, 2)), Parameter(np.zeros(2))
+    for row in dy:
+        bias.add_grad(row)
+    assert (bias.grad == 3).all() and (dy == 1).all()
+
+
 def test_zero_grad_gives_the_memory_of_the_gradient_back_but_writes_nothing():
     p, mine = ones(), FIVES.copy()
     p.add_grad(mine)
@@ -59,30 +63,6 @@ def test_rows_are_added_to_those_that_are_named_each_time_that_they_are():
         np.testing.assert_array_equal(p.grad, count * np.array([[3, 4, 5], [6, 8, 10]]))
     with pytest.raises(ValueError, match=re.escape("grad has shape (3, 3), wanted (2, 3), as the parameter")):
         p.add_grad(dy, rows=np.array([0, 1]))
-
-
-def test_within_a_part_gradients_go_to_the_part_and_leave_the_parameters_own_as_they_are():
-    """Also those of another thread that computes another part at the same time, and of the threads that help."""
-    p, untouched, meeting, found = ones(), ones(), Meeting(), {}
-    p.add_grad(FIVES.copy())
-
-    def work(number):
-        with gradients_of_a_part() as gradients:
-            meeting()
-            assert (p.grad == 0).all()
-            for _ in range(2):
-                p.add_grad(np.full((2, 3), float(number)))
-            p.add_grad(np.ones((1, 3)), rows=np.array([1]))
-            untouched.add_grad(FIVES.copy())
-            untouched.zero_grad()
-        found[number] = gradients
-
-    with on_threads(2):
-        run(work, [1, 2])
-    for number, gradients in found.items():
-        np.testing.assert_array_equal(gradients[p], [[2 * number] * 3, [2 * number + 1] * 3])
-        assert untouched not in gradients
-    assert (p.grad == 5).all() and (untouched.grad == 0).all()
 
 
 @pytest.mark.parametrize("is_first", [True, False])

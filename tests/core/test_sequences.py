@@ -2,21 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from npbert import Sequences
-from tests.strategies import read_of, rows_of, sequences
-
-
-@given(st.data(), sequences(), st.sampled_from([np.int64, np.uint8, np.uint64, np.int32]))
-def test_only_counts_the_rows_of_each_sequence_that_are_read(data, some, dtype):
-    read = data.draw(read_of(some)).astype(dtype)
-    only = some.only(read)
-    assert only.query_lengths.tolist() == [sum(row in rows for row in read) for rows in rows_of(some)]
-    assert (only.num_queries, only.num_rows) == (len(read), some.num_rows)
-    assert some.offsets.tolist() == [0, *(rows[-1] + 1 for rows in rows_of(some))]
-    assert repr(only) == f"Sequences(lengths={some.lengths.tolist()})"
 
 
 @pytest.mark.parametrize("lengths", [[2, 0, 1], [3, -1], [1.5, 2], [], [[1, 2]], 3], ids=str)

@@ -89,11 +89,6 @@ def test_the_delimiter_outdoes_the_ending(tmp_path):
         read(tmp_path, "a.csv", "x;1\n", ["0"], delimiter=";")
 
 
-def test_a_row_knows_its_line(tmp_path):
-    (row,) = read(tmp_path, "a.jsonl", '\n{"t": 1}\n', ["t"])
-    assert (row.values, row.place) == (("1",), (str(tmp_path / "a.jsonl"), 2))
-
-
 CONLL_ERRORS = [
     ("Ann B-PER\nsings\n", {}, "line 2: only one column, wanted a word and a tag"),
     ("Ann B-PER\n\nsings O\n", {"tag_column": 3}, "line 1: 2 columns, wanted more"),

@@ -1,12 +1,10 @@
 """The kinds of cases: each takes a seed's generator and an empty folder, and gives what is to be called."""
 
 import json
-import subprocess
-import sys
 
 from tests.fuzz.base import LABELLED, TEXTS
 from tests.fuzz.mutate import NASTY, json_bytes, pick, spoil, spoil_bytes, spoil_json, spoil_lines
-from tests.fuzz.outcome import command, ended
+from tests.fuzz.outcome import command
 
 KINDS = {}
 """By name: how many of 100 cases are of this kind, and the function that makes one."""
@@ -130,21 +128,3 @@ def arguments(rng, base, folder):
     written = [str(argument).replace("\0", "") for argument in given]
     written = [argument for argument in written if not argument.startswith("/dev")]
     return lambda: command(*written, stdin=b"the [MASK]\n", is_json=False)
-
-
-@kind(0.3)
-def streams(rng, base, folder):
-    """A program whose input or output is closed or full."""
-    name = pick(rng, list(TEXTS))
-    given = pick(rng, [[name, str(base.checkpoints[name])], ["--help"], ["nonsense"]])
-    (folder / "in").write_text("the [MASK] sat .\n" * 200, encoding="utf-8")
-    reading, errors = pick(rng, ["<in", "<&-", "</dev/null", "<."]), pick(rng, ["2>err", "2>&-", "2>/dev/full"])
-    writing = pick(rng, [">out", ">&-", ">/dev/full", "| head -c 20 >out", "| true"])
-    program = f'"{sys.executable}" -m npbert "$@" {reading} {errors} {writing}'
-
-    def call():
-        status = subprocess.run(["bash", "-c", program, "bash", *given], cwd=folder, timeout=60, check=False).returncode
-        err = folder / "err"
-        return ended(status, err.read_text(encoding="utf-8") if err.exists() else "", must_speak=False)
-
-    return call

@@ -92,14 +92,14 @@ def command(*arguments, stdin=b"", is_json=True):
     return ended(status, err.getvalue().decode(errors="replace"))
 
 
-def ended(status, said, *, must_speak=True):
+def ended(status, said):
     """What became of a program that ended with this exit status, and said so much. Raises: Nonsense."""
     lines = said.splitlines()
     if len(lines) > MOST_LINES or max(map(len, lines), default=0) > LONGEST_LINE:
         raise Nonsense(f"{len(lines)} lines, the longest of {max(map(len, lines))} characters: {said[:300]}…")
     if re.search(r"Traceback|[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f\x9b]", said):
         raise Nonsense(f"a traceback, or a control character that reaches the terminal: {said!r:.500}")
-    if status not in (0, 1, 2) or (status and must_speak and "npbert" not in said):
+    if status not in (0, 1, 2) or (status and "npbert" not in said):
         raise Nonsense(f"the status is {status}: {said!r}")
     if "not enough memory" in said:
         return Outcome("MemoryError", said)

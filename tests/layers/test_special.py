@@ -14,7 +14,6 @@ from npbert import GELU, IGNORED, Dropout, Init, LayerNorm, ReLU, Sequences, Tan
 from npbert.catalogue import CATALOGUE
 from npbert.layers import Unpack
 from tests.tables import one_in
-from tests.textbook import sinusoidal
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.8])
@@ -51,15 +50,6 @@ def test_activations_hide_no_nan_and_know_what_is_far_out(kind, dtype):
     slopes = [0, 0, 0, SLOPE_AT_0[kind], slope, slope, slope]
     np.testing.assert_allclose(layer.backward(np.ones_like(x), tape), slopes, rtol=1e-6, atol=1e-30)
     assert np.isnan(layer(np.array([np.nan], dtype))).all()
-
-
-@pytest.mark.parametrize("features", [6, 7])
-def test_sinusoidal_positions_are_the_formula_and_learn_nothing(features):
-    t, tape = np.array([0, 3, 49]), Tape()
-    layer = npbert.SinusoidalPositions(50, features, Init(None, dtype=np.float64))
-    np.testing.assert_allclose(layer(t, tape), sinusoidal(t, features), rtol=1e-13, atol=1e-14)
-    assert (layer.backward(np.ones((3, features)), tape), len(tape), layer.parameters()) == (None, 0, [])
-    assert npbert.SinusoidalPositions(5, 4, Init(None))(t[:2]).dtype == np.float32
 
 
 def test_softmax_and_cross_entropy_at_their_special_places():

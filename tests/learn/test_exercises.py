@@ -81,8 +81,10 @@ def test_what_wrong_answers_are_compared_with_is_right(exercise, tmp_path):
             assert judged(replace(blank, seeds=blank.seeds[::4]), blank.right) is None
         if blank.text["plain"]:
             plain = Code.parsed(blank.text["plain"], vars(module)).compiled(lambda: True)
+            tried = replace(blank, seeds=(3, 4))
+            assert len(tried.right_numbers) == 2  # known before the library's class has another method
             with blank.with_function(blank.right, plain) as thing:
-                compared = Comparison(replace(blank, seeds=(3, 4)), thing)
+                compared = Comparison(tried, thing)
                 compared.run()
                 assert compared.first is None
             assert getattr(blank.right, blank.method or "__call__") is not plain, "a class has its own method again"

@@ -92,3 +92,4 @@ def test_vectors_of_pairs_of_more_texts_and_of_scores(tmp_path, options):
     ):
         embed = npbert.finetune(texts, scores, folder=tmp_path / str(number), held_out=held_out, **of_vectors)
         assert embed("a dog .").shape == (8,)
+    assert load_settings(FinetuneSettings, tmp_path / "2" / SETTINGS_FILE).negatives == ("negative_2", "negative_3")

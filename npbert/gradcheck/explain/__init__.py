@@ -1,27 +1,28 @@
 """Explains a wrong gradient by the small edit of the author's code that makes it right.
 
 The interface for other packages is here, besides `numbers.explain`: a `Code`; its `Mending` with an `Oracle`, which
-gives an `Outlook` (or FAILED) for each sample; the resulting `Finding`s, worded by `describe`, `describe_edit` and
+gives an `Outlook` for each sample; the resulting `Finding`s, worded by `describe`, `describe_edit` and
 `describe_place`; the `KINDS` of edits by cost, where those below `CHEAP` change existing code; and the `VARIATIONS` of
 numbers. All else may change.
 
-Reading order: `grammar` (the edits as data), `vocabulary` (the expressions to insert), `edits` (the visitor that
-applies them), `trial` (runs and counts), `search` (by cost), `repair` (step by step). For a layer: `authors` (finds and
-replaces the functions that run), `samples` (the right gradients) and `layer`.
+Begin with `repair`, which tells the algorithm. Then `grammar` (the edits as data), `vocabulary` (the expressions to
+insert), `edits` (the visitor that applies them), `trial` (runs and counts), `survey` (what may be wrong), `search` (by
+cost), `lines` and `foreign` (by the numbers of a right code). For a layer: `authors` (finds and replaces the functions
+that run), `samples` (the right gradients) and `layer`.
 """
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, describe, describe_edit, describe_place
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.repair import TRIES, EditStep, Mending
-from npbert.gradcheck.explain.trial import FAILED, Oracle, Outlook
+from npbert.gradcheck.explain.trial import RAISES, Oracle, Outlook
 from npbert.gradcheck.explain.variations import VARIATIONS, in_manner
 
 __all__ = [
     "CHEAP",
-    "FAILED",
     "KINDS",
     "VARIATIONS",
+    "RAISES",
     "TRIES",
     "Code",
     "Finding",

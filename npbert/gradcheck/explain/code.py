@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import itemgetter
+from types import CodeType
 from typing import Any
 
 HOOK, STEP = "__hook__", "__step__"
@@ -92,11 +93,26 @@ class Code:
             text = text[:start] + new.encode() + text[end:]
         return replace(self, text=text)
 
+    def with_lines_of(self, other: Code, first: int, last: int) -> Code:
+        """Return a copy with lines of another version of the code, by their numbers."""
+        lines, others = (code.text.splitlines(keepends=True) for code in (self, other))
+        here = slice(first - self.first, last - self.first + 1)
+        lines[here] = others[here]
+        return replace(self, text=b"".join(lines))
+
     def compiled(self, step: Callable[[], bool], hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Return the runnable function. step: called in each round of a loop; hook: called where an edit says so.
 
         Raises: SyntaxError, ValueError or TypeError if an edit is not valid code.
         """
+        scope = {**self.scope, "__builtins__": _BUILTINS, STEP: step, HOOK: hook}
+        exec(self._maker, scope)  # compiled in this file, so that no annotations are evaluated, as here
+        function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
+        return function
+
+    @cached_property
+    def _maker(self) -> CodeType:
+        """The compiled code of a function that returns the function."""
         functions = _functions_in(self.text)
         for node in (node for function in functions for node in ast.walk(function)):
             if isinstance(node, ast.For | ast.While):
@@ -104,10 +120,7 @@ class Code:
         (maker,) = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body
         assert isinstance(maker, ast.FunctionDef)
         maker.body = [*functions, *maker.body]
-        scope = {**self.scope, "__builtins__": _BUILTINS, STEP: step, HOOK: hook}
-        exec(compile(ast.Module([maker], []), _FILE, "exec"), scope)  # which evaluates no annotations, as here
-        function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
-        return function
+        return compile(ast.Module([maker], []), _FILE, "exec")
 
 
 def _functions_in(text: bytes) -> list[ast.FunctionDef]:

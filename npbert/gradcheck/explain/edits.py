@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
+from npbert.gradcheck.explain.foreign import right_expressions
 from npbert.gradcheck.explain.grammar import Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
+from npbert.gradcheck.explain.trace import Event
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 RIGHT = 1.0
@@ -48,6 +50,11 @@ class Edit:
     def end(self) -> int:
         """The end of `old` in the code's text."""
         return self.start + len(self.old.encode())
+
+    @property
+    def end_line(self) -> int:
+        """The last line of `old`."""
+        return self.line + self.old.count("\n")
 
     @property
     def rank(self) -> tuple[float, int, int]:
@@ -99,9 +106,17 @@ def edits_of(
                 yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})", rule)
 
 
+def transplants(place: CodePlace, code: Code, right: Sequence[Event]) -> Iterator[Edit]:
+    """Yield the expressions of a right run as edits of a place."""
+    start, end = code.span(place.expr)
+    for text in right_expressions(place, right, code.scope):
+        cost, old = KINDS["expression"].cost, code.text[start:end].decode()
+        yield Edit("expression", cost, place.expr.lineno, start, old, f"({text})", Rule("expression", None, text, ""))
+
+
 def statement_edits(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
-    """Return every small edit of a whole statement, and every move of a factor. If the numbers of a statement are
-    right, as in `fine`, an edit of them costs more."""
+    """Yield every small edit of a whole statement. If its numbers are right, as in `fine`, an edit of them costs
+    more."""
     for each in statements:
         is_unpacked = isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple | ast.List)
         for rule, parts in rules_for(each):
@@ -110,6 +125,10 @@ def statement_edits(code: Code, statements: Iterable[ast.stmt], fine: Container[
                 yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
             yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
+
+
+def moved_factors(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit]:
+    """Yield every move of a factor to another place, in its statement or across statements."""
     computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
     for number, each in enumerate(computing):
         for product in ast.walk(each):

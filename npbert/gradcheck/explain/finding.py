@@ -22,7 +22,7 @@ class Finding:
     kind: see reasons.py   subject: the wrong gradients, such as "dW, db"   place: the statement, as written
     found: the wrong piece of it   wanted: the right piece   cause: the reason, in one or two sentences
     line: in the author's file, or 0; file: its name, if there may be several
-    marked: the first wrong numbers, if `found` and `wanted` are pieces of a right backward, not of the place
+    marked: the first wrong numbers, if no edit is known
     column: the start of `marked` or `found` in the place
     """
 
@@ -38,9 +38,9 @@ class Finding:
     column: int = 0
 
     @property
-    def is_of_right_code(self) -> bool:
-        """True if `found` and `wanted` are pieces of a right backward, not of the author's."""
-        return bool(self.marked) or not self.line
+    def is_edit(self) -> bool:
+        """True if `wanted` in place of `found` makes the subject right."""
+        return bool(self.line) and not self.marked
 
 
 def describe(finding: Finding, *, edit: bool = False) -> str:
@@ -54,13 +54,11 @@ def describe(finding: Finding, *, edit: bool = False) -> str:
 
 def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
     """Return the edit that makes it right, or "" if unknown. of_several: other edits are shown with it."""
-    if not finding.is_of_right_code:
-        change = "these changes" if of_several else "this change"
-        after = textwrap.indent(edited(finding), " " * 9) or f"        (without this line)  {finding.found}"
-        return f"With {change} {_are(finding)} right:\n{after}"
-    given = finding.found or "nothing in its place"
-    is_known = finding.found or finding.wanted
-    return f"Your numbers are those of the right backward with {given} instead of {finding.wanted}." * bool(is_known)
+    if not finding.is_edit:
+        return ""
+    change = "these changes" if of_several else "this change"
+    after = textwrap.indent(edited(finding), " " * 9) or f"        (without this line)  {finding.found}"
+    return f"With {change} {_are(finding)} right:\n{after}"
 
 
 def describe_place(finding: Finding) -> str:

@@ -49,8 +49,8 @@ class LayerOracle:
                 call = Call(tried)
                 if not all(map(np.array_equal, as_tuple(call.y), sample.y)):
                     return Outlook(names)  # of another y
-                given = _as_far_as_right_shapes(call)
-                wrong = {d(name) for name in sample.right if not sample.accepts(name, given.get(name))}
+                given, wrong = _as_far_as_it_runs(call)
+                wrong |= {d(name) for name, gradient in given.items() if not sample.accepts(name, gradient)}
                 if k == 0 and not wrong:
                     promised_gradients(tried)
         except PromiseError as error:
@@ -58,16 +58,17 @@ class LayerOracle:
         except Exception:  # an error of the layer, which calls the edited function
             return FAILED
         arrays = {d(name): (each, sample.right[name]) for name, each in given.items() if name in sample.right}
-        return Outlook(wrong, names - wrong, arrays)
+        return Outlook(wrong, set(arrays) - wrong, arrays)
 
 
-def _as_far_as_right_shapes(call: Call) -> Gradients:
-    """Return the gradients; if one has a wrong shape, only the parameters' that are complete by then."""
+def _as_far_as_it_runs(call: Call) -> tuple[Gradients, set[str]]:
+    """Return the gradients. If backward raises, or one has a wrong shape: those of parameters that have one by then,
+    and what is wrong."""
     try:
-        return call.backward()
-    except WrongShapeError as error:
-        parameters = call.function.parameters
-        return {name: each.grad for name, each in parameters.items() if error.name not in parameters}
+        return call.backward(), set()
+    except Exception as error:  # of the author's code, edited
+        so_far = {name: each.grad.copy() for name, each in call.function.parameters.items() if each.grad.any()}
+        return so_far, {RAISES} | ({d(error.name)} if isinstance(error, WrongShapeError) else set())
 
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:

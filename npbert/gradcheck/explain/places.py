@@ -36,8 +36,8 @@ class CodePlace:
 
     @property
     def is_float(self) -> bool:
-        """True if it is a float, or an array of floats."""
-        return isinstance(self.value, float | np.floating | np.ndarray) and np.asarray(self.value).dtype.kind == "f"
+        """True if its value is a float, or an array of floats."""
+        return is_float(self.value)
 
     @property
     def is_name(self) -> bool:
@@ -77,6 +77,11 @@ class CodePlace:
             "v": self.is_name or isinstance(e, ast.Subscript),
         }
         return "".join(letter for letter, holds in letters.items() if holds and not self.is_function)
+
+
+def is_float(value: Any) -> bool:
+    """True for a float, or an array of floats."""
+    return isinstance(value, float | np.floating | np.ndarray) and np.asarray(value).dtype.kind == "f"
 
 
 def places_in(code: Code) -> list[CodePlace]:

@@ -3,60 +3,59 @@
 from typing import NamedTuple
 
 _TABLE = """
-extra factor | 1.05 | missing factor | One factor or division too many.
-extra term | 1.0 | missing term | One term too many.
-sign | 1.0 | | A sign is wrong.
-sign of the whole | 1.3 | | The sign of this is wrong.
-axis | 1.0 | | The axis is wrong.
-range | 1.0 | | The range is wrong.
-keepdims | 1.0 | | keepdims is wrong: the summed axis should stay with size 1, or disappear.
-sum or mean | 1.1 | | Sum and mean are exchanged.
-transpose | 1.2 | | The axes are in the wrong order.
-function | 1.2 | | The function is wrong.
-comparison | 1.3 | | The condition is wrong, or not needed.
-= or += | 1.3 | | `=` and `+=` are exchanged.
-in place | 1.3 | | This changes an array in place, but a new array is needed.
-repeated index | 1.35 | | `a[i] += b` keeps only one b if a number in i repeats; np.add.at adds all.
-order | 1.4 | | The order is wrong.
-index | 1.4 | | The index or slice is wrong, or not needed.
-extra step | 1.4 | missing step | One step too many.
-extra line | 1.4 | missing line | This line should not be here.
-wrong name | 1.5 | | The variable is wrong.
-size | 1.5 | | The size is wrong.
-operator | 1.5 | | The operator is wrong.
-new array | 1.5 | | `=` binds a new array, but the old one should be changed in place.
-brackets | 1.6 | | The brackets are in the wrong place.
-other share | 1.6 | | p and 1 − p are exchanged.
-constant | 1.6 | | The constant is wrong.
-argument | 1.6 | | The arguments are wrong, or in the wrong order.
-reshape | 1.6 | | reshape keeps the order in memory, but the axes must also be swapped.
-misplaced factor | 1.7 | | A factor is in the wrong place: it differs inside and outside of a sum.
-copy | 1.7 | | A copy is needed.
-too much | 1.95 | expression | Only a part of this is needed.
-missing factor | 2.2 | extra factor | A factor or a division is missing.
-missing term | 2.5 | extra term | A term is missing.
-missing step | 2.6 | extra step | A step is missing.
-expression | 2.8 | expression | The expression is wrong.
-missing line | 9 | extra line | A line is missing.
+extra factor | 1.05 | One factor or division too many.
+extra term | 1.0 | One term too many.
+sign | 1.0 | A sign is wrong.
+sign of the whole | 1.3 | The sign of this is wrong.
+axis | 1.0 | The axis is wrong.
+range | 1.0 | The range is wrong.
+keepdims | 1.0 | keepdims is wrong: the summed axis should stay with size 1, or disappear.
+sum or mean | 1.1 | Sum and mean are exchanged.
+transpose | 1.2 | The axes are in the wrong order.
+function | 1.2 | The function is wrong.
+comparison | 1.3 | The condition is wrong, or not needed.
+= or += | 1.3 | `=` and `+=` are exchanged.
+in place | 1.3 | This changes an array in place, but a new array is needed.
+repeated index | 1.35 | `a[i] += b` keeps only one b if a number in i repeats; np.add.at adds all.
+order | 1.4 | The order is wrong.
+index | 1.4 | The index or slice is wrong, or not needed.
+extra step | 1.4 | One step too many.
+extra line | 1.4 | This line should not be here.
+wrong name | 1.5 | The variable is wrong.
+size | 1.5 | The size is wrong.
+operator | 1.5 | The operator is wrong.
+new array | 1.5 | `=` binds a new array, but the old one should be changed in place.
+brackets | 1.6 | The brackets are in the wrong place.
+other share | 1.6 | p and 1 − p are exchanged.
+constant | 1.6 | The constant is wrong.
+argument | 1.6 | The arguments are wrong, or in the wrong order.
+reshape | 1.6 | reshape keeps the order in memory, but the axes must also be swapped.
+misplaced factor | 1.7 | A factor is in the wrong place: it differs inside and outside of a sum.
+copy | 1.7 | A copy is needed.
+too much | 1.95 | Only a part of this is needed.
+missing factor | 2.2 | A factor or a division is missing.
+missing term | 2.5 | A term is missing.
+missing step | 2.6 | A step is missing.
+expression | 2.8 | The expression is wrong.
+missing line | 9 | A line is missing.
 """
-"""kind | cost | mirror | what is true"""
+"""kind | cost | what is true"""
 
 CHEAP = 2.0
 """Edits of a lower cost change existing code; edits of a higher cost add code."""
 
 
 class Kind(NamedTuple):
-    """cost: edits of a lower cost are tried before others.   mirror: the kind of the edit that takes it back.
-    cause: what is true of every edit of this kind, in a sentence that does not give it away."""
+    """cost: edits of a lower cost are tried before others.   cause: what is true of every edit of this kind, in a
+    sentence that does not give it away."""
 
     cost: float
-    mirror: str
     cause: str
 
 
 def _kinds() -> dict[str, Kind]:
-    rows = ([part.strip() for part in line.split(" | ")] for line in _TABLE.replace("| |", "|  |").strip().splitlines())
-    return {name: Kind(float(cost), mirror or name, cause) for name, cost, mirror, cause in rows}
+    rows = (line.split(" | ") for line in _TABLE.strip().splitlines())
+    return {name: Kind(float(cost), cause) for name, cost, cause in rows}
 
 
 KINDS = _kinds()

@@ -1,74 +1,76 @@
-"""Mending: the search for a small edit of the author's code that makes its gradients right.
+"""Mending: the search for small edits of the author's code that make its gradients right. The algorithm, in order:
 
-Each wrong output is mended separately: an edit counts if one more is right and none newly wrong, on every sample, and
-on a second call.
+1. Run the code on every sample, and find the outputs that are wrong (`trial.py`).
+2. Run it once more with a hook at each expression, for its values; with a right code at hand, find the lines whose
+   numbers the right code has, too (`trace.py`).
+3. Move the number of each expression a little: it is to blame for the wrong outputs that move with it, unless a right
+   output moves, too (`survey.py`).
+4. Try the edits of all that is to blame, the most common mistakes first (`search.py`). An edit helps if one more output
+   is right at every sample, and in a second call, and none is newly wrong.
+5. Of the edits that help and cost about the same, take the one that mends most. If it leaves something wrong, try the
+   same edit where more wrong outputs come from.
+6. With an edit taken, start again at 2, until all is right, or the tries are spent.
+7. With a right code at hand, `rewrite` goes on by lines (`lines.py`): in the first whose numbers the right code lacks,
+   it tries small edits, then expressions of the right code (`foreign.py`), until its numbers are known; then in the
+   next.
 
-It also works in reverse: a right code is "mended" until its numbers are the author's. The reverse of that edit is
-missing in the author's code, even if the two share no line.
+So an edit is told only if it was applied, and the outputs it names were right with it.
 """
 
 from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, finding_of, where
+from npbert.gradcheck.explain.lines import line_edits, suspect
 from npbert.gradcheck.explain.places import places_in
-from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.search import Search
+from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trace import Event, Trace, watched
-from npbert.gradcheck.explain.trial import (
-    Oracle,
-    Trial,
-    first_wrong,
-    has_failed,
-    quiet,
-    wrong_in,
-)
+from npbert.gradcheck.explain.trial import RAISES, Oracle, Outlook, Trial, has_failed, mended_by, quiet, wrong_in
 
 TRIES = 8000
-"""The most runs of the code, with any edits."""
+"""The most runs of the code, with any edits: some seconds for a layer."""
 
 
 @dataclass(frozen=True)
 class EditStep:
-    """One edit. finding: its message, with the edit as `wanted`. outputs: those it makes right. before, after: the code
-    without and with the edit"""
+    """One edit. finding: its message, with the edit as `wanted`. outputs: those that it makes right, maybe with other
+    edits of the same outputs"""
 
     finding: Finding
     outputs: tuple[str, ...]
-    before: Code
-    after: Code
 
 
 class Mending:
-    """A code under repair. forward: its source, for missing parts. right: a right code, whose numbers show where the
-    code is still right
+    """A code under repair. forward: its source, for missing parts. right: a right code
+
+    steps: the edits so far, in order
     """
 
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial, self.forward = Trial(oracle), forward
         self._runs = functools.cache(lambda k: Trace(self._watched(right, k))) if right else None
-        self._made: list[EditStep] = []
+        self._steps: list[EditStep] = []
         with quiet():
             self._first = self._now = self.trial.first(code)
-            self._search = self._next(code)
+            self._search = Search(self._surveyed(code, self._now))
 
-    def _watched(self, code: Code, k: int, calls: float = math.inf) -> list[Event]:
-        return watched(self.trial, code, places_in(code), k, calls)
+    def _watched(self, code: Code, k: int) -> list[Event]:
+        return watched(self.trial, code, places_in(code), k)
 
-    def _next(self, code: Code) -> Search | None:
-        made = {step.finding.kind for step in self._made}
-        return Search(code, self.trial, self.forward, self._now, self._runs, made) if self.left else None
+    def _surveyed(self, code: Code, now: list[Outlook]) -> Survey:
+        return Survey(code, self.trial, self.forward, now, self._runs)
 
     @property
     def steps(self) -> list[EditStep]:
         """The edits so far, in order; none if they only make the code run, with wrong results."""
-        return [] if has_failed(self._first) and self.left else self._made
+        return [] if has_failed(self._first) and self.left else self._steps
 
     @property
     def left(self) -> set[str]:
@@ -79,45 +81,68 @@ class Mending:
         """Search for edits up to the cost `most`, with at most `tries` runs. Another call continues the search."""
         self.trial.left = tries
         with quiet():
-            while self._search and (best := self._search.best(most)):
-                edit, code, after = best
-                outputs = tuple(sorted(self.left - wrong_in(after)))
-                finding = finding_of(edit, self._search.code, ", ".join(outputs))
-                self._made.append(EditStep(finding, outputs, self._search.code, code))
-                self._now = after
-                self._search = self._next(code)
+            while self.left and (made := self._search.best(most)):
+                self._take([(self._search.survey.code, made)])
         return self
+
+    def rewrite(self, tries: int, *, lines: int) -> Mending:
+        """Continue by lines, as in 7: up to so many together, the fewest first, with at most `tries` runs."""
+        self.trial.left = tries
+        counts = range(1, lines + 1)
+        with quiet():
+            while self.left:
+                chains = (self._chain(self._search.survey, count) for count in counts)
+                chain = next(filter(None, chains), None)
+                if chain is None:
+                    break
+                self._take(chain)
+        return self
+
+    def _take(self, chain: Sequence[tuple[Code, Made]]) -> None:
+        """Take edits, each with the code before it."""
+        _, (_, code, after) = chain[-1]
+        outputs = _outputs(self._now, after)
+        for before, (edit, _, _) in chain:
+            self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs))
+        self._now = after
+        if self.left:
+            self._search = Search(self._surveyed(code, after))
+
+    def _chain(
+        self, survey: Survey, count: int, before: tuple[tuple[Code, Made], ...] = ()
+    ) -> tuple[tuple[Code, Made], ...]:
+        """Return at most so many edits of different lines, which each make one known, and only together make an output
+        right; () without any. before: the edits so far"""
+        for made in line_edits(survey, alone=count == 1):
+            edit, code, after = made
+            chain = (*before, (survey.code, made))
+            if any(edit.line == earlier.line for _, (earlier, _, _) in before):
+                continue
+            if not mended_by(self._now, after):
+                chain = self._chain(self._surveyed(code, after), count - 1, chain)
+            elif any(self._is_needless(each, code, after) for each in before):
+                continue
+            if chain:
+                return chain
+        return ()
+
+    def _is_needless(self, part: tuple[Code, Made], code: Code, after: list[Outlook]) -> bool:
+        """True if the code is as good without one of its edits."""
+        before, (edit, _, _) = part
+        return wrong_in(self.trial.looks(code.with_lines_of(before, edit.line, edit.end_line))) <= wrong_in(after)
 
     def suspect(self) -> Mapping[str, Any]:
         """Return line, place and marked of a finding, for the first numbers that are in no right run; {} without
         any."""
-        if not self._search or not self._runs or has_failed(self._first):
+        if not self._runs or not self.left or has_failed(self._first):
             return {}
         with quiet():
-            place = self._search.suspect()
-        return where(place, self._search.code) if place else {}
-
-    def told_of(self, wrong: Code) -> list[Finding]:
-        """Return the edits as findings about another code, whose numbers the oracle wants: found is its apparent
-        expression, wanted the right one. Each has the line of `wrong` with the first numbers that the edit explains."""
-        trial, found = self.trial, []
-        with quiet():
-            k = first_wrong(self._first)
-            for step in self.steps:
-                looks = trial.look(trial.compiled(step.before), k).arrays
-                outputs, calls = [looks[name][1] for name in step.outputs if name in looks], trial.calls
-                codes = wrong, step.before, step.after
-                events, *runs = (self._watched(code, k, calls) for code in codes)
-                before, after = map(Trace, runs)
-                found.append(replace(_turned(step.finding), **where(before.first_of(events, after, outputs), wrong)))
-        return found
+            place = suspect(self._search.survey)
+        return where(place, self._search.survey.code) if place else {}
 
 
-def _turned(finding: Finding) -> Finding:
-    """Return the edit from the side of the author's code: a removed part is missing there."""
-    kind, found, wanted = KINDS[finding.kind].mirror, finding.wanted, finding.found
-    if "\n" in wanted:  # of several statements, which are no piece of the author's
-        found = wanted = ""
-    cause = f"From here on, your numbers are those of a right backward with one mistake in it: {kind}."
-    place = finding.place.replace(wanted, found, 1)
-    return replace(finding, kind=kind, place=place, found=found, wanted=wanted, cause=cause, line=0)
+def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:
+    """Return the outputs that an edit makes right, without those that were only not reached before; or RAISES."""
+    mended = mended_by(before, after) - {RAISES}
+    reached = {name for then in after for name in then.right} if any(now.right for now in before) else set()
+    return tuple(sorted(mended or reached - {name for now in before for name in now.right})) or (RAISES,)

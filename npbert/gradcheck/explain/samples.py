@@ -38,9 +38,9 @@ class Sample(NamedTuple):
     accuracy: dict[str, float]
     y: tuple[Array, ...]
 
-    def accepts(self, name: str, given: Array | None) -> bool:
+    def accepts(self, name: str, gradient: Array) -> bool:
         """True if this gradient is right."""
-        return given is not None and bool(np.abs(given - self.right[name]).max(initial=0) <= self.accuracy[name])
+        return bool(np.abs(gradient - self.right[name]).max(initial=0) <= self.accuracy[name])
 
 
 def samples_of(function: ScalarFunction) -> list[Sample]:

@@ -8,7 +8,8 @@ message allows for it.
 from __future__ import annotations
 
 import ast
-import math
+import contextlib
+import copy
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -18,15 +19,16 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, Change, Code, text_of
 from npbert.gradcheck.explain.places import CodePlace
-from npbert.gradcheck.explain.trial import Trial, is_equal
+from npbert.gradcheck.explain.trial import Trial
 
 _MOST_EVENTS = 20_000
 
-Event = tuple[CodePlace, Any]
+Event = tuple[CodePlace, Any, int]
+"""A place, a value of it, and the number of the call."""
 
 
-def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, calls: float = math.inf) -> list[Event]:
-    """Run the code on sample k; return the values at its places, in at most `calls` calls, in the order of the run."""
+def watched(trial: Trial, code: Code, places: list[CodePlace], k: int) -> list[Event]:
+    """Run the code on sample k; return the values at its places, in the order of the run."""
     events: list[Event] = []
     words = re.findall(r"[^\W\d]\w*", code.text.decode())
 
@@ -35,8 +37,8 @@ def watched(trial: Trial, code: Code, places: list[CodePlace], k: int, calls: fl
         if not place.seen:
             place.seen, place.value = True, copied(value)
             place.env = _in_reach(env, words)
-        if len(events) < _MOST_EVENTS and trial.calls <= calls:
-            events.append((place, copied(value)))
+        if len(events) < _MOST_EVENTS:
+            events.append((place, copied(value), trial.calls))
         return value
 
     starts: list[Change] = []
@@ -58,6 +60,9 @@ def _in_reach(env: Mapping[str, Any], words: list[str]) -> dict[str, Any]:
     found = {name: env[name] for name in words if name in env and not name.startswith("__")}
     of_self = getattr(env.get("self"), "__dict__", {}).items()
     found |= {f"self.{name}": value for name, value in of_self if isinstance(value, np.ndarray | int | float)}
+    if "self" in found:
+        with contextlib.suppress(Exception):  # of the author's class
+            found["self"] = copy.copy(found["self"])  # its numbers may change later
     return {name: copied(value) for name, value in found.items()}
 
 
@@ -72,48 +77,45 @@ class Trace:
     """The numbers of a run of a right code, for comparison."""
 
     def __init__(self, events: Sequence[Event]) -> None:
-        self._named = {(place.name, _mark(array)) for place, value in events for array in telling(value)}
+        self.events = events
+        self._named = {(place.name, _mark(array)) for place, value, _ in events for array in telling(value)}
         self._names = {name for name, _ in self._named} - {""}
         self._marks = {mark for _, mark in self._named}
-        self._signed = {_signed(array) for _, value in events for array in telling(value)}
+        given = ((place, value) for place, value, _ in events if isinstance(place.statement, ast.Return | ast.Expr))
+        self._given = {_mark(array) for place, value in given if place.is_whole for array in telling(value)}
+        self._exact = {_ordered(array) for _, value, _ in events for array in telling(value)}
+        self._signed = {_signed(array) for _, value, _ in events for array in telling(value)}
 
     def has(self, array: Array) -> bool:
         """True if the array occurred, in any shape, order of axes and sign."""
         return _mark(array) in self._marks
 
+    def has_exactly(self, array: Array) -> bool:
+        """True if the array occurred, with its shape, order and signs."""
+        return _ordered(array) in self._exact
+
     def lacks(self, place: CodePlace, array: Array) -> bool:
-        """True if the array never occurred, or if its name in this place has other values."""
+        """True if the array never occurred, if its name in this place has other values, or if this place gives away
+        what the right code does not."""
         is_other = place.name in self._names and (place.name, _mark(array)) not in self._named
-        return is_other or not self.has(array)
+        is_given = isinstance(place.statement, ast.Return | ast.Expr) and not place.is_target
+        return is_other or _mark(array) not in (self._given if is_given else self._marks)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], list[CodePlace]]:
         """Return of another run the statements whose numbers all occurred in this one, with their signs, and under the
         same names if there are several; and in order the places whose numbers did not, or under another name, one per
-        statement. The last value at each place counts."""
+        statement. The last value at each place counts, in each call."""
         fine, unknown = set[ast.stmt](), list[CodePlace]()
-        results = {place: value for place, value in events if place.is_result}
-        for statement in dict.fromkeys(place.statement for place in results):
-            here = [place for place in results if place.statement is statement]
-            arrays = [(place, array) for place in here for array in telling(results[place])]
+        results = {(place, call): value for place, value, call in events if place.is_result}
+        for statement in dict.fromkeys(place.statement for place, _ in results):
+            here = [(place, value) for (place, _), value in results.items() if place.statement is statement]
+            arrays = [(place, array) for place, value in here for array in telling(value)]
             lacking = [place for place, array in arrays if self.lacks(place, array)]
             unknown += lacking[:1]
-            is_named = len(here) == 1 or all(place.name in self._names for place, _ in arrays)
+            is_named = len({place for place, _ in here}) == 1 or all(place.name in self._names for place, _ in arrays)
             if arrays and is_named and not lacking and all(_signed(array) in self._signed for _, array in arrays):
                 fine.add(statement)
         return fine, unknown
-
-    def first_of(self, events: list[Event], broken: Trace, outputs: list[Array]) -> CodePlace:
-        """Return the first place whose numbers only a broken run has; otherwise the last place that passes on a wrong
-        output; otherwise the last place of the code."""
-        for place, value in events:
-            if any(broken.has(array) and not self.has(array) for array in telling(value)):
-                return place
-        passing_on = (
-            place
-            for place, value in reversed(events)
-            if any(is_equal(array, each) for array in telling(value) for each in outputs)
-        )
-        return next(passing_on, events[-1][0])
 
 
 def telling(value: Any) -> Iterator[Array]:
@@ -137,3 +139,9 @@ def _mark(array: Array) -> str:
 def _signed(array: Array) -> str:
     """Return a mean like `_mark`, with the sign."""
     return f"{float(np.mean(np.real(array) * np.abs(array) ** 0.5)):.8e}"
+
+
+def _ordered(array: Array) -> str:
+    """Return the shape, and a mean that depends on the place and the sign of each number."""
+    weighted = array * np.cos(np.arange(array.size)).reshape(array.shape)
+    return f"{array.shape} {float(np.abs(weighted.mean() / np.abs(array).mean())):.6f} {_signed(array)}"

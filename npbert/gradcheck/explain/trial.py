@@ -26,8 +26,8 @@ _ENDLESS = 10  # times the rounds of the unedited code: an edited loop does not 
 class Outlook:
     """The result of the code on one sample.
 
-    wrong, right: the names of outputs; RAISES if the code fails or returns no gradient. arrays: by name, the result and
-    the right array, of one shape; for some outputs or none.
+    wrong, right: the names of outputs. If the code fails, RAISES is wrong, and outputs not reached are in neither.
+    arrays: by name, the result and the right array, of one shape; for some outputs or none.
     """
 
     wrong: Set[str]
@@ -41,6 +41,16 @@ FAILED = Outlook({RAISES})
 def wrong_in(outlooks: Iterable[Outlook]) -> set[str]:
     """Return the names of the outputs that are wrong on some sample."""
     return {name for outlook in outlooks for name in outlook.wrong}
+
+
+def mended_by(before: Sequence[Outlook], after: Sequence[Outlook]) -> set[str]:
+    """Return the outputs that an edit makes right at every sample; none if it helps only in part, or if an output that
+    was right no longer is."""
+    is_spoiled = any(not now.right <= then.right for now, then in zip(before, after, strict=True))
+    mended = wrong_in(before) - wrong_in(after)
+    if has_failed(after):
+        mended = {name for name in mended if all(name in then.right for then in after)}
+    return mended if any(then.right for then in after) and not is_spoiled else set()
 
 
 def first_wrong(outlooks: list[Outlook]) -> int:
@@ -57,7 +67,7 @@ class Oracle(Protocol):
     """The judge of one task.
 
     samples: at least two, with different sizes; small ones first. look(function, k): run the function on sample k and
-    return its errors. Exceptions of the function pass; a wrong shape is FAILED. It changes nothing.
+    return its errors. An exception that passes counts as FAILED. It changes nothing.
     """
 
     samples: Sequence[Any]
@@ -68,7 +78,7 @@ class Oracle(Protocol):
 
 
 class Failed(BaseException):
-    """The tried code raises an exception, or makes too many rounds."""
+    """The tried code is no code, ends the program, or makes too many rounds."""
 
 
 class Trial:
@@ -101,7 +111,7 @@ class Trial:
             outlook = self.oracle.look(function, k)
             self._longest = max(self._longest, self._rounds)
             return outlook
-        except Failed:
+        except (Failed, Exception):
             return FAILED
         finally:
             self.left -= 1 + self._rounds // _ROUNDS_OF_A_TRY + self.calls // _CALLS_OF_A_TRY
@@ -114,13 +124,13 @@ class Trial:
         return found
 
     def compiled(self, code: Code, hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
-        """Return the function. Its exceptions become Failed, and so does an edit that is not code."""
+        """Return the function, which cannot end the program. An edit that is not code becomes Failed."""
 
         def guarded(*args: Any, **more: Any) -> Any:
             self.calls += 1
             try:
                 return function(*args, **more)
-            except (Exception, SystemExit) as error:
+            except SystemExit as error:
                 raise Failed from error
 
         try:

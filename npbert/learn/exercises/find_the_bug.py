@@ -139,9 +139,8 @@ class BugsBlank(Blank):
 
 def _lines_of_keys(node: ast.stmt | None) -> dict[str, int]:
     """Return the lines of the keys, for the definition of a dictionary."""
-    value = node.value if isinstance(node, ast.Assign) else None
-    keys = value.keys if isinstance(value, ast.Dict) else []
-    return {key.value: key.lineno for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)}
+    keys = getattr(getattr(node, "value", None), "keys", [])
+    return {getattr(key, "value", ""): key.lineno for key in keys}
 
 
 BLANK = BugsBlank(right=SUSPECTS, seeds=())

@@ -16,7 +16,7 @@ from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue
 from npbert.data.masking import mask_words
 from npbert.learn.blank import Blank
-from npbert.learn.exercises.masking_calls import Sample, Traced
+from npbert.learn.exercises.masking_calls import Sample, Traced, line_of
 from npbert.learn.failure import file_of
 from npbert.learn.verdict import Verdict
 
@@ -65,7 +65,7 @@ class Draws:
         """Return the line that decides that a word becomes one of this kind; 0 unless one line alone does."""
         kinds_of: dict[int, set[int]] = {}
         for call in range(TRACED):
-            changes = self.trace(call).masked.changes
+            changes = self.trace(call).masked[len(self.ids) :]
             places = [place for _, place in changes]
             if len(set(places)) < len(places):  # a later line changes the work of an earlier one
                 return 0
@@ -75,15 +75,6 @@ class Draws:
         if len(lines) != 1 or len(kinds_of[lines[0]]) > 1:
             return 0
         return condition_of(node, lines[0])
-
-    def line_of_words(self) -> int:
-        """Return the line where rng.choice draws the random words; 0 unless one line alone does."""
-        lines = set()
-        for call in range(TRACED):
-            traced = self.trace(call)
-            places, _ = self.drawn_at(call, traced)
-            lines |= {line for line, _ in traced.drawn} - {places}
-        return lines.pop() if len(lines) == 1 else 0
 
 
 def condition_of(node: ast.stmt | None, line: int) -> int:
@@ -105,11 +96,11 @@ class Fact(NamedTuple):
 
 
 def facts_of_calls(draws: Draws) -> Iterator[Fact]:
-    """Yield what is wrong in single calls, each at the first place. After one of them, the next may only follow."""
+    """Yield what is wrong in single calls, each at the first place. What comes later may only follow from it."""
     ids, masked, labels = draws.ids, draws.masked, draws.labels
     for call, place in _first(draws.chosen & (labels != ids)):
         wanted = f"{ids[place]}, which is input_ids[{place}], or {IGNORED}"
-        line = draws.trace(call).labels.line_of(place)
+        line = line_of(draws.trace(call).labels, place)
         yield Fact("label", f"labels[{place}] is {labels[call, place]}, wanted {wanted}", line)
     for (call,) in _first(draws.chosen.sum(axis=1) != draws.count):
         places, traced = np.flatnonzero(draws.chosen[call]).tolist(), draws.trace(call)
@@ -117,8 +108,8 @@ def facts_of_calls(draws: Draws) -> Iterator[Fact]:
         if line:
             but = f", but only {len(places)} different ones" if len(places) < drawn else ""
             yield Fact("count", f"rng.choice draws {drawn} places{but}, wanted {draws.count}, which is count", line)
-        changing = {line for line, _ in traced.labels.changes}  # another line may take labels away
-        writing = {traced.labels.line_of(place) for place in places}
+        changing = {line for line, _ in traced.labels[len(ids) :]}  # another line may take labels away
+        writing = {line_of(traced.labels, place) for place in places}
         lines = writing if len(places) > draws.count else changing
         says = f"{len(places)} places have a label, wanted {draws.count}, which is count"
         yield Fact("count", says, lines.pop() if len(lines) == 1 else 0)
@@ -126,13 +117,13 @@ def facts_of_calls(draws: Draws) -> Iterator[Fact]:
         traced = draws.trace(call)
         line, _ = draws.drawn_at(call, traced)
         says = f"input_ids[{place}] is chosen, but it is {draws.words.tokens[ids[place]]}"
-        yield Fact("special", says, line or traced.labels.line_of(place))
+        yield Fact("special", says, line or line_of(traced.labels, place))
     for call, place in _first(~draws.chosen & (masked != ids)):
         says = f"masked[{place}] is {masked[call, place]}, wanted {ids[place]}, as labels[{place}] is {IGNORED}"
-        yield Fact("changed", says, draws.trace(call).masked.line_of(place))
+        yield Fact("changed", says, line_of(draws.trace(call).masked, place))
     for call, place in _first(~np.isin(masked, [draws.words.mask_id, *draws.words.word_ids]) & draws.chosen):
         wanted = f"{draws.words.mask_id}, which is [MASK], or one of vocabulary.word_ids"
-        line = draws.trace(call).masked.line_of(place)
+        line = line_of(draws.trace(call).masked, place)
         yield Fact("unknown", f"masked[{place}] is {masked[call, place]}, wanted {wanted}", line)
 
 
@@ -155,20 +146,18 @@ def facts_of_shares(draws: Draws, node: ast.stmt | None) -> Iterator[Fact]:
         yield Fact("together", f"{_named(places)} [MASK] in {found} of the calls, wanted {wanted}")
 
     others = draws.masked[draws.kinds == 1]
-    likely = 1 - np.array(
-        [np.mean(draws.ids[is_word] == word) for word in words.word_ids]
-    )  # the true one does not show
+    # A random word that is the true one does not show.
+    likely = 1 - np.array([np.mean(draws.ids[is_word] == word) for word in words.word_ids])
     drawn = np.array([np.mean(others == word) for word in words.word_ids])
     for (index,), found, wanted in _far(drawn, likely / likely.sum(), len(others)):
         token = words.tokens[words.word_ids[index]]
-        says = f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}"
-        yield Fact("random", says, draws.line_of_words())
+        yield Fact("random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}")
     rows = [row[kinds == 1] for row, kinds in zip(draws.masked, draws.kinds, strict=True)]
-    pairs = np.array([row[:2] for row in rows if len(row) > 1]) if len(words.word_ids) > 2 else np.empty((0, 2))
-    same = np.array([np.mean(pairs[:, 0] == pairs[:, 1])]) if len(pairs) else np.empty(0)
-    for _, found, wanted in _far(same, np.full(len(same), 1 / len(words.word_ids)), len(pairs)):
-        says = f"two random words of a call are the same in {found} of the cases, wanted {wanted}"
-        yield Fact("same", says, draws.line_of_words())
+    same = [row[0] == row[1] for row in rows if len(row) > 1]
+    if len(words.word_ids) == 2 or not same:  # of two words, only the one that is not true shows
+        return
+    for _, found, wanted in _far(np.array([np.mean(same)]), np.array([1 / len(words.word_ids)]), len(same)):
+        yield Fact("same", f"two random words of a call are the same in {found} of the cases, wanted {wanted}")
 
 
 def _first(wrong: Array) -> list[tuple[int, ...]]:

@@ -18,22 +18,12 @@ Seen = list[tuple[int, dict[str, list[int]]]]
 """Before each line of a run: its number, and the variables that have a whole number for each place."""
 
 
-class Writes(NamedTuple):
-    """The line that makes a list, and its later changes: the line, and the place in the list."""
-
-    made: int
-    changes: list[tuple[int, int]]
-
-    def line_of(self, place: int) -> int:
-        """Return the line that last wrote this place."""
-        return next((line for line, at in reversed(self.changes) if at == place), self.made)
+Writes = list[tuple[int, int]]
+"""The writes into a list, in order: the line, and the place. The line that makes the list writes every place."""
 
 
 class Traced(NamedTuple):
-    """A call: the writes into both results, and the results of rng.choice, each with its line.
-
-    Of a result that is no variable of the function, the line is 0.
-    """
+    """A call: the writes into both results, and the results of rng.choice, each with its line."""
 
     masked: Writes
     labels: Writes
@@ -92,10 +82,10 @@ class Sample:
 
     def trace(self, function: Any, seed: int) -> Traced:
         """Return the lines of one of the calls that write its results."""
-        seen: Seen = []
+        seen, code = Seen(), getattr(function, "__code__", None)
 
         def look(frame: Any, event: str, value: object) -> Any:
-            if frame.f_code is not function.__code__:
+            if frame.f_code is not code:
                 return None
             seen.append((frame.f_lineno, {name: self._row(value) for name, value in frame.f_locals.items()}))
             return look
@@ -116,13 +106,19 @@ class Sample:
 
 
 def _writes(seen: Seen, row: list[int]) -> Writes:
-    """Return the writes into the variable that ends as this row."""
+    """Return the writes into the variable that ends as this row; none without such a variable."""
+    if not seen:  # a callable without Python code of its own
+        return []
     (_, parameters), (_, last) = seen[0], seen[-1]
     name = next((name for name, value in last.items() if value == row and name not in parameters), "")
-    made, changes = 0, list[tuple[int, int]]()
+    found: Writes = []
     for (line, before), (_, after) in itertools.pairwise(seen):
-        old, new = before.get(name, []), after.get(name, [])
-        if new and not old:
-            made = line
-        changes += [(line, place) for place, values in enumerate(zip(old, new, strict=False)) if values[0] != values[1]]
-    return Writes(made, changes)
+        new = after.get(name, [])
+        old: list[Any] = before.get(name) or [None] * len(new)
+        found += [(line, place) for place, value in enumerate(new) if value != old[place]]
+    return found
+
+
+def line_of(writes: Writes, place: int) -> int:
+    """Return the line that last wrote this place, or 0."""
+    return next((line for line, at in reversed(writes) if at == place), 0)

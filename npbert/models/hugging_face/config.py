@@ -27,11 +27,8 @@ def read_config(folder: str | Path) -> tuple[Path, dict[str, Any]]:
     """
     path = model_folder(folder) / CONFIG_FILE
     if not path.is_file():
-        what = f"it has no {CONFIG_FILE}" if path.parent.is_dir() else "it does not exist"
-        hint = HOW_TO_DOWNLOAD
-        if path.parent.is_file():
-            what, hint = "it is a file, wanted a folder", f"did you mean {Path(folder).absolute().parent}?"
-        raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({hint})")
+        what = f"it has no {CONFIG_FILE}" if path.parent.exists() else "it does not exist"
+        raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({HOW_TO_DOWNLOAD})")
     return path, read_json_object(path)
 
 

@@ -56,6 +56,7 @@ FLOATS = {
 LAWS = {
     "a mask of −∞": (attention, attention_vjp, W, np.array([[0, -INF, 0]])),
     "a mask of −1e9": (attention, attention_vjp, W, np.array([[0, -1e9, 0]])),
+    "powers of a root": (lambda x: x**-1.5 * x**0.5, of_x(lambda x: -(x**-2.0)), UP),
     "1/x by logs": (np.log, of_x(lambda x: np.exp(-np.log(x))), UP),
     **of_each(
         {
@@ -65,6 +66,10 @@ LAWS = {
                 lambda x: np.where(x > 0, 1, 1.5 * (np.exp(x) - 1) + 1.5),
             ),
             "1 + tan² = 1/cos²": (np.tan, lambda x: 1 / np.cos(x) ** 2),
+            "sin(−x) = −sin x": (np.cos, lambda x: np.sin(-x)),
+            "cos(−x) = cos x": (np.sin, lambda x: np.cos(-x)),
+            "tanh x = 2 σ(x + x) − 1": (lambda x: 2 * sigmoid(x + x) - 1, lambda x: 1 - np.tanh(x) ** 2),
+            "log e^x = x": (lambda x: x * np.log(np.exp(x)), lambda x: 2 * x),
             "1 − σ(x) = σ(−x)": (sigmoid, lambda x: sigmoid(x) * sigmoid(-x)),
         },
         X,

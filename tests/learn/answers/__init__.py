@@ -8,27 +8,44 @@ Each BEFORE stands once in the right text. "⏎" is the end of a line, and a BEF
 
 import ast
 import textwrap
+from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from npbert.learn.exercises import EXERCISES
 
 
-class WrongAnswer(NamedTuple):
-    """name: of the mistake, after its blank where there are several. right, text: of a right file, and of this one.
-    part: the class or function in which they differ."""
+@dataclass(frozen=True)
+class WrongAnswer:
+    """A right answer, in a style, with edits of one blank. name: of the mistake, after its blank where there are
+    several."""
 
+    number: int
     name: str
-    right: str
-    text: str
-    part: str
+    style: str
+    edits: tuple[str, ...]
+
+    @property
+    def blank(self):
+        """The blank with the mistake."""
+        return self.style.partition(":")[0]
+
+    @property
+    def part(self):
+        """The class or function with the mistake."""
+        return self.blank.partition(".")[0]
+
+    @cached_property
+    def text(self):
+        """The text of the file."""
+        body = edited(right(self.number)[self.style], self.edits)
+        return file_with(EXERCISES[self.number], _in_small_steps(self.number) | {self.blank: body})
 
     @property
     def lines(self):
         """Where it is not right."""
-        return _changed(self.right.splitlines(), self.text.splitlines())
+        return _changed(right_answer(self.number, self.style).splitlines(), self.text.splitlines())
 
 
 def file_with(exercise, answers):
@@ -75,13 +92,10 @@ def wrong_answers(number):
     """Those with each known mistake."""
     for kind, of, lines in _sections(number):
         for style in of.split(", ") if kind == "wrong" else ():
-            before, text = right_answer(number, style), right(number)[style]
             for mistake in "\n".join(lines).replace("\n& ", "\0").splitlines():
                 name, _, edits = mistake.partition(": ")
-                blank = style.partition(":")[0]
-                wrong = file_with(EXERCISES[number], _in_small_steps(number) | {blank: edited(text, edits.split("\0"))})
-                name = f"{blank}: {name}" if len(EXERCISES[number].written) > 1 else name
-                yield WrongAnswer(name, before, wrong, blank.partition(".")[0])
+                where = f"{style.partition(':')[0]}: " if len(EXERCISES[number].written) > 1 else ""
+                yield WrongAnswer(number, where + name, style, tuple(edits.split("\0")))
 
 
 def _sections(number):

@@ -165,7 +165,7 @@ def test_a_part_is_named_before_its_edit():
     layer.output.__class__ = Halved
     first, last = check_directions(layer, *inputs).diagnosis
     assert (first.line, first.kind) == (Halved.backward.__code__.co_firstlineno + 1, "extra factor")
-    assert first.subject == "in output (Halved), dx"
+    assert first.subject == "dx of output (Halved)"
     assert last.cause == "right by themselves: intermediate, activation"
 
 

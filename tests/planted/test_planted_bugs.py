@@ -23,18 +23,18 @@ SMALL = [case for case in WRONG if case not in LARGER]
 
 SAID = {
     "averaged_over_the_leading_axis": ("Softmax", "extra factor", "dx"),
-    "scores_not_transposed": ("MultiHeadAttention/dot_product", "transpose", "in dot_product ({name}), dk"),
+    "scores_not_transposed": ("MultiHeadAttention/dot_product", "transpose", "dk of dot_product ({name})"),
     "eps_out_of_the_derivative": ("LayerNorm", "extra term", "dx"),
-    "read_in_vain": ("BertForPreTraining/model.gather", "zero", "in model.gather ({name}), dx"),
+    "read_in_vain": ("BertForPreTraining/model.gather", "zero", "dx of model.gather ({name})"),
     "kept_of_the_first_head": ("DotProductAttention", "index", "dk, dq, dv"),
     "divided_by_all_rows": ("SoftmaxCrossEntropy", "size", "dlogits"),
     "order_of_reading_lost": ("Gather", "extra step", "dx"),
     "last_repeated_row_wins": (
         "Encoder, some rows read/gather",
         "repeated index",
-        "in gather ({name}), dx",
+        "dx of gather ({name})",
     ),
-    "never_learned": ("BertEmbeddings/position_embeddings", "zero", "in position_embeddings ({name}), dweight"),
+    "never_learned": ("BertEmbeddings/position_embeddings", "zero", "dweight of position_embeddings ({name})"),
 }
 """Of some bugs the block, and the kind and the subject of the first finding. But for "zero", it is at a line that was
 edited."""

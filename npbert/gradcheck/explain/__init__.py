@@ -5,9 +5,10 @@ gives an `Outlook` for each sample; the resulting `Finding`s, worded by `describ
 `describe_place`; the `KINDS` of edits by cost, where those below `CHEAP` change existing code; and the `VARIATIONS` of
 numbers. All else may change.
 
-Reading order: `grammar` (the edits as data), `vocabulary` (the expressions to insert), `edits` (the visitor that
-applies them), `trial` (runs and counts), `search` (by cost), `repair` (step by step). For a layer: `authors` (finds and
-replaces the functions that run), `samples` (the right gradients) and `layer`.
+Begin with `repair`, which tells the algorithm. Then `grammar` (the edits as data), `vocabulary` (the expressions to
+insert), `edits` (the visitor that applies them), `trial` (runs and counts), `survey` (what may be wrong), `search` (by
+cost), `lines` and `foreign` (by the numbers of a right code). For a layer: `authors` (finds and replaces the functions
+that run), `samples` (the right gradients) and `layer`.
 """
 
 from npbert.gradcheck.explain.code import Code

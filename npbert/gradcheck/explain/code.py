@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from operator import itemgetter
+from types import CodeType
 from typing import Any
 
 HOOK, STEP = "__hook__", "__step__"
@@ -104,6 +105,14 @@ class Code:
 
         Raises: SyntaxError, ValueError or TypeError if an edit is not valid code.
         """
+        scope = {**self.scope, "__builtins__": _BUILTINS, STEP: step, HOOK: hook}
+        exec(self._maker, scope)  # compiled in this file, so that no annotations are evaluated, as here
+        function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
+        return function
+
+    @cached_property
+    def _maker(self) -> CodeType:
+        """The compiled code of a function that returns the function."""
         functions = _functions_in(self.text)
         for node in (node for function in functions for node in ast.walk(function)):
             if isinstance(node, ast.For | ast.While):
@@ -111,10 +120,7 @@ class Code:
         (maker,) = ast.parse(f"def {_MAKER}(__class__): return {functions[0].name}").body
         assert isinstance(maker, ast.FunctionDef)
         maker.body = [*functions, *maker.body]
-        scope = {**self.scope, "__builtins__": _BUILTINS, STEP: step, HOOK: hook}
-        exec(compile(ast.Module([maker], []), _FILE, "exec"), scope)  # which evaluates no annotations, as here
-        function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
-        return function
+        return compile(ast.Module([maker], []), _FILE, "exec")
 
 
 def _functions_in(text: bytes) -> list[ast.FunctionDef]:

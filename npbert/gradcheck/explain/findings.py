@@ -1,7 +1,7 @@
 """explained: the findings on a layer with a wrong backward, for `Report.diagnosis`.
 
-It tries in this order, until one succeeds: the wrong part; the edit of its author's code that makes it right; a fact
-about the numbers; the worst number.
+They are, of each wrong part, or of the layer if it has none: the edits of its author's code that make gradients right;
+for gradients left wrong, a fact about their numbers; or, without any of these, the worst number.
 """
 
 import math
@@ -110,10 +110,10 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
     wrong, right = judged(parts_called(Case(function.layer, tuple(function.inputs), function.rng)), _is_right)
     for part in wrong:
         here = ScalarFunction(part.layer, part.inputs, part.rng, 0)
-        prefix = f"in {part.name} ({type(part.layer).__name__}), "
+        where = f"{part.name} ({type(part.layer).__name__})"
         for finding in _of_layer(here, TRIES // len(wrong)):
-            cause = finding.cause if finding.line else prefix + finding.cause
-            yield replace(finding, subject=prefix + finding.subject, cause=cause)
+            cause = finding.cause if finding.line else f"in {where}, {finding.cause}"
+            yield replace(finding, subject=f"{finding.subject} of {where}", cause=cause)
     found = [] if wrong else list(_of_layer(function, TRIES))
     yield from found
     if right and not any(finding.line for finding in found):

@@ -4,14 +4,15 @@
 2. Run it once more with a hook at each expression, for its values; with a right code at hand, find the lines whose
    numbers the right code has, too (`trace.py`).
 3. Move the number of each expression a little: it is to blame for the wrong outputs that move with it, unless a right
-   output moves, too (`search.py`).
-4. Try the edits of all that is to blame, the most common mistakes first (`edits.py`, by the grammar). An edit helps if
-   one more output is right at every sample, and in a second call, and none is newly wrong.
+   output moves, too (`survey.py`).
+4. Try the edits of all that is to blame, the most common mistakes first (`search.py`). An edit helps if one more output
+   is right at every sample, and in a second call, and none is newly wrong.
 5. Of the edits that help and cost about the same, take the one that mends most. If it leaves something wrong, try the
    same edit where more wrong outputs come from.
 6. With an edit taken, start again at 2, until all is right, or the tries are spent.
-7. With a right code at hand, `rewrite` goes on by lines: in the first whose numbers the right code lacks, it tries
-   small edits, then expressions of the right code (`foreign.py`), until its numbers are known; then in the next.
+7. With a right code at hand, `rewrite` goes on by lines (`lines.py`): in the first whose numbers the right code lacks,
+   it tries small edits, then expressions of the right code (`foreign.py`), until its numbers are known; then in the
+   next.
 
 So an edit is told only if it was applied, and the outputs it names were right with it.
 """
@@ -26,8 +27,10 @@ from typing import Any
 
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, finding_of, where
+from npbert.gradcheck.explain.lines import line_edits, suspect
 from npbert.gradcheck.explain.places import places_in
-from npbert.gradcheck.explain.search import Made, Search
+from npbert.gradcheck.explain.search import Search
+from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trace import Event, Trace, watched
 from npbert.gradcheck.explain.trial import RAISES, Oracle, Outlook, Trial, has_failed, mended_by, quiet, wrong_in
 
@@ -56,14 +59,13 @@ class Mending:
         self._steps: list[EditStep] = []
         with quiet():
             self._first = self._now = self.trial.first(code)
-            self._search = self._next(code, self._now)
+            self._search = Search(self._surveyed(code, self._now))
 
     def _watched(self, code: Code, k: int) -> list[Event]:
         return watched(self.trial, code, places_in(code), k)
 
-    def _next(self, code: Code, now: list[Outlook]) -> Search:
-        kinds = {step.finding.kind for step in self._steps}
-        return Search(code, self.trial, self.forward, now, self._runs, kinds)
+    def _surveyed(self, code: Code, now: list[Outlook]) -> Survey:
+        return Survey(code, self.trial, self.forward, now, self._runs)
 
     @property
     def steps(self) -> list[EditStep]:
@@ -80,17 +82,19 @@ class Mending:
         self.trial.left = tries
         with quiet():
             while self.left and (made := self._search.best(most)):
-                self._take([(self._search.code, made)])
+                self._take([(self._search.survey.code, made)])
         return self
 
-    def rewrite(self, tries: int, *, alone: bool = False) -> Mending:
-        """Continue line by line, as in 7, with at most `tries` runs.
-
-        alone: only edits that make an output right alone
-        """
+    def rewrite(self, tries: int, *, lines: int) -> Mending:
+        """Continue by lines, as in 7: up to so many together, the fewest first, with at most `tries` runs."""
         self.trial.left = tries
+        counts = range(1, lines + 1)
         with quiet():
-            while self.left and (chain := self._chain(self._search, alone)):
+            while self.left:
+                chains = (self._chain(self._search.survey, count) for count in counts)
+                chain = next(filter(None, chains), None)
+                if chain is None:
+                    break
                 self._take(chain)
         return self
 
@@ -102,20 +106,20 @@ class Mending:
             self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs))
         self._now = after
         if self.left:
-            self._search = self._next(code, after)
+            self._search = Search(self._surveyed(code, after))
 
     def _chain(
-        self, search: Search, alone: bool, before: tuple[tuple[Code, Made], ...] = ()
+        self, survey: Survey, count: int, before: tuple[tuple[Code, Made], ...] = ()
     ) -> tuple[tuple[Code, Made], ...]:
-        """Return edits of different lines, which each make one known, and only together make an output right; ()
-        without any. before: the edits so far"""
-        for made in search.lines(alone=alone):
+        """Return at most so many edits of different lines, which each make one known, and only together make an output
+        right; () without any. before: the edits so far"""
+        for made in line_edits(survey, alone=count == 1):
             edit, code, after = made
-            chain = (*before, (search.code, made))
+            chain = (*before, (survey.code, made))
             if any(edit.line == earlier.line for _, (earlier, _, _) in before):
                 continue
             if not mended_by(self._now, after):
-                chain = self._chain(self._next(code, after), alone, chain)
+                chain = self._chain(self._surveyed(code, after), count - 1, chain)
             elif any(self._is_needless(each, code, after) for each in before):
                 continue
             if chain:
@@ -133,8 +137,8 @@ class Mending:
         if not self._runs or not self.left or has_failed(self._first):
             return {}
         with quiet():
-            place = self._search.suspect()
-        return where(place, self._search.code) if place else {}
+            place = suspect(self._search.survey)
+        return where(place, self._search.survey.code) if place else {}
 
 
 def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:

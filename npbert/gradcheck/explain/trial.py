@@ -67,7 +67,7 @@ class Oracle(Protocol):
     """The judge of one task.
 
     samples: at least two, with different sizes; small ones first. look(function, k): run the function on sample k and
-    return its errors. Exceptions of the function pass; a wrong shape is FAILED. It changes nothing.
+    return its errors. An exception that passes counts as FAILED. It changes nothing.
     """
 
     samples: Sequence[Any]
@@ -111,7 +111,7 @@ class Trial:
             outlook = self.oracle.look(function, k)
             self._longest = max(self._longest, self._rounds)
             return outlook
-        except Failed:
+        except (Failed, Exception):
             return FAILED
         finally:
             self.left -= 1 + self._rounds // _ROUNDS_OF_A_TRY + self.calls // _CALLS_OF_A_TRY

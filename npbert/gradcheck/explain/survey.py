@@ -1,0 +1,126 @@
+"""Survey: a code with the values of its expressions, and what wrong outputs come from each; the judge of its edits."""
+
+import ast
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from npbert.gradcheck.explain.code import HOOK, Code, expression
+from npbert.gradcheck.explain.edits import Edit, edits_of
+from npbert.gradcheck.explain.places import CodePlace, places_in
+from npbert.gradcheck.explain.trace import Trace, telling, watched
+from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, mended_by, wrong_in
+from npbert.gradcheck.explain.vocabulary import Vocabulary
+
+_A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
+_PART = 0.1  # of a try: an expression takes about a tenth of the time of a run
+Runs = Callable[[int], Trace]
+Value = Callable[[Mapping[str, Any], Callable[[], Any]], Any]
+"""The value of a place, from the variables there and from a function that computes it as it was."""
+Made = tuple[Edit, Code, list[Outlook]]
+"""An edit that helps, the code with it, and the result of that on every sample."""
+
+
+class Survey:
+    """now: the result of the code on every sample   first: the number of the first with something wrong
+    right: a right code's run there, if there is one   places: the expressions, with their values
+    fine: the statements with numbers of the right code   unknown: in order, the places with other numbers
+    """
+
+    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None) -> None:
+        self.code, self.trial, self.now = code, trial, now
+        self.first = first_wrong(now)
+        self.right = runs(self.first) if runs else None
+        self.vocabulary, everything = Vocabulary(code, forward), places_in(code)
+        self.places = [place for place in everything if not place.is_target]
+        events = watched(trial, code, everything, self.first)
+        for k in range(len(now) - 1):
+            if not all(place.seen for place in self.places):
+                watched(trial, code, everything, k)
+        self.fine, self.unknown = self.right.verdicts(events) if self.right else (set[ast.stmt](), list[CodePlace]())
+        self._hooked: dict[CodePlace, Code] = {}
+
+    @cached_property
+    def reach(self) -> dict[CodePlace, set[str]]:
+        """The places where an edit may help, with the wrong outputs that come from each, as far as known."""
+        reached = {place: self._outputs_of(place) for place in self.places if not self.trial.is_over}
+        return {place: outputs for place, outputs in reached.items() if outputs}
+
+    def _outputs_of(self, place: CodePlace) -> set[str]:
+        """Return the wrong outputs that move with a place: all, if it has no floats; none, if a right output or y
+        moves, too, as then an edit cannot help."""
+        now = self.now[self.first]
+        if not (place.hidden or place.seen or has_failed(self.now)):
+            return set()
+        if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
+            return set(now.wrong)
+        rng = np.random.default_rng(0)
+
+        def moved(_: Any, value_as_it_was: Callable[[], Any]) -> Any:
+            value = value_as_it_was()
+            return value * (1 + _A_LITTLE * rng.random(np.shape(value))) + _A_LITTLE
+
+        then = self.trial.look(self._with(place, moved), self.first)
+        is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
+        is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
+        return set() if is_spoiled else {name for name in now.wrong if _has_moved(name, now, then)}
+
+    def _with(self, place: CodePlace, value: Value) -> Callable[..., Any]:
+        """Return the code with another value in a place."""
+        if place not in self._hooked:  # parsed only once for each place
+            start, end = self.code.span(place.expr)  # an inner function knows the names it reads
+            changes = [(start, start, f"{HOOK}(locals(), lambda: ("), (end, end, "))")]
+            self._hooked[place] = self.code.edited(changes)
+        return self.trial.compiled(self._hooked[place], value)
+
+    def made(self, edit: Edit, place: CodePlace | None = None) -> Made | None:
+        """Return the code with the edit, if it helps. place: of an edit of an expression, which makes this quicker"""
+        if place and not place.hidden:
+            scope = self.code.scope
+            function = self._with(place, lambda env, _: eval(expression(edit.new), {**scope, **env}))
+        else:
+            function = self.trial.compiled(edit.of(self.code))
+        now, then = self.now[self.first], self.trial.look(function, self.first)
+        if mended_by([now], [then]):
+            edit = edit.tidied(self.code)
+            code = edit.of(self.code)
+            after = self.trial.looks(code)
+            if mended_by(self.now, after):
+                return edit, code, after
+        return None
+
+    def mending_more(self, made: Made) -> Made:
+        """Return an edit by the same rule at the last place that more wrong outputs come from, if it mends more: it is
+        one mistake, not several. Otherwise, return the edit itself."""
+        edit, _, after = made
+        mended = mended_by(self.now, after)
+        for place in sorted(self.reach, key=lambda place: -place.expr.lineno):
+            if edit.rule and self.reach[place] > mended:
+                for another in edits_of(place, self.vocabulary, lambda rule: rule == edit.rule):
+                    better = self.made(another, place)
+                    if better and badness(better) < badness(made):
+                        return better
+        return made
+
+    def has_right_numbers(self, text: str, env: Mapping[str, Any]) -> bool | None:
+        """True if an expression has numbers of the right code, False if it has others or fails, None if none tell."""
+        assert self.right is not None
+        self.trial.left -= _PART
+        try:
+            arrays = list(telling(eval(expression(text), {**self.code.scope, **env})))
+        except Exception:  # of the author's code, edited
+            return False
+        return all(map(self.right.has, arrays)) if arrays else None
+
+
+def badness(made: Made) -> tuple[bool, int]:
+    """A sort key: does it fail, and how many outputs are wrong?"""
+    return has_failed(made[2]), len(wrong_in(made[2]))
+
+
+def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:
+    """True if a wrong output changes, as far as known."""
+    is_known = name in now.arrays and name in then.arrays
+    return not is_known or not np.array_equal(now.arrays[name][0], then.arrays[name][0])

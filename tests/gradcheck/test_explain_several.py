@@ -1,0 +1,58 @@
+"""Several mistakes in one function: each at its line."""
+
+import re
+
+import numpy as np
+import pytest
+
+from npbert.gradcheck import GradientError, check_gradients
+from npbert.gradcheck.explain import Code, Mending, Outlook
+from tests.gradcheck.small import written
+
+RNG = np.random.default_rng(3)
+X, W = RNG.standard_normal((5, 4)), RNG.uniform(-1, 1, (4, 3))
+LINEAR = """
+def forward(self, x, tape=NO_TAPE):
+    tape.keep(self, x=x)
+    return x @ self.W.value
+
+def backward(self, dy, tape):
+    x = tape.take(self)
+    self.W.add_grad(dy.T @ x)
+    return dy @ self.W.value
+"""
+
+
+def test_two_wrong_shapes_are_two_edits_though_the_first_stops_backward():
+    with pytest.raises(GradientError) as raised:
+        check_gradients(written(LINEAR, W=W), X)
+    assert re.findall(r"(\w+) is wrong; line (\d+) \((\w+)\)", str(raised.value)) == [
+        ("dW", "8", "transpose"),
+        ("dx", "9", "transpose"),
+    ]
+
+
+class SlopeOracle:
+    """Judges a function for the derivative of x tanh(x)."""
+
+    samples = (X, 2 * X[1:])
+
+    def look(self, function, k):
+        x = self.samples[k]
+        is_right = np.allclose(function(x), np.tanh(x) + x * (1 - np.tanh(x) ** 2))
+        return Outlook(set(), {"slope"}) if is_right else Outlook({"slope"})
+
+
+@pytest.mark.parametrize(
+    ("wrong", "lines"),
+    [
+        (["t = np.tanh(x)", "return t + x * np.exp(t) / 3"], [3]),
+        (["t = np.tanh(2 * x)", "u = np.exp(t) / 3", "return t + x * u"], [2, 3]),
+    ],
+)
+def test_lines_unlike_those_of_a_right_code_are_told_each_and_no_right_line(wrong, lines):
+    plain = ["tanh = np.tanh(x)", "square = tanh * tanh", "slope = 1 - square", "return tanh + x * slope"]
+    code, right = (Code.parsed("\n    ".join(["def slope(x):", *lines]), {"np": np}) for lines in (wrong, plain))
+    mending = Mending(code, SlopeOracle(), right=right).rewrite(500, lines=3)
+    assert [step.finding.line for step in mending.steps] == lines
+    assert not mending.left

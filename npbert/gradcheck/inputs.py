@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 from collections.abc import Callable
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,8 @@ def asked(function: Any, *, required: bool = False) -> list[str]:
 def _unwrapped(function: Any) -> Any:
     """Return the function within a decorator's wrapper of any arguments, or else the function itself."""
     kinds = [one.kind for one in inspect.signature(function).parameters.values()]
-    if kinds != [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD] or not inspect.isroutine(function):
+    takes_anything = kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]
+    if not (takes_anything and isinstance(function, FunctionType | MethodType)):
         return function
     functions = filter(inspect.isfunction, inspect.getclosurevars(function).nonlocals.values())
     wrapped = [each for each in functions if each.__code__ is not function.__code__]

@@ -62,7 +62,7 @@ wrong name: v → V
 missing factor: x → x ** 2, x / K, x * K, x / N, x * N, x / N ** 0.5, x * N ** 0.5
 missing factor: x → x / W, x * W, x * (1 - W)
 missing term: x → x + W, x - W; r → r + G, r - G
-missing step: x → B
+missing part: x → B
 missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
 missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
 missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)

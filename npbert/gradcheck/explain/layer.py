@@ -28,7 +28,7 @@ from npbert.gradcheck.report import Gradients, PromiseError, WrongShapeError
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
 
-_MOST_NAMED = 6
+_MOST_NAMED = 6  # a sentence with more names is not read
 _CALLS = 150_000  # the most calls of the author's functions: a large model runs less often
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from npbert.gradcheck.explain.code import Code, text_of
 
+# what has variables of its own; what reduces an axis; what has no value to look at
 _INNER = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _REDUCING = ("sum", "mean", "max", "min", "prod", "std", "var", "argmax", "argmin", "cumsum", "any", "all")
 _NO_VALUE = (ast.Slice, ast.JoinedStr, ast.Starred, ast.Lambda, ast.FormattedValue, ast.GeneratorExp)

@@ -33,6 +33,7 @@ reshape | 1.6 | reshape keeps the order in memory, but the axes must also be swa
 misplaced factor | 1.7 | A factor is in the wrong place: it differs inside and outside of a sum.
 copy | 1.7 | A copy is needed.
 too much | 1.95 | Only a part of this is needed.
+missing part | 2.1 | The backward of a part is not called.
 missing factor | 2.2 | A factor or a division is missing.
 missing term | 2.5 | A term is missing.
 missing step | 2.6 | A step is missing.

@@ -21,8 +21,9 @@ _OTHERS = ((1, 0), (0, 1), (2, 3), (0, 4))
 _WITH_REPEATED = 4
 _WITH_IGNORED = (0, 5)
 _LARGE, _FEW = 200, 2
-"""The number of these for a layer of more numbers."""
+"""A layer of more numbers gets only this many of them: its runs take longer, and it is right by chance less often."""
 _NOTHING = 1e-3
+"""Of the scale of a gradient: below it, a gradient that should be 0 is."""
 _IGNORED = -100
 """The label of a row that does not count, among labels."""
 

@@ -21,7 +21,7 @@ from npbert.gradcheck.explain.code import HOOK, Change, Code, text_of
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.trial import Trial
 
-_MOST_EVENTS = 20_000
+_MOST_EVENTS = 20_000  # so that a loop over numbers fits into memory
 
 Event = tuple[CodePlace, Any, int]
 """A place, a value of it, and the number of the call."""

@@ -15,10 +15,10 @@ from npbert.compute import Array
 from npbert.gradcheck.explain.code import Code
 
 RAISES = "what the code gives"
-_SAME = 1e-9
+_SAME = 1e-9  # relative: far above rounding, and far below a mistake
 _ROUNDS_OF_A_TRY = 300  # the rounds of loops that cost as much as a run of one call without loops
 _CALLS_OF_A_TRY = 4  # the calls of the function that do
-_MOST_ROUNDS = 200_000
+_MOST_ROUNDS = 200_000  # of the unedited code, which may be endless, too: about a second
 _ENDLESS = 10  # times the rounds of the unedited code: an edited loop does not end
 
 

@@ -15,7 +15,9 @@ _AXES = ("0", "1", "-1", "-2", "(0, 1)")
 _NUMBERS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _PARTS = (ast.Name, ast.BinOp, ast.Call)
 _PRODUCTS = ("({}) * ({})", "({}) @ ({})", "({}) @ ({}).T")
-_MOST_CALLS, _MOST_FACTORS, _MOST_NUMBERS = 24, 13, 4000
+_MOST_CALLS = 24  # the shortest, as each is tried in every place
+_MOST_FACTORS = 13  # 3 · 13² products are tried in a place
+_MOST_NUMBERS = 4000  # of an array: larger ones take longer to compare than to leave out
 
 
 class Vocabulary:

@@ -23,40 +23,12 @@ from npbert.gradcheck.inputs import Outputs
 _ABSENT = object()
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
-_TRANSPARENT = (
-    CellType,
-    MethodType,
-    functools.partial,
-    property,
-    classmethod,
-    staticmethod,
-)
-_ATOMS = (
-    int,
-    float,
-    complex,
-    str,
-    bytes,
-    type(None),
-    range,
-    slice,
-    ModuleType,
-    CodeType,
-    BuiltinFunctionType,
-    np.generic,
-)
+_TRANSPARENT = (CellType, MethodType, functools.partial, property, classmethod, staticmethod)
+_VALUES = (int, float, complex, str, bytes, type(None), range, slice, np.generic)
+_ATOMS = (*_VALUES, ModuleType, CodeType, BuiltinFunctionType)
 _HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # their objects hold other code's values
-_LIBRARIES = {
-    *sys.stdlib_module_names - _HOLDERS,
-    "numpy",
-    "scipy",
-    "torch",
-    "jax",
-    "jaxlib",
-    "hypothesis",
-    "pytest",
-    "_pytest",
-}
+_INSTALLED = {"numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
+_LIBRARIES = _INSTALLED | sys.stdlib_module_names - _HOLDERS
 
 
 @contextmanager

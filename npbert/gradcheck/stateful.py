@@ -6,8 +6,8 @@ in the same object: the one named for it (dW, grad_W, W_grad, dLdW, or W in anot
 its shape. Results of backward besides the inputs' gradients count as written. If backward takes a learning rate, so
 does its change of the parameter. `grads={"W": "dW"}` overrides the rule.
 
-Each call runs a copy of the object with the arrays in it. So the object stays unchanged, and calls are independent. In
-the copy, gradients and arrays that forward overwrites without use are 0.
+Each call runs a copy of the object, so it stays unchanged, and calls are independent. In the copy, gradients are 0, and
+so are arrays that forward overwrites without use.
 """
 
 import copy
@@ -62,9 +62,8 @@ class StatefulForm(Form):
     """The Form of an object with state. Its inputs are those of the author's forward, and the values of parameters.
 
     values: of the inputs, by name. note: a sentence on the gradients found.
-
-    Raises: ValueError if a gradient's parameter is ambiguous; GradientError for a backward that changes a parameter;
-    errors of the author's code.
+    Raises: ValueError for an ambiguous gradient; GradientError for a backward that changes a parameter; errors of the
+    author's code.
     """
 
     def __init__(self, given: Any, inputs: Sequence[Any], grads: Grads, wrt: Sequence[str] | None) -> None:
@@ -92,8 +91,7 @@ class StatefulForm(Form):
                 self._floats.setdefault(id(value), value.astype(float) * (path not in zeros))
 
     def _copied(self, others: dict[int, Any]) -> tuple[Any, list[Any]]:
-        """Return a copy of the object and of the author's inputs, with these arrays in place of those with these
-        ids."""
+        """Return a copy of the object and of the author's inputs, with other arrays, by the ids of its own."""
         memo = self._modules | {key: own(value) for key, value in self._floats.items()} | others
         return copy.deepcopy((self._object, self._inputs), memo)
 
@@ -167,7 +165,6 @@ class StatefulForm(Form):
         candidates = [path for path in candidates if id(after[path]) not in taken]
         if not candidates and not taken:
             check_written("backward", returned)
-
         left, used, overwritten = self._moved_alone(y)
         stepped = [path for path in used if path in candidates]
         if stepped and not self._again & _RATES:
@@ -186,8 +183,8 @@ class StatefulForm(Form):
         return self.ran(list(map(own, self.values.values())))
 
     def _moved_alone(self, y: Any) -> tuple[Values, list[str], list[str]]:
-        """Run forward with each array of floats moved alone. Returns the arrays that it leaves; the paths of those of
-        them that y depends on; and the paths of those that it overwrites without use."""
+        """Run forward with each array of floats moved alone. Returns the arrays that it leaves, the paths of those that
+        y depends on, and the paths of those that it overwrites without use."""
         left, used, overwritten = Values(), list[str](), list[str]()
         for path, value in values_at(self._object).items():
             if is_float_array(value):

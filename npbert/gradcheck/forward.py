@@ -42,6 +42,18 @@ def check_written(which: str, returned: Any) -> None:
         raise GradientError(f"{which} returns None: it is not written yet, or lacks a `return`")
 
 
+def check_moves(form: Form, inputs: Sequence[Any]) -> None:
+    """Raise GradientError for a template that returns 0 for every input."""
+    drawn = np.random.default_rng(0)
+    for size in (0, 1, 10, 100):
+        moved = [
+            value + size * drawn.standard_normal(value.shape) if is_float_array(value) else value for value in inputs
+        ]
+        if any(np.any(y) for y in as_tuple(form.forward(*moved))):
+            return
+    raise GradientError("forward returns 0 for every input: it is not written yet")
+
+
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Function) -> None:
     """Raise GradientError if y differs from the reference for the same inputs."""
     theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))

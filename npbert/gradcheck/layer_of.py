@@ -9,7 +9,7 @@ import numpy as np
 from npbert.core import Layer
 from npbert.gradcheck.engine import EngineForm, values_in
 from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
-from npbert.gradcheck.forward import check_written, told
+from npbert.gradcheck.forward import check_moves, check_written, told
 from npbert.gradcheck.function_forms import Given, form_of
 from npbert.gradcheck.inputs import Outputs, is_float_array, names_given
 from npbert.gradcheck.paths import Grads, as_list, is_numeric, whose
@@ -47,6 +47,7 @@ def as_layer(
         _find_moved(form, values, wrt)
         for position in form.moved:
             values[position] = np.array(values[position], dtype=float)
+    check_moves(form, values)
     return form, tuple(values)
 
 

@@ -122,6 +122,7 @@ def todo(*given):
         ),
         ((np.multiply, todo), {}, GradientError, r"backward is not written yet, at line \d+ of .*test_others.py"),
         ((todo, np.multiply), {}, GradientError, r"forward is not written yet, at line \d+ of .*test_others.py"),
+        ((lambda a, b: (0.0, np.zeros(3)),), {}, GradientError, "forward returns 0 for every input: it is not written"),
         ((lambda a, b: a * RNG.random(), np.multiply), {"wrt": "a"}, GradientError, "another y in a second call"),
         ((product, lambda d, cache: d), {"wrt": "c"}, ValueError, "wrt has c, wanted inputs: a, b"),
         ((lambda a, b: (a.sum(), np.ones(2)),), {}, ValueError, "which no remaining input has; name their inputs"),

@@ -135,7 +135,7 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
     """Replace each difference that disagrees with backward, in `numeric` and `doubts`.
 
     By the number between the credible slopes of both sides and the center that is closest to backward's, as at a kink;
-    without a credible one, by the steadiest, with a wide bound."""
+    without a credible one, by the exact derivative, or else by the steadiest slope, with a wide bound."""
     array, certainty = function.variables[name], _SURE[function.epsilon]
     largest = max(float(np.abs(each).max(initial=0)) for each in (numeric, said)) or 1.0
     doubts[doubts > certainty * largest] = 0.0
@@ -148,6 +148,8 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
         if credible.any():
             slopes = values[credible]
             numeric[index], doubts[index] = np.clip(said[index], slopes.min(), slopes.max()), bounds[credible].max()
+        elif function.exact:
+            numeric[index], doubts[index] = function.exact[name][index], 0.0
         else:
             best = np.argmin(bounds)
             numeric[index], doubts[index] = values[best], _SLACK * bounds[best]

@@ -16,7 +16,7 @@ from npbert.learn.judge import judge as judged
 from tests.learn.answers import right, right_answer, wrong_answers
 from tests.tables import one_in, one_of_each
 
-SHORT_TOO = "short gradients afterwards, the gradients afterwards, the result"
+SHORT_TOO = "a short gradient afterwards, the gradient afterwards, the result"
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
     (2, "input_with_reshaped_weight", "transpose", "dx"),

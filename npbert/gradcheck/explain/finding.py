@@ -63,7 +63,7 @@ def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
 
 def describe_place(finding: Finding) -> str:
     """Return the place of the first wrong numbers, for a finding without a reason."""
-    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right backward."
+    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right answer."
     return f"{first}\n{_marked(finding)}"
 
 

@@ -79,9 +79,9 @@ def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     both = zip(clip(LONG[seed % 2], 1.0, 3.0, 1.7), clip(ENOUGH, 1.0, 3.0, 1.7), strict=True)
     norms, gradients, values = (np.stack(each) for each in both)
     yield {"the result": norms}
-    yield {"the gradients afterwards": gradients, "the values afterwards": values}
+    yield {"the gradient afterwards": gradients, "the value afterwards": values}
     nearly = 1.001 * float(np.linalg.norm(clip(ENOUGH, 1.0, 1.0, 1.0)[1]))
-    yield {"short gradients afterwards": np.stack([clip(LONG[0], 0, 0, 0)[1], clip(nearly, 1.0, 1.0, 1.0)[1]])}
+    yield {"a short gradient afterwards": np.stack([clip(LONG[0], 0, 0, 0)[1], clip(nearly, 1.0, 1.0, 1.0)[1]])}
 
 
 ACCUMULATE = Blank(right=accumulate, numbers=accumulated)

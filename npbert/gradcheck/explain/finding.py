@@ -63,7 +63,7 @@ def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
 
 def describe_place(finding: Finding) -> str:
     """Return the place of the first wrong numbers, for a finding without a reason."""
-    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right answer."
+    first = f"Look from line {finding.line} on: it is the first with numbers that the library's answer does not have."
     return f"{first}\n{_marked(finding)}"
 
 

@@ -21,6 +21,7 @@ MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
     (2, "input_with_reshaped_weight", "transpose", "dx"),
     (6, "last_of_repeated_ids_wins", "repeated index", "dW"),
+    (2, "loop_overwrites", "= or +=", "dW"),
     (7, "gamma_set", "= or +=", "the gradient of gamma after two backwards"),
     (13, "clip_by_global_norm: root_forgotten", "missing step", SHORT_TOO),
     (14, "AdamW.kept: growth", "sign", "kept for a matrix, the weight"),

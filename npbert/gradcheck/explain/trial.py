@@ -90,7 +90,7 @@ class Trial:
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle, self.calls, self.left = oracle, 0, 0.0
-        self._rounds, self._longest, self._most_rounds = 0, 100, _MOST_ROUNDS
+        self._rounds, self._rounds_before_call, self._longest, self._most_rounds = 0, 0, 100, _MOST_ROUNDS
 
     @property
     def is_over(self) -> bool:
@@ -98,15 +98,15 @@ class Trial:
         return self.left <= 0
 
     def step(self) -> bool:
-        """Count a round of a loop of the code."""
+        """Count a round of a loop of the code. Raises: Failed if one call makes too many, as it does not end."""
         self._rounds += 1
-        if self._rounds > self._most_rounds:
+        if self._rounds - self._rounds_before_call > self._most_rounds:
             raise Failed
         return True
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Return the oracle's result; the code may raise."""
-        self._rounds = self.calls = 0
+        self._rounds = self._rounds_before_call = self.calls = 0
         try:
             outlook = self.oracle.look(function, k)
             self._longest = max(self._longest, self._rounds)
@@ -128,6 +128,7 @@ class Trial:
 
         def guarded(*args: Any, **more: Any) -> Any:
             self.calls += 1
+            self._rounds_before_call = self._rounds
             try:
                 return function(*args, **more)
             except SystemExit as error:

@@ -8,6 +8,7 @@ from npbert.gradcheck.explain.code import Code, tidied
 from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import KINDS
+from npbert.gradcheck.explain.trial import RAISES
 
 
 def d(name: str) -> str:
@@ -58,12 +59,13 @@ def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
         return ""
     change = "these changes" if of_several else "this change"
     after = textwrap.indent(edited(finding), " " * 9) or f"        (without this line)  {finding.found}"
-    return f"With {change} {_are(finding)} right:\n{after}"
+    result = "the code runs" if finding.subject == RAISES else f"{_are(finding)} right"
+    return f"With {change} {result}:\n{after}"
 
 
 def describe_place(finding: Finding) -> str:
     """Return the place of the first wrong numbers, for a finding without a reason."""
-    first = f"Look at line {finding.line} first. From there on, the numbers are not those of a right answer."
+    first = f"Look from line {finding.line} on: it is the first with numbers that the library's answer does not have."
     return f"{first}\n{_marked(finding)}"
 
 

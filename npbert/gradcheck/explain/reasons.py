@@ -37,7 +37,7 @@ missing part | 2.1 | The backward of a part is not called.
 missing factor | 2.2 | A factor or a division is missing.
 missing term | 2.5 | A term is missing.
 missing step | 2.6 | A step is missing.
-expression | 2.8 | The expression is wrong.
+expression | 2.8 | The value of this expression is wrong.
 missing line | 9 | A line is missing.
 """
 """kind | cost | what is true"""

@@ -40,6 +40,8 @@ def test_a_moved_number_moves_the_guesses_and_the_loss_at_the_top_until_it_is_un
     moved = page.evaluate("npbert.state.moved")
     assert number(page.inner_text("#loss")) == pytest.approx(moved["loss"], rel=1e-4) != pytest.approx(before, rel=1e-4)
     assert page.inner_text("#guesses") != guesses
+    both = [number(text) for text in page.inner_text("#followed-title output").split(" → ")]
+    assert both == pytest.approx([start, moved["value"]], rel=1e-4)
     slope, said = value(page, f"d({DENSE})", 1, 2), page.inner_text("#move-said")
     assert number(re.search(r"(?:fell|rose) by (\S+),", said)[1]) == pytest.approx(
         abs(moved["loss"] - before), rel=1e-2

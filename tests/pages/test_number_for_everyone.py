@@ -56,10 +56,16 @@ def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom_and_stepping_stays_
     sheet = box(page, "#follow")
     assert (sheet["left"], sheet["right"], sheet["bottom"]) == (0, 360, 700)
     assert box(page, "#stage td.chosen")["bottom"] <= sheet["top"]
+    page.evaluate("document.querySelector('#follow').scrollTop = 9999")
+    assert sheet["top"] <= box(page, "#followed-title")["top"] <= box(page, "#follow .leave")["top"] < sheet["top"] + 20
     page.click("#follow .leave")
     assert page.is_hidden("#followed")
     page.click("#go-back")
     assert box(page, "#bar")["bottom"] <= box(page, "#stage-head")["top"] + 1 < 350
+    page.set_viewport_size({"width": 360, "height": 500})
+    go(page, "quiz=bug:5")  # a long text: it scrolls, and the buttons are there
+    for button in ("#guide-choices >> text=Show me", "#guide-choices >> text=Next question", "#guide-leave"):
+        assert page.locator(button).bounding_box()["y"] < box(page, "#guide")["bottom"] - 20, button
 
 
 @pytest.mark.thorough

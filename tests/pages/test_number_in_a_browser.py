@@ -103,9 +103,12 @@ def test_a_number_is_followed_up_to_the_loss_and_the_trail_leads_back(page):
     trail = page.evaluate("npbert.state.trail")
     assert trail[-1]["name"] == "d(loss)" and len(trail) > 15
     press(page, ".trail li >> text=more")
-    factors = re.findall(r"× (\S+) = (\S+)", page.inner_text(".trail"))
+    factors = re.findall(r"× (\S+) = ([^\s,]+)", page.inner_text(".trail"))
     assert len(factors) == len(trail) - 1
     assert number(factors[-1][1]) == pytest.approx(math.prod(number(factor) for factor, _ in factors), rel=1e-2)
+    itself, brought = re.findall(r"itself \((\S+)\) = (\S+)", page.inner_text(".trail"))[0]
+    assert number(brought) == pytest.approx(number(factors[-1][1]) * number(itself), rel=1e-3)
+    assert f"This one path brings {brought}, " in page.inner_text(".chain-said")
     page.keyboard.press("Backspace")
     assert page.evaluate(f"{CHOSEN}.name") == "d(logits)"
     press(page, ".trail li:first-child button")

@@ -90,6 +90,10 @@ export function showAddress() {
   document.documentElement.classList.toggle("embed", isEmbedded);
   globalThis.npbert.address = () => addressOf(state);
   addEventListener("hashchange", goToHash);
+  byId("link").target = isEmbedded ? "_blank" : "";
+  byId("link").addEventListener("click", ({target: {href}}) => {
+    navigator.clipboard?.writeText(href).then(() => tell("Copied: the address of what you see."), () => tell(href));
+  });
   goToHash();
   watch(["trace", "step", "trail", "view", "allWords", "tour", "quiz"], () => {
     writing ??= setTimeout(writeUnlessLeft, WRITE_AFTER);

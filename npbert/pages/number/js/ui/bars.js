@@ -45,10 +45,14 @@ function bar({label, value, factors, goes, said = signedNumber(value)}, largest)
 }
 
 function factorPart(factor) {
-  const {name, value, label} = factor;
-  const what = label ?? titleOf(factor);
-  const text = /^[−-]?\d+$/.test(what) ? what : `${what} (${signedNumber(value)})`;
-  return name === null ? make("span", {}, text) : leading(factor, [factor], "bare link factor", [text]);
+  const text = factorInWords(factor);
+  return factor.name === null ? make("span", {}, text) : leading(factor, [factor], "bare link factor", [text]);
+}
+
+// A factor with its value; a number, −1, says its own.
+export function factorInWords(factor) {
+  const what = factor.label ?? titleOf(factor);
+  return /^[−-]?\d+$/.test(what) ? what : `${what} (${signedNumber(factor.value)})`;
 }
 
 // A button that leads to a number. While it is pointed at or has the focus, the cells that it speaks of are lit.

@@ -8,6 +8,7 @@ import {counted, percent, plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {
   arrayNamed,
+  arrayNow,
   gradientOf,
   isMovable,
   isRounding,
@@ -35,6 +36,7 @@ const NOTES = {
 // Draw it, and again when another number is chosen or the numbers change.
 export function showFollowed() {
   watch(["trace", "trail"], drawFollowed);
+  watch(["moved"], () => byId("followed-head").querySelector("output")?.replaceChildren(valueInWords()));
   watch(["trace", "quiz", "tour"], drawTries);
   watch(["trace", "trail", "step"], () => show("ways", ...(state.chosen ? waysOn() : [])));
 }
@@ -78,7 +80,7 @@ function drawFollowed() {
   const {terms, formula, notes, origin} = explained;
   const words = wordsByNumber(chosen); // which the formula numbers
   const said = make("span", {class: "quiet"}, words && ` (${words})`);
-  show("followed-head", trailOf(), ...titleBox());
+  show("followed-head", ...trailOf(), ...titleBox());
   show(
     "followed",
     make("p", {}, make("span", {class: "formula"}, formula), said),
@@ -103,9 +105,17 @@ function titleBox() {
   const maker = stepThatMakesNumber(chosen);
   const where = maker === null ? "" : ` (${partInWords(trace.steps[maker].part)})`;
   const says = array.gradientOf && isMovable(chosen) ? make("p", {id: "what-it-says"}, whatItSays()) : "";
-  const value = make("output", {}, signedNumber(valueAt(chosen)));
-  const title = make("h3", {id: "followed-title", tabindex: -1}, `${titleOf(chosen)} = `, value);
+  const leave = makeButton("✕", () => leaveNumber(), {class: "leave bare screen-only", "aria-label": "follow no number"});
+  const value = make("output", {}, valueInWords());
+  const title = make("h3", {id: "followed-title", tabindex: -1}, leave, `${titleOf(chosen)} = `, value);
   return [title, make("p", {class: "quiet"}, `${array.meaning}${where}`), says];
+}
+
+// The value of the followed number; while it is moved, also what it is now.
+function valueInWords() {
+  const {chosen} = state;
+  const [before, now] = [valueAt(chosen), valueAt(chosen, arrayNow(chosen.name))];
+  return signedNumber(before) + (now === before ? "" : ` → ${signedNumber(now)}`);
 }
 
 // A gradient in words: what backward says, and where a bug is planted, what the loss really does.
@@ -184,7 +194,7 @@ export function leaveNumber({toCell = true} = {}) {
 }
 
 // ---- the trail: the numbers on the way here, each with what it was multiplied with in the one before, and the product
-// of all these factors so far ----
+// of all these factors so far; the last is a factor itself ----
 
 function trailOf() {
   const chain = chainOf(state.trace, state.trail);
@@ -194,12 +204,9 @@ function trailOf() {
     const unfold = makeButton(`… ${folded.length} more`, () => unfold.parentElement.replaceWith(...folded));
     items.splice(FIRST, 0, make("li", {}, unfold));
   }
-  const leave = makeButton("✕", () => leaveNumber(), {
-    class: "leave bare screen-only",
-    "aria-label": "follow no number",
-  });
-  const list = items.length > 1 ? make("ol", {class: "plain"}, ...items) : null;
-  return make("nav", {class: "trail", "aria-label": "the way here"}, leave, list, chainInWords(chain));
+  const list = make("ol", {class: "plain"}, ...items);
+  const trail = make("nav", {class: "trail", "aria-label": "the way here"}, list, chainInWords(chain));
+  return items.length > 1 ? [trail] : [];
 }
 
 function trailItem(place, index, {factor, product}) {
@@ -209,8 +216,9 @@ function trailItem(place, index, {factor, product}) {
     showSum();
   };
   const look = {"aria-current": isHere ? "true" : null, disabled: isHere};
-  const times = factor === null ? "" : ` × ${plainNumber(factor, 4)} = ${plainNumber(product, 4)}`;
-  return make("li", {}, makeButton(titleOf(place), goBack, look), make("span", {class: "quiet"}, times));
+  const [value, times] = [valueAt(place), factor === null ? "" : ` × ${plainNumber(factor)} = ${plainNumber(product)}`];
+  const itself = times && isHere ? `, × itself (${signedNumber(value)}) = ${signedNumber(product * value)}` : "";
+  return make("li", {}, makeButton(titleOf(place), goBack, look), make("span", {class: "quiet"}, times + itself));
 }
 
 // How much of the number where the chain begins comes along it, and what share of it that is.

@@ -83,7 +83,7 @@ function sentences(value, loss) {
   }
   const moved = make("strong", {}, `${change < 0 ? "fell" : "rose"} by ${plainNumber(Math.abs(change), 3)}`);
   const said = promised(value - now.value, change);
-  return [begin, moved, `, from ${plainNumber(before)} to ${plainNumber(loss)}.`, said, " Gradients are as before the move."];
+  return [begin, moved, `, from ${plainNumber(before)} to ${plainNumber(loss)}.`, said, " The sum and gradients are as before."];
 }
 
 function promised(by, change) {

@@ -3,6 +3,7 @@
 
 import {explain} from "../math/explain.js";
 import {refsIn} from "../math/formulas.js";
+import {factorInWords} from "./bars.js";
 import {make} from "./dom.js";
 import {signedNumber} from "./format.js";
 import {arrayNamed, isMovable, isRounding, shapeInWords, titleOf, valueOf} from "./labels.js";
@@ -36,13 +37,12 @@ function signQuestion(pick) {
   });
   const {place, terms, value} = found;
   const {goal} = state.trace;
-  const factorText = (one) => `${one.label ?? titleOf(one)} = ${signedNumber(one.value, 3)}`;
   return {
     step: found.step,
     place,
     hides: true,
     title: `If ${titleOf(valueOf(place))} rises a little, will the ${goal} rise or fall?`,
-    text: [formula(found.formula), ...terms.map(({factors}) => make("p", {}, factors.map(factorText).join(", ")))],
+    text: [formula(found.formula), ...terms.map(({factors}) => make("p", {}, factors.map(factorInWords).join(" × ")))],
     choices: ["it rises", "it falls", "it does not move"].map((text, n) => ({
       text,
       isRight: n === (value > 0 ? 0 : 1),

@@ -42,7 +42,7 @@ class Workload:
 def sizes(preset: str, **changes: Any) -> dict[str, Any]:
     """A preset by Hugging Face's names; what only npbert knows is left out."""
     config = asdict(BertConfig.preset(preset, **changes))
-    for name in ("classifier_dropout", "num_labels", "id2label"):
+    for name in ("classifier_dropout", "num_labels", "id2label", "architecture"):
         del config[name]
     return config
 

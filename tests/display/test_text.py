@@ -15,6 +15,8 @@ from npbert import (
 from npbert.data import Batch, collate, draw_pairs, load_dialogue, make_example
 from npbert.data.dialogue import word_tokenizer
 
+pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
+
 RNG = np.random.default_rng(0)
 DIALOGUE = load_dialogue(9)
 MODEL = BertForPreTraining(BertConfig.preset("bert-tiny", vocab_size=41), rng=RNG)

@@ -22,8 +22,6 @@ from npbert.learn.verdict import Verdict
 
 SIGMAS = 6
 """The allowed deviation of a share by chance."""
-TRACED = 20
-"""The calls in which to look for the line that makes a share."""
 KINDS = "[MASK]", "another word", "the true word"
 
 
@@ -60,31 +58,6 @@ class Draws:
         """Return the line where rng.choice draws the chosen places, and how many with repetitions; or (0, 0)."""
         places = set(np.flatnonzero(self.chosen[call]).tolist())
         return next(((line, len(drawn)) for line, drawn in traced.drawn if set(drawn) == places), (0, 0))
-
-    def line_of_kind(self, kind: int, node: ast.stmt | None) -> int:
-        """Return the line that decides that a word becomes one of this kind; 0 unless one line alone does."""
-        kinds_of: dict[int, set[int]] = {}
-        for call in range(TRACED):
-            changes = self.trace(call).masked[len(self.ids) :]
-            places = [place for _, place in changes]
-            if len(set(places)) < len(places):  # a later line changes the work of an earlier one
-                return 0
-            for line, place in changes:
-                kinds_of.setdefault(line, set()).add(int(self.kinds[call, place]))
-        lines = [line for line, kinds in kinds_of.items() if kind in kinds]
-        if len(lines) != 1 or len(kinds_of[lines[0]]) > 1:
-            return 0
-        return condition_of(node, lines[0])
-
-
-def condition_of(node: ast.stmt | None, line: int) -> int:
-    """Return the line of the innermost `if` with this line in its body; without one, the line itself."""
-    ifs = [each for each in ast.walk(node) if isinstance(each, ast.If)] if node else []
-    return max((each.lineno for each in ifs if each.body[0].lineno <= line <= _end(each.body[-1])), default=line)
-
-
-def _end(node: ast.stmt) -> int:
-    return node.end_lineno or node.lineno
 
 
 class Fact(NamedTuple):
@@ -127,14 +100,13 @@ def facts_of_calls(draws: Draws) -> Iterator[Fact]:
         yield Fact("unknown", f"masked[{place}] is {masked[call, place]}, wanted {wanted}", line)
 
 
-def facts_of_shares(draws: Draws, node: ast.stmt | None) -> Iterator[Fact]:
+def facts_of_shares(draws: Draws) -> Iterator[Fact]:
     """Yield the shares that chance does not explain, for draws that are right in all else."""
     calls, is_word, words, number = len(draws.masked), draws.is_word, draws.words, draws.is_word.sum()
     other = 0.1 * (1 - 1 / len(words.word_ids))
     mix = np.array([np.sum(draws.kinds == kind) for kind in range(len(KINDS))]) / draws.chosen.sum()
     for (kind,), found, wanted in _far(mix, np.array([0.8, other, 0.2 - other]), draws.chosen.sum()):
-        says = f"{found} of the chosen words become {KINDS[kind]}, wanted {wanted}"
-        yield Fact("mix", says, draws.line_of_kind(kind, node))
+        yield Fact("mix", f"{found} of the chosen words become {KINDS[kind]}, wanted {wanted}")
 
     both = np.outer(is_word, is_word) * (draws.count * (draws.count - 1) / (number * (number - 1)))
     np.fill_diagonal(both, is_word * draws.count / number)
@@ -189,7 +161,7 @@ class MaskingBlank(Blank):
         """Return the verdict on the first fact that is not as wanted. Raises: as Sample.call."""
         for sample in SAMPLES:
             draws = Draws(sample, thing)
-            for fact in itertools.chain(facts_of_calls(draws), facts_of_shares(draws, node)):
+            for fact in itertools.chain(facts_of_calls(draws), facts_of_shares(draws)):
                 where = f"Line {fact.line}" if fact.line else "The result"
                 code = linecache.getline(file_of(thing), fact.line).strip()
                 shown = f"{fact.line:>4}:  {code}" if code else ""

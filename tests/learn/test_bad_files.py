@@ -39,7 +39,7 @@ ENDED = {
 
 def test_in_a_process_of_its_own_what_does_not_come_back_is_ended(tmp_path, thorough):
     """All at once, as each takes its time."""
-    ended = ENDED if thorough else dict([*ENDED.items()][1::2])
+    ended = ENDED if thorough else dict([*ENDED.items()][::3])  # without the one that sleeps
     paths = [tmp_path / str(number) / "02_linear.py" for number in range(len(ended))]
     for path, body in zip(paths, ended, strict=True):
         path.parent.mkdir()

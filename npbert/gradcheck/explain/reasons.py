@@ -30,7 +30,7 @@ other share | 1.6 | p and 1 − p are exchanged.
 constant | 1.6 | The constant is wrong.
 argument | 1.6 | The arguments are wrong, or in the wrong order.
 reshape | 1.6 | reshape keeps the order in memory, but the axes must also be swapped.
-misplaced factor | 1.7 | A factor is in the wrong place: it differs inside and outside of a sum.
+misplaced factor | 1.7 | A factor belongs in another place, such as inside or outside of a sum.
 copy | 1.7 | A copy is needed.
 too much | 1.95 | Only a part of this is needed.
 missing part | 2.1 | The backward of a part is not called.

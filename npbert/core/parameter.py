@@ -69,8 +69,8 @@ class Parameter:
             scatter_add(self.grad, rows, grad)
         elif key in gradients:
             gradients[key] += grad
-        else:
-            gradients[key] = np.asarray(grad) if grad.flags.owndata else grad.copy()  # += cannot change a scalar
+        else:  # later sums go into it: += cannot change a NumPy scalar, and should not change the array of a view
+            gradients[key] = np.asarray(grad) if grad.flags.owndata else grad.copy()
 
     def zero_grad(self) -> None:
         """Set the gradient to 0, and free its memory."""

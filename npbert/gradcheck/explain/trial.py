@@ -90,7 +90,8 @@ class Trial:
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle, self.calls, self.left = oracle, 0, 0.0
-        self._rounds, self._rounds_before_call, self._longest, self._most_rounds = 0, 0, 100, _MOST_ROUNDS
+        self._rounds = self._rounds_before_call = 0
+        self._longest, self._most_rounds = 100, _MOST_ROUNDS
 
     @property
     def is_over(self) -> bool:

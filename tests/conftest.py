@@ -54,7 +54,7 @@ def thorough(pytestconfig):
 
 def pytest_runtest_setup(item):
     if item.get_closest_marker("torch"):
-        pytest.importorskip("torch", reason="PyTorch is not installed: pip install torch==2.13.0")
+        pytest.importorskip("torch", reason="torch is not installed: pip install torch==2.13.0")
 
 
 def pytest_terminal_summary(terminalreporter):

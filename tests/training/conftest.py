@@ -6,5 +6,5 @@ import pytest
 @pytest.fixture(scope="module")
 def reference(request):
     """A library that a metric is compared with."""
-    reason = f"{request.param} is not installed: pip install -e '.[parity]'"
-    return pytest.importorskip(request.param, reason=reason)
+    library = request.param.partition(".")[0]
+    return pytest.importorskip(request.param, reason=f"{library} is not installed: pip install -e '.[parity]'")

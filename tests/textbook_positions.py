@@ -24,8 +24,8 @@ def rotary(layer, x, positions):
     half = layer.features // 2
     y = x.astype(float).reshape(len(x), -1, 2, half).copy()
     for n, head, i in np.ndindex(len(x), y.shape[1], half):
-        frequency = 1 / np.float32(layer.base) ** np.float32(2 * i / layer.features)
-        angle = np.float32(positions[n]) * frequency
-        turned = complex(*y[n, head, :, i]) * complex(np.cos(angle), np.sin(angle))
+        frequency = np.float32(1 / layer.base ** (2 * i / layer.features))
+        angle = float(np.float32(positions[n]) * frequency)
+        turned = complex(*y[n, head, :, i]) * complex(math.cos(angle), math.sin(angle))
         y[n, head, :, i] = turned.real, turned.imag
     return y.reshape(x.shape)

@@ -35,10 +35,10 @@ class Rotary(Layer):
         if x.ndim != 2 or x.shape[1] % self.features:
             raise ValueError(f"Rotary: x is {x.shape}, wanted (N, D) with D a multiple of {self.features}")
         check_integers(positions, name="positions")
-        pairs = np.arange(self.features // 2, dtype=np.float32)
-        frequencies = 1 / self.base ** (2 * pairs / self.features)  # from one position to the next
+        pairs = np.arange(self.features // 2)
+        frequencies = np.float32(1 / self.base ** (2 * pairs / self.features))  # from one position to the next
         angles = np.arange(positions.max(initial=-1) + 1, dtype=np.float32)[:, None] * frequencies
-        cos, sin = (f(angles).astype(self.dtype)[positions] for f in (np.cos, np.sin))  # (N, d/2)
+        cos, sin = (f(angles, dtype=float).astype(self.dtype)[positions] for f in (np.cos, np.sin))  # (N, d/2)
         tape.keep(self, shape=x.shape, dtype=x.dtype, cos=cos, sin=sin)
         y: Array = rowwise(_turned, x, cos, sin)
         return y

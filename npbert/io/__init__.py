@@ -11,7 +11,7 @@ from npbert.io.errors import (
     one_of,
     worded_by,
 )
-from npbert.io.extras import MissingExtraError, how_to_install, import_extra
+from npbert.io.extras import how_to_install, import_extra
 from npbert.io.files import (
     FileError,
     atomic_write,
@@ -20,7 +20,7 @@ from npbert.io.files import (
     read_json_object,
     write_where_asked,
 )
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, finite_or_null, read_json_lines
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
 from npbert.io.launcher import launched, launched_rank
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, printable, quiet
 from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
@@ -36,7 +36,6 @@ __all__ = [
     "at_least",
     "one_of",
     "worded_by",
-    "MissingExtraError",
     "how_to_install",
     "import_extra",
     "FileError",
@@ -49,7 +48,6 @@ __all__ = [
     "METRICS_FILE",
     "MOST_ROWS",
     "SHOWN_FILE",
-    "finite_or_null",
     "read_json_lines",
     "launched",
     "launched_rank",

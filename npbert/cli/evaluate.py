@@ -10,8 +10,8 @@ from typing import Any
 from npbert.cli.command import UsageError, argument, switch
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.io import Setting, printable, write_json_lines
-from npbert.training.finetune import FinetuneSettings, Judged, evaluate_files
-from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.training import FinetuneSettings, Pretraining, PretrainSettings
+from npbert.training.finetune import Judged, evaluate_files
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER
 from npbert.training.tasks import FinetuneTask

@@ -17,12 +17,15 @@ from npbert.io.files import (
     atomic_write,
     check_writable,
     model_folder,
+    parse_json,
     read_json_object,
+    read_text,
+    write_json,
     write_where_asked,
 )
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
 from npbert.io.launcher import launched, launched_rank
-from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, printable, quiet
+from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, printable, quiet, warn
 from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
 from npbert.io.streams import JSON_LINES, STANDARD_INPUT, name_of, read_all, read_lines, read_texts, write_json_lines
 
@@ -43,6 +46,9 @@ __all__ = [
     "check_writable",
     "model_folder",
     "read_json_object",
+    "write_json",
+    "parse_json",
+    "read_text",
     "write_where_asked",
     "LAYERS_FILE",
     "METRICS_FILE",
@@ -58,6 +64,7 @@ __all__ = [
     "is_quiet",
     "printable",
     "quiet",
+    "warn",
     "KINDS",
     "MANY",
     "Settings",

@@ -75,7 +75,6 @@ class PretrainSettings(TrainerSettings):
         "token detection, as in ELECTRA)",
         wanted=POSSIBLE["objective"],
     )
-    steps: int = setting(1000, "the number of updates", wanted=at_least(1))
     max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=POSSIBLE["max_length"])
     batch_size: int = setting(32, "the number of sequences in a batch", wanted=POSSIBLE["batch_size"])
     mask_probability: float = setting(
@@ -132,8 +131,16 @@ class Pretraining(TrainingRun):
             kinds=self.kinds,
             inputs={**inputs, "vocabulary": vocabulary(self.tokenizer)},
         )
-        how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
-        self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)
+        self.trainer = Trainer(
+            self.model,
+            self.data,
+            folder,
+            settings,
+            rng=rng,
+            evaluation=judged,
+            save_model=self.save,
+            communicator=communicator,
+        )
 
     def summary(self) -> str:
         """Return a few lines about the run: its text, its model and its length."""
@@ -150,6 +157,11 @@ class Pretraining(TrainingRun):
             lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {length}, to evaluate it on {when}")
         sequences = f"{counted(settings.batch_size, 'sequence')} of up to {settings.max_length} tokens"
         return "\n".join([*lines, f"{counted(settings.steps, 'step')} of {sequences}"])
+
+    def save(self, folder: Path) -> None:
+        """Write the model and its tokenizer."""
+        self.tokenizer.save_pretrained(folder, overwrite=True)
+        self.model.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:
         """Return losses and accuracies of the model on the held-out batches."""

@@ -33,7 +33,7 @@ class TrainerSettings(Settings):
     Raises: ValueError for a number out of range.
     """
 
-    steps: int = setting(1000, "the number of updates", wanted=at_least(0))
+    steps: int = setting(1000, "the number of updates", wanted=at_least(1))
     learning_rate: float = setting(1e-4, "the highest learning rate", value="RATE", wanted=POSITIVE)
     warmup: float = setting(
         0.1,

@@ -76,8 +76,8 @@ class Shares:
         """Add the sum over all parts, on all processes, to the gradients of `parameters`. Returns its norm over all
         shares.
 
-        The norm reads every number once, and adds up the parts as it reads. It is the same for any number of processes,
-        as a share ends with a block.
+        The norm reads every number once, and adds up the sums of the processes as it reads. It is the same for any
+        number of processes, as a share ends with a block.
         """
         communicator, ranks = self.communicator, range(self.communicator.size)
         everyone = communicator.gather(list(sums))

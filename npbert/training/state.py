@@ -1,6 +1,5 @@
 """Resumable: the state of a run, from which it continues as if it had never stopped."""
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
@@ -10,7 +9,7 @@ import numpy as np
 
 from npbert.blocks import Encoder
 from npbert.core import Layer, named_parts
-from npbert.io.errors import Setting, at_least
+from npbert.io.errors import Setting
 from npbert.io.files import FileError
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
@@ -51,7 +50,6 @@ class Resumable:
     ) -> None:
         self.recorded, self.evaluation = settings, evaluation or Evaluation()
         settings = replace(settings, steps=settings.steps_for(data))
-        at_least(1).check("steps", settings.steps)
         self.settings = settings.with_interval(self.evaluation.cost, is_judged=evaluation is not None)
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
         self.communicator = communicator
@@ -138,10 +136,9 @@ class Resumable:
             news += f", up to step {total} instead of {before}"
         return f"{news}; changed since the start of the run: {changes}" if changes else news
 
-    def _settings(self) -> dict[str, object]:
-        """Return the settings that must stay when a run continues, as JSON has them."""
-        known: dict[str, object] = json.loads(json.dumps(asdict(self.recorded)))
-        return {name: value for name, value in known.items() if name not in LENGTH}
+    def _settings(self) -> dict[str, str]:
+        """Return the settings that must stay when a run continues, as text."""
+        return {name: str(value) for name, value in asdict(self.recorded).items() if name not in LENGTH}
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""

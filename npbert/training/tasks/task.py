@@ -157,10 +157,6 @@ class FinetuneTask(Task):
         """Return the scores of each label for the results of `predict`; none without labels."""
         return {}
 
-    def name_of(self, target: Any) -> str:
-        """Return a readable name for a target, for example its label."""
-        return str(target)
-
     def title_of(self, metric: str) -> str:
         """Return the name of a metric in a table."""
         return metric.replace("_", " ")

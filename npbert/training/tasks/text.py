@@ -63,9 +63,6 @@ class TextClassification(OneOfMany, TextTask):
         batch.sample_weight = np.array([example.weight for example in examples])
         return batch
 
-    def name_of(self, target: float) -> str:
-        return self.labels[int(target)]
-
     def title_of(self, metric: str) -> str:
         return f"f1 (of {self.positive!r})" if metric == "f1" and self.positive else super().title_of(metric)
 

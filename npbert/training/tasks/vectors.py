@@ -105,8 +105,7 @@ class SentenceVectors(GroupedTask):
         return search(groups, vectors)
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
-        searched = self.search(logits, examples)
-        scores = retrieval_scores([each.found for each in searched], [each.relevant for each in searched])
+        scores = retrieval_scores(self.search(logits, examples))
         return {**scores, "loss": self.loss(np.stack(logits), self.targets(examples))}
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -181,11 +180,11 @@ def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random
     if settings.model in PRESETS:
         config = BertConfig.preset(settings.model, vocab_size=len(tokenizer))
         length = max(settings.max_length, config.max_position_embeddings)
-        new: TaskModel = model_class(replace(config, max_position_embeddings=length), rng=rng)
-        return new
-    if not Path(settings.model).is_dir():
+        model: TaskModel = model_class(replace(config, max_position_embeddings=length), rng=rng)
+    elif Path(settings.model).is_dir():
+        model = model_class.from_pretrained(settings.model, rng=rng)
+    else:
         raise FileNotFoundError(f"model: {neither_size_nor_folder(settings.model)}")
-    model: TaskModel = model_class.from_pretrained(settings.model, rng=rng)
     check_vocabulary(settings.model, tokenizer, model.config)
     check_max_length(settings.max_length, model.config)
     return model
@@ -213,19 +212,22 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
     for number in range(0, len(corpus), -(-len(corpus) // max_pieces)):
         for ids in tokenizer.pieces(corpus.read(number)):
             np.add.at(counts, np.array(ids, int), 1)
-    shares: Array = counts / counts.sum()
-    return shares
+    return counts / counts.sum()
 
 
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
     """Return the metrics of a model that knows only the frequencies of words and labels."""
     words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
-    known = {"loss": float(-np.log(shares[words]).mean()), "accuracy": float((words == shares.argmax()).mean())}
-    if len(kinds) == 1:
-        return known
-    share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
-    if kinds[1] == "rtd":  # as if each masked word were replaced by another
-        share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
-    entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
-    pairs = {f"{kinds[1]}_loss": entropy, f"{kinds[1]}_accuracy": max(share, 1 - share)}
-    return {"loss": known["loss"] + entropy, **{f"{kinds[0]}_{name}": value for name, value in known.items()}, **pairs}
+    known = [(words, shares)]
+    if len(kinds) == 2:
+        labels = np.concatenate([batch.next_sentence_label for batch in batches])
+        if kinds[1] == "rtd":  # as if each masked word were replaced by another
+            tokens = np.arange(sum(int(batch.attention_mask.sum()) for batch in batches))
+            labels = (tokens < len(words)).astype(int)
+        known.append((labels, np.bincount(labels) / len(labels)))
+    losses = []
+    for targets, p in known:
+        losses.append((float(-np.log(p[targets]).mean()), len(targets), int((targets == p.argmax()).sum())))
+    averages = Averages()
+    averages.add(kinds, StepLosses(*zip(*losses, strict=True)))
+    return averages.means()

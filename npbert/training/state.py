@@ -56,7 +56,7 @@ class Resumable:
         if settings.gradient_checkpointing:
             _checkpoint_layers(model)
         self.shares = Shares(model, communicator)
-        self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
@@ -142,19 +142,19 @@ class Resumable:
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
-        shares, kinds = self.shares, self.optimizer.moments()
+        shares = self.shares
+        arrays = {_VALUE: [each.value for each in shares.parameters], **self.optimizer.moments()}
         wanted = {}
-        for kind in (_VALUE, *kinds):
-            for name, parameter in zip(shares.names, shares.all, strict=True):
+        for kind in arrays:
+            for name, parameter in self.model.named_parameters():
                 wanted[f"{kind}.{name}"] = f"F{8 * parameter.value.itemsize} {parameter.value.shape}"
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
         if others := differences(found, wanted):
             raise FileError(f"{file.path} is the state of another model or optimizer: {others[0]}")
-        for name, parameter in zip(shares.names, shares.all, strict=True):
-            parameter.value[...] = file.read(f"{_VALUE}.{name}")
-        for kind, arrays in kinds.items():
-            for name, stretch, array in zip(shares.names, shares.own, arrays, strict=True):
+        for kind, own in arrays.items():
+            for name, stretch, array in zip(shares.names, shares.own, own, strict=True):
                 array[...] = file.read(f"{kind}.{name}").reshape(-1)[stretch].reshape(array.shape)
+        shares.spread_values()
 
 
 def _checkpoint_layers(model: Layer) -> None:

@@ -65,8 +65,9 @@ class QuestionAnswering(FinetuneTask, Answer):
             windows, logits = zip(*group, strict=True)
             (best,) = self.best([window.encoding for window in windows], logits, question.passage, 1)
             # logits (2, T): the mean of −log of the probabilities of the right start and the right end
-            targets = [np.array(window.target) for window in windows]
-            losses = [self.loss(scores.astype(float), target) for scores, target in zip(logits, targets, strict=True)]
+            losses = []
+            for window, scores in zip(windows, logits, strict=True):
+                losses.append(self.loss(scores.astype(float), np.array(window.target)))
             answered.append(Answered(question, [answer.text for answer in question.answers], best, losses))
         return answered
 

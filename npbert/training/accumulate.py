@@ -16,7 +16,7 @@ from npbert.models import TaskModel
 from npbert.models.packed_batch import PackedBatch
 from npbert.models.task_model import TaskLoss
 from npbert.training.parallel import ALONE
-from npbert.training.shares import Shares, Sums, add_arrays, add_up
+from npbert.training.shares import Shares, Sums, add_up
 from npbert.training.vectors_first import vectors_first
 
 
@@ -106,7 +106,7 @@ def gradients_of(
 
     for first in range(0, len(own), num_threads()):
         run(work, own[first : first + num_threads()], of=len(pieces))
-        sums = add_up(sums, everyone, add_arrays)
+        sums = add_up(sums, everyone)
     in_order = itertools.chain(*communicator.gather([results[number] for number in own]))
     _, means, right = zip(*in_order, strict=True)
     total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, on any process

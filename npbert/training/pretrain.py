@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -218,16 +219,12 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
     """Return the metrics of a model that knows only the frequencies of words and labels."""
     words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
-    known = [(words, shares)]
-    if len(kinds) == 2:
-        labels = np.concatenate([batch.next_sentence_label for batch in batches])
-        if kinds[1] == "rtd":  # as if each masked word were replaced by another
-            tokens = np.arange(sum(int(batch.attention_mask.sum()) for batch in batches))
-            labels = (tokens < len(words)).astype(int)
-        known.append((labels, np.bincount(labels) / len(labels)))
-    losses = []
-    for targets, p in known:
-        losses.append((float(-np.log(p[targets]).mean()), len(targets), int((targets == p.argmax()).sum())))
-    averages = Averages()
-    averages.add(kinds, StepLosses(*zip(*losses, strict=True)))
-    return averages.means()
+    known = {"loss": float(-np.log(shares[words]).mean()), "accuracy": float((words == shares.argmax()).mean())}
+    if len(kinds) == 1:
+        return known
+    share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
+    if kinds[1] == "rtd":  # as if each masked word were replaced by another
+        share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
+    entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
+    pairs = {f"{kinds[1]}_loss": entropy, f"{kinds[1]}_accuracy": max(share, 1 - share)}
+    return {"loss": known["loss"] + entropy, **{f"{kinds[0]}_{name}": value for name, value in known.items()}, **pairs}

@@ -115,7 +115,7 @@ class Embed(Task):
             return vector
         vectors = self.run(
             self.tokenize(texts),
-            lambda batch, _: self.outputs(batch),
+            self.outputs,
             batch_size=batch_size,
             show_progress_bar=show_progress_bar,
         )

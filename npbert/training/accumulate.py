@@ -76,7 +76,7 @@ def gradients_of(
     own, size = communicator.own(everyone), communicator.size
     if communicator.is_first and len(pieces) < size:
         said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes idle"
-        hint = ("start a run with ", Setting("parts", (str(size),)), " for as many parts as processes")
+        hint = ("start a run with ", Setting("parts", size), " for as many parts as processes")
         warn(InputWarning(said, hint=hint))
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype

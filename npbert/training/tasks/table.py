@@ -57,7 +57,7 @@ def read_rows(path: str, settings: TaskSettings, *columns: Column) -> list[tuple
     rows = read_table(path, names, delimiter=settings.delimiter, header=is_header)
     hint: Sentence = ""
     if all(map(str.isdigit, names)) and not settings.first_row:
-        header, example = (Setting("first_row", (what,)) for what in ("header", "example"))
+        header, example = (Setting("first_row", what) for what in ("header", "example"))
         hint = "if this row has the names of the columns, give ", header, "; if it is an example, ", example
         if columns[0].wanted is LABEL:
             _check_first_label([row.values[0] for row in rows], rows[0].place, hint)

@@ -48,7 +48,7 @@ class Tagging(FinetuneTask, Tag):
             try:
                 find_entities(tags if cls.has_entities else ())
             except ValueError as error:
-                hint = "for tags of another kind, give ", Setting("task", ("pos",))
+                hint = "for tags of another kind, give ", Setting("task", "pos")
                 raise FileError(str(error), where=f"{place} on", hint=hint) from error
             unknown = sorted(set(tags).difference(known))
             if unknown:

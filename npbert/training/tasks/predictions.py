@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbert.compute import Array
-from npbert.inference.classify import best_labels
+from npbert.inference.classify import best_label
+from npbert.layers import Softmax
 from npbert.training.metrics import METRICS
 from npbert.training.tasks.report_rows import Row, Shown, confusion, in_brief, row_of
 from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Logits, Scores
@@ -49,7 +50,7 @@ class OneOfMany(OnePrediction):
         answers, pairs = [], []
         for example, scores, target in zip(examples, logits, self.targets(examples), strict=True):
             text, classes = self.text_and_classes(example)
-            true, (best, probability, _) = classes[target], best_labels(scores[None], classes)[0]
+            true, (best, probability, _) = classes[target], best_label(Softmax()(scores), classes)
             pairs.append((true, best))
             entries = {"texts": text, "true": true, "predicted": best, "probability": probability}
             answers.append(Shown(best != true, probability, entries))

@@ -7,11 +7,9 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
-from npbert.data.tokenizer import Tokenizer
-from npbert.data.tokenizer_files import Encoding
+from npbert.data import Batch, Encoding, Tokenizer
 from npbert.inference.task import Task
-from npbert.io.messages import counted, warn
+from npbert.io import counted, warn
 from npbert.layers import Softmax
 from npbert.models import BertForQuestionAnswering
 

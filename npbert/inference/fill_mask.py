@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.inference.task import ForTexts
-from npbert.io.errors import at_least
+from npbert.io import at_least
 from npbert.layers import Softmax
 from npbert.models import BertForMaskedLM
 

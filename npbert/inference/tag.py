@@ -5,7 +5,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 from npbert.compute import Array
-from npbert.data.tokenizer_files import Encoding
+from npbert.data import Encoding
 from npbert.inference.classify import best_label
 from npbert.inference.task import ForTexts
 from npbert.layers import Softmax

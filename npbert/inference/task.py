@@ -8,14 +8,10 @@ from typing import Any, ClassVar, Generic, TypeVar, overload
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
-from npbert.data.tokenizer import Tokenizer
+from npbert.data import Batch, Tokenizer
 from npbert.display import titled
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.io.errors import InputError, InputWarning, Place, at_least
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
-from npbert.io.messages import counted, is_quiet, warn
+from npbert.io import FileError, InputError, InputWarning, Place, at_least, counted, import_extra, is_quiet, warn
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048

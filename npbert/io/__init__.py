@@ -11,18 +11,21 @@ from npbert.io.errors import (
     one_of,
     worded_by,
 )
-from npbert.io.extras import MissingExtraError, how_to_install, import_extra
+from npbert.io.extras import how_to_install, import_extra
 from npbert.io.files import (
     FileError,
     atomic_write,
     check_writable,
     model_folder,
+    parse_json,
     read_json_object,
+    read_text,
+    write_json,
     write_where_asked,
 )
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, finite_or_null, read_json_lines
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
 from npbert.io.launcher import launched, launched_rank
-from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, printable, quiet
+from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, printable, quiet, warn
 from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
 from npbert.io.streams import JSON_LINES, STANDARD_INPUT, name_of, read_all, read_lines, read_texts, write_json_lines
 
@@ -36,7 +39,6 @@ __all__ = [
     "at_least",
     "one_of",
     "worded_by",
-    "MissingExtraError",
     "how_to_install",
     "import_extra",
     "FileError",
@@ -44,12 +46,14 @@ __all__ = [
     "check_writable",
     "model_folder",
     "read_json_object",
+    "write_json",
+    "parse_json",
+    "read_text",
     "write_where_asked",
     "LAYERS_FILE",
     "METRICS_FILE",
     "MOST_ROWS",
     "SHOWN_FILE",
-    "finite_or_null",
     "read_json_lines",
     "launched",
     "launched_rank",
@@ -60,6 +64,7 @@ __all__ = [
     "is_quiet",
     "printable",
     "quiet",
+    "warn",
     "KINDS",
     "MANY",
     "Settings",

@@ -1,5 +1,5 @@
-"""The estimators for rows of numbers, each as a text, for checks of scikit-learn that know only numbers. (Imported by the
-tests alone: scikit-learn takes seconds.)"""
+"""The estimators for rows of numbers, each as a text, for checks of scikit-learn that know only numbers. (Imported by a
+test: scikit-learn takes seconds.)"""
 
 from sklearn.utils.validation import check_is_fitted, validate_data
 

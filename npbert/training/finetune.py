@@ -10,13 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.data import TaskData, Tokenizer
 from npbert.data.corpus import warn_of_known
-from npbert.data.task_data import TaskData
-from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_holds, check_vocabulary
-from npbert.io.errors import POSITIVE, InputError, Place, Setting, Wanted, at_least, one_of
-from npbert.io.files import FileError
-from npbert.io.messages import counted, listed
+from npbert.io import POSITIVE, FileError, InputError, Place, Setting, Wanted, at_least, counted, listed, one_of
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.inputs import vocabulary

@@ -10,9 +10,7 @@ import numpy as np
 
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify, Embed
-from npbert.io.errors import InputError, Place, Setting, worded_by
-from npbert.io.files import FileError, atomic_write
-from npbert.io.messages import counted
+from npbert.io import FileError, InputError, Place, Setting, atomic_write, counted, worded_by
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
 from npbert.training.tasks import SentenceVectors, TextTask, task_named

@@ -4,8 +4,7 @@ import sys
 import time
 from textwrap import fill
 
-from npbert.io.extras import import_extra
-from npbert.io.messages import LOGGER, is_quiet
+from npbert.io import LOGGER, import_extra, is_quiet
 from npbert.training.progress import Step, Watcher
 
 _LINES = 20

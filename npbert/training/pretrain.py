@@ -14,13 +14,11 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data.batch import Batch
+from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
-from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_max_length, check_vocabulary
-from npbert.io.errors import InputError, Wanted, at_least
-from npbert.io.messages import counted
+from npbert.io import InputError, Wanted, at_least, counted
 from npbert.models import (
     PRESETS,
     BertConfig,

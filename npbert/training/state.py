@@ -9,8 +9,7 @@ import numpy as np
 
 from npbert.blocks import Encoder
 from npbert.core import Layer, named_parts
-from npbert.io.errors import Setting
-from npbert.io.files import FileError
+from npbert.io import FileError, Setting
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile

@@ -15,9 +15,7 @@ import numpy as np
 
 from npbert.compute import Array, num_threads, run
 from npbert.core import Tape
-from npbert.models import TaskModel
-from npbert.models.packed_batch import PackedBatch
-from npbert.models.task_model import TaskLoss
+from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.parallel import Communicator
 
 

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
-from npbert.data.tokenizer import Tokenizer
+from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
 from npbert.io.errors import InputError
 from npbert.models import BertConfig

@@ -9,8 +9,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.inference import Classify
-from npbert.io.errors import InputError, Wanted
-from npbert.io.messages import listed
+from npbert.io import InputError, Wanted, listed
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.predictions import OneNumber, OneOfMany
 from npbert.training.tasks.settings import TaskSettings

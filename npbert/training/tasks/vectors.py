@@ -11,8 +11,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.inference import Embed
 from npbert.inference.sentence_transformers import read_sentence_settings
-from npbert.io.errors import InputError, Setting
-from npbert.io.files import model_folder
+from npbert.io import InputError, Setting, model_folder
 from npbert.layers import UnitLength
 from npbert.models import BertForSentenceVectors
 from npbert.models.sentence_vectors import LOSSES

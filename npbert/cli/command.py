@@ -91,7 +91,7 @@ class Command:
         if isinstance(named, Place):
             return str(named)
         flags = [flag(entry) for entry in cls.entries() if entry.name == named.name]
-        return " ".join([*flags, *named.values]) if flags else ""
+        return f"{flags[0]} {named.value}".rstrip() if flags else ""
 
     def run(self) -> int:
         """Run the command. Returns: the exit status. Raises: UsageError if a subcommand is missing."""

@@ -162,13 +162,14 @@ class SearchCommand(VectorCommand):
             vectors = self._read_vectors(embed, len(lines))[has_text]
         else:
             vectors = embed([text for _, text in known], batch_size=self.batch_size)
-        count = max(RERANKED, self.top_k) if judge else self.top_k
-        for query, hits in zip(queries, embed.semantic_search(queries, vectors, top_k=count), strict=True):
+        best = embed.semantic_search(queries, vectors, top_k=max(RERANKED, self.top_k))
+        for query, hits in zip(queries, best, strict=True):
             found = [(known[hit.corpus_id], hit.score) for hit in hits]
             if judge:
-                order = rerank(judge, query, [text for (_, text), _ in found])[: self.top_k]
+                order = rerank(judge, query, [text for (_, text), _ in found])
                 found = [(found[hit.corpus_id][0], hit.score) for hit in order]
-            yield {"query": query, "hits": [{**place, "text": text, "score": score} for (place, text), score in found]}
+            rows = [{**place, "text": text, "score": score} for (place, text), score in found[: self.top_k]]
+            yield {"query": query, "hits": rows}
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write the hits; on a terminal, one line of the screen for each."""

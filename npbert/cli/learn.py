@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -62,11 +62,11 @@ class FolderCommand(Command):
     def write(self, exercises: Mapping[int, Exercise]) -> int:
         """Write the missing exercises, and print the next commands."""
         written, (first, *_) = write_missing(self.place, exercises), exercises.values()
-        said = f"Wrote {counted(len(written), 'exercise')} into {self.place}{'' if self.place.is_absolute() else '/'}."
-        if not written:
-            where = "this folder" if self.place == Path() else self.place
-            said = f"All {len(exercises)} exercises are already in {where}. Nothing was changed."
-        print(f"{said}\n\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
+        if written:
+            print(f"Wrote {counted(len(written), 'exercise')} into {self.place.resolve()}.")
+        else:
+            print(f"All {len(exercises)} exercises are already in {self.place.resolve()}. Nothing was changed.")
+        print(f"\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
         print(f"  npbert learn check {first.code}{self.option}        check your answer")
         print(f"  npbert learn check --watch{self.option}   check whenever you save a file")
         print(f"  npbert learn hint {first.code}{self.option}         show a hint")
@@ -113,7 +113,8 @@ class CheckCommand(FolderCommand):
         if self.watch:
             watch(chosen, lambda exercise, path: self._explain(exercise, path, check(exercise, path)))
         count, told = 0, False
-        for exercise, path, verdict in _checked(chosen):
+        for exercise, path in chosen:
+            verdict = check(exercise, path)
             is_wrong = verdict.status == WRONG
             count += verdict.status == RIGHT
             if self.exercise is not None or (is_wrong and not told):
@@ -192,19 +193,13 @@ class DemoCommand(FolderCommand):
     def run(self) -> int:
         """Train, and print the progress. Returns 1 if no layer is right, or the learner's code fails."""
         print("Checking your exercises …", flush=True)
-        right = [(exercise, path) for exercise, path, verdict in _checked(self.chosen()) if verdict.status == RIGHT]
+        right = [(exercise, path) for exercise, path in self.chosen() if check(exercise, path).status == RIGHT]
         out, printed = sys.stdout, Printed()
         with contextlib.redirect_stdout(printed):  # a layer that prints would do so thousands of times
             status = _train(right, lambda line: print(line, file=out, flush=True))
         if printed.getvalue():
             print("\nThe output of your code is not shown here. See it with npbert learn check.")
         return status
-
-
-def _checked(chosen: Chosen) -> Iterator[tuple[Exercise, Path, Verdict]]:
-    """Yield each exercise with its verdict."""
-    for exercise, path in chosen:
-        yield exercise, path, check(exercise, path)
 
 
 def _train(right: Chosen, say: Callable[[str], None]) -> int:
@@ -218,8 +213,8 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
     say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *(str(path) for _, path in right))
     if isinstance(stopped, Failure):
-        verdict = Verdict().because_of(stopped.file, stopped.verdict.says, stopped.verdict.because)
-        say(printing.indented(verdict.because))
+        verdict = stopped.verdict
+        say(printing.indented("\n\n".join(filter(None, [stopped.file, verdict.says, verdict.because]))))
         return 1
     count, total = demo.count_guessed(model)
     say(f"\nWith each word masked in turn, {count} of {total} were guessed.")

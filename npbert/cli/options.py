@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from npbert.cli.command import Command, argument
-from npbert.data.tables import read_table
+from npbert.data import read_table
 from npbert.io import (
     JSON_LINES,
     STANDARD_INPUT,
@@ -20,7 +20,7 @@ from npbert.io import (
     setting,
     write_json_lines,
 )
-from npbert.training.finetune import FinetuneSettings
+from npbert.training import FinetuneSettings
 from npbert.training.settings import SETTINGS_FILE, load_settings, read_settings
 from npbert.training.tasks import TaskSettings
 

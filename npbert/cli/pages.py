@@ -11,8 +11,9 @@ from npbert.cli.log import note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
 from npbert.io import LOGGER, InputError, check_writable, setting
+from npbert.pages import write_number_page
 from npbert.pages.html import ICON
-from npbert.pages.number.page import masked_sentences, vocabulary_of, write_number_page, write_page
+from npbert.pages.number.page import masked_sentences, vocabulary_of, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 
 _PAGE = "page.html"

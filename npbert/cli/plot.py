@@ -11,7 +11,7 @@ import numpy as np
 from npbert.cli.command import Command, argument
 from npbert.cli.log import note
 from npbert.core import IGNORED
-from npbert.data.masking import mask_words
+from npbert.data import mask_words
 from npbert.inference import Embed, FillMask
 from npbert.io import Wanted, at_least, read_texts, setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure

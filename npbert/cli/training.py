@@ -15,12 +15,11 @@ from npbert.cli.evaluate import print_table
 from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
+from npbert.data import Tokenizer
 from npbert.data.corpus import text_files
-from npbert.data.tokenizer import Tokenizer
 from npbert.io import FileError, InputError, Setting, counted, import_extra, quiet
-from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.parallel import Communicator, share_cores, world
-from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.training import FinetuneSettings, Finetuning, Pretraining, PretrainSettings, world
+from npbert.training.parallel import Communicator, share_cores
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 

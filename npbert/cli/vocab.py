@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from npbert.cli.command import Command, argument, switch
+from npbert.data import Tokenizer
 from npbert.data.corpus import text_files
 from npbert.data.learn_vocabulary import COUNT
-from npbert.data.tokenizer import Tokenizer
 from npbert.io import Wanted, counted, setting
 
 

@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer_config import read_length
-from npbert.io.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
-from npbert.io.messages import warn
+from npbert.io import FileError, atomic_write, parse_json, read_json_object, read_text, warn, write_json
 from npbert.models import load_config
 from npbert.models.pooling import POOLINGS
 

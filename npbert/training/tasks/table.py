@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from npbert.data.tables import read_table
-from npbert.io.errors import Place, Sentence, Setting, Wanted
-from npbert.io.files import FileError
-from npbert.io.messages import listed
+from npbert.io import FileError, Place, Setting, Wanted, listed
+from npbert.io.errors import Sentence
 from npbert.training.tasks.settings import TaskSettings
 
 _TOO_MANY = 100

@@ -8,8 +8,9 @@ import numpy as np
 
 from npbert.core import Layer
 from npbert.gradcheck.engine import EngineForm, values_in
+from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
-from npbert.gradcheck.forward import check_moves, check_written, told
+from npbert.gradcheck.forward import check_moves, check_written
 from npbert.gradcheck.function_forms import Given, form_of
 from npbert.gradcheck.inputs import Outputs, is_float_array, names_given
 from npbert.gradcheck.paths import Grads, as_list, is_numeric, whose

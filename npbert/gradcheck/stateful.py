@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, each, own
-from npbert.gradcheck.forward import check_written, told
+from npbert.gradcheck.forward import check_written
 from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
 from npbert.gradcheck.paths import (
     Grads,

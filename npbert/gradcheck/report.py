@@ -19,8 +19,6 @@ FINITE_DIFFERENCES = "finite differences"
 COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 """The estimates, with the relative tolerance of each."""
-IN_FLOAT32 = "finite differences of float32"
-ROUGHLY = {IN_FLOAT32: 2e-3}  # for code that casts to float32, which leaves three digits of a difference
 
 PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
 _MOST_NAMES = 8

@@ -61,11 +61,11 @@ def _has_tape(given: Any) -> bool:
     if is_class and (is_layer or _takes_tape(backward)):
         raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
     is_alone = inspect.isroutine(forward) and not (is_layer or is_class)
-    if is_alone and backward is None and not is_stateful(given):
-        raise TypeError(f"{name} has a forward and no backward, wanted both")
     if is_alone and (_takes_tape(backward) or not is_stateful(given)):
+        if backward is None:
+            raise TypeError(f"{name} has a forward and no backward, wanted both")
         raise TypeError(f"{name}.forward takes no tape, wanted forward(x, tape=NO_TAPE) and backward(dy, tape)")
-    return is_layer or _takes_tape(backward)
+    return is_layer
 
 
 def _takes_tape(function: Any) -> bool:

@@ -29,6 +29,7 @@ from npbert.gradcheck.paths import (
     changed,
     is_named_for,
     members,
+    once,
     pairs_of,
     snapshot,
     values_at,
@@ -204,12 +205,10 @@ class StatefulForm(Form):
 
 def _arrays_given(names: Sequence[str], inputs: Sequence[Any]) -> dict[str, Array]:
     """Return forward's input arrays by name: those of a list one by one, each array once."""
-    found = dict[int, tuple[str, Array]]()
+    parts: list[tuple[str, Any]] = []
     for name, value in zip(names, inputs, strict=True):
-        for path, part in members(name, value) if isinstance(value, list) else [(name, value)]:
-            if isinstance(part, np.ndarray):
-                found.setdefault(id(part), (path, part))
-    return dict(found.values())
+        parts += members(name, value) if isinstance(value, list) else [(name, value)]
+    return dict(once(pair for pair in parts if isinstance(pair[1], np.ndarray)))
 
 
 def _of_inputs(

@@ -98,7 +98,7 @@ class Proof:
     """
 
     verdict: str
-    derivatives: int
+    derivatives: int = 0
     seconds: float = 0.0
     reason: str = ""
     wrong: tuple[Comparison, ...] = ()

@@ -20,12 +20,12 @@ import npbert.models
 from npbert.blocks import EncoderLayer, PreNormEncoderLayer
 from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.gradcheck import LossOf, randomize
 from npbert.layers import LayerNorm, RelativeBias, Rotary
 from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
-from npbert.training.accumulate import accumulate
+from npbert.training import accumulate
 
 _ROOMS = npbert.layers, npbert.blocks, npbert.models
 _CLASSES: dict[str, type[Any]] = {name: getattr(room, name) for room in _ROOMS for name in room.__all__}

@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED, Sequences
-from npbert.data.batch import Batch
+from npbert.data import Batch
 
 
 @dataclass(frozen=True)

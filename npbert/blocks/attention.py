@@ -1,10 +1,7 @@
 """MultiHeadAttention: each row gets several weighted means of the values in its sequence."""
 
 from npbert.compute import Array
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.sequences import Sequences
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Sequences, Tape
 from npbert.layers import DotProductAttention, Linear
 
 

@@ -3,9 +3,7 @@
 from collections.abc import Callable
 
 from npbert.compute import Array
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers import Dropout, Embedding, LayerNorm, Linear, NoEmbedding, SinusoidalPositions
 
 POSITION_KINDS: dict[str, Callable[[int, int, Init], Layer]] = {

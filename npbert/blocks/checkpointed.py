@@ -3,8 +3,7 @@
 import copy
 from typing import Any
 
-from npbert.core.layer import Layer
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Layer, Tape
 
 
 class Checkpointed(Layer):

@@ -7,9 +7,7 @@ import numpy as np
 from npbert.blocks.checkpointed import Checkpointed
 from npbert.blocks.encoder_layer import EncoderLayer
 from npbert.compute import Array
-from npbert.core.layer import Layer
-from npbert.core.sequences import Sequences
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers import Gather, LayerNorm
 
 

@@ -3,10 +3,7 @@
 from npbert.blocks.attention import MultiHeadAttention
 from npbert.blocks.feed_forward import FeedForward
 from npbert.compute import Array
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.sequences import Sequences
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Sequences, Tape
 from npbert.layers import Dropout, LayerNorm
 
 

@@ -1,9 +1,7 @@
 """FeedForward: the same small two-layer network for every row."""
 
 from npbert.compute import Array
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers import GELU, Elementwise, Linear, ReLU, SiLU, Tanh, TanhGELU
 
 ACTIVATIONS: dict[str, type[Elementwise]] = {

@@ -4,9 +4,7 @@ from dataclasses import replace
 
 from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array, matmul, sum_rows
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init, Parameter
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Parameter, Tape
 from npbert.layers import LayerNorm, Linear
 from npbert.layers.checks import check_like
 

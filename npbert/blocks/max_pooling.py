@@ -3,9 +3,7 @@
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.layer import Layer
-from npbert.core.sequences import Sequences
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers.checks import check_like
 
 

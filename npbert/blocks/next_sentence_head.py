@@ -1,6 +1,6 @@
 """NextSentenceHead: predicts whether the second sentence follows the first."""
 
-from npbert.core.parameter import Init
+from npbert.core import Init
 from npbert.layers import Linear
 
 

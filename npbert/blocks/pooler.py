@@ -2,9 +2,7 @@
 
 from npbert.blocks.feed_forward import make_activation
 from npbert.compute import Array
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers import LayerNorm, Linear
 
 

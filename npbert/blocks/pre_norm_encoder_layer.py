@@ -2,8 +2,7 @@
 
 from npbert.blocks.encoder_layer import EncoderLayer
 from npbert.compute import Array
-from npbert.core.sequences import Sequences
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Sequences, Tape
 
 
 class PreNormEncoderLayer(EncoderLayer):

@@ -4,9 +4,7 @@ import numpy as np
 
 from npbert.blocks.attention import MultiHeadAttention
 from npbert.compute import Array
-from npbert.core.parameter import Init
-from npbert.core.sequences import Sequences
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.layers import DotProductAttention, Rotary
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from npbert.compute.array import Array
+from npbert.compute import Array
 
 IGNORED = -100
 """A label with this value is not a target (Hugging Face's convention)."""

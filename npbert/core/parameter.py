@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute.array import Array, DTypeLike
-from npbert.compute.sums import scatter_add
+from npbert.compute import Array, DTypeLike, scatter_add
 from npbert.display import in_short
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from npbert.compute.array import Array
+from npbert.compute import Array
 from npbert.core.checks import check_ids
 
 

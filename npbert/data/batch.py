@@ -9,8 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import IGNORED
-from npbert.core.checks import check_integers
+from npbert.core import IGNORED, check_integers
 from npbert.display import titled
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")

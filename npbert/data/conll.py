@@ -4,9 +4,8 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.io.errors import InputError, Place
+from npbert.io import InputError, Place, counted
 from npbert.io.files import FileError, read_text
-from npbert.io.messages import counted
 
 _DOCUMENT_START = "-DOCSTART-"
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io.errors import InputWarning, Place
+from npbert.io import InputWarning, Place
 from npbert.io.files import HOW_TO_ENCODE, FileError, decode
 from npbert.io.messages import counted, warn
 

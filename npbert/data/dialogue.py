@@ -9,7 +9,7 @@ from npbert.data.tokenizer import Tokenizer
 from npbert.data.tokenizer_files import bert_tokenizer
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
-from npbert.io.extras import import_extra
+from npbert.io import import_extra
 
 DIALOGUES: dict[int, tuple[str, ...]] = {
     6: (

@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from npbert.io.errors import InputError, Wanted
-from npbert.io.extras import import_extra
+from npbert.io import InputError, Wanted, import_extra
 from npbert.io.files import FileError, read_text
 
 MOST_CHARACTERS = 1000

@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
+from npbert.io import FileError, import_extra
 
 MOST_GROWTH = 256
 """The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.data.batch import Batch
-from npbert.io.errors import at_least
-from npbert.io.messages import counted
+from npbert.io import at_least, counted
 
 
 class Position(NamedTuple):

@@ -16,8 +16,7 @@ from npbert.data.tokenizer_config import SPECIAL
 from npbert.data.tokenizer_files import Encoding, bert_tokenizer, find_tokenizer, read_tokenizer, write_tokenizer
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
+from npbert.io import FileError, import_extra
 
 __all__ = ["SPECIAL", "Text", "Tokenizer"]
 

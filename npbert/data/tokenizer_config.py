@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from npbert.io.files import FileError, read_json_object
+from npbert.io import FileError, read_json_object
 
 CONFIG_FILE = "tokenizer_config.json"
 NO_LENGTH = 1_000_000

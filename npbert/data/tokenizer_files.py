@@ -18,7 +18,7 @@ from npbert.data.tokenizer_config import (
     settings_of,
     special_tokens,
 )
-from npbert.io.extras import import_extra
+from npbert.io import import_extra
 from npbert.io.files import (
     HOW_TO_DOWNLOAD,
     LARGEST_TOKENIZER,

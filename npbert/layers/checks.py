@@ -4,7 +4,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from npbert.compute.array import Array, DTypeLike
+from npbert.compute import Array, DTypeLike
 
 
 def check_rows(layer: Any, x: Array, features: int, dtype: DTypeLike, *, name: str = "x") -> None:

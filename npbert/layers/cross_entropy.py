@@ -3,8 +3,7 @@
 import numpy as np
 
 from npbert.compute import Array, rowwise
-from npbert.core.checks import IGNORED, check_labels
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import IGNORED, NO_TAPE, Tape, check_labels
 from npbert.layers.loss import Loss
 
 

@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from npbert.compute import Array, attention_pieces, run, scatter_add, strands
-from npbert.core.sequences import Sequences
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Sequences, Tape
 from npbert.layers.checks import check_like
 from npbert.layers.dot_product_attention import DotProductAttention
 from npbert.layers.relative_bias import RelativeBias

@@ -5,9 +5,7 @@ import math
 import numpy as np
 
 from npbert.compute import Array, attention_pieces, run, strands
-from npbert.core.layer import Layer
-from npbert.core.sequences import Sequences
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers.checks import check_like
 from npbert.layers.dropout import Dropout
 from npbert.layers.softmax import softmax, softmax_backward

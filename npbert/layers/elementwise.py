@@ -1,8 +1,7 @@
 """Elementwise: the base class of all activations, which map each number separately."""
 
 from npbert.compute import Array, rowwise
-from npbert.core.layer import Layer
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Layer, Tape
 from npbert.layers.checks import check_floats, check_like
 
 

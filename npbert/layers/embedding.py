@@ -1,10 +1,7 @@
 """Embedding: a table whose rows are looked up by id."""
 
 from npbert.compute import Array
-from npbert.core.checks import check_ids
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Tape, check_ids
 from npbert.layers.checks import check_like
 
 

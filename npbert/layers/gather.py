@@ -3,9 +3,7 @@
 import numpy as np
 
 from npbert.compute import Array, scatter_add
-from npbert.core.checks import check_ids
-from npbert.core.layer import Layer
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Layer, Tape, check_ids
 from npbert.layers.checks import check_like
 
 

@@ -3,8 +3,7 @@
 from typing import Any
 
 from npbert.compute import Array
-from npbert.core.layer import Layer
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Layer, Tape
 
 
 class Identity(Layer):

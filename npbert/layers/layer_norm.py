@@ -3,9 +3,7 @@
 import numpy as np
 
 from npbert.compute import Array, dot_rows, rowwise, sum_rows
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers.checks import check_like, check_rows
 
 

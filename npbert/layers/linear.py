@@ -1,9 +1,7 @@
 """Linear: an affine map of every row."""
 
 from npbert.compute import Array, matmul, sum_rows
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Tape
 from npbert.layers.checks import check_like, check_rows
 
 

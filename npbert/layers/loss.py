@@ -1,7 +1,7 @@
 """Loss: the last layer in training, which computes one number from the output and the target."""
 
 from npbert.compute import Array
-from npbert.core.layer import Layer
+from npbert.core import Layer
 
 
 class Loss(Layer):

@@ -1,7 +1,7 @@
 """MeanSquaredError: the loss of a regression."""
 
 from npbert.compute import Array
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Tape
 from npbert.layers.loss import Loss
 
 

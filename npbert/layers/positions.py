@@ -3,10 +3,7 @@
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.checks import check_ids
-from npbert.core.layer import Layer
-from npbert.core.parameter import Init
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Layer, Tape, check_ids
 
 
 class SinusoidalPositions(Layer):

@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.parameter import Init
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers.embedding import Embedding
 
 

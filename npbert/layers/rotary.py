@@ -3,9 +3,7 @@
 import numpy as np
 
 from npbert.compute import Array, DTypeLike, rowwise
-from npbert.core.checks import check_integers
-from npbert.core.layer import Layer
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Layer, Tape, check_integers
 from npbert.layers.checks import check_like
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core.tape import NO_TAPE, Tape
+from npbert.core import NO_TAPE, Tape
 from npbert.layers.loss import Loss
 
 

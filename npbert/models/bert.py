@@ -11,7 +11,7 @@ from npbert.compute import Array, DTypeLike, inference_parts, neighbours, run
 from npbert.compute.blas_lending import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.display import shown_in_short
-from npbert.io.errors import InputIndexError
+from npbert.io import InputIndexError
 from npbert.layers import Unpack
 from npbert.models.architecture import make_encoder, make_pooler
 from npbert.models.config import BertConfig

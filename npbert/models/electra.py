@@ -11,9 +11,8 @@ import numpy as np
 from npbert.blocks import ReplacedTokenHead
 from npbert.compute import Array, DTypeLike, rowwise
 from npbert.core import IGNORED, NO_TAPE, Init, Tape
-from npbert.data.batch import Batch
-from npbert.io.errors import InputError
-from npbert.io.messages import LOGGER
+from npbert.data import Batch
+from npbert.io import LOGGER, InputError
 from npbert.layers import BinaryCrossEntropy, Unpack
 from npbert.models.config import BertConfig, load_config
 from npbert.models.hugging_face.families import architecture_of

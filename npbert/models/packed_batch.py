@@ -8,10 +8,9 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import IGNORED, Sequences
-from npbert.core.checks import check_ids, check_labels
-from npbert.data.batch import Batch
-from npbert.io.errors import one_of
+from npbert.core import IGNORED, Sequences, check_ids, check_labels
+from npbert.data import Batch
+from npbert.io import one_of
 from npbert.models.config import BertConfig
 
 TokensRead: TypeAlias = Literal["all", "first", "labelled", "first and labelled"]

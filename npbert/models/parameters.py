@@ -5,7 +5,7 @@ import re
 from typing import Any, NamedTuple
 
 from npbert.core import Layer, Parameter, named_parameters
-from npbert.io.messages import did_you_mean
+from npbert.io import did_you_mean
 from npbert.models.bert import BertModel
 from npbert.models.config import PRESETS, BertConfig
 

@@ -3,7 +3,7 @@
 from npbert.blocks import MaxPooling, MeanPooling
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Layer, Tape
-from npbert.io.errors import one_of
+from npbert.io import one_of
 from npbert.layers import Gather
 from npbert.models.packed_batch import PackedBatch
 

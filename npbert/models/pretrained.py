@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import DTypeLike
 from npbert.core import Layer
-from npbert.io.files import atomic_write
+from npbert.io import atomic_write
 from npbert.models.architecture import least_parameters
 from npbert.models.config import BertConfig, load_config
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model

@@ -8,8 +8,7 @@ import numpy as np
 
 from npbert.compute import Array, DTypeLike
 from npbert.core import NO_TAPE, Layer, Tape
-from npbert.layers import CoSENT, CosineLoss, InBatchNegatives, Loss, TripletLoss, UnitLength
-from npbert.layers.identity import Identity
+from npbert.layers import CoSENT, CosineLoss, Identity, InBatchNegatives, Loss, TripletLoss, UnitLength
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pooling import TextPooling

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.compute import Array
-from npbert.data.tokenizer import Text, Tokenizer
+from npbert.data import Text, Tokenizer
 from npbert.models import BertModel
 from npbert.plots.drawing import label, name_places, new_figure, shares, style
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.io import LAYERS_FILE, FileError, import_extra
 from npbert.models import parameters_by_layer
 from npbert.plots import drawing

@@ -12,8 +12,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
 from npbert.core.parameter import LazyGenerator
-from npbert.io.files import FileError, model_folder
-from npbert.io.messages import LOGGER
+from npbert.io import LOGGER, FileError, model_folder
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, is_finite

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from npbert.io.errors import InputError, one_of
+from npbert.io import InputError, one_of
 from npbert.models.architecture import OF_BERT, Architecture
 
 Settings = dict[str, Any]

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from npbert.compute import Array
-from npbert.io.extras import import_extra
+from npbert.io import LOGGER, import_extra
 from npbert.io.files import LARGEST_OBJECT, FileError
-from npbert.io.messages import LOGGER
 
 FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 """The dtypes of a file, and NumPy's. NumPy has no bfloat16, the upper half of a float32."""

@@ -114,8 +114,9 @@ _MEANT = {  # names in other programs, with underscores
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error, "; did you mean …?" with the closest known name, or "" if none is close. Case does not
-    matter, nor do - and _."""
+    """Return the end of an error, "; did you mean …?" with the closest known name, or "" if none is close.
+
+    Case does not matter, nor do - and _."""
     by_key = {_key(other): other for other in known}
     key = _key(name)
     found = [other for other in by_key if other == _MEANT.get(key)]

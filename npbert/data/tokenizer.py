@@ -109,14 +109,8 @@ class Tokenizer(Vocabulary):
         Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
         tokens and characters.
         """
-        ids = learn_vocabulary(
-            files,
-            special_tokens=list(SPECIAL.values()),
-            vocab_size=vocab_size,
-            min_frequency=min_frequency,
-            lowercase=lowercase,
-        )
-        return cls(bert_tokenizer(sorted(ids, key=ids.__getitem__), lowercase=lowercase))
+        tokens = learn_vocabulary(files, vocab_size=vocab_size, min_frequency=min_frequency, lowercase=lowercase)
+        return cls(bert_tokenizer(tokens, lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is created if needed; each
@@ -233,7 +227,7 @@ class Tokenizer(Vocabulary):
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0) * self.has_types,
-            pad_rows([encoding.attention_mask for encoding in encodings], 0),
+            pad_rows([[1] * len(encoding.ids) for encoding in encodings], 0),
         )
         batch.names = {"input_ids": self.decode}
         return batch

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from npbert.data.library_tokenizer import tokenizer_from
 from npbert.data.tokenizer_config import (
+    BERTS,
     CONFIG_FILE,
     INPUTS,
     NORMALIZER,
     SPECIAL,
     added_tokens,
-    has_rules_of_bert,
     read_length,
     read_settings,
     settings_of,
@@ -74,7 +74,7 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     """
     folder, name = path.parent, str(path)
     settings = read_settings(folder)
-    is_bert = has_rules_of_bert(settings)
+    is_bert = settings["tokenizer_class"] in BERTS
     if path.name == "tokenizer.json":
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
     elif is_bert:

@@ -67,7 +67,12 @@ class Tokenizer(Vocabulary):
         self.truncation_side, self.has_types = truncation_side, has_types
         self.library_tokenizer.no_padding()
         self.library_tokenizer.no_truncation()
-        self._number(self._tokens_by_id(), special)
+        ids: dict[str, int] = self.library_tokenizer.get_vocab()
+        tokens = sorted(ids, key=ids.__getitem__)
+        for place, token in enumerate(tokens):
+            if ids[token] != place:
+                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
+        self._number(tokens, special)
         if type(self.library_tokenizer.model).__name__ != "WordPiece":
             begins = np.array([token.startswith(WORD_BEGINS) for token in self.tokens])
             self.continues = self.is_word & ~begins
@@ -90,7 +95,8 @@ class Tokenizer(Vocabulary):
         import_extra("tokenizers", extra="hf")
         path = find_tokenizer(Path(folder))
         try:
-            library_tokenizer, settings = read_tokenizer(path)
+            with panics_named(f"{path} is not a BERT tokenizer"):
+                library_tokenizer, settings = read_tokenizer(path)
             return cls(library_tokenizer, **settings, path=path)
         except (FileError, OSError):
             raise
@@ -121,14 +127,6 @@ class Tokenizer(Vocabulary):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_tokenizer(self, folder, overwrite=overwrite)
-
-    def _tokens_by_id(self) -> list[str]:
-        ids: dict[str, int] = self.library_tokenizer.get_vocab()
-        tokens = sorted(ids, key=ids.__getitem__)
-        for place, token in enumerate(tokens):
-            if ids[token] != place:
-                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
-        return tokens
 
     @property
     def joins_as_bert(self) -> bool:

@@ -65,6 +65,10 @@ class Command:
     shares_work: ClassVar[bool] = False
     """True for a command that several processes can share."""
 
+    def __init_subclass__(cls) -> None:
+        """Make each command a dataclass."""
+        dataclass(cls)
+
     def __post_init__(self) -> None:
         """Raise InputError for a missing argument or option."""
         check_values(self)
@@ -91,8 +95,8 @@ class Command:
         if isinstance(named, Place):
             return str(named)
         flags = [flag(entry) for entry in cls.entries() if entry.name == named.name]
-        return " ".join([*flags, *named.values]) if flags else ""
+        return f"{flags[0]} {named.value}".rstrip() if flags else ""
 
-    def run(self) -> int:
-        """Run the command. Returns: the exit status. Raises: UsageError if a subcommand is missing."""
+    def run(self) -> int | None:
+        """Run the command. Returns: the exit status, or None for 0. Raises: UsageError if a subcommand is missing."""
         raise UsageError(f"COMMAND is missing, wanted one of {', '.join(self.commands)}")

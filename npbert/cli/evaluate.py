@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from textwrap import shorten
+from typing import Any
 
 from npbert.cli.command import UsageError, argument, switch
 from npbert.cli.options import SettingsCommand, command_of
-from npbert.io import Setting, finite_or_null, printable, write_json_lines
-from npbert.training.finetune import FinetuneSettings, Judged, evaluate_files
-from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.io import Setting, printable, write_json_lines
+from npbert.training import FinetuneSettings, Pretraining, PretrainSettings
+from npbert.training.finetune import Judged, evaluate_files
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER
 from npbert.training.tasks import FinetuneTask
@@ -18,7 +19,6 @@ from npbert.training.tasks import FinetuneTask
 Numbers = dict[str, float]
 
 
-@dataclass
 class EvaluateCommand(SettingsCommand):
     """Measure a fine-tuned model on labelled files, or a pre-trained one on files of text. Use files that it was not
     trained on.
@@ -33,7 +33,7 @@ class EvaluateCommand(SettingsCommand):
         "print JSON instead of a table: a line for each file (for a pre-trained model, one line for all)"
     )
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Print the metrics."""
         folder = Path(self.folder)
         began = command_of(folder)
@@ -47,25 +47,24 @@ class EvaluateCommand(SettingsCommand):
             self._print(evaluate_files(folder / MODEL_FOLDER, self.files, settings))
         else:
             self._print(evaluate_files(folder, self.files, self.read_settings()))
-        return 0
 
     def _evaluate_pretraining(self, folder: Path) -> None:
         unknown = sorted(self.given.keys() - {entry.name for entry in fields(PretrainSettings)})
         if unknown:
             says = f" is for a labelled file, and {self.folder} holds a pre-trained model"
             raise UsageError((Setting(unknown[0]), says))
-        of_run = {"model": str(folder / MODEL_FOLDER), "held_out": self.files}
+        of_run = {"model": folder / MODEL_FOLDER, "held_out": self.files}
         run = Pretraining(load_settings(PretrainSettings, folder / SETTINGS_FILE, **self.given, **of_run), folder)
         numbers = run.evaluate()
         if self.json:
-            write_json_lines([finite_or_null({"files": self.files, **numbers, "baselines": run.baselines})])
+            write_json_lines([{"files": self.files, **numbers, "baselines": run.baselines}])
         else:
             print_table(numbers, run.baselines)
 
     def _print(self, judged: list[Judged]) -> None:
         for path, metrics, task, baselines, classes in judged:
             if self.json:
-                row = {"file": path, **finite_or_null(metrics)}
+                row: dict[str, Any] = {"file": path, **metrics}
                 if classes:
                     row["labels"] = {name: scores._asdict() for name, scores in classes.items()}
                 write_json_lines([row])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import ClassVar
 
@@ -38,7 +37,6 @@ _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
 
 
-@dataclass
 class FolderCommand(Command):
     """Base class of a command for the folder of exercises."""
 
@@ -59,21 +57,19 @@ class FolderCommand(Command):
         names = [exercise] if exercise is not None else [each.code for each in EXERCISES.values()]
         return [find(name, self.place) for name in names]
 
-    def write(self, exercises: Mapping[int, Exercise]) -> int:
+    def write(self, exercises: Mapping[int, Exercise]) -> None:
         """Write the missing exercises, and print the next commands."""
         written, (first, *_) = write_missing(self.place, exercises), exercises.values()
-        said = f"Wrote {counted(len(written), 'exercise')} into {self.place}{'' if self.place.is_absolute() else '/'}."
-        if not written:
-            where = "this folder" if self.place == Path() else self.place
-            said = f"All {len(exercises)} exercises are already in {where}. Nothing was changed."
-        print(f"{said}\n\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
+        if written:
+            print(f"Wrote {counted(len(written), 'exercise')} into {self.place.resolve()}.")
+        else:
+            print(f"All {len(exercises)} exercises are already in {self.place.resolve()}. Nothing was changed.")
+        print(f"\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
         print(f"  npbert learn check {first.code}{self.option}        check your answer")
         print(f"  npbert learn check --watch{self.option}   check whenever you save a file")
         print(f"  npbert learn hint {first.code}{self.option}         show a hint")
-        return 0
 
 
-@dataclass
 class LearnCommand(FolderCommand):
     """Learn backpropagation by writing it. Without a COMMAND, write the exercises into the folder backprop. Existing
     files stay unchanged. Each exercise is a Python file with a part for you to write.
@@ -93,12 +89,11 @@ class LearnCommand(FolderCommand):
         "demo": ("learn.DemoCommand", "", "train a small BERT with your own layers in it"),
     }
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write the missing exercises."""
-        return self.write(EXERCISES)
+        self.write(EXERCISES)
 
 
-@dataclass
 class CheckCommand(FolderCommand):
     """Check your answer, and explain its mistakes. Without an EXERCISE, print a line for each exercise, and explain the
     first wrong answer."""
@@ -113,7 +108,8 @@ class CheckCommand(FolderCommand):
         if self.watch:
             watch(chosen, lambda exercise, path: self._explain(exercise, path, check(exercise, path)))
         count, told = 0, False
-        for exercise, path, verdict in _checked(chosen):
+        for exercise, path in chosen:
+            verdict = check(exercise, path)
             is_wrong = verdict.status == WRONG
             count += verdict.status == RIGHT
             if self.exercise is not None or (is_wrong and not told):
@@ -132,14 +128,12 @@ class CheckCommand(FolderCommand):
             print()
 
 
-@dataclass
 class ExerciseCommand(FolderCommand):
     """Base class of a command for one exercise."""
 
     exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, such as 02", bool))
 
 
-@dataclass
 class HintCommand(ExerciseCommand):
     """Print a hint: the first of three, or the N-th. The fourth is the change that makes your answer right."""
 
@@ -150,17 +144,15 @@ class HintCommand(ExerciseCommand):
         wanted=Wanted("1 to 4: three hints, and the change itself", range(1, 5).__contains__),
     )
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Print the hint, or check the answer and print the change."""
         if self.number < 4:
             print(printing.hint(exercise_of(self.exercise), self.number, self.option))
         else:
             exercise, path = find(self.exercise, self.place)
             print(printing.edits(exercise, check(exercise, path)))
-        return 0
 
 
-@dataclass
 class ShowCommand(ExerciseCommand):
     """Compare your right answer with the library's."""
 
@@ -176,35 +168,27 @@ class ShowCommand(ExerciseCommand):
         return 1
 
 
-@dataclass
 class AgainCommand(FolderCommand):
     """Repeat some exercises in another form, to remember them: write the exercises 102 to 107."""
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write the missing variants."""
-        return self.write(VARIANTS)
+        self.write(VARIANTS)
 
 
-@dataclass
 class DemoCommand(FolderCommand):
     """Train a small BERT with all of your right layers in it."""
 
     def run(self) -> int:
         """Train, and print the progress. Returns 1 if no layer is right, or the learner's code fails."""
         print("Checking your exercises …", flush=True)
-        right = [(exercise, path) for exercise, path, verdict in _checked(self.chosen()) if verdict.status == RIGHT]
+        right = [(exercise, path) for exercise, path in self.chosen() if check(exercise, path).status == RIGHT]
         out, printed = sys.stdout, Printed()
         with contextlib.redirect_stdout(printed):  # a layer that prints would do so thousands of times
             status = _train(right, lambda line: print(line, file=out, flush=True))
         if printed.getvalue():
             print("\nThe output of your code is not shown here. See it with npbert learn check.")
         return status
-
-
-def _checked(chosen: Chosen) -> Iterator[tuple[Exercise, Path, Verdict]]:
-    """Yield each exercise with its verdict."""
-    for exercise, path in chosen:
-        yield exercise, path, check(exercise, path)
 
 
 def _train(right: Chosen, say: Callable[[str], None]) -> int:
@@ -218,8 +202,8 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
     say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *(str(path) for _, path in right))
     if isinstance(stopped, Failure):
-        verdict = Verdict().because_of(stopped.file, stopped.verdict.says, stopped.verdict.because)
-        say(printing.indented(verdict.because))
+        verdict = stopped.verdict
+        say(printing.indented("\n\n".join(filter(None, [stopped.file, verdict.says, verdict.because]))))
         return 1
     count, total = demo.count_guessed(model)
     say(f"\nWith each word masked in turn, {count} of {total} were guessed.")

@@ -55,9 +55,8 @@ def _row(entry: Entry, width: int) -> str:
     if "is_argument" not in entry.metadata:
         value = entry.metadata["value"] or KINDS[kind_of(entry)][1]
         left += f" {value} [{value} ...]" if kind_of(entry) == MANY else f" {value}".rstrip()
-        if "switch" not in entry.metadata and entry.default not in ("", (), None):
-            shown = {"True": "on", "False": "off"}.get(str(entry.default), entry.default)
-            text += f" (default: {shown})"
+        if kind_of(entry) != "bool" and entry.default not in ("", (), None):
+            text += f" (default: {entry.default})"
     right = textwrap.indent(textwrap.fill(text, width - _LEFT, break_on_hyphens=False), " " * _LEFT)
     return left.ljust(_LEFT) + right[_LEFT:] if len(left) < _LEFT - 1 else f"{left}\n{right}"
 
@@ -75,8 +74,7 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
             groups.append(list(filter(None, word.partition("=")[::2])))
         else:
             groups[-1].append(word)
-    arguments = [entry for entry in kind.entries() if "is_argument" in entry.metadata]
-    options = {name: entry for entry in kind.entries() if entry not in arguments for name in _names(entry)}
+    options = {name: entry for entry in kind.entries() for name in _names(entry)}
     given: dict[str, Any] = {}
     rest, *of_options = groups
     for name, *texts in of_options:
@@ -86,7 +84,7 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
         given[entry.name] = _take(entry, texts) if kind_of(entry) != "bool" else not name.startswith("--no-")
         rest += texts
     rest += words[end + 1 :]
-    for entry in arguments:
+    for entry in kind.groups()["arguments"]:
         if rest:
             given[entry.name] = _take(entry, rest)
     if rest:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shlex
 from contextlib import nullcontext
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,12 +14,11 @@ from npbert.cli.evaluate import print_table
 from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
+from npbert.data import Tokenizer
 from npbert.data.corpus import text_files
-from npbert.data.tokenizer import Tokenizer
 from npbert.io import FileError, InputError, Setting, counted, import_extra, quiet
-from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.parallel import Communicator, share_cores, world
-from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.training import FinetuneSettings, Finetuning, Pretraining, PretrainSettings, world
+from npbert.training.parallel import Communicator, share_cores
 from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 
@@ -29,7 +27,6 @@ _LOOKED_AT = 200  # lines
 AnySettings = PretrainSettings | FinetuneSettings
 
 
-@dataclass
 class TrainCommand(SettingsCommand):
     """Base class of a command that trains a model in a folder, on one process or on all processes of a launcher."""
 
@@ -39,7 +36,7 @@ class TrainCommand(SettingsCommand):
         "continue even if files, vocabulary or labels have changed; earlier evaluations then do not count"
     )
 
-    shares_work: ClassVar = True
+    shares_work = True
     name: ClassVar[str]
     kind: ClassVar[Any]
     run_class: ClassVar[Any]
@@ -90,7 +87,6 @@ class TrainCommand(SettingsCommand):
         return load_settings(self.kind, Path(self.folder) / SETTINGS_FILE, **{**no_steps, **self.given})
 
 
-@dataclass
 class PretrainCommand(TrainCommand):
     """Pre-train a BERT on plain text: it learns to predict masked words, and whether one sentence follows another.
     Ctrl-C stops a run after the current step, and --resume continues it.
@@ -100,9 +96,9 @@ class PretrainCommand(TrainCommand):
       npbert pretrain run --corpus books --vocabulary vocabulary --model bert-tiny
       npbert pretrain run --resume"""
 
-    name: ClassVar = "pretrain"
-    kind: ClassVar = PretrainSettings
-    run_class: ClassVar = Pretraining
+    name = "pretrain"
+    kind = PretrainSettings
+    run_class = Pretraining
 
     def read_settings(self) -> Any:
         """Also raise InputError for a vocabulary that knows no word in the first lines of the corpus."""
@@ -116,7 +112,6 @@ class PretrainCommand(TrainCommand):
         return settings
 
 
-@dataclass
 class FinetuneCommand(TrainCommand):
     """Fine-tune a pre-trained BERT on a labelled file, to predict a label, a number, tags, the right choice or an
     answer. Ctrl-C stops a run after the current step, and --resume continues it.
@@ -126,6 +121,6 @@ class FinetuneCommand(TrainCommand):
       npbert finetune run --model folder --train train.conll --task tagging
       npbert finetune run --resume"""
 
-    name: ClassVar = "finetune"
-    kind: ClassVar = FinetuneSettings
-    run_class: ClassVar = Finetuning
+    name = "finetune"
+    kind = FinetuneSettings
+    run_class = Finetuning

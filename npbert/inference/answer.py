@@ -1,6 +1,5 @@
 """Answer: the part of a passage that answers a question."""
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, overload
@@ -8,11 +7,10 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
-from npbert.data.tokenizer import Tokenizer
-from npbert.data.tokenizer_files import Encoding
+from npbert.data import Batch, Encoding, Tokenizer
 from npbert.inference.task import Task
-from npbert.io.messages import counted, warn
+from npbert.io import counted, warn
+from npbert.layers import Softmax
 from npbert.models import BertForQuestionAnswering
 
 
@@ -78,15 +76,14 @@ class Answer(Task):
             for encodings, passage in zip(windows, passages, strict=True)
         ]
 
+    def outputs(self, batch: Batch) -> Array:
+        """Return the scores of each token as the start and as the end of the answer (B, 2, T)."""
+        return np.stack(super().outputs(batch), axis=1)
+
     def logits(self, windows: Sequence[Encoding]) -> list[Array]:
-        """Return an array (2, T) for each window: the scores of its T tokens as the start and as the end of the
-        answer."""
-
-        def compute(batch: Batch, numbers: Sequence[int]) -> list[Array]:
-            both = np.stack(self.outputs(batch), axis=1)  # (B, 2, T)
-            return [scores[:, : len(windows[number].ids)] for scores, number in zip(both, numbers, strict=True)]
-
-        return self.run(windows, compute)
+        """Return an array (2, T) for each window, without padding."""
+        both = super().logits(windows)
+        return [scores[:, : len(window.ids)] for scores, window in zip(both, windows, strict=True)]
 
     def best(self, windows: Sequence[Encoding], logits: Sequence[Array], passage: str, count: int) -> list[AnswerSpan]:
         """Return the `count` best answers to one question, from all windows of its passage and their `logits`.
@@ -95,36 +92,34 @@ class Answer(Task):
         all of it in the passage, and its probability is e^score / Σ e^score over the legal spans of all windows. A span
         in two windows counts once.
         """
-        spans, scores, totals = [], [], []
+        spans, scores = [], []
         for number, (window, (start_scores, end_scores)) in enumerate(zip(windows, logits, strict=True)):
             tokens = np.flatnonzero([sequence == 1 for sequence in window.sequence_ids])  # (P,)
             rows, columns = np.nonzero(np.triu(np.tri(len(tokens), k=self.max_answer_length - 1)))  # of (P, P)
             starts, ends = tokens[rows], tokens[columns]
-            legal = start_scores[starts] + end_scores[ends]
-            highest = legal.max()
-            totals.append(float(highest + np.log(np.exp(legal - highest).sum())))
             spans.append(np.stack([np.full_like(starts, number), starts, ends], axis=1))
-            scores.append(legal)
-        places, values, log_total = np.concatenate(spans), np.concatenate(scores), np.logaddexp.reduce(totals)
+            scores.append(start_scores[starts] + end_scores[ends])
+        places, values = np.concatenate(spans), np.concatenate(scores, dtype=float)
+        probabilities = Softmax()(values)
         best: dict[tuple[int, int], AnswerSpan] = {}
         for place in np.argsort(-values, kind="stable"):
             number, first, last = places[place]
             window = windows[number]
             start, _ = window.word_to_chars(window.word_ids[first], 1)
             _, end = window.word_to_chars(window.word_ids[last], 1)
-            score = math.exp(float(values[place]) - log_total)
-            best.setdefault((start, end), AnswerSpan(passage[start:end], score, start, end))
+            span = AnswerSpan(passage[start:end], float(probabilities[place]), start, end)
+            best.setdefault((start, end), span)
             if len(best) >= count:
                 break
         return list(best.values())
 
     def all_windows(self, questions: Sequence[str], passages: Sequence[str]) -> list[list[Encoding]]:
         """Return the windows of each passage, each after its question. Warns of questions that were cut."""
-        limit, asked = self.max_question_length, []
-        for question, encoding in zip(questions, self.tokenizer.encode(questions), strict=True):
-            is_long = len(encoding.ids) - 2 > limit
-            asked.append(question[: encoding.offsets[limit][1]] if is_long else question)
-        cut = [question for question, kept in zip(questions, asked, strict=True) if kept != question]
+        limit, asked, cut = self.max_question_length, list(questions), []
+        for number, encoding in enumerate(self.tokenizer.encode(questions)):
+            if len(encoding.ids) - 2 > limit:
+                cut.append(questions[number])
+                asked[number] = questions[number][: encoding.offsets[limit][1]]
         if cut:
             total = counted(len(asked), "question")
             warn(f"{len(cut)} of {total} cut to {limit} tokens; the first is {cut[0][:60]!r}…")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from npbert.inference.classify import Label
+from npbert.inference.classify import Label, best_label
 from npbert.inference.embed import Embed
 from npbert.inference.search import similarity, unit_vectors
 
@@ -26,9 +26,4 @@ class ClassCenters:
         self.centers = np.stack([vectors[of_each == label].mean(axis=0) for label in self.labels])
 
     def __call__(self, texts: Iterable[str]) -> list[Label]:
-        found = []
-        for row in similarity(self.embed(texts), self.centers).tolist():
-            scores = dict(zip(self.labels, row, strict=True))
-            best = max(scores, key=scores.__getitem__)
-            found.append(Label(best, scores[best], scores))
-        return found
+        return [best_label(scores, self.labels) for scores in similarity(self.embed(texts), self.centers)]

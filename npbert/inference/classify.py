@@ -31,13 +31,11 @@ class Classify(ForTexts[Label | float]):
         logits = self.logits(self.tokenize(texts))
         if self.model.config.num_labels == 1:
             return [float(number) for (number,) in logits]
-        return [best_labels(row[None], self.model.config.label_names)[0] for row in logits]
+        return [best_label(Softmax()(row), self.model.config.label_names) for row in logits]
 
 
-def best_labels(logits: Array, names: Sequence[str]) -> list[Label]:
-    """Return the most probable label of each row.   logits (N, C)"""
-    labels = []
-    for best, probabilities in zip(logits.argmax(axis=1), Softmax()(logits).tolist(), strict=True):
-        scores = dict(zip(names, probabilities, strict=True))
-        labels.append(Label(names[best], probabilities[best], scores))
-    return labels
+def best_label(scores: Array, names: Sequence[str]) -> Label:
+    """Return the label with the highest of the scores (C,)."""
+    by_name = dict(zip(names, scores.tolist(), strict=True))
+    best = names[int(scores.argmax())]
+    return Label(best, by_name[best], by_name)

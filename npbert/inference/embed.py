@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch, Ids
-from npbert.data.tokenizer import Text, Tokenizer
+from npbert.data import Batch, Text, Tokenizer
+from npbert.data.batch import Ids
 from npbert.inference.search import Hit, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
-from npbert.io.errors import InputError, one_of
-from npbert.io.files import model_folder
-from npbert.models import BertModel
-from npbert.models.packed_batch import PackedBatch, Reads
+from npbert.io import InputError, model_folder, one_of
+from npbert.models import BertModel, PackedBatch, Reads
 from npbert.models.pooling import POOLINGS as OF_TOKENS
 from npbert.models.pooling import TextPooling
 
@@ -115,7 +113,7 @@ class Embed(Task):
             return vector
         vectors = self.run(
             self.tokenize(texts),
-            lambda batch, _: self.outputs(batch),
+            self.outputs,
             batch_size=batch_size,
             show_progress_bar=show_progress_bar,
         )
@@ -151,14 +149,10 @@ class Embed(Task):
 
     def outputs(self, batch: Batch) -> Array:
         """Return the vectors of a batch (B, D)."""
-        pooled = self._pool(batch)
-        check_finite(pooled)
-        return unit_vectors(pooled) if self.normalize else pooled
-
-    def _pool(self, batch: Batch) -> Array:
         only_first = self.pooling in ("cls", "pooler") and self._is_last
         packed = PackedBatch(batch, self.model.config, Reads("first" if only_first else "all"))
         h = self.model.encode(packed) if self._is_last else self.model.hidden_rows(packed, {self._number})[self._number]
-        if self.pooling == "pooler":
-            return self.model.pool(h, packed)
-        return TextPooling(self.pooling)(h, packed)
+        pool = self.model.pool if self.pooling == "pooler" else TextPooling(self.pooling)
+        vectors = pool(h, packed)
+        check_finite(vectors)
+        return unit_vectors(vectors) if self.normalize else vectors

@@ -1,15 +1,14 @@
 """FillMask: the most probable words at each [MASK]."""
 
-from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.inference.task import ForTexts
-from npbert.io.errors import at_least
+from npbert.io import at_least
 from npbert.layers import Softmax
 from npbert.models import BertForMaskedLM
 
@@ -40,7 +39,7 @@ class FillMask(ForTexts[list[list[Prediction]]]):
                 wanted = f"wanted a {self.tokenizer.special['mask_id']} that is not cut off"
                 raise ValueError(f"text {number} is {text[:60]!r}, {wanted}")
 
-        def compute(batch: Batch, _: Sequence[int]) -> list[list[list[Prediction]]]:
+        def compute(batch: Batch) -> list[list[list[Prediction]]]:
             masked = batch.input_ids == mask_id
             batch.labels = np.where(masked, 0, IGNORED)  # only positions with a label get logits
             probabilities = Softmax()(self.outputs(batch))  # (n, V)

@@ -6,7 +6,7 @@ import numpy as np
 
 from npbert.inference.classify import Classify
 from npbert.inference.search import Hit
-from npbert.io.errors import InputError
+from npbert.io import InputError
 
 RERANKED = 50
 """The number of texts from a search by vectors to sort again, for each query."""

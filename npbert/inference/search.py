@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.compute import Array, matmul
-from npbert.io.errors import at_least, one_of
+from npbert.io import at_least, one_of
 
 SIMILARITIES = ("cosine", "dot")
 

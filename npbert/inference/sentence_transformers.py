@@ -4,8 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer_config import read_length
-from npbert.io.files import FileError, atomic_write, parse_json, read_json_object, read_text, write_json
-from npbert.io.messages import warn
+from npbert.io import FileError, atomic_write, parse_json, read_json_object, read_text, warn, write_json
 from npbert.models import load_config
 from npbert.models.pooling import POOLINGS
 
@@ -66,7 +65,7 @@ def write_sentence_settings(folder: Path, options: dict[str, Any], features: int
     ]
     files: dict[str, Any] = {
         "1_Pooling/config.json": {"word_embedding_dimension": features, **flags},
-        _TRANSFORMER_FILE: {"max_seq_length": options["max_length"], "do_lower_case": False},
+        _TRANSFORMER_FILE: {"max_seq_length": options["max_length"]},
         _WHOLE_FILE: {"similarity_fn_name": options["similarity_fn_name"]},
         MODULES_FILE: modules,
     }
@@ -100,13 +99,14 @@ def _modules(folder: Path) -> list[tuple[str, Path]]:
 
 def _pooling(path: Path, missing: list[str]) -> str:
     stored = read_json_object(path)
-    modes = stored.get("pooling_mode", [new for old, new in _POOLINGS.items() if stored.get(old)] or "mean")
-    names = list(map(str, modes if isinstance(modes, list) else [modes]))
-    if names not in [[name] for name in POOLINGS]:
-        missing.append(f"{path}: npbert does not support the pooling {' + '.join(names)}")
+    flagged = [name for flag, name in _POOLINGS.items() if stored.get(flag)]
+    modes = stored.get("pooling_mode", flagged or "mean")
+    pooling = " + ".join(map(str, modes)) if isinstance(modes, list) else str(modes)
+    if pooling not in POOLINGS:
+        missing.append(f"{path}: npbert does not support the pooling {pooling}")
     if stored.get("include_prompt") is False:
         missing.append(f"{path}: npbert cannot exclude a prompt from the pooling")
-    return " + ".join(names)
+    return pooling
 
 
 def _read_transformer(folder: Path, options: dict[str, Any], missing: list[str]) -> None:

@@ -1,14 +1,14 @@
 """Tag: a tag for every word of a text, and the named entities of the tags."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
-from npbert.data.tokenizer_files import Encoding
-from npbert.inference.classify import best_labels
+from npbert.data import Encoding
+from npbert.inference.classify import best_label
 from npbert.inference.task import ForTexts
+from npbert.layers import Softmax
 from npbert.models import BertForTokenClassification
 
 _LETTERS = {"B", "I", "E", "S"}
@@ -62,11 +62,12 @@ class Tag(ForTexts[TaggedText]):
         return list(map(self._tagged, texts, encodings, self.logits(encodings)))
 
     def _tagged(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
-        labels, words = best_labels(logits, self.model.config.label_names), []
+        names, words = self.model.config.label_names, []
         whole = text if isinstance(text, str) else " ".join(text)
-        for (tag, score, _), (start, end) in zip(labels, _places(text, encoding), strict=True):
+        for scores, (start, end) in zip(Softmax()(logits), _places(text, encoding), strict=True):
+            tag, score, _ = best_label(scores, names)
             words.append(TaggedWord(whole[start:end], tag, score, start, end))
-        rest = {word for part in encoding.overflowing for word in part.word_ids if word is not None}
+        rest = {word for part in encoding.overflowing for word in part.word_ids}
         return TaggedText(words, _entities(whole, words), len(rest.difference(encoding.word_ids)))
 
     def _encode(self, texts: list[Any]) -> list[Encoding]:
@@ -80,12 +81,8 @@ class Tag(ForTexts[TaggedText]):
 
     def logits(self, encodings: Sequence[Encoding]) -> list[Array]:
         """Return an array (W, C) for each text: the logits of its W words, by their first tokens."""
-
-        def compute(batch: Batch, numbers: Sequence[int]) -> Iterator[Array]:
-            for row, number in zip(self.outputs(batch), numbers, strict=True):
-                yield row[[token for token, _ in first_tokens(encodings[number])]]
-
-        return self.run(encodings, compute)
+        of_tokens = zip(super().logits(encodings), encodings, strict=True)
+        return [logits[[token for token, _ in first_tokens(encoding)]] for logits, encoding in of_tokens]
 
 
 def first_tokens(encoding: Encoding) -> list[tuple[int, int]]:

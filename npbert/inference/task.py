@@ -8,14 +8,10 @@ from typing import Any, ClassVar, Generic, TypeVar, overload
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
-from npbert.data.tokenizer import Tokenizer
+from npbert.data import Batch, Tokenizer
 from npbert.display import titled
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.io.errors import InputError, InputWarning, Place, count_from
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
-from npbert.io.messages import counted, is_quiet, warn
+from npbert.io import FileError, InputError, InputWarning, Place, at_least, counted, import_extra, is_quiet, warn
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
@@ -26,8 +22,8 @@ MANY = 256
 
 Self = TypeVar("Self", bound="Task")
 Result = TypeVar("Result")
-Compute = Callable[[Batch, Sequence[int]], Iterable[Any]]
-"""A function from a batch, and the indices of its encodings, to the result of each."""
+Compute = Callable[[Batch], Iterable[Any]]
+"""A function from a batch to the result of each of its encodings."""
 
 
 class Task:
@@ -92,9 +88,8 @@ class Task:
         if cut:
             is_of_model = self.max_length == self.model.config.max_position_embeddings
             limit = "the model takes" if is_of_model else "max_length allows"
-            are, were = ("is", "was") if len(cut) == 1 else ("are", "were")
-            says = f"{len(cut)} of {counted(len(encodings), 'text')} {are} longer than the {self.max_length} tokens"
-            warn(InputWarning(f"{says} that {limit}, and {were} cut; the first is text {cut[0]}", where=Place(path)))
+            says = f"{len(cut)} of {counted(len(encodings), 'text')} cut to the {self.max_length} tokens that {limit}"
+            warn(InputWarning(f"{says}; the first is text {cut[0]}", where=Place(path)))
         return encodings
 
     def _encode(self, texts: list[Any]) -> list[Any]:
@@ -116,7 +111,7 @@ class Task:
 
     def logits(self, encodings: Sequence[Any]) -> list[Array]:
         """Return an array for each encoding: its logits."""
-        return self.run(encodings, lambda batch, _: self.outputs(batch))
+        return self.run(encodings, self.outputs)
 
     def run(
         self,
@@ -126,8 +121,8 @@ class Task:
         batch_size: int | None = None,
         show_progress_bar: bool | None = None,
     ) -> list[Any]:
-        """Call compute(batch, indices of its encodings) for all, in batches of similar lengths. Returns the results in
-        the order of the encodings.
+        """Call compute(batch) for all, in batches of similar lengths. Returns the results in the order of the
+        encodings.
 
         batch_size: the most encodings at once.
         show_progress_bar: True or False; by default on a terminal, for many texts.
@@ -135,7 +130,7 @@ class Task:
         Raises: ValueError unless batch_size is at least 1, and if the model's output is not finite.
         """
         if batch_size is not None:
-            count_from(1).check("batch_size", batch_size)
+            at_least(1).check("batch_size", batch_size)
         rank, size = self.share
         lengths = [self.length(encoding) for encoding in encodings]
         batches = list(batches_by_length(lengths, batch_size=batch_size))[rank::size]
@@ -144,7 +139,7 @@ class Task:
         with _progress(sum(map(len, batches)), show_progress_bar) as progress, quiet:
             for numbers in batches:
                 batch = self.batch([encodings[number] for number in numbers])
-                found.update(zip(numbers, compute(batch, numbers), strict=True))
+                found.update(zip(numbers, compute(batch), strict=True))
                 progress.update(len(numbers))
         for of_one in self.gather(found):
             found.update(of_one)

@@ -1,6 +1,7 @@
 """Files, streams, messages and errors, settings, optional libraries, and launchers."""
 
 from npbert.io.errors import (
+    POSITIVE,
     InputError,
     InputIndexError,
     InputWarning,
@@ -11,22 +12,27 @@ from npbert.io.errors import (
     one_of,
     worded_by,
 )
-from npbert.io.extras import MissingExtraError, how_to_install, import_extra
+from npbert.io.extras import how_to_install, import_extra
 from npbert.io.files import (
     FileError,
     atomic_write,
     check_writable,
     model_folder,
+    naming,
+    parse_json,
     read_json_object,
+    read_text,
+    write_json,
     write_where_asked,
 )
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, finite_or_null, read_json_lines
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, JsonLines, read_json_lines
 from npbert.io.launcher import launched, launched_rank
-from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, printable, quiet
+from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, listed, printable, quiet, warn
 from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
 from npbert.io.streams import JSON_LINES, STANDARD_INPUT, name_of, read_all, read_lines, read_texts, write_json_lines
 
 __all__ = [
+    "POSITIVE",
     "InputError",
     "InputIndexError",
     "InputWarning",
@@ -36,20 +42,23 @@ __all__ = [
     "at_least",
     "one_of",
     "worded_by",
-    "MissingExtraError",
     "how_to_install",
     "import_extra",
     "FileError",
     "atomic_write",
     "check_writable",
     "model_folder",
+    "naming",
     "read_json_object",
+    "write_json",
+    "parse_json",
+    "read_text",
     "write_where_asked",
+    "JsonLines",
     "LAYERS_FILE",
     "METRICS_FILE",
     "MOST_ROWS",
     "SHOWN_FILE",
-    "finite_or_null",
     "read_json_lines",
     "launched",
     "launched_rank",
@@ -58,8 +67,10 @@ __all__ = [
     "did_you_mean",
     "in_words",
     "is_quiet",
+    "listed",
     "printable",
     "quiet",
+    "warn",
     "KINDS",
     "MANY",
     "Settings",

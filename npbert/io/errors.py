@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any, NamedTuple
 
 from npbert.io.messages import closest
@@ -22,14 +21,13 @@ class Place(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """An argument, a setting or an option in a sentence, by its Python name, perhaps with values to give it."""
+    """An argument, a setting or an option in a sentence, by its Python name, perhaps with a value to give it."""
 
     name: str
-    values: tuple[str, ...] = ()
+    value: str | int = ""
 
     def __str__(self) -> str:
-        value = self.values[0] if len(self.values) == 1 else self.values
-        return f"{self.name}={value!r}" if self.values else self.name
+        return f"{self.name}={self.value!r}" if self.value else self.name
 
 
 Words = Callable[[Setting | Place], str]
@@ -57,7 +55,7 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
 
     what: the name of an argument or a setting   got: its value   wanted: the expected value
     says: a sentence instead of "what is got"   where: the file and the line
-    hint: the fix; left out by a front end without a setting in it
+    hint: the fix
     """
 
     says: Sentence = ""
@@ -75,7 +73,7 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
             said = f"{where}: {said}"
         if self.wanted:
             said += f", wanted {self.wanted}"
-        if self.hint and all(isinstance(part, str) or words(part) for part in self.hint):
+        if self.hint:
             said += f"; {_sentence(self.hint, words)}"
         self.args = (said,)
 
@@ -117,14 +115,6 @@ class Wanted(NamedTuple):
 def at_least(least: int) -> Wanted:
     """A number of at least `least` that fits into 64 bits."""
     return Wanted(f"at least {least}", lambda value: least <= value < 2**63)
-
-
-def count_from(least: int) -> Wanted:
-    """A whole number of at least `least`."""
-    number = at_least(least)
-    return Wanted(
-        f"a whole number of {number.words}", lambda value: isinstance(value, Integral) and number.holds(value)
-    )
 
 
 def one_of(names: Collection[str]) -> Wanted:

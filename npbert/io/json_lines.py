@@ -4,7 +4,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +38,7 @@ class JsonLines:
 
         Raises: OSError with the file, also for a full disk.
         """
-        line = (json.dumps({"step": step, **finite_or_null(row)}, allow_nan=False) + "\n").encode()
+        line = (json.dumps({"step": step, **finite_or_null(row)}) + "\n").encode()
         if not self.path.exists():
             with atomic_write(self.path):
                 pass  # creates a file whose name survives a power cut
@@ -85,15 +85,13 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
                 raise FileError(f"{path}, line {number} is not a row of numbers with its step") from error
 
 
-def finite_or_null(value: Any) -> Any:
-    """Return the value with None, JSON's null, for each number in it that is not finite."""
-    return with_floats(value, lambda number: number if math.isfinite(number) else None)
-
-
-def with_floats(value: Any, change: Callable[[float], Any]) -> Any:
-    """Return a JSON value with every float in it changed."""
+def finite_or_null(value: Any, *, digits: int = 17) -> Any:
+    """Return a JSON value with every float in it rounded to so many digits, by default to none less, and None, JSON's
+    null, for one that is not finite."""
     if isinstance(value, dict):
-        return {name: with_floats(each, change) for name, each in value.items()}
+        return {name: finite_or_null(each, digits=digits) for name, each in value.items()}
     if isinstance(value, list | tuple):
-        return [with_floats(each, change) for each in value]
-    return change(value) if isinstance(value, float) else value
+        return [finite_or_null(each, digits=digits) for each in value]
+    if not isinstance(value, float):
+        return value
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None

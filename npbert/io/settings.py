@@ -62,7 +62,6 @@ def check_values(settings: Any) -> None:
         is_wrong_tuple = isinstance(value, tuple) and not all(isinstance(part, str) for part in value)
         allowed = (int, float) if kind == "float" else KINDS[kind][0]
         if is_wrong_bool or is_wrong_tuple or not isinstance(value, allowed):
-            shown = list(value) if isinstance(value, tuple) else value
-            raise TypeError(f"{entry.name} is {shown!r}, wanted {kind}")
+            raise TypeError(f"{entry.name} is {given!r}, wanted {kind}")
         if entry.metadata["wanted"]:
             entry.metadata["wanted"].check(entry.name, value)

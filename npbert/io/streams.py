@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.io.files import FileError, decode, naming, read_stream, read_text, write_where_asked
-from npbert.io.json_lines import with_floats
+from npbert.io.json_lines import finite_or_null
 from npbert.io.messages import LOGGER
 
 STANDARD_INPUT = "-"
@@ -63,7 +63,7 @@ def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
     """Write each row as a line of JSON, to a file (whole or not at all) or to standard output.
 
     Floats are rounded, as a float64 from a float32 would show 16 digits: to every bit of a float32, or for a reader at
-    a terminal, to 4 digits.
+    a terminal, to 4 digits. Floats that are not finite become null.
     """
     digits = 4 if not path and sys.stdout.isatty() else 9
 
@@ -76,8 +76,7 @@ def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
 
 
 def _line(row: Any, digits: int) -> bytes:
-    rounded = with_floats(row, lambda number: float(f"{number:.{digits}g}"))
-    text = json.dumps(rounded, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(finite_or_null(row, digits=digits), ensure_ascii=False)
     return f"{_C1.sub(_escaped, text)}\n".encode()
 
 

@@ -25,7 +25,7 @@ from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
 from npbert.models.question_answering import BertForQuestionAnswering, QuestionAnsweringOutput
 from npbert.models.sentence_vectors import BertForSentenceVectors
-from npbert.models.task_model import TaskModel
+from npbert.models.task_model import TaskLoss, TaskModel
 
 AutoConfig, AutoModel, AutoModelForMaskedLM = BertConfig, BertModel, BertForMaskedLM
 AutoModelForSequenceClassification, AutoModelForTokenClassification = (
@@ -47,7 +47,7 @@ class AutoModelForPreTraining:
 
 
 __all__ = ["BertConfig", "Architecture", "PRESETS", "load_config", "Reads", "PackedBatch"]
-__all__ += ["BertModel", "BertOutput", "PreTrainedModel", "TaskModel"]
+__all__ += ["BertModel", "BertOutput", "PreTrainedModel", "TaskModel", "TaskLoss"]
 __all__ += ["BertForMaskedLM", "BertForPreTraining", "PreTrainingOutput", "PreTrainingLosses"]
 __all__ += ["BertForSequenceClassification", "BertForMultipleChoice", "BertForTokenClassification"]
 __all__ += ["BertForQuestionAnswering", "BertForSentenceVectors", "QuestionAnsweringOutput"]

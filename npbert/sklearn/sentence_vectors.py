@@ -7,7 +7,7 @@ from typing import Any
 
 from npbert.compute import Array
 from npbert.inference import Embed
-from npbert.io.extras import import_extra
+from npbert.io import import_extra
 from npbert.sklearn.texts import ReadsTexts, as_texts
 
 _base: Any = import_extra("sklearn.base", extra="sklearn")

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.io.errors import at_least
-from npbert.io.extras import import_extra
-from npbert.io.messages import quiet
+from npbert.io import at_least, import_extra, quiet
 from npbert.layers import Softmax
 from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts
 from npbert.training.from_lists import finetune

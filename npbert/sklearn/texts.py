@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.tokenizer import Text
-from npbert.io.extras import import_extra
+from npbert.data import Text
+from npbert.io import import_extra
 
 _validation: Any = import_extra("sklearn.utils.validation", extra="sklearn")
 _checks: Any = import_extra("sklearn.utils.multiclass", extra="sklearn")

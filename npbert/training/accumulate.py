@@ -10,13 +10,11 @@ import numpy as np
 from npbert.compute import bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data.batch import Batch
-from npbert.io.errors import InputWarning, Setting
-from npbert.io.messages import counted, warn
-from npbert.models import TaskModel
-from npbert.models.packed_batch import PackedBatch
+from npbert.io import InputWarning, Setting, counted, warn
+from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.parallel import ALONE
-from npbert.training.shares import Shares, Sums, add_arrays, add_up
-from npbert.training.vectors_first import PartResult, vectors_first
+from npbert.training.shares import Shares, Sums, add_up
+from npbert.training.vectors_first import vectors_first
 
 
 class StepLosses(NamedTuple):
@@ -59,7 +57,7 @@ def gradients_of(
     Each part has a separate tape, generator and gradient. So threads do not wait for each other, layers cannot mix
     parts, and the number of threads or processes changes no bit.
 
-    A round adds up sums as far as possible, and computes a part on each thread; `Shares.add_up` does the rest. So a
+    A round computes a part on each thread, and adds up sums as far as possible; `Shares.add_up` does the rest. So a
     process holds a gradient for each thread, and the sums that wait for others: one, or for more than four parts as
     many as their number has binary digits.
 
@@ -75,21 +73,21 @@ def gradients_of(
     own, size = communicator.own(everyone), communicator.size
     if communicator.is_first and len(pieces) < size:
         said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes idle"
-        hint = ("start a run with ", Setting("parts", (str(size),)), " for as many parts as processes")
+        hint = ("start a run with ", Setting("parts", size), " for as many parts as processes")
         warn(InputWarning(said, hint=hint))
     counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
     weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
     sums: Sums = {}
-    results: dict[int, PartResult] = {}
+    results: dict[int, TaskLoss] = {}
 
-    def through_loss(number: int, tape: Tape) -> PartResult:
+    def through_loss(number: int, tape: Tape) -> TaskLoss:
         dlosses = [dloss * each for each in weights[number]]
         one_or_each: Any = dlosses[0] if len(dlosses) == 1 else tuple(dlosses)
         losses = model.loss(pieces[number], tape)
         model.loss_backward(one_or_each, tape)
-        return losses.means, losses.counts_right
+        return losses
 
-    through: Callable[[int, Tape], PartResult] = through_loss
+    through: Callable[[int, Tape], TaskLoss] = through_loss
     if model.needs_whole_batch:
         width = model.config.hidden_size
         cut = [parts_of(model, piece.batch, bounded_parts(piece.sequences.num_rows, width)) for piece in pieces]
@@ -99,17 +97,15 @@ def gradients_of(
         tape = Tape(part_rng(seed, number))
         with gradients_of_a_part():
             results[number] = through(number, tape)
-            gradients = [np.asanyarray(parameter.grad, order="C") for parameter in shares.all]
+            gradients = [parameter.grad for parameter in shares.all]
         tape.check_empty()
         sums[range(number, number + 1)] = gradients
 
     for first in range(0, len(own), num_threads()):
-        sums = add_up(sums, everyone, add_arrays)
         run(work, own[first : first + num_threads()], of=len(pieces))
-    if size > 1:
-        sums = add_up(sums, everyone, add_arrays)
+        sums = add_up(sums, everyone)
     in_order = itertools.chain(*communicator.gather([results[number] for number in own]))
-    means, right = zip(*in_order, strict=True)
+    _, means, right = zip(*in_order, strict=True)
     total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, on any process
     all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
     return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), sums

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from npbert.io.errors import one_of
+
 
 class Goal(NamedTuple):
     """The metric of the evaluation that chooses the best model.
@@ -16,20 +18,17 @@ class Goal(NamedTuple):
     name: str
     more_is_better: bool | None = None
 
-    def rank(self, numbers: Mapping[str, float]) -> tuple[bool, float, float]:
+    def rank(self, numbers: Mapping[str, float]) -> tuple[float, float]:
         """Return a rank for the numbers of an evaluation, larger for a better model.
 
         NaN, as a correlation may be, is worse than any number. Of equal ones, the one with the smaller loss is best.
 
-        Raises: ValueError if the goal's metric is missing.
+        Raises: InputError if the goal's metric is missing.
         """
-        if self.name not in numbers:
-            given = ", ".join(numbers)
-            raise ValueError(f"metric is {self.name!r}, wanted one of {given}")
-        value, loss = numbers[self.name], numbers.get("loss", 0.0)
+        one_of(numbers).check("metric", self.name)
         more = not self.name.endswith("loss") if self.more_is_better is None else self.more_is_better
-        known = not math.isnan(value)
-        return known, (value if more else -value) if known else 0.0, -loss
+        value = numbers[self.name] if more else -numbers[self.name]
+        return -math.inf if math.isnan(value) else value, -numbers.get("loss", 0.0)
 
 
 @dataclass
@@ -55,7 +54,7 @@ class Evaluation:
     def is_better(self, numbers: Mapping[str, float], best: Mapping[str, float]) -> bool:
         """True if a model with these numbers is better than the best so far, or there is no goal.
 
-        Raises: ValueError if the goal's metric is missing.
+        Raises: InputError if the goal's metric is missing.
         """
         if self.evaluate is None or self.goal is None:
             return True

@@ -10,13 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from npbert.data import TaskData, Tokenizer
 from npbert.data.corpus import warn_of_known
-from npbert.data.task_data import TaskData
-from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_holds, check_vocabulary
-from npbert.io.errors import POSITIVE, InputError, Place, Setting, Wanted, at_least, one_of
-from npbert.io.files import FileError
-from npbert.io.messages import counted, listed
+from npbert.io import POSITIVE, FileError, InputError, Place, Setting, Wanted, at_least, counted, listed, one_of
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.inputs import vocabulary
@@ -117,15 +114,26 @@ class Finetuning(TrainingRun):
             cost=len(held_out) / settings.batch_size / STEP_IN_FORWARDS,
             inputs={**inputs, "vocabulary": vocabulary(self.tokenizer), "labels": repr(known)},
         )
-        how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
-        self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)
+        self.trainer = Trainer(
+            self.model,
+            self.data,
+            folder,
+            settings,
+            rng=rng,
+            evaluation=judged,
+            save_model=self.save,
+            communicator=communicator,
+        )
 
     def summary(self) -> str:
         """Return a few lines about the run: its files, the first example as tokens, and its length."""
         settings, batch = self.settings, self.task.collate(self.data.examples[:1])
         first = batch.input_ids.reshape(-1, batch.input_ids.shape[-1])[0]  # the first of a choice
         tokens = " ".join(self.tokenizer.decode(first[first != self.tokenizer.pad_id]))
-        target = "" if batch.labels is None or batch.labels.ndim > 1 else f"  ->  {self.task.name_of(batch.labels[0])}"
+        target = ""
+        if batch.labels is not None and batch.labels.ndim == 1:
+            label = batch.labels[0]
+            target = f"  ->  {self._labels[label] if self._labels else label}"
         lines = [f"{settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
             when = when_judged(self.trainer.settings)
@@ -137,6 +145,7 @@ class Finetuning(TrainingRun):
         return "\n".join([*lines, f"{steps} of {counted(settings.batch_size, 'example')}"])
 
     def save(self, folder: Path) -> None:
+        """Write the model and its tokenizer."""
         self.task.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:

@@ -10,9 +10,7 @@ import numpy as np
 
 from npbert.data.tokenizer import Text
 from npbert.inference import Classify, Embed
-from npbert.io.errors import InputError, Place, Setting, worded_by
-from npbert.io.files import FileError, atomic_write
-from npbert.io.messages import counted
+from npbert.io import FileError, InputError, Place, Setting, atomic_write, counted, worded_by
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
 from npbert.training.tasks import SentenceVectors, TextTask, task_named
@@ -80,35 +78,35 @@ def finetune(
         settings["class_weight"] = [f"{label}={weight}" for label, weight in weights.items()]
     elif isinstance(weights, str):
         settings["class_weight"] = [weights]
-    files = {name: Path(folder) / f"{name}.jsonl" for name in ("train", "held_out")}
-    with _in_words_of_lists(files):
-        rows = {"train": _rows(files["train"], texts, {"label": labels, "sample_weight": sample_weight})}
+    train, dev = Path(folder) / "train.jsonl", Path(folder) / "held_out.jsonl"
+    with _in_words_of_lists({str(train): "the training list", str(dev): "the held-out list"}):
+        rows = {train: _rows(train, texts, label=labels, sample_weight=sample_weight)}
         if isinstance(held_out, int | float):
-            rows["train"], rows["held_out"] = _split(rows["train"], held_out, settings.get("seed", 0))
+            rows[train], rows[dev] = _split(rows[train], held_out, settings.get("seed", 0))
         elif held_out is not None:
             pair: Any = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
-            rows["held_out"] = _rows(files["held_out"], pair[0], {"label": pair[1]})
-        names = rows["train"][0].keys()
+            rows[dev] = _rows(dev, pair[0], label=pair[1])
+        names = rows[train][0].keys()
         columns: dict[str, Any] = {name: name for name in names if not name.startswith("negative")}
         columns["negatives"] = [name for name in names if name.startswith("negative")]
-        columns |= {name: files[name] for name in rows}
-        chosen = FinetuneSettings(model=str(model), **columns, **settings)
-        with _written({files[name]: each for name, each in rows.items()}, overwrite=overwrite):
+        files: dict[str, Any] = {"model": model, **{path.stem: path for path in rows}}
+        chosen = FinetuneSettings(**files, **columns, **settings)
+        with _written(rows, overwrite=overwrite):
             run = Finetuning(chosen, folder)
     run.trainer.train(overwrite=overwrite)
     return (Embed if issubclass(kind, SentenceVectors) else Classify).from_pretrained(folder)
 
 
-def _rows(path: Path, texts: Sequence[Text], columns: dict[str, Any]) -> Rows:
+def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
     """Return a row for each text, with its values in the columns. Raises: as finetune."""
-    given = {name: list(values) for name, values in columns.items() if values is not None}
+    given = {name: values for name, values in columns.items() if values is not None}
     if isinstance(texts, str):
         raise TypeError(f"texts is one string, wanted a list of them: [{texts!r:.40}]")
     rows: Rows = []
     for number, (text, *values) in enumerate(zip(texts, *given.values(), strict=True), start=1):
-        parts = tuple(text) if isinstance(text, tuple | list) else (text,)
+        parts = text if isinstance(text, tuple | list) else (text,)
         names = ("text", "text_pair", *(f"negative_{other}" for other in range(2, len(parts))))[: len(parts)]
-        row = {**dict(zip(names, parts, strict=True)), **dict(zip(given, values, strict=True))}
+        row = dict(zip((*names, *given), map(str, (*parts, *values)), strict=True))
         place = Place(str(path), number)
         if not all(isinstance(part, str) for part in parts) or (rows and row.keys() != rows[0].keys()):
             wanted = f"{counted(len(rows[0]) - len(given), 'text')}, as in the first" if rows else "a text, or several"
@@ -116,7 +114,7 @@ def _rows(path: Path, texts: Sequence[Text], columns: dict[str, Any]) -> Rows:
         for name, value in zip(given, values, strict=True):
             if value is None or value != value:  # pandas' missing value
                 raise InputError(f"the {name} is {value}", wanted="one for each text", where=place)
-        rows.append({name: str(value) for name, value in row.items()})
+        rows.append(row)
     if not rows:
         raise ValueError("texts is empty, wanted at least one")
     return rows
@@ -132,9 +130,8 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     return [rows[number] for number in sorted(order[count:])], [rows[number] for number in sorted(order[:count])]
 
 
-def _in_words_of_lists(files: dict[str, Path]) -> AbstractContextManager[None]:
+def _in_words_of_lists(lists: dict[str, str]) -> AbstractContextManager[None]:
     """Within it, errors and warnings name the list and the row, from 0, instead of the file and the line."""
-    lists = {str(files["train"]): "the training list", str(files["held_out"]): "the held-out list"}
 
     def words(named: Setting | Place) -> str:
         if not isinstance(named, Place) or named.path not in lists:

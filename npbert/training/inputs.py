@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import BinaryIO
 
 import npbert
 from npbert.data.tokenizer import Tokenizer
@@ -19,7 +21,7 @@ def digests(inputs: Mapping[str, Path | str]) -> dict[str, str]:
     """
     found = {"code of npbert": _code()}
     for name, each in inputs.items():
-        found[name] = _file(each) if isinstance(each, Path) else _sum(each.encode())
+        found[name] = _sum(each.open("rb") if isinstance(each, Path) else BytesIO(each.encode()))
     return found
 
 
@@ -44,16 +46,13 @@ def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list
 def _code() -> str:
     root = Path(npbert.__file__).parent
     files = sorted([*root.rglob("*.py"), *root.rglob("*.json")])
-    return _sum("".join(f"{file.relative_to(root)} {_file(file)}\n" for file in files).encode())
+    sums = "".join(f"{file.relative_to(root)} {_sum(file.open('rb'))}\n" for file in files)
+    return _sum(BytesIO(sums.encode()))
 
 
-def _sum(data: bytes) -> str:
-    return f"{len(data):,} bytes, SHA-256 {sha256(data).hexdigest()}"
-
-
-def _file(path: Path) -> str:
+def _sum(stream: BinaryIO) -> str:
     found = sha256()
-    with path.open("rb") as file:
-        for data in iter(lambda: file.read(2**20), b""):
+    with stream:
+        for data in iter(lambda: stream.read(2**20), b""):
             found.update(data)
-        return f"{file.tell():,} bytes, SHA-256 {found.hexdigest()}"
+        return f"{stream.tell():,} bytes, SHA-256 {found.hexdigest()}"

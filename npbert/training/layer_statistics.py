@@ -33,9 +33,7 @@ class LayerStatistics(Watcher):
         if step.is_logged:
             after, ratios = self._samples(), {}
             for name, before in self._before.items():
-                with np.errstate(all="ignore"):
-                    moved = np.linalg.norm(after[name] - before) / np.linalg.norm(before)
-                ratios[name] = short(float(moved))
+                ratios[name] = short(float(np.linalg.norm(after[name] - before) / np.linalg.norm(before)))
             norms = {name: short(global_norm(parameters)) for name, parameters in self._layers.items()}
             self._rows.write(step.number, {"gradient_norms": norms, "update_ratios": ratios})
         if step.is_saved:

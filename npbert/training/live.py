@@ -4,8 +4,7 @@ import sys
 import time
 from textwrap import fill
 
-from npbert.io.extras import import_extra
-from npbert.io.messages import LOGGER, is_quiet
+from npbert.io import LOGGER, import_extra, is_quiet
 from npbert.training.progress import Step, Watcher
 
 _LINES = 20
@@ -36,7 +35,8 @@ class Bar(Watcher):
                 left = self._bar.format_interval(for_one * (self._total - step.number))
                 self.say(f"step {step.number} of {self._total}: {line}, {left} left")
         if step.evaluation:
-            self.say(held_out_line(step))
+            line = f"step {step.number}: held out: {in_words(step.evaluation)}"
+            self.say(fill(line, 79, subsequent_indent=" " * 4))
 
     def say(self, line: str) -> None:
         """Print a line above the bar."""
@@ -60,11 +60,6 @@ def training_line(step: Step) -> str:
         if "accuracy" in name:
             parts.append(f"{name.removesuffix('_accuracy')} {value:.0%}")
     return ", ".join([*parts, f"{step.tokens_per_second:,.0f} tok/s"])
-
-
-def held_out_line(step: Step) -> str:
-    """Return the numbers of an evaluation in a line, or in several of at most 79 characters."""
-    return fill(f"step {step.number}: held out: {in_words(step.evaluation)}", 79, subsequent_indent=" " * 4)
 
 
 def in_words(numbers: dict[str, float]) -> str:

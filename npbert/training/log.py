@@ -6,9 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from npbert.io.extras import import_extra
-from npbert.io.files import naming
-from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE, JsonLines
+from npbert.io import METRICS_FILE, SHOWN_FILE, JsonLines, import_extra, naming
 from npbert.training.progress import Step, Watcher
 
 EVENTS_FOLDER = "tensorboard"

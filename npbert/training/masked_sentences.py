@@ -3,8 +3,7 @@
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data.batch import Batch
-from npbert.data.tokenizer import Tokenizer
+from npbert.data import Batch, Tokenizer
 from npbert.layers import Softmax
 from npbert.models import TaskModel
 from npbert.training.progress import short

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from npbert.compute import Array
-from npbert.core import IGNORED
-from npbert.core.checks import check_integers
+from npbert.core import IGNORED, check_integers
 
 
 def accuracy(predictions: ArrayLike, labels: ArrayLike) -> float:

@@ -15,9 +15,7 @@ from typing import Any, TypeVar
 
 from npbert.compute import Array, set_num_threads
 from npbert.data.batch import Batch
-from npbert.io.extras import import_extra
-from npbert.io.launcher import launched
-from npbert.io.messages import LOGGER, in_words, warn
+from npbert.io import LOGGER, import_extra, in_words, launched, warn
 from npbert.training.inputs import differences
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")

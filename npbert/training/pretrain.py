@@ -14,13 +14,11 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data.batch import Batch
+from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
-from npbert.data.tokenizer import Tokenizer
 from npbert.inference import check_max_length, check_vocabulary
-from npbert.io.errors import InputError, Wanted, at_least
-from npbert.io.messages import counted
+from npbert.io import InputError, Wanted, at_least, counted
 from npbert.models import (
     PRESETS,
     BertConfig,
@@ -75,7 +73,6 @@ class PretrainSettings(TrainerSettings):
         "token detection, as in ELECTRA)",
         wanted=POSSIBLE["objective"],
     )
-    steps: int = setting(1000, "the number of updates", wanted=at_least(1))
     max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=POSSIBLE["max_length"])
     batch_size: int = setting(32, "the number of sequences in a batch", wanted=POSSIBLE["batch_size"])
     mask_probability: float = setting(
@@ -132,8 +129,16 @@ class Pretraining(TrainingRun):
             kinds=self.kinds,
             inputs={**inputs, "vocabulary": vocabulary(self.tokenizer)},
         )
-        how: Any = {"evaluation": judged, "save_model": self.save, "communicator": communicator}
-        self.trainer = Trainer(self.model, self.data, folder, settings, rng=rng, **how)
+        self.trainer = Trainer(
+            self.model,
+            self.data,
+            folder,
+            settings,
+            rng=rng,
+            evaluation=judged,
+            save_model=self.save,
+            communicator=communicator,
+        )
 
     def summary(self) -> str:
         """Return a few lines about the run: its text, its model and its length."""
@@ -150,6 +155,11 @@ class Pretraining(TrainingRun):
             lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {length}, to evaluate it on {when}")
         sequences = f"{counted(settings.batch_size, 'sequence')} of up to {settings.max_length} tokens"
         return "\n".join([*lines, f"{counted(settings.steps, 'step')} of {sequences}"])
+
+    def save(self, folder: Path) -> None:
+        """Write the model and its tokenizer."""
+        self.tokenizer.save_pretrained(folder, overwrite=True)
+        self.model.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:
         """Return losses and accuracies of the model on the held-out batches."""
@@ -169,11 +179,11 @@ def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random
     if settings.model in PRESETS:
         config = BertConfig.preset(settings.model, vocab_size=len(tokenizer))
         length = max(settings.max_length, config.max_position_embeddings)
-        new: TaskModel = model_class(replace(config, max_position_embeddings=length), rng=rng)
-        return new
-    if not Path(settings.model).is_dir():
+        model: TaskModel = model_class(replace(config, max_position_embeddings=length), rng=rng)
+    elif Path(settings.model).is_dir():
+        model = model_class.from_pretrained(settings.model, rng=rng)
+    else:
         raise FileNotFoundError(f"model: {neither_size_nor_folder(settings.model)}")
-    model: TaskModel = model_class.from_pretrained(settings.model, rng=rng)
     check_vocabulary(settings.model, tokenizer, model.config)
     check_max_length(settings.max_length, model.config)
     return model
@@ -201,8 +211,7 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
     for number in range(0, len(corpus), -(-len(corpus) // max_pieces)):
         for ids in tokenizer.pieces(corpus.read(number)):
             np.add.at(counts, np.array(ids, int), 1)
-    shares: Array = counts / counts.sum()
-    return shares
+    return counts / counts.sum()
 
 
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:

@@ -2,33 +2,36 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from math import log2
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.inference.search import semantic_search
 
-T = TypeVar("T")
-
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
 
-def retrieval_scores(found: Sequence[Sequence[T]], relevant: Sequence[Collection[T]]) -> dict[str, float]:
-    """Return the mean over the queries of each of RETRIEVAL_METRICS.
+class Searched(NamedTuple):
+    """What a search finds for a query: the texts, the best first, and the cosine of that. relevant: the texts that
+    belong to it."""
 
-    found: for each query the found texts, or their numbers, best first; only ten count. relevant: for each query the
-    matching texts, at least one.
+    query: str
+    relevant: list[str]
+    found: list[str]
+    score: float
+
+
+def retrieval_scores(searches: Sequence[Searched]) -> dict[str, float]:
+    """Return the mean over the queries of each of RETRIEVAL_METRICS. Only the first ten texts that are found count.
 
     recall_at_k: the share of the relevant texts that are among the first k
     mrr_at_10: 1 / the place of the first relevant text; 0 where none is among ten
     ndcg_at_10: Σ 1 / log₂(place + 1) over the relevant texts that are found, as a share of the largest possible
     (Järvelin & Kekäläinen 2002 for the last; InformationRetrievalEvaluator in sentence-transformers has the same.)
-
-    Raises: ValueError for lists of different lengths.
     """
     rows = []
-    for texts, wanted in zip(found, relevant, strict=True):
+    for _, wanted, texts, _ in searches:
         places = [place for place, text in enumerate(texts[:10], start=1) if text in wanted]
         ideal = range(1, min(10, len(wanted)) + 1)
         row = (
@@ -43,16 +46,6 @@ def retrieval_scores(found: Sequence[Sequence[T]], relevant: Sequence[Collection
 
 def _discounted(places: Collection[int]) -> float:
     return sum(1 / log2(place + 1) for place in places)
-
-
-class Searched(NamedTuple):
-    """What a search finds for a query: the texts, the best first, and the cosine of that. relevant: the texts that
-    belong to it."""
-
-    query: str
-    relevant: list[str]
-    found: list[str]
-    score: float
 
 
 def search(groups: Sequence[Sequence[str]], vectors: Mapping[str, Array]) -> list[Searched]:

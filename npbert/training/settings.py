@@ -18,7 +18,7 @@ from npbert.io.settings import Settings as Settings
 from npbert.io.settings import setting as setting
 
 SETTINGS_FILE = "settings.toml"
-_VERSION = "npbert "
+_VERSION = "# npbert "
 
 _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
@@ -33,7 +33,7 @@ class TrainerSettings(Settings):
     Raises: ValueError for a number out of range.
     """
 
-    steps: int = setting(1000, "the number of updates", wanted=at_least(0))
+    steps: int = setting(1000, "the number of updates", wanted=at_least(1))
     learning_rate: float = setting(1e-4, "the highest learning rate", value="RATE", wanted=POSITIVE)
     warmup: float = setting(
         0.1,
@@ -116,7 +116,7 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def save_settings(settings: Settings, folder: Path) -> None:
     """Write `folder`/settings.toml: the version of npbert, then each setting with its description."""
-    lines = [f"# {_VERSION}{npbert.__version__}"]
+    lines = [_VERSION + npbert.__version__]
     for entry in fields(settings):
         value = json.dumps(getattr(settings, entry.name), ensure_ascii=False)  # which is TOML, too
         lines += [f"# {entry.metadata['help']}", f"{entry.name} = {value}"]
@@ -127,7 +127,7 @@ def save_settings(settings: Settings, folder: Path) -> None:
 def version_in(path: Path) -> str:
     """Return the version of npbert that wrote a settings.toml, or "" for an older one. Raises: FileError; OSError."""
     first, *_ = read_text(path).splitlines() or [""]
-    return first.removeprefix(f"# {_VERSION}") if first.startswith(f"# {_VERSION}") else ""
+    return first.partition(_VERSION)[2]
 
 
 def check_names(kind: type[Settings], given: Iterable[str]) -> None:

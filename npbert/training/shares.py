@@ -2,26 +2,23 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from operator import iadd
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from npbert.compute import Array, in_blocks, run
 from npbert.core import Layer, Parameter
 from npbert.optim import Optimizer
+from npbert.optim.clipping import block_squares
 from npbert.training.parallel import Communicator
-
-Sum = TypeVar("Sum")
 
 Sums = dict[range, list[Array]]
 """Sums of the gradients of some parts of a batch, as in `add_up`: an array for each parameter of the model."""
 
 
-def add_up(sums: Mapping[range, Sum], parts: range, add: Callable[[Sum, Sum], Sum]) -> dict[range, Sum]:
-    """Add up these sums as far as possible, and return the rest, in order: the sum of all `parts`, if it has all of
-    them.
+def add_up(sums: Sums, parts: range) -> Sums:
+    """Add up these sums as far as possible, in place, and return the rest, in order: the sum of all `parts`, if it has
+    all of them.
 
     The sum of parts 2 and 3 is sums[range(2, 4)], and part 5 alone is sums[range(5, 6)].
 
@@ -34,10 +31,11 @@ def add_up(sums: Mapping[range, Sum], parts: range, add: Callable[[Sum, Sum], Su
         return {parts: sums[parts]} if parts in sums else {}
     middle = (len(parts) + 1) // 2
     first, second = parts[:middle], parts[middle:]
-    left, right = add_up(sums, first, add), add_up(sums, second, add)
-    if first in left and second in right:
-        return {parts: add(left[first], right[second])}
-    return left | right
+    left, right = add_up(sums, first), add_up(sums, second)
+    if first not in left or second not in right:
+        return left | right
+    run(lambda pair: np.add(*pair, out=pair[0]), list(zip(left[first], right[second], strict=True)))
+    return {parts: left[first]}
 
 
 class Shares:
@@ -76,8 +74,7 @@ class Shares:
         """Add the sum over all parts, on all processes, to the gradients of `parameters`. Returns its norm over all
         shares.
 
-        The norm reads every number once, and adds up the parts as it reads. It is the same for any number of processes,
-        as a share ends with a block.
+        The norm is the same for any number of processes, as a share ends with a block.
         """
         communicator, ranks = self.communicator, range(self.communicator.size)
         everyone = communicator.gather(list(sums))
@@ -89,18 +86,10 @@ class Shares:
         given = [[array for arrays in sums.values() for array in self._cut(arrays, rank)] for rank in ranks]
         wanted = [[array for parts in theirs for array in terms[parts]] for theirs in everyone]
         communicator.exchange(given, wanted)
-        blocks = [block for arrays in zip(*terms.values(), strict=True) for block in in_blocks(*arrays)]
-        all_parts, squares = range(max(parts.stop for parts in terms)), np.zeros(len(blocks))
-
-        def work(number: int) -> None:
-            (total,) = add_up(dict(zip(terms, blocks[number], strict=True)), all_parts, iadd).values()
-            squares[number] = np.vdot(total, total).real
-
-        run(work, range(len(blocks)))
-        totals = terms[min(terms, key=lambda parts: parts.start)]  # the sum of all
+        (totals,) = add_up(terms, range(max(parts.stop for parts in terms))).values()
         for parameter, total in zip(self.parameters, totals, strict=True):
             parameter.add_grad(total.reshape(parameter.value.shape))
-        return math.sqrt(np.concatenate(communicator.gather(squares)).sum())
+        return math.sqrt(np.concatenate(communicator.gather(block_squares(self.parameters))).sum())
 
     def spread_gradients(self) -> None:
         """Give all processes the summed gradients of the model, for watchers."""
@@ -140,12 +129,6 @@ class Shares:
     def _cut(self, arrays: Sequence[Array], rank: int) -> list[Array]:
         """Return the share of a process in arrays, one for each parameter: views of the flattened arrays."""
         return [array.reshape(-1)[stretch] for array, stretch in zip(arrays, self._stretches[rank], strict=True)]
-
-
-def add_arrays(ours: list[Array], theirs: list[Array]) -> list[Array]:
-    """Add their arrays to ours, one by one, and return ours."""
-    run(lambda pair: np.add(*pair, out=pair[0]), list(zip(ours, theirs, strict=True)))
-    return ours
 
 
 def _stretches(values: Sequence[Array], count: int) -> list[list[slice]]:

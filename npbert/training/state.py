@@ -1,6 +1,5 @@
 """Resumable: the state of a run, from which it continues as if it had never stopped."""
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
@@ -10,8 +9,7 @@ import numpy as np
 
 from npbert.blocks import Encoder
 from npbert.core import Layer, named_parts
-from npbert.io.errors import Setting, at_least
-from npbert.io.files import FileError
+from npbert.io import FileError, Setting
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
@@ -51,14 +49,13 @@ class Resumable:
     ) -> None:
         self.recorded, self.evaluation = settings, evaluation or Evaluation()
         settings = replace(settings, steps=settings.steps_for(data))
-        at_least(1).check("steps", settings.steps)
         self.settings = settings.with_interval(self.evaluation.cost, is_judged=evaluation is not None)
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
         self.communicator = communicator
         if settings.gradient_checkpointing:
             _checkpoint_layers(model)
         self.shares = Shares(model, communicator)
-        self.optimizer = AdamW(self.shares.parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+        self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
@@ -138,26 +135,25 @@ class Resumable:
             news += f", up to step {total} instead of {before}"
         return f"{news}; changed since the start of the run: {changes}" if changes else news
 
-    def _settings(self) -> dict[str, object]:
-        """Return the settings that must stay when a run continues, as JSON has them."""
-        known: dict[str, object] = json.loads(json.dumps(asdict(self.recorded)))
-        return {name: value for name, value in known.items() if name not in LENGTH}
+    def _settings(self) -> dict[str, str]:
+        """Return the settings that must stay when a run continues, as text."""
+        return {name: str(value) for name, value in asdict(self.recorded).items() if name not in LENGTH}
 
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
-        shares, kinds = self.shares, self.optimizer.moments()
+        shares = self.shares
+        arrays = {_VALUE: [each.value for each in shares.parameters], **self.optimizer.moments()}
         wanted = {}
-        for kind in (_VALUE, *kinds):
-            for name, parameter in zip(shares.names, shares.all, strict=True):
+        for kind in arrays:
+            for name, parameter in self.model.named_parameters():
                 wanted[f"{kind}.{name}"] = f"F{8 * parameter.value.itemsize} {parameter.value.shape}"
         found = {name: f"{file.dtypes[name]} {shape}" for name, shape in file.shapes.items()}
         if others := differences(found, wanted):
             raise FileError(f"{file.path} is the state of another model or optimizer: {others[0]}")
-        for name, parameter in zip(shares.names, shares.all, strict=True):
-            parameter.value[...] = file.read(f"{_VALUE}.{name}")
-        for kind, arrays in kinds.items():
-            for name, stretch, array in zip(shares.names, shares.own, arrays, strict=True):
+        for kind, own in arrays.items():
+            for name, stretch, array in zip(shares.names, shares.own, own, strict=True):
                 array[...] = file.read(f"{kind}.{name}").reshape(-1)[stretch].reshape(array.shape)
+        shares.spread_values()
 
 
 def _checkpoint_layers(model: Layer) -> None:

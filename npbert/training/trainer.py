@@ -3,15 +3,12 @@
 import math
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from npbert.core import Tape
 from npbert.data.batch import Batch
-from npbert.data.tokenizer import Tokenizer
 from npbert.display import titled
-from npbert.models import TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of
 from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
@@ -40,8 +37,8 @@ class Trainer(Resumable):
     started them. Each makes the same Trainer; process 0 writes the files. The numbers of processes and threads change
     no bit.
 
-    Raises: ValueError for no steps, for gradient_checkpointing of a model without Encoder, and for a model with two
-    parameters of one name in the file.
+    Raises: ValueError for gradient_checkpointing of a model without Encoder, and for a model with two parameters of one
+    name in the file.
     """
 
     def __repr__(self) -> str:
@@ -144,18 +141,11 @@ class Trainer(Resumable):
 class TrainingRun:
     """A run with a summary of its text, model and length, and the Trainer that makes it."""
 
-    model: TaskModel
-    tokenizer: Tokenizer
     trainer: Trainer
 
     def summary(self) -> str:
         """Return a few lines about the run."""
         raise NotImplementedError
-
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.tokenizer.save_pretrained(folder, overwrite=True)
-        self.model.save_pretrained(folder, overwrite=True)
 
     def __repr__(self) -> str:
         return titled(type(self).__name__, self.summary(), repr(self.trainer))

@@ -15,12 +15,8 @@ import numpy as np
 
 from npbert.compute import Array, num_threads, run
 from npbert.core import Tape
-from npbert.models import TaskModel
-from npbert.models.packed_batch import PackedBatch
+from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.parallel import Communicator
-
-PartResult = tuple[tuple[float, ...], tuple[int, ...] | None]
-"""The losses of a part of a batch, and the number of right answers, as in StepLosses."""
 
 
 def vectors_first(
@@ -29,7 +25,7 @@ def vectors_first(
     communicator: Communicator,
     rng_of: Callable[[int], np.random.Generator | None],
     dloss: float,
-) -> Callable[[int, Tape], PartResult]:
+) -> Callable[[int, Tape], TaskLoss]:
     """Compute the loss of a batch; return a function that runs a part, by its number, forward on a tape and backward.
 
     parts: of the batch, each in pieces that run through the model one after another. If each part is one piece, nothing
@@ -55,7 +51,7 @@ def vectors_first(
     ends = np.cumsum([len(each) for each in vectors])
     dvectors = np.split(model.loss_function.backward(dloss, tape), ends[:-1])
 
-    def through(number: int, tape: Tape) -> PartResult:
+    def through(number: int, tape: Tape) -> TaskLoss:
         start = 0
         for piece in parts[number]:
             stop = start + piece.batch_shape[0]
@@ -63,6 +59,6 @@ def vectors_first(
                 model(piece, tape)
             model.backward(dvectors[number][start:stop], tapes.pop(number) if keeps else tape)
             start = stop
-        return (loss,), None
+        return TaskLoss(loss, (loss,), None)
 
     return through

@@ -19,7 +19,6 @@ from npbert import (
     BertModel,
 )
 from npbert.cli import main
-from npbert.io.json_lines import with_floats
 
 HEADS = {
     "fill-mask": BertForMaskedLM,
@@ -50,11 +49,6 @@ class Result(NamedTuple):
         said = error_in(self.err)
         assert (self.status, self.out) == (1 + self.err.startswith("usage: "), b""), self
         return said
-
-
-def rounded(value):
-    """The value with every float in nine digits, as a line of JSON has it."""
-    return with_floats(value, lambda number: float(f"{number:.9g}"))
 
 
 def error_in(err):

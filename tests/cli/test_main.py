@@ -138,7 +138,7 @@ def test_gradcheck_has_a_line_for_each_block_and_a_status(monkeypatch, capsys):
         return layer_class(3, 2, Init(rng, 1.0, np.float64)), (rng.normal(size=(4, 3)),), None
 
     for kind, proof, said in (
-        (Linear, r"\d+ ms", "PASS: 40 derivatives, proved in every block."),
+        (Linear, r"\d+ ms", "PASS: 40 derivatives, proved in 2 of 2 blocks."),
         (WrongLinear, "no", "FAIL: 40 derivatives, proved in 1 of 2 blocks."),
     ):
         blocks = {name: SimpleNamespace(make=partial(make, each)) for name, each in (("one", kind), ("two", Linear))}
@@ -148,7 +148,7 @@ def test_gradcheck_has_a_line_for_each_block_and_a_status(monkeypatch, capsys):
         assert re.search(f"^one +20 +{proof} ", out, re.MULTILINE) and re.search(
             r"^two +20 +\d+ ms ", out, re.MULTILINE
         )
-        assert out.splitlines()[-1].startswith(said)
+        assert out.splitlines()[-2] == said
 
 
 def leaves(kind, name=""):

@@ -96,7 +96,7 @@ def test_a_real_process_reads_and_writes_utf_8_whatever_the_locale_and_says_its_
 def test_what_is_too_long_is_cut_and_said_so_in_a_line_under_any_filter(npbert, checkpoints):
     """As PYTHONWARNINGS=error is one."""
     result = npbert("embed", checkpoints["embed"], stdin=b"cat\n" + b"cat " * 99)
-    cut = f"1 of 2 texts is longer than the {LONGEST} tokens that the model takes, and was cut; the first is text 2"
+    cut = f"1 of 2 texts cut to the {LONGEST} tokens that the model takes; the first is text 2"
     assert (result.status, result.err) == (0, f"npbert: {cut}\n") and result.rows
 
 

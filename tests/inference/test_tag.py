@@ -75,7 +75,7 @@ def test_what_is_cut_off_is_said_for_each_text(planted, word, count):
     """[CLS] and [SEP] leave room for 7 tokens; the fourth `playing` is seen by its first token."""
     tag = planted(max_length=9)
     for texts in (["ann ann", " ".join([word] * 9)], [["ann", "ann"], [word] * 9]):
-        with pytest.warns(UserWarning, match="1 of 2 texts is longer than the 9 tokens that max_length allows"):
+        with pytest.warns(UserWarning, match="1 of 2 texts cut to the 9 tokens that max_length allows"):
             whole, cut = tag(iter(texts))
         assert (len(whole.words), whole.cut, len(cut.words), cut.cut) == (2, 0, count, 9 - count)
 

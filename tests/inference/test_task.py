@@ -1,6 +1,7 @@
 """Task: reading a model with its vocabulary, and many texts in batches."""
 
 import io
+import itertools
 import json
 import logging
 import sys
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from npbert import Answer, BertModel, Classify, Embed, FillMask, Tag, Tokenizer
 from npbert.inference import Task, batches_by_length
 from npbert.inference.task import MANY
-from tests.inference.checkpoints import LONGEST, small_model, write_vocabulary
+from tests.inference.checkpoints import LONGEST, WORDS, small_model, write_vocabulary
 
 COLUMNS = {
     Embed: [["the cat", "a dog ran"]],
@@ -48,21 +49,20 @@ def test_batches_by_length(lengths, tokens, batch_size):
 
 
 def test_results_are_in_the_order_of_the_texts(task):
-    texts = [" ".join(["cat"] * count) for count in (3, 30, 1, 7, 7, 30, 0, 15) * 20]
-    wanted = [(number, len(text.split()) + 2) for number, text in enumerate(texts)]
-    encodings, sizes = task.tokenize(texts), []
+    lengths, words = (3, 30, 1, 7, 7, 30, 0, 15) * 20, itertools.cycle(WORDS[5:14])
+    encodings, sizes = task.tokenize([" ".join([next(words)] * count) for count in lengths]), []
+    wanted = [encoding.ids for encoding in encodings]
 
-    def compute(batch, numbers):
+    def compute(batch):
         sizes.append(batch.input_ids.size)
-        return zip(numbers, batch.attention_mask.sum(axis=1), strict=True)
+        return [row[row != task.tokenizer.pad_id].tolist() for row in batch.input_ids]
 
     for batch_size, most in ((None, 2048), (3, 3 * 32)):
         assert task.run(encodings, compute, batch_size=batch_size) == wanted
         assert max(sizes) <= most and len(sizes) > 1
         sizes.clear()
-    for size in (0, 1.5):
-        with pytest.raises(ValueError, match=f"batch_size is {size!r}, wanted a whole number of at least 1"):
-            task.run([], compute, batch_size=size)
+    with pytest.raises(ValueError, match="batch_size is 0, wanted at least 1"):
+        task.run([], compute, batch_size=0)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_text_is_cut_where_the_tokenizer_or_the_caller_says(tmp_path, of_token
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"model_max_length": of_tokenizer}))
     model, tokenizer = small_model(BertModel), Tokenizer.from_pretrained(tmp_path)
     task = Task(model, tokenizer, max_length=given)
-    message = f"^2 of 4 texts are longer than the {length} tokens that {why}, and were cut; the first is text 3$"
+    message = f"^2 of 4 texts cut to the {length} tokens that {why}; the first is text 3$"
     with pytest.warns(UserWarning, match=message):
         encodings = task.tokenize(["cat " * (length - 2), "cat", "cat " * (length - 1), "dog " * 99])
     assert [len(encoding.ids) for encoding in encodings] == [length, 3, length, length]
@@ -119,6 +119,6 @@ def test_a_progress_bar(task, monkeypatch, caplog, count, stream, options, level
     """For many texts on a terminal, unless it is said."""
     monkeypatch.setattr(sys, "stderr", stream())
     with caplog.at_level(level, "npbert"):
-        found = task.run(task.tokenize(["cat"] * count), lambda batch, numbers: numbers, **options)
-    assert found == list(range(count))
+        found = task.run(task.tokenize(["cat"] * count), lambda batch: batch.input_ids[:, 1], **options)
+    assert len(found) == count
     assert f"{count}/{count}" in sys.stderr.getvalue() if is_shown else sys.stderr.getvalue() == ""

@@ -18,7 +18,7 @@ def test_files_are_written_and_what_is_there_is_never_touched(learn, tmp_path):
     before = mine.read_bytes()
     status, out, _ = learn()
     assert status == 0
-    assert out.startswith(f"Wrote {len(EXERCISES) - 1} exercises into backprop/.\n")
+    assert out.startswith(f"Wrote {len(EXERCISES) - 1} exercises into {folder}.\n")
     assert "Open backprop/01_derivative.py" in out
     assert mine.read_bytes() == before
     assert sorted(path.name for path in folder.iterdir()) == [
@@ -27,7 +27,7 @@ def test_files_are_written_and_what_is_there_is_never_touched(learn, tmp_path):
     ]
     before = {path: path.stat().st_mtime_ns for path in folder.iterdir()}
     status, out, _ = learn()
-    first = f"All {len(EXERCISES)} exercises are already in backprop. Nothing was changed."
+    first = f"All {len(EXERCISES)} exercises are already in {folder}. Nothing was changed."
     assert (status, out.splitlines()[0]) == (0, first)
     assert before == {path: path.stat().st_mtime_ns for path in folder.iterdir()}
 
@@ -41,7 +41,7 @@ def test_into_another_folder(learn, tmp_path, in_this_process):
 
 def test_inside_the_folder_itself(learn, folder, monkeypatch):
     monkeypatch.chdir(folder)
-    assert f"All {len(EXERCISES)} exercises are already in this folder" in learn()[1]
+    assert f"All {len(EXERCISES)} exercises are already in {folder}. Nothing was changed." in learn()[1]
     assert not (folder / "backprop").exists()
 
 
@@ -98,8 +98,9 @@ def test_show_is_for_what_is_right_and_sets_the_librarys_version_beside_the_lear
     assert [shown[7].index(part) for part in parts] == sorted(shown[7].index(part) for part in parts)
 
 
-def test_exercises_again_in_another_form(learn, in_this_process):
-    assert learn("again")[1].startswith("Wrote 6 exercises into backprop/.\n\nOpen backprop/102_linear_again.py")
+def test_exercises_again_in_another_form(learn, tmp_path, in_this_process):
+    said = f"Wrote 6 exercises into {tmp_path / 'backprop'}.\n\nOpen backprop/102_linear_again.py"
+    assert learn("again")[1].startswith(said)
     status, out, _ = learn("check 102")
     assert status == 1 and out.startswith("102 Linear, as PyTorch stores it: not begun")
 

@@ -1,6 +1,6 @@
 """Skipped without scikit-learn, or the libraries that a run of training needs."""
 
-import pytest
+from tests.later import needs
 
 for _library in ("sklearn", "tomlkit", "safetensors", "tokenizers"):
-    pytest.importorskip(_library, reason=f"{_library} is not installed: pip install -e '.[sklearn]'")
+    needs(_library, "-e '.[sklearn]'")

@@ -5,17 +5,14 @@ from unittest import SkipTest
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import DataConversionWarning, NotFittedError
-from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import estimator_checks_generator
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from npbert import BertModel, Embed
-from npbert.sklearn import SentenceVectors, TextClassifier
 from tests.inference.checkpoints import write_checkpoint
+from tests.later import Later
+
+ours, of_numbers = Later("npbert.sklearn"), Later("tests.sklearn.of_numbers")
+base, exceptions, checks = map(Later, ("sklearn.base", "sklearn.exceptions", "sklearn.utils.estimator_checks"))
+linear_model, selection, pipelines = map(Later, ("sklearn.linear_model", "sklearn.model_selection", "sklearn.pipeline"))
 
 TEXTS = ["the cat sat", "a dog ran", "the cat ran on the mat", "a dog sat on the road"] * 2
 LABELS = ["cat", "dog"] * 4
@@ -28,62 +25,24 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def classifier(folder):
-    return TextClassifier(folder, epochs=20, batch_size=8, learning_rate=3e-2, random_state=0)
-
-
-class _OfNumbers:
-    """Each row of numbers as a text, for checks of scikit-learn that know only numbers."""
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array = False, True
-        return tags
-
-    def texts(self, X, **options):
-        rows = validate_data(self, X, **options)
-        return [" ".join("cat" if number > 0 else "dog" for number in row) for row in rows]
-
-    def later(self, X):
-        check_is_fitted(self)
-        return self.texts(X, reset=False)
-
-
-class VectorsOfNumbers(_OfNumbers, SentenceVectors):
-    __init__ = SentenceVectors.__init__
-
-    def fit(self, X, y=None):
-        return super().fit(self.texts(X))
-
-    def transform(self, X):
-        return super().transform(self.later(X))
-
-
-class ClassifierOfNumbers(_OfNumbers, TextClassifier):
-    __init__ = TextClassifier.__init__
-
-    def fit(self, X, y):
-        X, y = validate_data(self, X, y)
-        return super().fit(["cat " * int(row[0] > 0) + "dog" for row in X], y)
-
-    def predict_proba(self, X):
-        return super().predict_proba(self.later(X))
+    return ours.TextClassifier(folder, epochs=20, batch_size=8, learning_rate=3e-2, random_state=0)
 
 
 ROUNDED = {"check_methods_sample_order_invariance": "wants 1e-7; in float32 a product rounds its rows by their place"}
 
 
 @pytest.mark.parametrize(
-    ("kind", "legacy", "least"),
+    ("name", "options", "legacy", "least"),
     [
-        (VectorsOfNumbers(), True, 44),
-        pytest.param(ClassifierOfNumbers(epochs=0.1), False, 15, marks=pytest.mark.thorough),  # a fit takes long
+        ("VectorsOfNumbers", {}, True, 44),
+        pytest.param("ClassifierOfNumbers", {"epochs": 0.1}, False, 15, marks=pytest.mark.thorough),  # a fit takes long
     ],
 )
-def test_scikit_learn_checks_it(kind, legacy, least, folder):
+def test_scikit_learn_checks_it(name, options, legacy, least, folder):
     passed = 0
-    kind.set_params(model=folder)
-    checks = estimator_checks_generator(kind, legacy=legacy, expected_failed_checks=ROUNDED, mark="skip")
-    for estimator, check in checks:
+    kind = getattr(of_numbers, name)(folder, **options)
+    how = {"legacy": legacy, "expected_failed_checks": ROUNDED, "mark": "skip"}
+    for estimator, check in checks.estimator_checks_generator(kind, **how):
         try:
             check(estimator)
             passed += 1
@@ -93,22 +52,23 @@ def test_scikit_learn_checks_it(kind, legacy, least, folder):
 
 
 def test_vectors_are_those_of_embed_before_and_after_a_pickle(folder):
-    vectors = SentenceVectors(folder, pooling="cls", normalize=True).fit(TEXTS)
+    vectors = ours.SentenceVectors(folder, pooling="cls", normalize=True).fit(TEXTS)
     wanted = Embed.from_pretrained(folder, pooling="cls", normalize=True)(TEXTS)
     np.testing.assert_array_equal(vectors.transform(np.array(TEXTS)), wanted)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(vectors)).transform(TEXTS), wanted)
     assert list(vectors.get_feature_names_out()) == [f"sentencevectors{i}" for i in range(12)]
-    with pytest.raises(NotFittedError):
-        clone(vectors).transform(TEXTS)
-    pipeline = make_pipeline(SentenceVectors(folder, max_length=5), LogisticRegression())
-    with pytest.warns(UserWarning, match="longer than the 5 tokens that max_length allows") as told:
+    with pytest.raises(exceptions.NotFittedError):
+        base.clone(vectors).transform(TEXTS)
+    vectors = ours.SentenceVectors(folder, max_length=5)
+    pipeline = pipelines.make_pipeline(vectors, linear_model.LogisticRegression())
+    with pytest.warns(UserWarning, match="cut to the 5 tokens that max_length allows") as told:
         pipeline.fit(TEXTS, LABELS)
     assert [warning.filename for warning in told] == [__file__], "at the user's line"
 
 
 def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier, capsys):
     labels = np.array([-3, 7] * 4)
-    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+    with pytest.warns(exceptions.DataConversionWarning, match="A column-vector y was passed"):
         fitted = classifier.fit(TEXTS, labels[:, None])
     assert capsys.readouterr().out == "", "verbose is False"
     assert fitted.classes_.tolist() == [-3, 7] and fitted.score(TEXTS, labels) == 1
@@ -116,7 +76,7 @@ def test_a_classifier_learns_labels_of_any_kind_and_gives_them_back(classifier, 
     np.testing.assert_array_equal(fitted.classes_[p.argmax(axis=1)], labels)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(fitted)).predict_proba(TEXTS), p)
     assert fitted.classify_(TEXTS[0]).scores == pytest.approx({"-3": p[0, 0], "7": p[0, 1]})
-    grid = GridSearchCV(classifier, {"epochs": [0.25]}, cv=2, refit=False).fit(TEXTS, LABELS)
+    grid = selection.GridSearchCV(classifier, {"epochs": [0.25]}, cv=2, refit=False).fit(TEXTS, LABELS)
     assert 0 <= grid.best_score_ <= 1
 
 
@@ -150,7 +110,7 @@ def test_it_stops_early_where_nothing_gets_better(classifier, capsys):
 )  # fmt: skip
 def test_what_is_no_text_is_named(X, said, folder):
     with pytest.raises(ValueError, match=said):
-        SentenceVectors(folder).fit(X)
+        ours.SentenceVectors(folder).fit(X)
 
 
 EARLY = {"early_stopping": True}

@@ -44,7 +44,7 @@ class Odd(Layer):
         if is_long.any():
             self.bias.add_grad(dh[is_long].sum(axis=0))
         self.table.add_grad(dh, rows=lengths)
-        self.weight.add_grad((dh.T @ y).T)  # not contiguous
+        self.weight.add_grad(np.asfortranarray(y.T @ dh))  # not contiguous
         return self.inner.backward(dy + dh @ self.weight.value.T, tape)
 
 

@@ -103,6 +103,7 @@ def test_a_model_of_ones_own_is_trained_and_saved_and_goes_on_bit_for_bit(tmp_pa
     options = {"cls": TwoTower, "collated": pairs, "gradient_checkpointing": True}
     trainer = make(tmp_path / "whole", **options)
     before = values(trainer.model)
+    assert trainer.model.bert.encoder.gradient_checkpointing
     best = trainer.train()["loss"]
     assert all((one != another).any() for one, another in zip(before, values(trainer.model), strict=True))
     loaded = TwoTower.from_pretrained(tmp_path / "whole" / MODEL_FOLDER)

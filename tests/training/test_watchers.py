@@ -105,7 +105,8 @@ def statistics_of(model, update, folder):
     step = SimpleNamespace(number=1, is_logged=True, is_saved=True)
     watcher.before_update(step)
     update()
-    watcher.after(step)
+    with np.errstate(all="ignore"):
+        watcher.after(step)
     return read_json_lines(folder / LAYERS_FILE)[-1]
 
 

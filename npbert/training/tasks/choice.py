@@ -4,9 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from npbert.data.batch import Batch
-from npbert.data.tokenizer import Text
-from npbert.data.tokenizer_files import Encoding
+from npbert.data import Batch, Encoding, Text
 from npbert.io.errors import InputError, Wanted
 from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.predictions import OneOfMany

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npbert.compute import Array
+from npbert.inference.classify import best_label
 from npbert.layers import Softmax
 from npbert.training.metrics import METRICS
 from npbert.training.tasks.report_rows import Row, Shown, confusion, in_brief, row_of
@@ -49,10 +50,10 @@ class OneOfMany(OnePrediction):
         answers, pairs = [], []
         for example, scores, target in zip(examples, logits, self.targets(examples), strict=True):
             text, classes = self.text_and_classes(example)
-            best, probability = int(scores.argmax()), float(Softmax()(scores[None]).max())
-            pairs.append((classes[target], classes[best]))
-            entries = {"texts": text, "true": classes[target], "predicted": classes[best], "probability": probability}
-            answers.append(Shown(best != target, probability, entries))
+            true, (best, probability, _) = classes[target], best_label(Softmax()(scores), classes)
+            pairs.append((true, best))
+            entries = {"texts": text, "true": true, "predicted": best, "probability": probability}
+            answers.append(Shown(best != true, probability, entries))
         row = row_of(self.kind, answers)
         return {**row, **confusion(pairs, self.labels)} if self.kind == "labels" else row
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.data.batch import Batch
 from npbert.data.squad import GoldAnswer, Question, read_squad
-from npbert.data.tokenizer_files import Encoding
 from npbert.inference import Answer, AnswerSpan
 from npbert.training.span_metrics import exact_match, squad_scores
 from npbert.training.tasks.report_rows import Row, Shown, row_of
@@ -65,8 +64,9 @@ class QuestionAnswering(FinetuneTask, Answer):
             windows, logits = zip(*group, strict=True)
             (best,) = self.best([window.encoding for window in windows], logits, question.passage, 1)
             # logits (2, T): the mean of −log of the probabilities of the right start and the right end
-            targets = [np.array(window.target) for window in windows]
-            losses = [self.loss(scores.astype(float), target) for scores, target in zip(logits, targets, strict=True)]
+            losses = []
+            for window, scores in zip(windows, logits, strict=True):
+                losses.append(self.loss(scores.astype(float), np.array(window.target)))
             answered.append(Answered(question, [answer.text for answer in question.answers], best, losses))
         return answered
 
@@ -90,18 +90,12 @@ class QuestionAnswering(FinetuneTask, Answer):
         return row_of("answers", answers)
 
 
-def _find(encoding: Encoding, answer: GoldAnswer) -> tuple[int, int]:
+def _find(encoding: Any, answer: GoldAnswer) -> tuple[int, int]:
     """Return the first and the last token of the answer, or (0, 0) if it is not completely in this window."""
     first = answer.start + len(answer.text) - len(answer.text.lstrip())  # tokens have no spaces
-    last = first + len(answer.text.strip())
-    starts, ends = _tokens_of(encoding, first), _tokens_of(encoding, last - 1)
-    return (starts[0], ends[-1]) if starts and ends else (0, 0)
-
-
-def _tokens_of(encoding: Encoding, place: int) -> list[int]:
-    """Return the tokens of the character at this place of the passage."""
-    places = enumerate(zip(encoding.offsets, encoding.sequence_ids, strict=True))
-    return [token for token, ((start, end), sequence) in places if sequence == 1 and start <= place < end]
+    last = answer.start + len(answer.text.rstrip()) - 1
+    start, end = encoding.char_to_token(first, 1), encoding.char_to_token(last, 1)
+    return (0, 0) if start is None or end is None else (start, end)
 
 
 def _excerpt(question: Question) -> tuple[str, str, str]:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from npbert.data.tables import read_table
-from npbert.io.errors import Place, Sentence, Setting, Wanted
-from npbert.io.files import FileError
-from npbert.io.messages import listed
+from npbert.io import FileError, Place, Setting, Wanted, listed
+from npbert.io.errors import Sentence
 from npbert.training.tasks.settings import TaskSettings
 
 _TOO_MANY = 100
@@ -57,7 +56,7 @@ def read_rows(path: str, settings: TaskSettings, *columns: Column) -> list[tuple
     rows = read_table(path, names, delimiter=settings.delimiter, header=is_header)
     hint: Sentence = ""
     if all(map(str.isdigit, names)) and not settings.first_row:
-        header, example = (Setting("first_row", (what,)) for what in ("header", "example"))
+        header, example = (Setting("first_row", what) for what in ("header", "example"))
         hint = "if this row has the names of the columns, give ", header, "; if it is an example, ", example
         if columns[0].wanted is LABEL:
             _check_first_label([row.values[0] for row in rows], rows[0].place, hint)

@@ -10,9 +10,7 @@ from npbert.core import IGNORED
 from npbert.data.batch import pad_rows
 from npbert.data.conll import column_number, read_conll
 from npbert.inference import Tag, find_entities, first_tokens
-from npbert.io.errors import Setting
-from npbert.io.files import FileError
-from npbert.io.messages import listed
+from npbert.io import FileError, Setting, listed
 from npbert.training.span_metrics import entity_scores
 from npbert.training.tasks.report_rows import Row, Shown, confusion, row_of
 from npbert.training.tasks.settings import TaskSettings
@@ -48,7 +46,7 @@ class Tagging(FinetuneTask, Tag):
             try:
                 find_entities(tags if cls.has_entities else ())
             except ValueError as error:
-                hint = "for tags of another kind, give ", Setting("task", ("pos",))
+                hint = "for tags of another kind, give ", Setting("task", "pos")
                 raise FileError(str(error), where=f"{place} on", hint=hint) from error
             unknown = sorted(set(tags).difference(known))
             if unknown:

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
-from npbert.data.tokenizer import Tokenizer
+from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
 from npbert.io.errors import InputError
 from npbert.models import BertConfig
@@ -156,10 +155,6 @@ class FinetuneTask(Task):
     def class_scores(self, logits: Any, examples: Examples) -> dict[str, ClassScores]:
         """Return the scores of each label for the results of `predict`; none without labels."""
         return {}
-
-    def name_of(self, target: Any) -> str:
-        """Return a readable name for a target, for example its label."""
-        return str(target)
 
     def title_of(self, metric: str) -> str:
         """Return the name of a metric in a table."""

@@ -9,8 +9,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data.batch import Batch
 from npbert.inference import Classify
-from npbert.io.errors import InputError, Wanted
-from npbert.io.messages import listed
+from npbert.io import InputError, Wanted, listed
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.predictions import OneNumber, OneOfMany
 from npbert.training.tasks.settings import TaskSettings
@@ -62,9 +61,6 @@ class TextClassification(OneOfMany, TextTask):
         batch = super().collate(examples)
         batch.sample_weight = np.array([example.weight for example in examples])
         return batch
-
-    def name_of(self, target: float) -> str:
-        return self.labels[int(target)]
 
     def title_of(self, metric: str) -> str:
         return f"f1 (of {self.positive!r})" if metric == "f1" and self.positive else super().title_of(metric)

@@ -11,8 +11,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.inference import Embed
 from npbert.inference.sentence_transformers import read_sentence_settings
-from npbert.io.errors import InputError, Setting
-from npbert.io.files import model_folder
+from npbert.io import InputError, Setting, model_folder
 from npbert.layers import UnitLength
 from npbert.models import BertForSentenceVectors
 from npbert.models.sentence_vectors import LOSSES
@@ -105,8 +104,7 @@ class SentenceVectors(GroupedTask):
         return search(groups, vectors)
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
-        searched = self.search(logits, examples)
-        scores = retrieval_scores([each.found for each in searched], [each.relevant for each in searched])
+        scores = retrieval_scores(self.search(logits, examples))
         return {**scores, "loss": self.loss(np.stack(logits), self.targets(examples))}
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:

@@ -39,17 +39,17 @@ def by_halves(parts):
 @pytest.mark.parametrize("count", (1, 2, 5, 13))
 def test_the_same_bits_whoever_adds_what(count):
     """And whenever: by rounds of several parts, or of one."""
-    parts, everyone = list(np.random.default_rng(count).normal(size=(count, 50)).astype(np.float32)), range(count)
+    parts, everyone = np.random.default_rng(count).normal(size=(count, 50)).astype(np.float32), range(count)
     for size, at_once in itertools.product(range(1, 6), (1, 3)):
         of_all = {}
         for rank in range(size):
             numbers, waiting = Threads(rank, size, None, None).own(everyone), {}
             for first in range(0, len(numbers), at_once):
-                waiting |= {range(each, each + 1): parts[each] for each in numbers[first : first + at_once]}
-                waiting = add_up(waiting, everyone, np.add)
+                waiting |= {range(each, each + 1): [parts[each].copy()] for each in numbers[first : first + at_once]}
+                waiting = add_up(waiting, everyone)
                 assert len(waiting) <= count.bit_length() + 1
             of_all |= waiting
-        (total,) = add_up(dict(reversed(of_all.items())), everyone, np.add).values()
+        ((total,),) = add_up(dict(reversed(of_all.items())), everyone).values()
         np.testing.assert_array_equal(total, by_halves(parts))
     if count > 3:
         assert (sum(parts[1:], parts[0]) != total).any(), "another order shows"

@@ -62,7 +62,7 @@ def test_settings_of_other_tasks_are_refused(settings, message):
 
 def test_long_texts_are_cut_with_a_warning(read):
     content = "a\t0\tb b b b b b b\tc\na\t1\tb b b b\tc\n"
-    with pytest.warns(UserWarning, match=r"a\.tsv: 1 of 4 texts is longer than the 8 tokens that max_length allows"):
+    with pytest.warns(UserWarning, match=r"a\.tsv: 1 of 4 texts cut to the 8 tokens that max_length allows"):
         task, examples = read(TASKS["multiple-choice"], content, max_length=8, choices=("2", "3"))
     assert task.collate(examples).input_ids.shape[-1] == 8
 
@@ -134,7 +134,7 @@ def test_answers_are_shown_in_their_passage(tokenizer):
     assert near == {**worst("what?", [gold, "answer"], "the", 0.5), "excerpt": excerpt} and far["predicted"] == "before"
 
 
-@pytest.mark.filterwarnings("ignore:.*texts are longer:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*texts cut:UserWarning")
 def test_however_much_there_is_a_row_stays_small(read):
     text, label = f"{'x' * 1000} {'y ' * 100}".strip(), "z" * 5000
     task, examples = read(TextClassification, "".join(f"{text}\tl{number % 2}{label}\n" for number in range(40)))

@@ -39,7 +39,7 @@ def scores(precision, recall, accuracy):
     return {"precision": precision, "recall": recall, "f1": f1, "accuracy": accuracy}
 
 
-@pytest.mark.filterwarnings("ignore:.* longer than the 8 tokens")
+@pytest.mark.filterwarnings("ignore:.* cut to the 8 tokens")
 @pytest.mark.parametrize(
     ("content", "said", "wanted"),
     [

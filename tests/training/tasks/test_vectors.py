@@ -117,11 +117,12 @@ def test_scores_are_learned_in_their_order(run_of, tmp_path):
 
 
 def test_a_search_is_scored_by_the_places_of_what_belongs_to_the_query():
-    found = retrieval_scores([[3, 1, 0], [2, 0, 1], [4, 5]], [{1}, {2, 1}, {0}])
+    searches = [("q", "b", "dba", 1.0), ("r", "bc", "cab", 1.0), ("s", "a", "ef", 1.0)]
+    found = retrieval_scores(searches)
     wanted_ndcg = (1 / math.log2(3) + (1 + 1 / math.log2(4)) / (1 + 1 / math.log2(3)) + 0) / 3
     wanted = {"recall_at_1": 0.5 / 3, "recall_at_10": 2 / 3, "mrr_at_10": 1.5 / 3, "ndcg_at_10": wanted_ndcg}
     assert found == pytest.approx(wanted)
-    assert retrieval_scores([list(range(20))], [{15}])["recall_at_10"] == 0
+    assert retrieval_scores([("q", "p", "abcdefghijklmnop", 1.0)])["recall_at_10"] == 0
 
 
 def test_a_text_that_is_there_twice_is_searched_once():

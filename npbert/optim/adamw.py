@@ -37,8 +37,6 @@ class Adam(Optimizer):
     Raises: ValueError for no parameters, a negative lr or eps, or betas outside [0, 1).
     """
 
-    weight_decay = 0.0
-
     def __init__(
         self,
         parameters: Iterable[Parameter],
@@ -68,8 +66,8 @@ class Adam(Optimizer):
         )
 
     def kept(self, parameter: Parameter) -> float:
-        """Return the factor of a value before its step: 1 − lr · λ for a matrix, otherwise 1. (Adam has no decay.)"""
-        return 1 - self.lr * self.weight_decay if is_decayed(parameter.value) else 1.0
+        """Return the factor of a value before its step: 1, as Adam has no decay."""
+        return 1.0
 
 
 class AdamW(Adam):
@@ -92,3 +90,7 @@ class AdamW(Adam):
     ) -> None:
         super().__init__(parameters, lr, betas, eps)
         self.weight_decay = check_range("weight_decay", weight_decay, 0, float("inf"))
+
+    def kept(self, parameter: Parameter) -> float:
+        """Return 1 − lr · λ for a matrix, otherwise 1."""
+        return 1 - self.lr * self.weight_decay if is_decayed(parameter.value) else 1.0

@@ -10,7 +10,6 @@ import os
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -178,7 +177,6 @@ def answer(model: BertForPreTraining, dialogue: Dialogue, text: str) -> None:
         print(f"  {error} (Enter alone ends)")
 
 
-@dataclass
 class DemoCommand(Command):
     """Watch a BERT learn a toy dialogue, then try it. Every epoch brings fresh pairs of lines with
     fresh masks. At the end the model is judged on each word, masked in turn, and on which line
@@ -196,7 +194,7 @@ class DemoCommand(Command):
     learning_rate: float | None = setting(None, "the highest; chosen to suit if not given", wanted=POSITIVE)
     save: str = setting("", "keep the model there, for the npbert commands", value="FOLDER")
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Train, judge, save, and talk."""
         self.check_places()
         recipe = self.recipe()
@@ -224,7 +222,6 @@ class DemoCommand(Command):
             write_dialogue_page(model, dialogue, self.page, np.random.default_rng(self.seed))
             print(f"\n{self.page} is written: open it in a browser, and follow a number back")
         talk(model, dialogue)
-        return 0
 
     def recipe(self) -> Recipe:
         """How to train, as the options say."""

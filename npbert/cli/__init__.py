@@ -9,9 +9,8 @@ import platform
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from importlib import import_module
-from typing import ClassVar
 
 import npbert
 from npbert.cli.command import Command, UsageError, switch
@@ -49,7 +48,6 @@ USERS = (ValueError, LookupError, OSError, ImportError, FloatingPointError)
 """The errors of a user's value, a file or the setup."""
 
 
-@dataclass
 class NpbertCommand(Command):
     """BERT in NumPy: use a checkpoint, train one, or see how it works.
 
@@ -63,16 +61,16 @@ class NpbertCommand(Command):
 
     version: bool = switch("show the version and exit")
 
-    commands: ClassVar = COMMANDS
+    commands = COMMANDS
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Print the version. Raises: UsageError if no command is named."""
-        if not self.version:
-            return super().run()
-        import numpy as np
+        if self.version:
+            import numpy as np
 
-        print(f"npbert {npbert.__version__} (Python {platform.python_version()}, NumPy {np.__version__})")
-        return 0
+            print(f"npbert {npbert.__version__} (Python {platform.python_version()}, NumPy {np.__version__})")
+        else:
+            super().run()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -141,7 +139,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
         LOGGER.setLevel(logging.DEBUG)
     elif command.quiet:
         LOGGER.setLevel(logging.ERROR)
-    status = command.run()
+    status = command.run() or 0
     LOGGER.debug("it took %.1f s, on %s", time.perf_counter() - start, counted(num_threads(), "thread"))
     return status
 

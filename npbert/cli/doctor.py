@@ -4,7 +4,6 @@ import os
 import platform
 import re
 import timeit
-from dataclasses import dataclass
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,6 @@ _REQUIREMENT = re.compile(r"""(?!npbert\[)([\w.-]+).*extra == ["']([\w-]+)["']""
 """A package and its extra, in a requirement such as `tqdm>=4.66; extra == "hf"`."""
 
 
-@dataclass
 class DoctorCommand(Command):
     """Show the versions npbert runs on, the speed of a matrix product, and the installed extras. Copy it into bug
     reports.
@@ -36,7 +34,7 @@ class DoctorCommand(Command):
     examples:
       npbert doctor"""
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Print the facts. Returns 0: a missing extra may never be needed."""
         known: Any = np.show_config(mode="dicts")
         blas = known.get("Build Dependencies", {}).get("blas", {})
@@ -54,7 +52,6 @@ class DoctorCommand(Command):
         }.items():
             print(f"{name:<12}{value}")
         _print_extras()
-        return 0
 
 
 def _print_extras() -> None:

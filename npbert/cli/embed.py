@@ -6,7 +6,6 @@ import io
 import shutil
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -35,7 +34,6 @@ from npbert.io import (
 from npbert.training.tasks import TaskSettings
 
 
-@dataclass
 class VectorCommand(FilesCommand):
     """A command that makes a vector of each text of a file."""
 
@@ -77,7 +75,6 @@ class VectorCommand(FilesCommand):
         return [({"line": number}, text) for number, text in enumerate(read_lines(self.input), start=1)]
 
 
-@dataclass
 class EmbedCommand(VectorCommand):
     """Turn each text into a vector. Texts with similar meanings get similar vectors. The file has a text on each line;
     the result for each is a line of JSON, or a row of a NumPy array with --output NAME.npy. For a table (TSV, CSV or
@@ -97,8 +94,8 @@ class EmbedCommand(VectorCommand):
         wanted=one_of(PRECISIONS),
     )
 
-    shared: ClassVar = COLUMNS
-    endings: ClassVar = (".npy", *JSON_LINES)
+    shared = COLUMNS
+    endings = (".npy", *JSON_LINES)
 
     def rows(self) -> Iterable[Any]:
         """The text and the vector of each line."""
@@ -117,7 +114,6 @@ class EmbedCommand(VectorCommand):
             write_json_lines(({"text": text, "vector": vector.tolist()} for text, vector in rows), self.output)
 
 
-@dataclass
 class SearchCommand(VectorCommand):
     """Find the lines of a file most similar to a text. Lines and text become vectors, as with npbert embed, and the
     vectors are compared. For a table (TSV, CSV or lines of JSON), give the column with --text. A terminal shows score,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -19,7 +19,6 @@ from npbert.training.tasks import FinetuneTask
 Numbers = dict[str, float]
 
 
-@dataclass
 class EvaluateCommand(SettingsCommand):
     """Measure a fine-tuned model on labelled files, or a pre-trained one on files of text. Use files that it was not
     trained on.
@@ -34,7 +33,7 @@ class EvaluateCommand(SettingsCommand):
         "print JSON instead of a table: a line for each file (for a pre-trained model, one line for all)"
     )
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Print the metrics."""
         folder = Path(self.folder)
         began = command_of(folder)
@@ -48,7 +47,6 @@ class EvaluateCommand(SettingsCommand):
             self._print(evaluate_files(folder / MODEL_FOLDER, self.files, settings))
         else:
             self._print(evaluate_files(folder, self.files, self.read_settings()))
-        return 0
 
     def _evaluate_pretraining(self, folder: Path) -> None:
         unknown = sorted(self.given.keys() - {entry.name for entry in fields(PretrainSettings)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from npbert.cli.command import Command, argument
@@ -12,7 +11,6 @@ SOURCE = Path(__file__).with_name("example_files")
 NAMES = ("books/one.txt", "books/two.txt", "held-out.txt", "train.tsv", "dev.tsv", "sentences.txt")
 
 
-@dataclass
 class ExamplesCommand(Command):
     """Write small files to try the commands on. For npbert vocab and pretrain: books, a folder of text, and
     held-out.txt. For npbert finetune: train.tsv and dev.tsv, with a label and a text on each line. For the others:
@@ -24,7 +22,7 @@ class ExamplesCommand(Command):
 
     folder: str = argument("FOLDER", "where to write them; existing files stay unchanged")
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write the files that do not exist yet."""
         for name in NAMES:
             path = Path(self.folder, name)
@@ -32,4 +30,3 @@ class ExamplesCommand(Command):
             if not path.exists():
                 path.write_bytes((SOURCE / name).read_bytes())
             note(str(path))
-        return 0

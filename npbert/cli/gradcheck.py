@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from npbert.shapes import AWKWARD, Shapes
 _METHODS = FINITE_DIFFERENCES, COMPLEX_STEP
 
 
-@dataclass
 class GradcheckCommand(Command):
     """Prove every derivative of every block in exact integer arithmetic: forward and backward run once on exact
     numbers, and two integers must be equal. Two estimates in floats cross-check it: finite differences and the complex

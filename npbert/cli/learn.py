@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -38,7 +37,6 @@ _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
 
 
-@dataclass
 class FolderCommand(Command):
     """Base class of a command for the folder of exercises."""
 
@@ -59,7 +57,7 @@ class FolderCommand(Command):
         names = [exercise] if exercise is not None else [each.code for each in EXERCISES.values()]
         return [find(name, self.place) for name in names]
 
-    def write(self, exercises: Mapping[int, Exercise]) -> int:
+    def write(self, exercises: Mapping[int, Exercise]) -> None:
         """Write the missing exercises, and print the next commands."""
         written, (first, *_) = write_missing(self.place, exercises), exercises.values()
         if written:
@@ -70,10 +68,8 @@ class FolderCommand(Command):
         print(f"  npbert learn check {first.code}{self.option}        check your answer")
         print(f"  npbert learn check --watch{self.option}   check whenever you save a file")
         print(f"  npbert learn hint {first.code}{self.option}         show a hint")
-        return 0
 
 
-@dataclass
 class LearnCommand(FolderCommand):
     """Learn backpropagation by writing it. Without a COMMAND, write the exercises into the folder backprop. Existing
     files stay unchanged. Each exercise is a Python file with a part for you to write.
@@ -93,12 +89,11 @@ class LearnCommand(FolderCommand):
         "demo": ("learn.DemoCommand", "", "train a small BERT with your own layers in it"),
     }
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write the missing exercises."""
-        return self.write(EXERCISES)
+        self.write(EXERCISES)
 
 
-@dataclass
 class CheckCommand(FolderCommand):
     """Check your answer, and explain its mistakes. Without an EXERCISE, print a line for each exercise, and explain the
     first wrong answer."""
@@ -133,14 +128,12 @@ class CheckCommand(FolderCommand):
             print()
 
 
-@dataclass
 class ExerciseCommand(FolderCommand):
     """Base class of a command for one exercise."""
 
     exercise: str = argument("EXERCISE", _EXERCISE, wanted=Wanted("its number, such as 02", bool))
 
 
-@dataclass
 class HintCommand(ExerciseCommand):
     """Print a hint: the first of three, or the N-th. The fourth is the change that makes your answer right."""
 
@@ -151,17 +144,15 @@ class HintCommand(ExerciseCommand):
         wanted=Wanted("1 to 4: three hints, and the change itself", range(1, 5).__contains__),
     )
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Print the hint, or check the answer and print the change."""
         if self.number < 4:
             print(printing.hint(exercise_of(self.exercise), self.number, self.option))
         else:
             exercise, path = find(self.exercise, self.place)
             print(printing.edits(exercise, check(exercise, path)))
-        return 0
 
 
-@dataclass
 class ShowCommand(ExerciseCommand):
     """Compare your right answer with the library's."""
 
@@ -177,16 +168,14 @@ class ShowCommand(ExerciseCommand):
         return 1
 
 
-@dataclass
 class AgainCommand(FolderCommand):
     """Repeat some exercises in another form, to remember them: write the exercises 102 to 107."""
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write the missing variants."""
-        return self.write(VARIANTS)
+        self.write(VARIANTS)
 
 
-@dataclass
 class DemoCommand(FolderCommand):
     """Train a small BERT with all of your right layers in it."""
 

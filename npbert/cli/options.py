@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,7 +12,6 @@ from npbert.io import (
     JSON_LINES,
     STANDARD_INPUT,
     InputError,
-    Settings,
     check_writable,
     name_of,
     read_all,
@@ -42,7 +40,6 @@ Row = tuple[dict[str, int], Any]
 """The place of a text, {"line": 3} in a table or {} with a text on each line, and the text, or two."""
 
 
-@dataclass
 class SettingsCommand(Command):
     """A command with an option for every setting of a class, and --settings for a file of them."""
 
@@ -50,8 +47,8 @@ class SettingsCommand(Command):
         "", "a TOML file of settings, such as a run's settings.toml; options override it", value="FILE"
     )
 
-    kind: ClassVar[type[Settings]] = TaskSettings
-    shared: ClassVar = GROUPS
+    kind = TaskSettings
+    shared = GROUPS
 
     def read_settings(self) -> Any:
         """Return the settings: options over the file of --settings over the defaults.
@@ -62,7 +59,6 @@ class SettingsCommand(Command):
         return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
 
 
-@dataclass
 class FilesCommand(Command):
     """A command that reads a checkpoint and text, and writes a line of JSON for each."""
 
@@ -74,24 +70,23 @@ class FilesCommand(Command):
     input: str = argument("FILE", "a file of text (default: standard input)", default=STANDARD_INPUT)
     output: str = setting("", "the file to write (default: standard output)", value="FILE")
 
-    kind: ClassVar = TaskSettings
+    kind = TaskSettings
     endings: ClassVar[Sequence[str]] = JSON_LINES
     """The possible endings of the output's name."""
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Check the output, before the work, then write the results."""
         if self.output:
             path = Path(self.output)
             check_writable(path)
             wanted = ""
-            if path.is_file() and Path(self.input).is_file() and path.samefile(self.input):
+            if path.resolve() == Path(self.input).resolve():
                 wanted = "another file than the input, which would be lost"
             elif path.suffix not in ("", *self.endings):
                 wanted = f"a name that ends in one of {', '.join(self.endings)}"
             if wanted:
                 raise InputError(what="output", got=self.output, wanted=wanted)
         self.write(self.rows())
-        return 0
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write the results."""
@@ -106,9 +101,10 @@ class FilesCommand(Command):
         line: if no option names a column, and there is no run of npbert finetune or the file has none of `endings`."""
         if not self.given and not self.input.endswith(endings):
             return None
-        is_run = command_of(Path(self.folder)) == "finetune"
-        settings = load_settings(FinetuneSettings, Path(self.folder) / SETTINGS_FILE) if is_run else TaskSettings()
-        return replace(settings, **self.given) if is_run or self.given else None
+        folder = Path(self.folder)
+        if command_of(folder) == "finetune":
+            return load_settings(FinetuneSettings, folder / SETTINGS_FILE, **self.given)
+        return TaskSettings(**self.given) if self.given else None
 
     def read_columns(self, columns: TaskSettings) -> list[Row]:
         """Return the text, or two, of each row of the file, and the number of the line where it ends."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from npbert.cli.command import Command, argument
 from npbert.cli.log import note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
-from npbert.io import LOGGER, InputError, check_writable, setting
+from npbert.io import InputError, check_writable, setting
 from npbert.pages import write_number_page
 from npbert.pages.html import ICON
 from npbert.pages.number.page import masked_sentences, vocabulary_of, write_page
@@ -19,7 +18,6 @@ from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, 
 _PAGE = "page.html"
 
 
-@dataclass
 class ReportCommand(Command):
     """Write one HTML file about a run of npbert pretrain or finetune: its curves, the gradient of each layer, sample
     predictions during training, attention, and mistakes. It opens in any browser, without a network, also while the run
@@ -35,7 +33,7 @@ class ReportCommand(Command):
         "", "the file to write (default: FOLDER/report.html, or for several runs ./compared.html)", value="FILE"
     )
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write it."""
         first, *others = self.folders
         path = self.output or (COMPARISON_FILE if others else str(Path(first) / REPORT_FILE))
@@ -46,10 +44,8 @@ class ReportCommand(Command):
         else:
             write_report(first, self.output or None)
         note(f"{path} written; open it in a browser")
-        return 0
 
 
-@dataclass
 class PageCommand(Command):
     """Write one HTML file that shows a small model whole: forward and backward, step by step, with the origin of each
     number. It opens in any browser, without a network. Without FOLDER, a model is trained for it in ten seconds.
@@ -79,7 +75,7 @@ class PageCommand(Command):
         value="WORD",
     )
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write it."""
         path = self.output or _PAGE
         if not self.output and Path(path).exists():
@@ -97,10 +93,8 @@ class PageCommand(Command):
             examples = masked_sentences(task, self.texts, self.answer)
             write_number_page(task.model, examples, vocabulary_of(task.tokenizer), path)
         note(f"{path} written; open it in a browser")
-        return 0
 
 
-@dataclass
 class SiteCommand(Command):
     """Build a web site that needs no network: the chapters of docs/, the layers in reading order with forward next to
     backward, and the API reference. A layer's page also shows its tape, its gradient check, and the bugs that the tests
@@ -108,15 +102,13 @@ class SiteCommand(Command):
 
     folder: str = argument("FOLDER", "the folder to write: a new one, or an earlier site")
 
-    def run(self) -> int:
-        """Write the site. Returns 0, or 1 if a derivative is wrong."""
+    def run(self) -> None:
+        """Write the site. Raises: ValueError if a derivative is wrong."""
         from npbert.pages.site import build_site  # imported here, as only this command needs it
 
         folder = Path(self.folder)
         try:
             count = build_site(folder, processes=min(os.cpu_count() or 1, 4))
         except GradientError as error:
-            LOGGER.error("a derivative is wrong, so no site is written: %s", error)
-            return 1
+            raise ValueError(f"a derivative is wrong, so no site is written: {error}") from error
         note(f"{count} pages written; open {folder / 'index.html'}")
-        return 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from npbert.io import LOGGER, InputError, model_folder, read_json_object
 from npbert.models.hugging_face.config import CONFIG_FILE
 
 
-@dataclass
 class ParamsCommand(Command):
     """List every tensor of a model with its shape, and count its parameters.
 
@@ -25,7 +24,7 @@ class ParamsCommand(Command):
     model: str = argument("MODEL", "a size from the table below, or the folder of a checkpoint or run")
     json: bool = switch("print one JSON object: config, parameters and total")
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Print the table."""
         if self.model in models.PRESETS:
             model = models.BertModel(models.BertConfig.preset(self.model), rng=None)
@@ -36,7 +35,7 @@ class ParamsCommand(Command):
             raise InputError(models.neither_size_nor_folder(self.model), what="model")
         if not self.json:
             print(models.parameter_table(model))
-            return 0
+            return
         rows = models.parameter_rows(model)
         found = {
             "model": type(model).__name__,
@@ -45,7 +44,6 @@ class ParamsCommand(Command):
             "total": sum(row.count for row in rows),
         }
         print(json.dumps(found, indent=2, ensure_ascii=False))
-        return 0
 
 
 ParamsCommand.__doc__ = inspect.cleandoc(ParamsCommand.__doc__ or "").replace(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,6 @@ PICTURES = {
 }
 
 
-@dataclass
 class PlotCommand(Command):
     """Draw a picture, as PNG, SVG or PDF by the ending of its name.
 
@@ -36,10 +34,9 @@ class PlotCommand(Command):
       npbert plot embeddings folder sentences.txt --output map.png
       npbert plot curves run --output curves.pdf"""
 
-    commands: ClassVar = PICTURES
+    commands = PICTURES
 
 
-@dataclass
 class Picture(Command):
     """Base class of a picture of a folder's model or run."""
 
@@ -55,15 +52,13 @@ class Picture(Command):
         """The figure."""
         raise NotImplementedError
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write it."""
         kind_of(self.output)
         save_figure(self.draw(), Path(self.output))
         note(f"{self.output} written")
-        return 0
 
 
-@dataclass
 class AttentionPicture(Picture):
     """Draw the attention of each head, for a text or a pair of texts."""
 
@@ -80,7 +75,6 @@ class AttentionPicture(Picture):
         return plot_attention(self.folder, text, layers=[int(layer) for layer in self.layers] or None)
 
 
-@dataclass
 class GradientsPicture(Picture):
     """Draw the size of the gradient in each layer, with words of a text masked."""
 
@@ -98,7 +92,6 @@ class GradientsPicture(Picture):
         return plot_gradient_flow(task.model, batch)
 
 
-@dataclass
 class EmbeddingsPicture(Picture):
     """Draw the vectors of texts, on the plane of their largest variance."""
 
@@ -112,7 +105,6 @@ class EmbeddingsPicture(Picture):
         return plot_embeddings(vectors, [parts[-1] for parts in rows])
 
 
-@dataclass
 class CurvesPicture(Picture):
     """Draw the metrics of a run, by step."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from npbert.cli.command import switch
@@ -18,7 +17,6 @@ _QUESTION = "question", "passage,context"
 _WANTED = "texts, wanted one, or two with a tab between them; for a file with more columns, give --text"
 
 
-@dataclass
 class FillMaskCommand(FilesCommand):
     """Find the most probable words for each [MASK]. The file has a text on each line; the result for each is a line of
     JSON.
@@ -36,7 +34,6 @@ class FillMaskCommand(FilesCommand):
             yield {"text": text, "masks": [[token._asdict() for token in tokens] for tokens in masks]}
 
 
-@dataclass
 class ClassifyCommand(FilesCommand):
     """Predict a label, or for a regression a number, for each text. The result for each is a line of JSON.
 
@@ -48,7 +45,7 @@ class ClassifyCommand(FilesCommand):
       npbert classify run test.tsv --output labels.jsonl
       npbert classify folder test.csv --text sentence1 --text-pair sentence2"""
 
-    shared: ClassVar = COLUMNS
+    shared = COLUMNS
 
     def rows(self) -> Iterable[Any]:
         """The labels."""
@@ -63,7 +60,6 @@ class ClassifyCommand(FilesCommand):
             yield {**place, "text": text, **label}
 
 
-@dataclass
 class TagCommand(FilesCommand):
     """Predict a tag for each word, and the names that the tags make, such as people and places. The result for each
     text is a line of JSON.
@@ -97,7 +93,6 @@ class TagCommand(FilesCommand):
             yield {**row, "words_cut_off": result.cut} if result.cut else row
 
 
-@dataclass
 class AnswerCommand(FilesCommand):
     """Find the part of a passage that answers a question. The result for each is a line of JSON.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shlex
 from contextlib import nullcontext
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
@@ -28,7 +27,6 @@ _LOOKED_AT = 200  # lines
 AnySettings = PretrainSettings | FinetuneSettings
 
 
-@dataclass
 class TrainCommand(SettingsCommand):
     """Base class of a command that trains a model in a folder, on one process or on all processes of a launcher."""
 
@@ -38,7 +36,7 @@ class TrainCommand(SettingsCommand):
         "continue even if files, vocabulary or labels have changed; earlier evaluations then do not count"
     )
 
-    shares_work: ClassVar = True
+    shares_work = True
     name: ClassVar[str]
     kind: ClassVar[Any]
     run_class: ClassVar[Any]
@@ -89,7 +87,6 @@ class TrainCommand(SettingsCommand):
         return load_settings(self.kind, Path(self.folder) / SETTINGS_FILE, **{**no_steps, **self.given})
 
 
-@dataclass
 class PretrainCommand(TrainCommand):
     """Pre-train a BERT on plain text: it learns to predict masked words, and whether one sentence follows another.
     Ctrl-C stops a run after the current step, and --resume continues it.
@@ -99,9 +96,9 @@ class PretrainCommand(TrainCommand):
       npbert pretrain run --corpus books --vocabulary vocabulary --model bert-tiny
       npbert pretrain run --resume"""
 
-    name: ClassVar = "pretrain"
-    kind: ClassVar = PretrainSettings
-    run_class: ClassVar = Pretraining
+    name = "pretrain"
+    kind = PretrainSettings
+    run_class = Pretraining
 
     def read_settings(self) -> Any:
         """Also raise InputError for a vocabulary that knows no word in the first lines of the corpus."""
@@ -115,7 +112,6 @@ class PretrainCommand(TrainCommand):
         return settings
 
 
-@dataclass
 class FinetuneCommand(TrainCommand):
     """Fine-tune a pre-trained BERT on a labelled file, to predict a label, a number, tags, the right choice or an
     answer. Ctrl-C stops a run after the current step, and --resume continues it.
@@ -125,6 +121,6 @@ class FinetuneCommand(TrainCommand):
       npbert finetune run --model folder --train train.conll --task tagging
       npbert finetune run --resume"""
 
-    name: ClassVar = "finetune"
-    kind: ClassVar = FinetuneSettings
-    run_class: ClassVar = Finetuning
+    name = "finetune"
+    kind = FinetuneSettings
+    run_class = Finetuning

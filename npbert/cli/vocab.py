@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from npbert.cli.command import Command, argument, switch
@@ -12,7 +11,6 @@ from npbert.data.learn_vocabulary import COUNT
 from npbert.io import Wanted, counted, setting
 
 
-@dataclass
 class VocabCommand(Command):
     """Learn a WordPiece vocabulary, of words and pieces of words, from your text. npbert and transformers read the
     tokenizer.
@@ -28,7 +26,7 @@ class VocabCommand(Command):
     cased: bool = switch("keep capital letters and accents")
     overwrite: bool = switch("replace a vocabulary in FOLDER")
 
-    def run(self) -> int:
+    def run(self) -> None:
         """Write the tokenizer."""
         folder = Path(self.output)
         if (folder / "config.json").exists():
@@ -43,4 +41,3 @@ class VocabCommand(Command):
         )
         tokenizer.save_pretrained(self.output, overwrite=self.overwrite)
         print(f"{len(tokenizer):,} tokens, from {counted(len(files), 'file')}, in {self.output}")
-        return 0

@@ -1,7 +1,7 @@
 """check_gradients: checks every derivative, by proof where possible. assert_proved: the same for a test.
 check_directions: estimates along random directions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,16 +14,13 @@ from npbert.gradcheck.exact import prove
 from npbert.gradcheck.explain.findings import explained, gradients_of
 from npbert.gradcheck.forward import check_reference, unsteady
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Function, Outputs, Rng
+from npbert.gradcheck.inputs import Function, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.paths import Grads
 from npbert.gradcheck.report import (
     EXACT,
     NOT_PROVED,
-    ROUGHLY,
-    ROUNDING,
     TOLERANCES,
-    Comparison,
     GradientError,
     Gradients,
     Proof,
@@ -96,19 +93,8 @@ def check_gradients(
         analytic, broken = gradients_of(function)
         proof = prove(layer, *inputs, rng=rng, seed=seed)  # after which the layer is as before
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)
-    return replace(
-        report, diagnose=_within(given, report.diagnose), remark=_within(given, partial(unsteady, layer, inputs))
-    )
-
-
-def _within(given: Outputs, look: Callable[[], Any]) -> Callable[[], Any]:
-    """Return a function that looks at the given objects later, and leaves them as they are then."""
-
-    def looked() -> Any:
-        with everything_restored(*given):
-            return look()
-
-    return looked
+    later = everything_restored(*given)  # of their state then
+    return replace(report, diagnose=later(report.diagnose), remark=later(partial(unsteady, layer, inputs)))
 
 
 def assert_proved(
@@ -146,18 +132,11 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof, toler
         believed = [array for array in along.comparisons if not array.count]
         if believed or not along.comparisons:
             return Report(sizes, believed, proof)
-    if right := function.exact if proof.wrong or proof.dropped else {}:
-        found = compared(EXACT, analytic, right, _NEGLIGIBLE if proof.dropped else ROUNDING)
-        if proof.wrong and not any(array.count for array in found):
-            found = list(proof.wrong)
-        elif proof.wrong:  # however small, without the rounding of others
-            counts = {array.name: array.count for array in proof.wrong}
-            found = [replace(array, count=counts.get(array.name, 0)) for array in found]
-        return Report(sizes, found, proof)
-    found, accepted = list[Comparison](), {**ROUGHLY, **TOLERANCES, **tolerances}
-    for method, gradients, doubts in estimated(function, analytic, tolerances):
-        found += compared(method, analytic, gradients, accepted[method], doubts=doubts)
-    report = Report(sizes, found, proof)
+    if proof.wrong:
+        return Report(sizes, proof.wrong, proof)
+    if proof.dropped:
+        return Report(sizes, compared(EXACT, analytic, function.exact, _NEGLIGIBLE), proof)
+    report = Report(sizes, estimated(function, analytic, tolerances), proof)
     if proof and not report.ok:
         reason = "the equality holds, but finite differences of your floats contradict it"
         return replace(report, proof=replace(proof, verdict=NOT_PROVED, reason=reason))

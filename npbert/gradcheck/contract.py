@@ -10,7 +10,7 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Outputs, arrays_in, as_tuple, copied, copy_of, different, is_float_array
+from npbert.gradcheck.inputs import Outputs, arrays_in, as_tuple, copied, copy_of, different
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
@@ -21,19 +21,14 @@ _TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
-class _Copies:
-    """Arrays by name, with copies."""
+def _watched(arrays: list[tuple[str, Array]]) -> list[Outputs]:
+    """Return each name with its array, and a copy."""
+    return [(name, array, np.copy(array)) for name, array in arrays]
 
-    def __init__(self, arrays: list[tuple[str, Array]]) -> None:
-        self.arrays = arrays
-        self._copies = [np.copy(array) for _, array in arrays]
 
-    @property
-    def changed(self) -> list[str]:
-        """The names of the arrays that have changed."""
-        both = zip(self.arrays, self._copies, strict=True)
-        names = (name for (name, a), b in both if not np.array_equal(a, b, equal_nan=is_float_array(a)))
-        return list(dict.fromkeys(names))
+def _changed(arrays: list[Outputs]) -> list[str]:
+    """Return the names of the watched arrays that have changed."""
+    return [name for name, now, before in arrays if not np.array_equal(now, before, equal_nan=True)]
 
 
 class Call:
@@ -45,32 +40,27 @@ class Call:
     def __init__(self, function: ScalarFunction, *, other: bool = False, dy: Outputs | None = None) -> None:
         change = different if other else copied
         self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
-        inputs = [(name, copied(change(value))) for name, value in function.named_inputs()]
+        inputs = [(name, change(value)) for name, value in function.named_inputs()]
         rng = np.random.default_rng(0) if other and function.rng is not None else copy_of(function.rng)
         given = [each for name, value in inputs for each in arrays_in(name, value)]
-        self._given = _Copies([*given, *(("dy", dy) for dy in self.dy)])
+        self._given = _watched([*given, *(("dy", dy) for dy in self.dy)])
         self.tape = Tape(rng)
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
         if names := self.written:
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self._returned = [_Copies([("y", np.asarray(part)) for part in as_tuple(self.y)])]
-
-    def undone(self, dy: Outputs) -> Gradients:
-        """Return the gradients by name, from the layer's backward."""
-        return self.function.backward(self.y, dy, self.tape)
+        self._returned = _watched([("y", np.asarray(part)) for part in as_tuple(self.y)])
 
     def backward(self) -> Gradients:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
         tape is empty."""
         function = self.function
         try:
-            found = self.undone(self.dy)
+            found = function.backward(self.y, self.dy, self.tape)
         except (ValueError, TypeError) as error:
             _tell_refusal(error, function.parameters)
             raise
         function.leave_out(set(function.float_inputs) - set(found))
-        self.dx = {name: found[name] for name in function.float_inputs}
-        self._returned.append(_Copies([("dx", part) for part in self.dx.values()]))
+        self._returned += _watched([(f"d{name}", found[name]) for name in function.float_inputs])
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:
                 raise WrongShapeError(name, found[name], value.shape)
@@ -79,11 +69,11 @@ class Call:
     @property
     def written(self) -> list[str]:
         """The names of the changed arguments."""
-        return self._given.changed
+        return _changed(self._given)
 
     def check_returned(self) -> None:
         """Raise GradientError if y or dx has changed since it was returned."""
-        for name in [name for copies in self._returned for name in copies.changed]:
+        for name in _changed(self._returned):
             raise GradientError(
                 f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a "
                 f"buffer, or writes into it in place"
@@ -94,8 +84,7 @@ class Call:
         parameters = self.function.parameters
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
-        others += [(f"the gradient of {name}", gradient) for name, gradient in self.dx.items()]
-        others += [*self._given.arrays, *self._returned[0].arrays]
+        others += [(name, array) for name, array, _ in [*self._given, *self._returned]]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
                 says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
@@ -221,7 +210,8 @@ def check_refusal(function: ScalarFunction) -> None:
     wrong[first] = np.concatenate([wrong[first]] * 3)
     with function.unchanged():
         try:
-            Call(function).undone(tuple(wrong))
+            call = Call(function)
+            function.backward(call.y, tuple(wrong), call.tape)
         except (ValueError, TypeError, IndexError):
             return
     raise PromiseError(

@@ -16,8 +16,8 @@ import numpy as np
 
 from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.inputs import Function, asked
-from npbert.gradcheck.paths import is_numeric, leaves, members
-from npbert.gradcheck.restoring import attributes_of, is_of_library, saved
+from npbert.gradcheck.paths import is_numeric, leaves, members, once
+from npbert.gradcheck.restoring import attributes_of, saved
 from npbert.gradcheck.stateful import is_stateful
 
 _DATA = "data", "value", "cached_data"
@@ -26,8 +26,7 @@ _GRADIENTS = "grad", "gradient", "derivative"
 
 def is_value(thing: Any) -> bool:
     """True for a value of an engine outside libraries."""
-    is_object = not isinstance(thing, type | FunctionType) and not is_of_library(type(thing))
-    return is_object and callable(getattr(thing, "backward", None)) and bool(_name_of_data(thing))
+    return callable(getattr(thing, "backward", None)) and bool(_name_of_data(thing))
 
 
 def values_in(thing: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -49,19 +48,14 @@ class EngineForm(Form):
     """
 
     def __init__(self, f: Function, names: Sequence[str], given: Sequence[Any]) -> None:
-        self._f, self._arguments = f, list(given)
-        found = dict[int, tuple[str, Any]]()  # each value once
-        for name, one in zip(names, given, strict=True):
-            for path, value in values_in(one, name):
-                found.setdefault(id(value), (path, value))
-        count = len(found)
-        for path, value in values_in(f):
-            found.setdefault(id(value), (path, value))
-        self._values = [value for _, value in found.values()]
+        self._f, self._arguments = f, given
+        of_inputs = once(pair for name, one in zip(names, given, strict=True) for pair in values_in(one, name))
+        found = once([*of_inputs, *values_in(f)])
+        self._values = [value for _, value in found]
         self.values = [np.array(_data(value), dtype=float) for value in self._values]
         self._restore = saved([*self._values, *set(map(type, self._values))])
-        super().__init__([path for path, _ in found.values()], self._run, self._undo)
-        self.moved, self.given = list(range(len(found))), count
+        super().__init__([path for path, _ in found], self._run, self._undo)
+        self.moved, self.given = list(range(len(found))), len(of_inputs)
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
         """If f is an operation, True for all code except the methods of f; otherwise for f, and for a model with

@@ -3,19 +3,17 @@
 In this order, each step only where the one before is not enough:
 
 1. Along a direction, differences are taken at two steps, then at all steps; the steadiest counts (`slope`).
-2. For a single number, they are taken at the best step of its array (`_of_each`).
-3. If that contradicts backward, the number gets its own step, on both sides and on each: a kink may be near
+2. If that of a single number contradicts backward, differences are also taken on each side: a kink may be near
    (`_look_again`).
-4. The complex step counts only if it agrees with differences (`estimated`).
+3. The complex step counts only if it agrees with differences (`estimated`).
 
 Every difference has a bound on its error. Errors of backward count beyond it.
 """
 
 import contextlib
-import functools
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -27,8 +25,6 @@ from npbert.gradcheck.inputs import Outputs
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
-    IN_FLOAT32,
-    ROUGHLY,
     TOLERANCES,
     Comparison,
     Gradients,
@@ -45,6 +41,7 @@ _SURE = {FLOAT64: 1e-5, FLOAT32: 1e-2}  # the relative error bound that makes a 
 _SLACK = 4.0
 _TINY = 1e-30  # the complex step
 _EXACT, _ESTIMATED = 1e-10, 1e-6
+_IN_FLOAT32 = 2e-3  # where casts leave three digits of a difference
 _MOST_LOOKED_AT = 200  # the most wrong numbers of an array to check for a kink
 
 
@@ -52,27 +49,26 @@ def right_and_accuracy(function: ScalarFunction) -> tuple[Gradients, float]:
     """Return the right gradients, exact or from differences, and the relative tolerance for gradients in floats."""
     if function.exact:
         return function.exact, _EXACT
-    return _of_each(function, FINITE_DIFFERENCES)[0], _ESTIMATED if function.epsilon == FLOAT64 else ROUGHLY[IN_FLOAT32]
+    return _of_each(function, FINITE_DIFFERENCES)[0], _ESTIMATED if function.epsilon == FLOAT64 else _IN_FLOAT32
 
 
-def estimated(
-    function: ScalarFunction, analytic: Gradients, tolerances: dict[str, float]
-) -> Iterator[tuple[str, Gradients, Gradients]]:
-    """Yield each method with its derivatives and error bounds: finite differences, and the complex step if it agrees
-    with them (complex numbers may change a mask or a maximum)."""
+def estimated(function: ScalarFunction, analytic: Gradients, tolerances: dict[str, float]) -> list[Comparison]:
+    """Compare each derivative with finite differences, and with the complex step if that agrees with them (complex
+    numbers may change a mask or a maximum)."""
     numeric, doubts = _of_each(function, FINITE_DIFFERENCES)
     for name, said in analytic.items():
         _look_again(function, name, said, numeric[name], doubts[name])
     if function.epsilon == FLOAT32:
-        yield IN_FLOAT32, numeric, {}
-        return
-    yield FINITE_DIFFERENCES, numeric, doubts
+        return compared(f"{FINITE_DIFFERENCES} of float32", analytic, numeric, _IN_FLOAT32, doubts=doubts)
+    accepted = {**TOLERANCES, **tolerances}
+    found = compared(FINITE_DIFFERENCES, analytic, numeric, accepted[FINITE_DIFFERENCES], doubts=doubts)
     if COMPLEX_STEP in tolerances:
         with contextlib.suppress(TypeError):
             by_complex_step, _ = _of_each(function, COMPLEX_STEP)
             arrays = compared(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts)
             if not any(each.count for each in arrays):
-                yield COMPLEX_STEP, by_complex_step, {}
+                found += compared(COMPLEX_STEP, analytic, by_complex_step, accepted[COMPLEX_STEP])
+    return found
 
 
 def compared_along(
@@ -114,13 +110,9 @@ def _of_each(function: ScalarFunction, method: str) -> tuple[Gradients, Gradient
     """Return an estimate of ∂S/∂value for each number, and error bounds."""
     numeric, doubts = {}, {}
     for name, array in function.variables.items():
-        doubt, size, estimate = 0.0, spread(array), _complex_step
-        if method == FINITE_DIFFERENCES:
-            drawn = np.random.default_rng(0).standard_normal(array.shape)
-            _, doubt, step = slope(function, {name: np.asarray(size * drawn)})
-            estimate = functools.partial(_difference, h=step)
-        found = [estimate(function, _of_one(name, array, index)) / size for index in np.ndindex(array.shape)]
-        numeric[name], doubts[name] = np.reshape(found, array.shape), np.full(array.shape, doubt / size)
+        found = [_along(function, method, _of_one(name, array, index)) for index in np.ndindex(array.shape)]
+        both = np.reshape(found, (*array.shape, 2)) / spread(array)
+        numeric[name], doubts[name] = both[..., 0], both[..., 1]
     return numeric, doubts
 
 
@@ -142,7 +134,7 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
     off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
     for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
         direction = _of_one(name, array, index)
-        tried = np.array([slope(function, direction, stencil)[:2] for stencil in (CENTRAL, _RIGHT, _LEFT)])
+        tried = np.array([slope(function, direction, stencil) for stencil in (CENTRAL, _RIGHT, _LEFT)])
         values, bounds = tried.T / spread(array)
         credible = bounds <= certainty * max(largest, np.abs(values).max())
         if credible.any():
@@ -157,31 +149,27 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
 
 def _along(function: ScalarFunction, method: str, direction: Gradients) -> tuple[float, float]:
     """Return an estimate of dS/dt at value + t · direction, with its error bound."""
-    return (_complex_step(function, direction), 0.0) if method == COMPLEX_STEP else slope(function, direction)[:2]
+    return (_complex_step(function, direction), 0.0) if method == COMPLEX_STEP else slope(function, direction)
 
 
 def slope(
     function: ScalarFunction, direction: Gradients, stencil: Mapping[int, float] = CENTRAL
-) -> tuple[float, float, float]:
-    """Return dS/dt at value + t · direction, its error bound, and the step: that at which it changes least."""
+) -> tuple[float, float]:
+    """Return dS/dt at value + t · direction, by the step at which it changes least, and its error bound."""
     rounding = _rounding(function, direction) / _STEPS
     values = [_difference(function, direction, h, stencil) for h in _STEPS[:_COARSE]]
-    value, doubt, best = _steadiest(np.array(values), rounding[:_COARSE])
+    value, doubt = _steadiest(np.array(values), rounding[:_COARSE])
     if doubt > _SURE[function.epsilon] * abs(value):
         values += [_difference(function, direction, h, stencil) for h in _STEPS[_COARSE:]]
-        value, doubt, best = _steadiest(np.array(values), rounding)
-    return value, doubt, _STEPS[best]
+        value, doubt = _steadiest(np.array(values), rounding)
+    return value, doubt
 
 
-def _difference(
-    function: ScalarFunction, direction: Gradients, h: float, stencil: Mapping[int, float] = CENTRAL
-) -> float:
+def _difference(function: ScalarFunction, direction: Gradients, h: float, stencil: Mapping[int, float]) -> float:
     """Return the slope by differences of the outputs before their sum, as some are large."""
-    change: Any = [np.zeros(np.shape(each)) for each in function.dy]
-    for multiple, weight in stencil.items():
-        for total, y in zip(change, _outputs_at(function, direction, multiple * h), strict=True):
-            total += weight * y
-    return _inner(function.dy, change) / h
+    ys = [_outputs_at(function, direction, multiple * h) for multiple in stencil]
+    weights = list(stencil.values())
+    return _inner(function.dy, [np.tensordot(weights, each, 1) for each in zip(*ys, strict=True)]) / h
 
 
 def _rounding(function: ScalarFunction, direction: Gradients) -> float:
@@ -192,13 +180,13 @@ def _rounding(function: ScalarFunction, direction: Gradients) -> float:
     return _SLACK * float(sum((np.abs(dy) * (epsilon * np.abs(y) + np.abs(other - y))).sum() for dy, y, other in both))
 
 
-def _steadiest(slopes: Array, rounding: Array) -> tuple[float, float, int]:
-    """Return the steadiest of slopes by decreasing steps; its error bound: its change to the next slope, or the largest
-    contradiction of a later one; and its index. rounding: of each slope."""
+def _steadiest(slopes: Array, rounding: Array) -> tuple[float, float]:
+    """Return the steadiest of slopes by decreasing steps, and its error bound: its change to the next slope, or the
+    largest contradiction of a later one. rounding: of each slope."""
     apart = np.abs(slopes[:, None] - slopes)
     doubts = np.triu(apart - rounding).max(axis=1, initial=0)[:-1] + apart.diagonal(1) + rounding[1:]
-    best = int(np.argmin(doubts))
-    return float(slopes[best]), float(doubts[best]), best
+    best = np.argmin(doubts)
+    return float(slopes[best]), float(doubts[best])
 
 
 def _complex_step(function: ScalarFunction, direction: Gradients) -> float:

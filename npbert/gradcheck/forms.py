@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import NO_TAPE, Layer, Tape
-from npbert.gradcheck.exact.arrays import Numbers, as_numbers, constants_like
-from npbert.gradcheck.exact.number import Number
+from npbert.gradcheck.exact.arrays import as_numbers, constants_like
 from npbert.gradcheck.exact.number_modules import is_exact
 from npbert.gradcheck.inputs import Function, is_float_array
 
@@ -84,11 +83,11 @@ def own(value: Any, is_moved: bool = False) -> Any:
 
 def plain(value: Any) -> Any:
     """Return a tensor or number as an array of float64, complex or exact numbers."""
-    if value is None or isinstance(value, Number | Numbers):
+    if value is None:
         return value
     if hasattr(value, "detach"):
         value = value.detach().cpu().numpy()
-    elif not isinstance(value, np.ndarray | np.generic) and isinstance(getattr(value, "data", None), np.ndarray):
+    elif isinstance(getattr(value, "data", None), np.ndarray):
         return plain(value.data)
     array = np.asarray(value)
     if array.dtype == object:

@@ -2,14 +2,12 @@
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from npbert.gradcheck.exact.case import Case
-from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import names_of
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
@@ -19,20 +17,6 @@ from npbert.gradcheck.report import GradientError, compared
 _SAME = 1e-9  # relative to the largest number of y
 _SIZES, _BEYOND = (8.0, 80.0, 800.0), 1e6  # e^800 overflows, and e^80 does not
 _FAR, _LOST = 1e8, 1e-3  # its square has no digits left for numbers of size 1
-
-
-@contextmanager
-def told(which: str) -> Iterator[None]:
-    """Within it, turn errors of the author's forward or backward into messages: an unfilled template, or backward's
-    error with its place."""
-    try:
-        yield
-    except NotImplementedError as error:
-        raise GradientError(f"{which} is not written yet{place_of(error)}") from error
-    except Exception as error:
-        if which == "forward":
-            raise
-        raise GradientError(f"backward raises {type(error).__name__}{place_of(error)}: {error}") from error
 
 
 def check_written(which: str, returned: Any) -> None:

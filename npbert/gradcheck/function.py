@@ -61,13 +61,9 @@ class ScalarFunction(Case):
         """Within it, values are copies, and gradients start at 0; afterwards the layer is restored. Gives the values by
         name, safe from changes by backward."""
         values = {name: parameter.value for name, parameter in self.parameters.items()}
-        with restored(self._parts), self.holding(self.made(np.copy)):
+        parts = [part for _, part in named_parts(self.layer)]
+        with restored(parts), self.holding(self.made(np.copy)):
             yield values
-
-    @cached_property
-    def _parts(self) -> list[Any]:
-        """The layer and its parts, and their parameters."""
-        return [part for _, part in named_parts(self.layer)]
 
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative that changes y by its own size."""

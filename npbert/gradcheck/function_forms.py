@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
-from npbert.gradcheck.exact.number_modules import Variables
+from npbert.gradcheck.exact.number_modules import Variables, told
 from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
-from npbert.gradcheck.forward import told
 from npbert.gradcheck.inputs import Function, asked, names_given
 from npbert.gradcheck.paths import as_list
 

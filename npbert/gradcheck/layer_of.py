@@ -8,8 +8,9 @@ import numpy as np
 
 from npbert.core import Layer
 from npbert.gradcheck.engine import EngineForm, values_in
+from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
-from npbert.gradcheck.forward import check_moves, check_written, told
+from npbert.gradcheck.forward import check_moves, check_written
 from npbert.gradcheck.function_forms import Given, form_of
 from npbert.gradcheck.inputs import Outputs, is_float_array, names_given
 from npbert.gradcheck.paths import Grads, as_list, is_numeric, whose
@@ -60,11 +61,11 @@ def _has_tape(given: Any) -> bool:
     if is_class and (is_layer or _takes_tape(backward)):
         raise TypeError(f"{name} is a class, wanted a layer, such as {name}()")
     is_alone = inspect.isroutine(forward) and not (is_layer or is_class)
-    if is_alone and backward is None and not is_stateful(given):
-        raise TypeError(f"{name} has a forward and no backward, wanted both")
     if is_alone and (_takes_tape(backward) or not is_stateful(given)):
+        if backward is None:
+            raise TypeError(f"{name} has a forward and no backward, wanted both")
         raise TypeError(f"{name}.forward takes no tape, wanted forward(x, tape=NO_TAPE) and backward(dy, tape)")
-    return is_layer or _takes_tape(backward)
+    return is_layer
 
 
 def _takes_tape(function: Any) -> bool:

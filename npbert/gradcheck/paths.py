@@ -177,12 +177,16 @@ def pairs_of(
     return {path: tuple(_once({each: values[each] for each in paths})) for path, paths in by_array.values()}, constants
 
 
+def once(pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """Return each value once, with its first path."""
+    found = dict[int, tuple[str, Any]]()
+    for path, value in pairs:
+        found.setdefault(id(value), (path, value))
+    return list(found.values())
+
+
 def _once(values: Values) -> list[str]:
-    """Return the first path of each value."""
-    paths = dict[int, str]()
-    for path, value in values.items():
-        paths.setdefault(id(value), path)
-    return list(paths.values())
+    return [path for path, _ in once(values.items())]
 
 
 def _alike(path: str, value: Any, among: Values) -> list[str]:

@@ -19,9 +19,6 @@ FINITE_DIFFERENCES = "finite differences"
 COMPLEX_STEP = "complex step"
 TOLERANCES = {FINITE_DIFFERENCES: 1e-7, COMPLEX_STEP: 1e-12}
 """The estimates, with the relative tolerance of each."""
-IN_FLOAT32 = "finite differences of float32"
-ROUGHLY = {IN_FLOAT32: 2e-3}  # for code that casts to float32, which leaves three digits of a difference
-ROUNDING = 1e-12  # of a backward in floats, against exact arithmetic
 
 PROVED, REFUTED, NOT_PROVED = "proved", "refuted", "not proved"
 _MOST_NAMES = 8
@@ -101,7 +98,7 @@ class Proof:
     """
 
     verdict: str
-    derivatives: int
+    derivatives: int = 0
     seconds: float = 0.0
     reason: str = ""
     wrong: tuple[Comparison, ...] = ()
@@ -237,8 +234,9 @@ def compared(
         difference = np.abs(analytic[name] - derivatives)
         if doubts:
             difference = np.where(difference <= doubts[name], 0.0, difference - doubts[name])
+        difference = np.asarray(difference, float)
         with np.errstate(divide="ignore", invalid="ignore"):
-            errors = np.where(difference == 0, 0.0, difference / scale).astype(float)
+            errors = np.where(difference == 0, 0.0, difference / scale)
         if errors.size:
             at: Any = largest_at(errors)
             count = int((~(errors <= tolerance)).sum())  # a NaN is wrong

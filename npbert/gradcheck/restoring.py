@@ -18,9 +18,8 @@ import numpy as np
 
 from npbert.gradcheck.exact.arrays import Numbers
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.inputs import Function, Outputs
 
-_ABSENT = object()
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _TRANSPARENT = (CellType, MethodType, functools.partial, property, classmethod, staticmethod)
@@ -63,17 +62,14 @@ def saved(things: Iterable[Any]) -> Callable[[], None]:
     """Return a function that gives each of these objects its present state again: the attributes of an object or class,
     the contents of a list, dict, set or array, the state of a generator, and a function's globals and closure
     variables. What they hold is restored only if it is among them."""
-    undo = [step for thing in sorted(things, key=_is_no_class) for step in _to_undo(thing)]  # classes have the slots
+    in_turn = sorted(things, key=lambda thing: not isinstance(thing, type))  # classes have the slots
+    undo = [step for thing in in_turn for step in _to_undo(thing)]
 
     def restore() -> None:
         for step, *given in undo:
             step(*given)
 
     return restore
-
-
-def _is_no_class(thing: Any) -> bool:
-    return not isinstance(thing, type)
 
 
 def reachable(roots: Any) -> Iterator[Any]:
@@ -123,8 +119,7 @@ def attributes_of(thing: Any) -> dict[str, Any]:
     """Return the attributes of an object, unless it belongs to a library, or is a class, function or module."""
     if isinstance(thing, (type, FunctionType, MethodType, *_ATOMS)) or is_of_library(type(thing)):
         return {}
-    slots = {name: value for name, value in _slots(thing).items() if value is not _ABSENT}
-    return {**getattr(thing, "__dict__", {}), **slots}
+    return getattr(thing, "__dict__", {}) | _slots(thing)
 
 
 def is_of_library(thing: Any) -> bool:
@@ -153,7 +148,9 @@ def is_empty(cell: CellType) -> bool:
 
 
 def _slots(thing: Any) -> dict[str, Any]:
-    return {name: getattr(thing, name, _ABSENT) for name in _names_of_slots(type(thing))}  # type: ignore[arg-type]
+    """Return the values of an object that are in slots."""
+    names: list[str] = _names_of_slots(type(thing))  # type: ignore[arg-type]
+    return {name: getattr(thing, name) for name in names if hasattr(thing, name)}
 
 
 @functools.lru_cache(1000)
@@ -183,44 +180,33 @@ def _to_undo(thing: Any) -> Iterator[Outputs]:
 def _to_undo_code(thing: Any) -> Iterator[Outputs]:
     """Return the same for a function, a class, or an object."""
     if isinstance(thing, FunctionType):
-        scope = thing.__globals__
-        names = () if _is_ours(thing) else _names_in(thing.__code__)
-        yield _rebind, scope, {name: scope.get(name, _ABSENT) for name in names}
+        if not _is_ours(thing):
+            scope, names = thing.__globals__, _names_in(thing.__code__)
+            yield _rebind, scope, names, {name: scope[name] for name in names & scope.keys()}
     elif isinstance(thing, type):
         if not _is_ours(thing):
-            yield _reset_class, thing, dict(vars(thing))
+            yield _reset, type, thing, vars, dict(vars(thing))
     elif not is_of_library(type(thing)):
         if hasattr(thing, "__dict__"):
             yield _refill, vars(thing), _items(vars(thing))
-        for name, value in _slots(thing).items():
-            yield _set, thing, name, value
+        yield _reset, object, thing, _slots, _slots(thing)
 
 
-def _set(thing: Any, name: str, value: Any) -> None:
-    """Restore a slot."""
-    if value is not _ABSENT:
-        object.__setattr__(thing, name, value)
-    elif hasattr(thing, name):
-        object.__delattr__(thing, name)
-
-
-def _rebind(scope: dict[str, Any], before: dict[str, Any]) -> None:
+def _rebind(scope: dict[str, Any], names: set[str], before: dict[str, Any]) -> None:
     """Restore these globals."""
+    scope.update(before)
+    for name in names - before.keys():
+        scope.pop(name, None)
+
+
+def _reset(base: Any, owner: Any, attributes: Function, before: dict[str, Any]) -> None:
+    """Restore the attributes of a class (`vars`), or those of an object in slots (`_slots`)."""
+    now = attributes(owner)
+    for name in now.keys() - before.keys():
+        base.__delattr__(owner, name)
     for name, value in before.items():
-        if value is _ABSENT:
-            scope.pop(name, None)
-        else:
-            scope[name] = value
-
-
-def _reset_class(kind: type, before: dict[str, Any]) -> None:
-    """Restore the attributes of a class."""
-    for name in {*vars(kind), *before}:
-        if vars(kind).get(name, _ABSENT) is not before.get(name, _ABSENT):
-            if name in before:
-                setattr(kind, name, before[name])
-            else:
-                delattr(kind, name)
+        if name not in now or now[name] is not value:
+            base.__setattr__(owner, name, value)
 
 
 def _refill(thing: Any, before: list[Any]) -> None:

@@ -6,8 +6,7 @@ in the same object: the one named for it (dW, grad_W, W_grad, dLdW, or W in anot
 its shape. Results of backward besides the inputs' gradients count as written. If backward takes a learning rate, so
 does its change of the parameter. `grads={"W": "dW"}` overrides the rule.
 
-Each call runs a copy of the object, so it stays unchanged, and calls are independent. In the copy, gradients are 0, and
-so are arrays that forward overwrites without use.
+Each call runs a copy of the object, so it stays unchanged, and calls are independent. In the copy, gradients are 0.
 """
 
 import copy
@@ -18,8 +17,9 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
+from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, each, own
-from npbert.gradcheck.forward import check_written, told
+from npbert.gradcheck.forward import check_written
 from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
 from npbert.gradcheck.paths import (
     Grads,
@@ -28,6 +28,7 @@ from npbert.gradcheck.paths import (
     changed,
     is_named_for,
     members,
+    once,
     pairs_of,
     snapshot,
     values_at,
@@ -75,25 +76,23 @@ class StatefulForm(Form):
         self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
         self._inputs, self.values = list(inputs), _arrays_given(self._names, inputs)
         self._gradients = dict[str, tuple[str, ...]]()
-        self._copy_from(given, zeros=())
+        self._copy_from(given)
         super().__init__(list(self.values), self._run, self._undo)
         self.note = self._find(grads, wrt)
         self.input_names = list(self.values)
         self.moved = [position for position, name in enumerate(self.values) if name in self._gradients]
 
-    def _copy_from(self, thing: Any, zeros: Iterable[str]) -> None:
+    def _copy_from(self, thing: Any, zeros: Iterable[str] = ()) -> None:
         """Copy this object from now on, with arrays of float64, and with 0 at these paths."""
-        self._object, self._floats, self._modules = thing, dict[int, Array](), dict[int, Any]()
+        self._object, self._held = thing, dict[int, Any]()
         for path, value in values_at(thing).items():
-            if isinstance(value, ModuleType):
-                self._modules[id(value)] = value
-            elif is_float_array(value):
-                self._floats.setdefault(id(value), value.astype(float) * (path not in zeros))
+            held = value.astype(float) * (path not in zeros) if is_float_array(value) else value
+            self._held.setdefault(id(value), held)
 
     def _copied(self, others: dict[int, Any]) -> tuple[Any, list[Any]]:
         """Return a copy of the object and of the author's inputs, with other arrays, by the ids of its own."""
-        memo = self._modules | {key: own(value) for key, value in self._floats.items()} | others
-        return copy.deepcopy((self._object, self._inputs), memo)
+        held = {key: own(value) if isinstance(value, np.ndarray) else value for key, value in self._held.items()}
+        return copy.deepcopy((self._object, self._inputs), held | others)
 
     def _forwarded(self, others: dict[int, Any]) -> tuple[Any, Any, Any]:
         """Run forward on a copy with these arrays. Returns y, the object, and what backward takes again: arguments of
@@ -113,7 +112,7 @@ class StatefulForm(Form):
         return y, thing, again
 
     def _run(self, inputs: list[Any]) -> tuple[Any, Any]:
-        before = list(map(np.copy, inputs))
+        before = dict(zip(self.values, map(np.copy, inputs), strict=True))
         y, *kept = self._forwarded(dict(zip(map(id, self.values.values()), inputs, strict=True)))
         return y, (*kept, before)
 
@@ -132,13 +131,12 @@ class StatefulForm(Form):
         thing, again, before = kept
         _, values = self._undone(dy, thing, again)
         found = []
-        for path, value in zip(self.values, before, strict=True):
-            gradients = self._gradients.get(path, ())
-            there = [values[each] for each in gradients if values.get(each) is not None]
+        for path, gradients in self._gradients.items():
             if gradients == (path,):  # backward takes a step
-                found.append(value - values[path])
-            elif path in self._gradients:
-                found.append(sum(there) if there else np.zeros(value.shape))
+                found.append(before[path] - values[path])
+            else:
+                there = [values[each] for each in gradients if values.get(each) is not None]
+                found.append(sum(there, np.zeros(before[path].shape)))
         return tuple(found if self._wants else [dy * gradient for gradient in found])  # a loss returns those for 1
 
     def _find(self, grads: Grads, wrt: Sequence[str] | None) -> str:
@@ -153,7 +151,7 @@ class StatefulForm(Form):
         with told("forward"):
             y, (thing, *_) = self._ran_once()
         check_written("forward", y)
-        self._copy_from(thing, zeros=())
+        self._copy_from(thing)
         y, (thing, again, _) = self._ran_once()
         before = snapshot(thing)
         with told("backward"):
@@ -165,7 +163,7 @@ class StatefulForm(Form):
         candidates = [path for path in candidates if id(after[path]) not in taken]
         if not candidates and not taken:
             check_written("backward", returned)
-        left, used, overwritten = self._moved_alone(y)
+        left, used = self._moved_alone(y)
         stepped = [path for path in used if path in candidates]
         if stepped and not self._again & _RATES:
             raise GradientError(f"backward changes the value of {stepped[0]}: only an optimizer may")
@@ -176,39 +174,35 @@ class StatefulForm(Form):
         note = _note(pairs, [name for name in floats if name not in self._gradients] + constants)
         self.values |= {path: left[path] for path in pairs}
         self._gradients |= pairs
-        self._copy_from(self._object, [*overwritten, *(path for paths in self._gradients.values() for path in paths)])
+        self._copy_from(self._object, {path for paths in self._gradients.values() for path in paths})
         return note
 
     def _ran_once(self) -> tuple[Any, Any]:
         return self.ran(list(map(own, self.values.values())))
 
-    def _moved_alone(self, y: Any) -> tuple[Values, list[str], list[str]]:
-        """Run forward with each array of floats moved alone. Returns the arrays that it leaves, the paths of those that
-        y depends on, and the paths of those that it overwrites without use."""
-        left, used, overwritten = Values(), list[str](), list[str]()
+    def _moved_alone(self, y: Any) -> tuple[Values, list[str]]:
+        """Run forward with each array of floats moved alone. Returns the arrays that it leaves, and the paths of those
+        that y depends on."""
+        left, used = Values(), list[str]()
         for path, value in values_at(self._object).items():
             if is_float_array(value):
                 other = np.asarray(value * 1.25 + np.random.default_rng(1).uniform(0.1, 0.2, value.shape))
                 np.random.seed(0)
                 now, thing, _ = self._forwarded({id(value): np.copy(other)})
                 now_there: Any = values_at(thing).get(path)
-                is_used = not all(map(np.array_equal, as_tuple(now), as_tuple(y)))
                 if np.array_equal(now_there, other):
                     left[path] = value
-                    used += [path] * is_used
-                elif not is_used:
-                    overwritten.append(path)
-        return left, used, overwritten
+                    if not all(map(np.array_equal, as_tuple(now), as_tuple(y))):
+                        used.append(path)
+        return left, used
 
 
 def _arrays_given(names: Sequence[str], inputs: Sequence[Any]) -> dict[str, Array]:
     """Return forward's input arrays by name: those of a list one by one, each array once."""
-    found = dict[int, tuple[str, Array]]()
+    parts: list[tuple[str, Any]] = []
     for name, value in zip(names, inputs, strict=True):
-        for path, part in members(name, value) if isinstance(value, list) else [(name, value)]:
-            if isinstance(part, np.ndarray):
-                found.setdefault(id(part), (path, part))
-    return dict(found.values())
+        parts += members(name, value) if isinstance(value, list) else [(name, value)]
+    return dict(once(pair for pair in parts if isinstance(pair[1], np.ndarray)))
 
 
 def _of_inputs(

@@ -149,14 +149,10 @@ class Embed(Task):
 
     def outputs(self, batch: Batch) -> Array:
         """Return the vectors of a batch (B, D)."""
-        pooled = self._pool(batch)
-        check_finite(pooled)
-        return unit_vectors(pooled) if self.normalize else pooled
-
-    def _pool(self, batch: Batch) -> Array:
         only_first = self.pooling in ("cls", "pooler") and self._is_last
         packed = PackedBatch(batch, self.model.config, Reads("first" if only_first else "all"))
         h = self.model.encode(packed) if self._is_last else self.model.hidden_rows(packed, {self._number})[self._number]
-        if self.pooling == "pooler":
-            return self.model.pool(h, packed)
-        return TextPooling(self.pooling)(h, packed)
+        pool = self.model.pool if self.pooling == "pooler" else TextPooling(self.pooling)
+        vectors = pool(h, packed)
+        check_finite(vectors)
+        return unit_vectors(vectors) if self.normalize else vectors

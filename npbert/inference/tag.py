@@ -67,7 +67,7 @@ class Tag(ForTexts[TaggedText]):
         for scores, (start, end) in zip(Softmax()(logits), _places(text, encoding), strict=True):
             tag, score, _ = best_label(scores, names)
             words.append(TaggedWord(whole[start:end], tag, score, start, end))
-        rest = {word for part in encoding.overflowing for word in part.word_ids if word is not None}
+        rest = {word for part in encoding.overflowing for word in part.word_ids}
         return TaggedText(words, _entities(whole, words), len(rest.difference(encoding.word_ids)))
 
     def _encode(self, texts: list[Any]) -> list[Encoding]:

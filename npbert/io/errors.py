@@ -55,7 +55,7 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
 
     what: the name of an argument or a setting   got: its value   wanted: the expected value
     says: a sentence instead of "what is got"   where: the file and the line
-    hint: the fix; left out by a front end without a setting in it
+    hint: the fix
     """
 
     says: Sentence = ""
@@ -73,7 +73,7 @@ class Fields(Exception):  # noqa: N818  # those below are errors and warnings
             said = f"{where}: {said}"
         if self.wanted:
             said += f", wanted {self.wanted}"
-        if self.hint and all(isinstance(part, str) or words(part) for part in self.hint):
+        if self.hint:
             said += f"; {_sentence(self.hint, words)}"
         self.args = (said,)
 

@@ -137,15 +137,11 @@ def write_json(path: Path, value: Any) -> None:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file. Raises: FileError with the place if it is not UTF-8; OSError."""
+    """Return the text of a file. Raises: FileError with the place if it is not UTF-8, and as read_stream; OSError."""
     LOGGER.debug("reading %s", path)
-    return decode(read_bytes(path), str(path))
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the bytes of a file. Raises: FileError as read_stream for a pipe or a device; OSError."""
     with naming(path), path.open("rb") as stream:
-        return stream.read() if path.is_file() else read_stream(stream, str(path))
+        data = stream.read() if path.is_file() else read_stream(stream, str(path))
+    return decode(data, str(path))
 
 
 def read_stream(stream: IO[bytes], name: str) -> bytes:

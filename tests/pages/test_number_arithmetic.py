@@ -134,9 +134,9 @@ def test_the_tape_is_a_stack_and_every_step_has_lit_lines(both):
     stack, found = [], both[1]
     for index, step in enumerate(found["traces"][1]["steps"]):
         if step["phase"] == "forward":
-            stack.append((index, step["tape"]["keeps"]))
+            stack.append((index, step["kept"]))
         else:
-            assert stack.pop() == (step["undoes"], step["tape"]["takes"])
+            assert stack.pop() == (step["undoes"], step["kept"])
     assert stack == found["unlit"] == []
 
 

@@ -123,24 +123,20 @@ class Field(World):
 
     def _root(self, a: int, degree: int) -> int:
         """Return the root of this degree, or a random number if the field has none."""
-        if a in (0, 1):
-            return a
-        if math.gcd(degree, P - 1) == 1:
+        if degree % 2:
             return pow(a, pow(degree, -1, P - 1), P)
         self.has_random_roots = True
-        if degree == 2 and is_square(a):
-            return square_root(a)
-        return self.draw(0.0)
+        return root_of_square(a, degree) if is_square(a) else self.draw(0.0)
 
 
 def is_square(a: int) -> bool:
-    """True if the field has a square root of a."""
+    """True if the field has a square root of a, and so each root of an even degree."""
     return pow(a, (P - 1) // 2, P) in (0, 1)
 
 
-def square_root(a: int) -> int:
+def root_of_square(a: int, degree: int) -> int:
     """Return the root of a square that is itself a square, so that √a √b = √(ab)."""
-    return pow(a, (P + 1) // 4, P)
+    return pow(a, pow(degree, -1, (P - 1) // 2), P)
 
 
 @functools.cache
@@ -150,7 +146,7 @@ def _in_field(x: float) -> int:
     if number.is_root:
         if not is_square(value):
             return _fraction(Fraction(x))
-        value = square_root(value)
+        value = root_of_square(value, 2)
     return number.sign * value * pow(_ROOT_OF_PI, number.halves_of_pi, P) % P
 
 

@@ -150,8 +150,6 @@ class Number:
     __gt__, __ge__ = _by_floats(operator.gt), _by_floats(operator.ge)
     __eq__, __ne__ = _by_floats(operator.eq), _by_floats(operator.ne)
 
-    __hash__ = None  # type: ignore[assignment]
-
     def __bool__(self) -> bool:
         return bool(self != 0)
 

@@ -16,6 +16,7 @@ from npbert.gradcheck.exact.arrays import Numbers, as_numbers, is_double
 from npbert.gradcheck.exact.number import NoRuleError, Number
 from npbert.gradcheck.exact.rules import MATH
 from npbert.gradcheck.inputs import Function
+from npbert.gradcheck.report import GradientError
 from npbert.gradcheck.restoring import is_empty
 
 _makes_room = contextvars.ContextVar("makes_room", default=False)
@@ -88,6 +89,20 @@ def place_of(error: BaseException) -> str:
         if not is_ours_or_numpys(str(frame.f_globals.get("__name__"))) and frame.f_code.co_filename[:1] != "<":
             place = f", at line {line} of {frame.f_code.co_filename}"
     return place
+
+
+@contextmanager
+def told(which: str) -> Iterator[None]:
+    """Within it, turn errors of the author's forward or backward into messages: an unfilled template, or backward's
+    error with its place."""
+    try:
+        yield
+    except NotImplementedError as error:
+        raise GradientError(f"{which} is not written yet{place_of(error)}") from error
+    except Exception as error:
+        if which == "forward" or isinstance(error, GradientError):
+            raise
+        raise GradientError(f"backward raises {type(error).__name__}{place_of(error)}: {error}") from error
 
 
 def _with_room(make: Function) -> Function:

@@ -54,7 +54,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import Tape, TapeError, named_parts
+from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside, run_beside
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
@@ -107,7 +107,7 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
         if not case.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         proof = _answer(case, seed)
-    return replace(proof, seconds=time.perf_counter() - start)
+    return replace(proof, derivatives=case.size, seconds=time.perf_counter() - start)
 
 
 def prove_vjp(
@@ -130,12 +130,12 @@ def prove_vjp(
 def _answer(case: Case, seed: int) -> Proof:
     try:
         floats = case.run_on_floats(_drawn(seed))
-    except (GradientError, TapeError) as error:
-        return Proof(REFUTED, case.size, reason=str(error))
+    except GradientError as error:
+        return Proof(REFUTED, reason=str(error))
     try:
         return _proof_beside_floats(case, floats, seed)
     except Exception as error:  # floats passed, so the code cannot run on exact numbers
-        return Proof(NOT_PROVED, case.size, reason=_without_rule(error))
+        return Proof(NOT_PROVED, reason=_without_rule(error))
 
 
 def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
@@ -143,11 +143,11 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     beside = run_beside(case, floats, seed)  # before the exact run: a forward that changes after some calls shows
     field = Field(seed)
     run = run_on_numbers(field, case, floats.dy_of_numbers)
-    proved = Proof(PROVED, case.size, rounding=run.rounding(floats))
+    proved = Proof(PROVED, rounding=run.rounding(floats))
     is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
     parting = run.parting(floats) or ("" if field.ties else parting_beside(case, beside, seed))
     if parting:
-        return Proof(NOT_PROVED, case.size, reason=f"the code takes another path on exact numbers: {parting}")
+        return Proof(NOT_PROVED, reason=f"the code takes another path on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(case, floats, proved.rounding) if is_proved else "")
     if parting:
         return _another_way_back(case, floats, parting)
@@ -156,9 +156,10 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     wrong = witnesses(case, floats.dy_of_numbers, seed)
     if wrong:
         return _refuted(case, floats, wrong, seed)
-    if field.has_random_roots and _holds_at_another_point(case, floats, seed):
+    others = range(seed + 1, seed + _POINTS) if field.has_random_roots else ()  # each root is there at half of them
+    if any(_holds(case, floats, Field(other)) for other in others):
         return proved
-    return Proof(NOT_PROVED, case.size, reason=_TIE if field.ties else _NO_LAW)
+    return Proof(NOT_PROVED, reason=_TIE if field.ties else _NO_LAW)
 
 
 def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
@@ -166,13 +167,13 @@ def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> 
     if dropped := _without_small_constants(case, floats, seed):
         constants = " and ".join(map(repr, dropped))
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
-        return Proof(NOT_PROVED, case.size, reason=reason, dropped=dropped)
+        return Proof(NOT_PROVED, reason=reason, dropped=dropped)
 
     def is_right(each: Case) -> bool:
         return _holds(each, each.run_on_floats(_drawn(seed)), Field(seed))
 
     parts, _ = judged(parts_called(case), is_right)
-    return Proof(REFUTED, case.size, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
+    return Proof(REFUTED, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
 def _holds(case: Case, floats: Floats, field: Field) -> bool:
@@ -185,14 +186,9 @@ def _another_way_back(case: Case, floats: Floats, parting: str) -> Proof:
     right = right_gradients(case, floats.dy)
     wrong = [array for array in compared(EXACT, floats.gradients, right, _ROUGHLY) if array.count]
     if wrong:
-        return Proof(REFUTED, case.size, wrong=tuple(wrong))
+        return Proof(REFUTED, wrong=tuple(wrong))
     reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
-    return Proof(NOT_PROVED, case.size, reason=reason)
-
-
-def _holds_at_another_point(case: Case, floats: Floats, seed: int) -> bool:
-    """True if the equality holds at one of 63 other points: each root is there at half of them."""
-    return any(_holds(case, floats, Field(other)) for other in range(seed + 1, seed + _POINTS))
+    return Proof(NOT_PROVED, reason=reason)
 
 
 def _without_small_constants(case: Case, floats: Floats, seed: int) -> tuple[float, ...]:

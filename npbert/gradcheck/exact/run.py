@@ -15,7 +15,7 @@ from npbert.gradcheck.exact.field import P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.inputs import Outputs, as_tuple, copy_of
-from npbert.gradcheck.report import Gradients, placed
+from npbert.gradcheck.report import Gradients, largest_at, placed
 
 _SLACK = 4.0  # times the first-order bound on rounding
 
@@ -63,7 +63,7 @@ def _first_apart(parts: dict[str, Components], own: dict[str, Any], floats: Floa
         exact, room = parts[name].seen / factor, _room(parts[name], floats, factor)
         apart = ~(np.abs(array - exact) <= room + np.finfo(array.dtype).tiny)
         if np.any(apart):
-            at = tuple(map(int, np.argwhere(apart)[0]))
+            at = largest_at(apart)
             return f"{placed(name, at)} is {array[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
     return ""
 
@@ -101,7 +101,7 @@ def _finite(name: str, array: Any) -> Components:
     finite."""
     floats = np.asarray(seen(array))
     if not np.isfinite(floats).all():
-        at = tuple(map(int, np.argwhere(~np.isfinite(floats))[0]))
+        at = largest_at(~np.isfinite(floats))
         raise NoRuleError(f"{placed(name, at)} is {floats[at]}, which has no derivative")
     parts = components_of(array)
     return parts._replace(error=np.nan_to_num(parts.error, nan=0.0, posinf=0.0))

@@ -1,5 +1,6 @@
 """witnesses: finds gradients that are wrong at the user's numbers, in as many decimals as needed."""
 
+from dataclasses import replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -13,10 +14,10 @@ from npbert.gradcheck.exact.digits import Digits, slopes_of
 from npbert.gradcheck.exact.rules import HALF_EPSILON
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
 from npbert.gradcheck.inputs import Outputs
-from npbert.gradcheck.report import EXACT, Comparison, Gradients
+from npbert.gradcheck.report import EXACT, Comparison, Gradients, compared
 
 DIGITS = 50
-_MOST_DIGITS = 800
+_MORE_DIGITS = (DIGITS, 100, 200, 400, 800)
 _SPARE = 8  # digits lost by rounding
 
 
@@ -47,22 +48,19 @@ def witnesses(case: Case, dy: Outputs, seed: int) -> list[Comparison]:
 def _wrong(case: Case, dy: Outputs, near: Any) -> list[Comparison]:
     """Return the arrays with a wrong gradient: off by more than rounded constants explain, and by as much with twice
     the digits."""
-    before: Gradients = {}
-    digits = DIGITS
-    while digits <= _MOST_DIGITS:
+    before: list[Comparison] = []
+    for digits in _MORE_DIGITS:
         try:
             run, right = decimals(case, dy, near=near, digits=digits)
         except ArithmeticError:  # for example √ of a negative number
             return []
         with localcontext(Context(prec=digits, traps=[])):
             said = {name: _in_decimals(each.value) for name, each in run.gradients.items()}
-            off = {name: _off(each, right[name], run.gradients[name].error, digits) for name, each in said.items()}
-            if not any(array.any() for array in off.values()):
-                return []
-            if before and all(map(_is_stable, off.values(), before.values())):
-                wrong = [name for name in off if off[name].any()]
-                return [_comparison(name, off[name], said[name], right[name]) for name in wrong]
-        before, digits = off, 2 * digits
+            bounds = {name: _bound(right[name], each.error, digits) for name, each in run.gradients.items()}
+            wrong = [array for array in compared(EXACT, said, right, 0, doubts=bounds) if array.count]
+            if wrong == before:
+                return [replace(array, factor=_factor(said[array.name], right[array.name])) for array in wrong]
+        before = wrong
     return []
 
 
@@ -70,23 +68,9 @@ def _in_decimals(array: Array) -> Array:
     return np.asarray(np.frompyfunc(Decimal, 1, 1)(array), object)
 
 
-def _off(said: Array, right: Array, errors: Array, digits: int) -> Array:
-    """Return the error of each number; 0 if rounded constants, or too few digits, may explain it."""
-    difference, least = said - right, Decimal(10) ** (_SPARE - digits)
-    bound = np.maximum(_in_decimals(HALF_EPSILON * errors), least * np.abs(right))
-    return difference * (np.abs(difference) > bound)
-
-
-def _is_stable(now: Array, before: Array) -> bool:
-    return bool(np.all(np.abs(now - before) <= np.abs(now) * Decimal("1e-6")))
-
-
-def _comparison(name: str, off: Array, said: Array, right: Array) -> Comparison:
-    size = np.asarray(np.abs(off), object)
-    at: Any = tuple(map(int, np.unravel_index(np.argmax(size), size.shape)))
-    error = float(size[at] / max(abs(right[at]), abs(said[at])))
-    count, values = int((off != 0).sum()), (float(said[at]), float(right[at]))
-    return Comparison(EXACT, name, size.size, count, at, *values, error, _factor(said, right))
+def _bound(right: Array, errors: Array, digits: int) -> Any:
+    """Return the error of each number that rounded constants, or too few digits, may explain."""
+    return np.maximum(_in_decimals(HALF_EPSILON * errors), Decimal(10) ** (_SPARE - digits) * np.abs(right))
 
 
 def _factor(said: Array, right: Array) -> str:

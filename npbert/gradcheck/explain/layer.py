@@ -125,7 +125,7 @@ def _functions_of(function: ScalarFunction) -> tuple[list[FunctionType], list[Fu
 
     def undo() -> None:
         with contextlib.suppress(Exception):  # errors of the author's code
-            made[-1].undone(made[-1].dy)
+            made[-1].backward()
 
     own = "" if isinstance(function.layer, Form) else inspect.unwrap(type(function.layer).backward).__code__.co_filename
     is_glue = getattr(function.layer, "is_glue", lambda code, owner: False)

@@ -7,7 +7,7 @@ import ast
 import itertools
 import linecache
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue
 from npbert.data.masking import mask_words
 from npbert.learn.blank import Blank
-from npbert.learn.exercises.masking_calls import Sample, Traced, line_of
+from npbert.learn.exercises.masking_calls import Sample, Traced
 from npbert.learn.failure import file_of
 from npbert.learn.verdict import Verdict
 
@@ -25,17 +25,20 @@ SIGMAS = 6
 KINDS = "[MASK]", "another word", "the true word"
 
 
-def _sample(vocabulary: Vocabulary, times: int, **options: Any) -> Sample:
-    ids, pad = vocabulary.word_ids.tolist() * times, [vocabulary.pad_id] * 4
-    text = [vocabulary.cls_id, *ids[:12], vocabulary.sep_id, *ids[5:14], vocabulary.sep_id, *pad]
-    return Sample(vocabulary, text, **options)
+def _sample(vocabulary: Vocabulary, calls: int, **options: Any) -> Sample:
+    ids = vocabulary.word_ids.tolist() * 6
+    text = [vocabulary.cls_id, *ids[:12], vocabulary.sep_id, *ids[5:14], vocabulary.sep_id, *[vocabulary.pad_id] * 4]
+    return Sample(vocabulary, text, options, calls)
 
 
 SAMPLES = (
-    _sample(load_dialogue(9).vocabulary, 1, probability=0.4, max_predictions=9, calls=1000),
-    _sample(Vocabulary("ab"), 6, probability=1.0, max_predictions=99, calls=400),
+    _sample(load_dialogue(9).vocabulary, 1000, probability=0.4, max_predictions=9),
+    _sample(Vocabulary("ab"), 400, probability=1.0, max_predictions=99),
 )
 """The words of the toy dialogue, and two letters, where a random word often is the true one."""
+
+Fact = tuple[str, str, int]
+"""Something that is not as wanted: the key of its reason, a sentence, and the line that makes it, or 0."""
 
 
 class Draws:
@@ -45,27 +48,17 @@ class Draws:
     def __init__(self, sample: Sample, function: Any) -> None:
         self.sample, self.function, self.words = sample, function, sample.vocabulary
         self.ids, self.is_word = np.array(sample.ids), sample.vocabulary.is_word[sample.ids]
+        self.count = min(sample.options["max_predictions"], int(self.is_word.sum()))
         self.masked, self.labels = sample.draws(function).swapaxes(0, 1)
-        self.chosen, self.count = self.labels != IGNORED, sample.count()
+        self.chosen = self.labels != IGNORED
         is_mask, is_same = self.masked == self.words.mask_id, self.masked == self.ids
         self.kinds = np.where(self.chosen, np.select([is_mask, is_same], [0, 2], 1), -1)
 
-    def trace(self, call: int) -> Traced:
-        """Return the lines that write the results of a call."""
-        return self.sample.trace(self.function, call)
-
-    def drawn_at(self, call: int, traced: Traced) -> tuple[int, int]:
-        """Return the line where rng.choice draws the chosen places, and how many with repetitions; or (0, 0)."""
-        places = set(np.flatnonzero(self.chosen[call]).tolist())
-        return next(((line, len(drawn)) for line, drawn in traced.drawn if set(drawn) == places), (0, 0))
-
-
-class Fact(NamedTuple):
-    """Something that is not as wanted. reason: the key of its reason. line: that makes it, or 0."""
-
-    reason: str
-    says: str
-    line: int = 0
+    def trace(self, call: int) -> tuple[Traced, int, int]:
+        """Return the lines that write the results of a call; and the line where rng.choice draws its chosen places,
+        and how many with repetitions, or 0 and 0."""
+        traced = self.sample.trace(self.function, call)
+        return traced, *traced.drawn.get(frozenset(np.flatnonzero(self.chosen[call]).tolist()), (0, 0))
 
 
 def facts_of_calls(draws: Draws) -> Iterator[Fact]:
@@ -73,49 +66,50 @@ def facts_of_calls(draws: Draws) -> Iterator[Fact]:
     ids, masked, labels = draws.ids, draws.masked, draws.labels
     for call, place in _first(draws.chosen & (labels != ids)):
         wanted = f"{ids[place]}, which is input_ids[{place}], or {IGNORED}"
-        line = line_of(draws.trace(call).labels, place)
-        yield Fact("label", f"labels[{place}] is {labels[call, place]}, wanted {wanted}", line)
+        traced, _, _ = draws.trace(call)
+        yield "label", f"labels[{place}] is {labels[call, place]}, wanted {wanted}", traced.labels.get(place, 0)
     for (call,) in _first(draws.chosen.sum(axis=1) != draws.count):
-        places, traced = np.flatnonzero(draws.chosen[call]).tolist(), draws.trace(call)
-        line, drawn = draws.drawn_at(call, traced)
+        places, (traced, line, drawn) = int(draws.chosen[call].sum()), draws.trace(call)
+        says = f"{places} places have a label"
         if line:
-            but = f", but only {len(places)} different ones" if len(places) < drawn else ""
-            yield Fact("count", f"rng.choice draws {drawn} places{but}, wanted {draws.count}, which is count", line)
-        changing = {line for line, _ in traced.labels[len(ids) :]}  # another line may take labels away
-        writing = {line_of(traced.labels, place) for place in places}
-        lines = writing if len(places) > draws.count else changing
-        says = f"{len(places)} places have a label, wanted {draws.count}, which is count"
-        yield Fact("count", says, lines.pop() if len(lines) == 1 else 0)
+            says = f"rng.choice draws {drawn} places" + f", but only {places} different ones" * (places < drawn)
+        elif len(set(traced.labels.values())) == 1:  # another line may take labels away
+            line, *_ = traced.labels.values()
+        yield "count", f"{says}, wanted {draws.count}, which is count", line
     for call, place in _first(draws.chosen & ~draws.is_word):
-        traced = draws.trace(call)
-        line, _ = draws.drawn_at(call, traced)
+        traced, line, _ = draws.trace(call)
         says = f"input_ids[{place}] is chosen, but it is {draws.words.tokens[ids[place]]}"
-        yield Fact("special", says, line or line_of(traced.labels, place))
+        yield "special", says, line or traced.labels.get(place, 0)
     for call, place in _first(~draws.chosen & (masked != ids)):
+        traced, _, _ = draws.trace(call)
         says = f"masked[{place}] is {masked[call, place]}, wanted {ids[place]}, as labels[{place}] is {IGNORED}"
-        yield Fact("changed", says, line_of(draws.trace(call).masked, place))
-    for call, place in _first(~np.isin(masked, [draws.words.mask_id, *draws.words.word_ids]) & draws.chosen):
+        yield "changed", says, traced.masked.get(place, 0)
+    for call, place in _first(draws.chosen & ~np.isin(masked, [draws.words.mask_id, *draws.words.word_ids])):
+        traced, _, _ = draws.trace(call)
         wanted = f"{draws.words.mask_id}, which is [MASK], or one of vocabulary.word_ids"
-        line = line_of(draws.trace(call).masked, place)
-        yield Fact("unknown", f"masked[{place}] is {masked[call, place]}, wanted {wanted}", line)
+        yield "unknown", f"masked[{place}] is {masked[call, place]}, wanted {wanted}", traced.masked.get(place, 0)
 
 
 def facts_of_shares(draws: Draws) -> Iterator[Fact]:
     """Yield the shares that chance does not explain, for draws that are right in all else."""
-    calls, is_word, words, number = len(draws.masked), draws.is_word, draws.words, draws.is_word.sum()
+    is_word, words, number = draws.is_word, draws.words, draws.is_word.sum()
     other = 0.1 * (1 - 1 / len(words.word_ids))
     mix = np.array([np.sum(draws.kinds == kind) for kind in range(len(KINDS))]) / draws.chosen.sum()
     for (kind,), found, wanted in _far(mix, np.array([0.8, other, 0.2 - other]), draws.chosen.sum()):
-        yield Fact("mix", f"{found} of the chosen words become {KINDS[kind]}, wanted {wanted}")
+        yield "mix", f"{found} of the chosen words become {KINDS[kind]}, wanted {wanted}", 0
 
     both = np.outer(is_word, is_word) * (draws.count * (draws.count - 1) / (number * (number - 1)))
     np.fill_diagonal(both, is_word * draws.count / number)
-    for places, found, wanted in _far(_together(draws.chosen), both, calls):
-        line, _ = draws.drawn_at(0, draws.trace(0))
-        yield Fact("chosen", f"{_named(places)} chosen in {found} of the calls, wanted {wanted}", line)
-    both = 0.64 * both + 0.16 * np.diag(np.diag(both))
-    for places, found, wanted in _far(_together(draws.kinds == 0), both, calls):
-        yield Fact("together", f"{_named(places)} [MASK] in {found} of the calls, wanted {wanted}")
+    for reason, happens, expected, what in (
+        ("chosen", draws.chosen, both, "chosen"),
+        ("together", draws.kinds == 0, 0.64 * both + 0.16 * np.diag(np.diag(both)), "[MASK]"),
+    ):
+        together = happens.T.astype(float) @ happens / len(happens)  # on the diagonal, each place
+        for (one, two), found, wanted in _far(together, expected, len(happens)):
+            places = f"input_ids[{one}] is" if one == two else f"input_ids[{one}] and input_ids[{two}] are both"
+            _, line, _ = draws.trace(0)
+            says = f"{places} {what} in {found} of the calls, wanted {wanted}"
+            yield reason, says, line if reason == "chosen" else 0
 
     others = draws.masked[draws.kinds == 1]
     # A random word that is the true one does not show.
@@ -123,13 +117,13 @@ def facts_of_shares(draws: Draws) -> Iterator[Fact]:
     drawn = np.array([np.mean(others == word) for word in words.word_ids])
     for (index,), found, wanted in _far(drawn, likely / likely.sum(), len(others)):
         token = words.tokens[words.word_ids[index]]
-        yield Fact("random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}")
+        yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", 0
     rows = [row[kinds == 1] for row, kinds in zip(draws.masked, draws.kinds, strict=True)]
     same = [row[0] == row[1] for row in rows if len(row) > 1]
     if len(words.word_ids) == 2 or not same:  # of two words, only the one that is not true shows
         return
     for _, found, wanted in _far(np.array([np.mean(same)]), np.array([1 / len(words.word_ids)]), len(same)):
-        yield Fact("same", f"two random words of a call are the same in {found} of the cases, wanted {wanted}")
+        yield "same", f"two random words of a call are the same in {found} of the cases, wanted {wanted}", 0
 
 
 def _first(wrong: Array) -> list[tuple[int, ...]]:
@@ -144,16 +138,6 @@ def _far(found: Array, wanted: Array, cases: int) -> Iterator[tuple[tuple[int, .
         yield place, f"{100 * found[place]:.1f} %", f"{100 * wanted[place]:.1f} %"
 
 
-def _together(happens: Array) -> Array:
-    """Return the share of calls in which both happen, for each two places; on the diagonal, for each place."""
-    return happens.T.astype(float) @ happens / len(happens)
-
-
-def _named(places: tuple[int, ...]) -> str:
-    one, other = places
-    return f"input_ids[{one}] is" if one == other else f"input_ids[{one}] and input_ids[{other}] are both"
-
-
 class MaskingBlank(Blank):
     """mask_words, which draws: its facts are tested, and not its numbers."""
 
@@ -161,11 +145,11 @@ class MaskingBlank(Blank):
         """Return the verdict on the first fact that is not as wanted. Raises: as Sample.call."""
         for sample in SAMPLES:
             draws = Draws(sample, thing)
-            for fact in itertools.chain(facts_of_calls(draws), facts_of_shares(draws)):
-                where = f"Line {fact.line}" if fact.line else "The result"
-                code = linecache.getline(file_of(thing), fact.line).strip()
-                shown = f"{fact.line:>4}:  {code}" if code else ""
-                return Verdict(f"{where}: {fact.says}.").because_of(shown, self.entries("reasons")[fact.reason])
+            for reason, says, line in itertools.chain(facts_of_calls(draws), facts_of_shares(draws)):
+                where = f"Line {line}" if line else "The result"
+                code = linecache.getline(file_of(thing), line).strip()
+                shown = f"{line:>4}:  {code}" if code else ""
+                return Verdict(f"{where}: {says}.").because_of(shown, self.entries("reasons")[reason])
         return None
 
 

@@ -1,8 +1,8 @@
-"""Sample: calls of a learner's mask_words on one text, and the lines that write its results."""
+"""Sample: calls of a learner's mask_words on one text, and the lines that make its results."""
 
 import itertools
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,55 +10,45 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Vocabulary
-from npbert.data.masking import mask_words
 from npbert.gradcheck import GradientError
 from npbert.learn.blank import returned
 
-Seen = list[tuple[int, dict[str, list[int]]]]
-"""Before each line of a run: its number, and the variables that have a whole number for each place."""
-
-
-Writes = list[tuple[int, int]]
-"""The writes into a list, in order: the line, and the place. The line that makes the list writes every place."""
-
 
 class Traced(NamedTuple):
-    """A call: the writes into both results, and the results of rng.choice, each with its line."""
+    """masked, labels: by place, the line that last writes it. drawn: by a set of places, the line where rng.choice
+    draws them, and how many with repetitions."""
 
-    masked: Writes
-    labels: Writes
-    drawn: list[tuple[int, list[int]]]
+    masked: dict[int, int]
+    labels: dict[int, int]
+    drawn: dict[frozenset[int], tuple[int, int]]
 
 
 class Watched(np.random.Generator):
-    """A generator that records the results of `choice`, each with the line of the call."""
+    """A generator that records the results of `choice`, as Traced.drawn."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(np.random.PCG64(seed))
-        self.drawn: list[tuple[int, list[int]]] = []
+        self.drawn: dict[frozenset[int], tuple[int, int]] = {}
 
     def choice(self, *args: Any, **options: Any) -> Any:
         """As in Generator."""
         found = super().choice(*args, **options)
-        self.drawn.append((sys._getframe(1).f_lineno, np.ravel(found).tolist()))
+        self.drawn.setdefault(frozenset(np.ravel(found).tolist()), (sys._getframe(1).f_lineno, np.size(found)))
         return found
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """A text with some special tokens, and the options of mask_words. calls: how many, with seeds from 0."""
 
     vocabulary: Vocabulary
     ids: list[int]
-    probability: float
-    max_predictions: int
+    options: Mapping[str, Any]
     calls: int
 
     def call(self, function: Any, rng: np.random.Generator) -> Array:
         """Return masked and labels, (2, N). Raises: GradientError for a wrong result; errors of the function."""
         given = list(self.ids)
-        options = {"probability": self.probability, "max_predictions": self.max_predictions}
-        found = returned(function(given, self.vocabulary, rng, **options), "masked, labels")
+        found = returned(function(given, self.vocabulary, rng, **self.options), "masked, labels")
         if given != self.ids:
             raise GradientError("input_ids itself has changed; write into a copy, masked = list(input_ids)")
         if found.shape != (2, len(given)) or found.dtype.kind not in "iu":
@@ -75,19 +65,14 @@ class Sample:
             raise GradientError("a second call with the same generator gives another result; draw only from rng")
         return draws
 
-    def count(self) -> int:
-        """Return the right number of places with a label: the library's."""
-        _, labels = self.call(mask_words, np.random.default_rng(0))
-        return int(np.sum(labels != IGNORED))
-
     def trace(self, function: Any, seed: int) -> Traced:
-        """Return the lines of one of the calls that write its results."""
-        seen, code = Seen(), getattr(function, "__code__", None)
+        """Return the lines of one of the calls that make its results differ from input_ids and from IGNORED."""
+        seen, code = [(0, dict[str, list[int]]())], getattr(function, "__code__", None)
 
         def look(frame: Any, event: str, value: object) -> Any:
             if frame.f_code is not code:
                 return None
-            seen.append((frame.f_lineno, {name: self._row(value) for name, value in frame.f_locals.items()}))
+            seen.append((frame.f_lineno, {name: _row(value) for name, value in frame.f_locals.items()}))
             return look
 
         rng, other = Watched(seed), sys.gettrace()
@@ -96,29 +81,24 @@ class Sample:
             masked, labels = self.call(function, rng).tolist()
         finally:
             sys.settrace(other)
-        return Traced(_writes(seen, masked), _writes(seen, labels), rng.drawn)
-
-    def _row(self, value: Any) -> list[int]:
-        """Return the value as a list, if it has a whole number for each place; otherwise an empty one."""
-        row = value.tolist() if isinstance(value, np.ndarray) else value
-        is_row = isinstance(row, list) and len(row) == len(self.ids)
-        return [*row] if is_row and all(isinstance(each, int | np.integer) for each in row) else []
+        return Traced(_writers(seen, self.ids, masked), _writers(seen, [IGNORED] * len(labels), labels), rng.drawn)
 
 
-def _writes(seen: Seen, row: list[int]) -> Writes:
-    """Return the writes into the variable that ends as this row; none without such a variable."""
-    if not seen:  # a callable without Python code of its own
-        return []
-    (_, parameters), (_, last) = seen[0], seen[-1]
-    name = next((name for name, value in last.items() if value == row and name not in parameters), "")
-    found: Writes = []
-    for (line, before), (_, after) in itertools.pairwise(seen):
+def _row(value: Any) -> list[int]:
+    """Return a copy of a list or array of whole numbers; an empty list for anything else."""
+    row = value.tolist() if isinstance(value, np.ndarray) else value
+    return [*row] if isinstance(row, list) and all(isinstance(each, int | np.integer) for each in row) else []
+
+
+def _writers(seen: list[tuple[int, dict[str, list[int]]]], row: list[int], last: list[int]) -> dict[int, int]:
+    """Return by place the line that last writes into the variable that ends as `last`: what is as in `row` was not
+    written."""
+    found: dict[int, int] = {}
+    _, variables = seen[-1]
+    name = next((name for name, value in reversed(variables.items()) if value == last), "")
+    for (line, _), (_, after) in itertools.pairwise(seen):
         new = after.get(name, [])
-        old: list[Any] = before.get(name) or [None] * len(new)
-        found += [(line, place) for place, value in enumerate(new) if value != old[place]]
+        if len(new) == len(row):
+            found |= {place: line for place, value in enumerate(new) if value != row[place]}
+            row = new
     return found
-
-
-def line_of(writes: Writes, place: int) -> int:
-    """Return the line that last wrote this place, or 0."""
-    return next((line for line, at in reversed(writes) if at == place), 0)

@@ -2,14 +2,16 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from npbert.io.files import atomic_write, write_where_asked
-from npbert.pages.html import page, resource, templates
+from npbert.display.html import visible
+from npbert.io.extras import import_extra
+from npbert.io.files import write_where_asked
+from npbert.pages.html import page, resource
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.run import RunFiles, read_run
 from npbert.pages.report.verdict import to_look_at, verdict
@@ -30,7 +32,7 @@ def write_report(folder: str | Path, path: str | Path | None = None) -> None:
     Raises: as read_run; OSError.
     """
     whole = report_page(read_run(folder))
-    with write_where_asked(Path(path)) if path else atomic_write(Path(folder) / REPORT_FILE) as file:
+    with write_where_asked(Path(path or Path(folder, REPORT_FILE))) as file:
         file.write_text(whole, encoding="utf-8")
 
 
@@ -73,13 +75,27 @@ def picture(draw: Callable[[], Any]) -> str:
         return str(error)
 
 
-def _page(template: str, title: str, **known: Any) -> str:
-    environment = templates("report", "train")
+@cache
+def _templates() -> Any:
+    """Return the Jinja2 environment of the templates: text is escaped, unless it is `safe`."""
+    jinja2 = import_extra("jinja2", extra="train")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: resource(f"report/{name}")),
+        autoescape=True,
+        finalize=lambda value: value if hasattr(value, "__html__") else visible(value),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
     environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
     functions = (facts_of, settings_of, command_of, verdict, to_look_at)
     environment.globals |= {function.__name__: function for function in functions}
     environment.globals |= {"numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": partial(zip, strict=True)}
-    body = environment.get_template(template).render(title=title, **known)
+    return environment
+
+
+def _page(template: str, title: str, **known: Any) -> str:
+    body = _templates().get_template(template).render(title=title, **known)
     return page(title, body, description=DESCRIPTION, style=resource("report/report.css"))
 
 

@@ -2,60 +2,50 @@
 
 import {makesOf, nameOf, readsOf} from "./formulas.js";
 
-// All steps, forward and then backward: what each reads, makes and adds to, and what it puts on the tape or takes off
-// again: of what forward had, all that backward reads. ids: a lookup keeps so many of them.
+// All steps, forward and then backward: what each reads, makes and adds to; and `kept`, what its forward puts on the
+// tape and its backward takes off again: of what forward had, all that backward reads. ids: a lookup keeps so many.
 export function stepsOf(trace) {
   const {program} = trace;
   const back = program.toReversed().map((step) => backwardStep(trace, step));
-  return [...program.map((step) => forwardStepSaid(trace, step)), ...back].map((step, index) => ({...step, index}));
+  return [...program.map((step) => stepSaid(trace, step, "forward")), ...back].map((step, index) => ({...step, index}));
 }
 
-function stepSaid({arrays, lookups}, step, lines) {
+function stepSaid(trace, step, phase) {
+  const {arrays, lookups} = trace;
   const isShown = (name) => !arrays.get(name).isHidden;
-  const isParameter = (name) => arrays.get(name).parameter;
-  const writes = makesOf(lines).filter(isShown);
-  const kept = readsOf(step.backward).filter((name) => {
-    const {madeBy, isGradient, isHidden} = arrays.get(name);
-    return madeBy !== null && !isGradient && !isHidden;
-  });
-  const [looked] = step.backward.flatMap(({target}) => target.index).filter(({lookup}) => lookup === "ids");
+  const writes = makesOf(step[phase]).filter(isShown);
+  const isKept = ({madeBy, isGradient, isHidden}) => madeBy !== null && !isGradient && !isHidden;
+  const looksUp = step.backward.some(({target}) => target.index.some(({lookup}) => lookup === "ids"));
   return {
     kind: step.kind,
     part: step.part,
     of: step,
+    phase,
+    title: step.title,
+    formula: withSymbols(trace, step, step.said.shown),
     writes,
-    reads: readsOf(lines).filter((name) => isShown(name) && !writes.includes(name)),
-    weights: readsOf(step.forward).filter(isParameter),
-    kept,
-    ids: looked ? lookups[step.lookups.ids].length : 0,
+    reads: readsOf(step[phase]).filter((name) => isShown(name) && !writes.includes(name)),
+    kept: readsOf(step.backward).filter((name) => isKept(arrays.get(name))),
+    ids: looksUp ? lookups[step.lookups.ids].length : 0,
   };
 }
 
-function forwardStepSaid(trace, step) {
-  const {kept, ids, ...about} = stepSaid(trace, step, step.forward);
-  const formula = withSymbols(trace, step, step.said.shown);
-  return {...about, phase: "forward", title: step.title, formula, tape: {keeps: kept, ids}};
-}
-
 function backwardStep(trace, step) {
-  const {kept, ids, reads, ...about} = stepSaid(trace, step, step.backward);
+  const {reads, ...about} = stepSaid(trace, step, "backward");
+  const isParameter = (name) => trace.arrays.get(name)?.parameter ?? false;
   const broken = step.broken[trace.bug];
   const isUnused = (name) => readsOf(step.backward).includes(name) && !readsOf(broken.lines).includes(name);
   return {
     ...about,
-    phase: "backward",
     title: `back: ${step.title}`,
     formula: withSymbols(trace, step, step.said.undone),
-    reads: [...new Set([...reads, ...about.weights])],
-    adds: about.writes.filter((name) => isOfParameter(trace, name)),
+    reads: [...new Set([...reads, ...readsOf(step.forward).filter(isParameter)])],
+    adds: about.writes.filter((name) => isParameter(trace.arrays.get(name).gradientOf)),
     undoes: step.index,
-    tape: {takes: kept, ids},
     isBroken: Boolean(broken),
     leftOut: broken ? about.writes.filter(isUnused) : [],
   };
 }
-
-const isOfParameter = ({arrays}, name) => arrays.get(arrays.get(name).gradientOf)?.parameter ?? false;
 
 // A text in which {x} is the symbol of what the step calls x, or a constant; what it does not have is left out.
 export function withSymbols({arrays, model}, step, text) {

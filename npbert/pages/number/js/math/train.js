@@ -152,15 +152,18 @@ function addUpdated(world, step, name, kept) {
 export function addUpdate(trace, trainer, examples) {
   const {model} = trace;
   const index = trace.steps.findLastIndex(({phase}) => phase !== "update") + 1;
-  const title = "the update: every parameter moves";
-  const about = {
+  trace.steps[index] = {
+    index,
     phase: "update",
     part: "parameters",
     kind: "AdamW",
-    title,
+    title: "the update: every parameter moves",
     formula: model.program.formulas.AdamW.shown,
+    reads: [],
+    writes: [],
+    kept: [],
+    ids: 0,
   };
-  trace.steps[index] = {index, ...about, reads: [], writes: [], tape: {keeps: [], ids: 0}};
   const next = once(() => {
     const found = trainer.next(examples, {bug: trace.bug});
     for (const [name, array] of found.arrays) {

@@ -7,7 +7,7 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, bestOf, indexLabel, valueAt} from "./labels.js";
+import {arrayNamed, bestOf, indexLabel, isWord, valueAt} from "./labels.js";
 import {state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
@@ -53,10 +53,10 @@ function scoresInWords(first, second) {
   ];
 }
 
-// What the difference is when [MASK] stands at these places.
-function without(places) {
+// What the difference is when [MASK] replaces some words.
+function without(isHidden) {
   const {model, example, rival} = state;
-  const input_ids = example.input_ids.map((id, n) => (places.includes(n) ? maskId() : id));
+  const input_ids = example.input_ids.map((id, n) => (isHidden(id, n) ? maskId() : id));
   return run(model, {...example, input_ids}, {backward: false, rival}).loss;
 }
 
@@ -68,7 +68,7 @@ function byHiding() {
   return example.input_ids.map((_, row) => {
     const products = Array.from({length: x.shape[1]}, (_, i) => x.at(row, i) * dx.at(row, i));
     const slope = {name: null, label: "slope: x · dx", value: products.reduce((a, b) => a + b)};
-    return {label: indexLabel("tokens", row), value: trace.loss - without([row]), factors: [slope], goes: null};
+    return {label: indexLabel("tokens", row), value: trace.loss - without((_, n) => n === row), factors: [slope], goes: null};
   });
 }
 
@@ -86,8 +86,8 @@ function byFeature(answer) {
 
 // Which word speaks most for each of the two; and what the model prefers without any word.
 function strongest(answer, terms) {
-  const {rival, example} = state;
-  const nothing = without(example.input_ids.map((_, n) => n));
+  const {rival} = state;
+  const nothing = without(isWord);
   return [
     ...strongestFor(answer, 1, terms),
     ...strongestFor(rival.word, -1, terms),

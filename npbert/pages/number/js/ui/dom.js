@@ -31,7 +31,3 @@ export const show = (id, ...children) => byId(id).replaceChildren(...children);
 
 export const makeButton = (text, onclick, attributes = {}) =>
   make("button", {type: "button", onclick, ...attributes}, text);
-
-// A row of a table: what it is of, and its cells.
-export const makeRow = (name, ...cells) =>
-  make("tr", {}, make("th", {scope: "row"}, name), ...cells.map((cell) => make("td", {}, cell)));

@@ -4,7 +4,7 @@ import {chainOf, explain, largestTerm, wayToLoss} from "../math/explain.js";
 import {beginAt, follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
-import {counted, percent, plainNumber, signedNumber} from "./format.js";
+import {percent, plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {
   arrayNamed,

@@ -2,7 +2,7 @@
 
 import {make} from "./dom.js";
 import {shortNumber} from "./format.js";
-import {arrayNamed, indexLabel, largestIn, shownOf, whyNothing} from "./labels.js";
+import {indexLabel, largestIn, shownOf, whyNothing} from "./labels.js";
 import {state} from "./state.js";
 
 const MANY_COLUMNS = 10; // columns, from which on cells are small
@@ -78,9 +78,9 @@ export const cellOfPlace = (root, {name, row, column}) =>
   root.querySelector(`table[data-array="${CSS.escape(name)}"] td[data-row="${row}"][data-column="${column}"]`);
 
 // Inside a heat map the arrow keys, Home and End move from cell to cell. Returns whether the key was one of them.
-export function moveInHeatMap({target, key, altKey, ctrlKey, metaKey}) {
+export function moveInHeatMap({target, key}) {
   const here = target.closest?.("td[data-row]");
-  if (!here || altKey || ctrlKey || metaKey) {
+  if (!here) {
     return false;
   }
   const row = here.parentElement;

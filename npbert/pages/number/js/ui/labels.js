@@ -79,6 +79,9 @@ export function titleOf(place) {
   return array.symbol + (places.length ? `[${places.join(", ")}]` : "");
 }
 
+// Is it a word, and not where a sentence begins or ends?
+export const isWord = (id) => !["[CLS]", "[SEP]"].includes(state.data.vocabulary[id]);
+
 const placeOf = (kind, index) => (WORDS.includes(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index));
 
 // By which numbers the formulas call the words in a name: 2 is “are”; "" where there is no word.

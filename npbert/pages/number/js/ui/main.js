@@ -21,7 +21,6 @@ import {state} from "./state.js";
 import {showTape} from "./tape.js";
 import {showTools} from "./tools.js";
 import {backToStart, showTrain} from "./train.js";
-import {showTransport} from "./transport.js";
 import {showUpdate} from "./update.js";
 
 state.data = JSON.parse(byId("data").textContent);
@@ -34,7 +33,6 @@ showSentence();
 showMap();
 showCompare();
 showNotes({bug: () => plantBug(null), changed: backToStart, rival: () => compareWith(null)});
-showTransport();
 showUpdate();
 showStage();
 showRoads();

@@ -1,12 +1,21 @@
-// The network, small: a box for each part, in the order in which forward goes; its upper half leads to its forward, the
-// lower one to its backward. Also a list to choose a step by name.
+// Stepping, by buttons, keys, a list of all steps, and the network, small: a box for each part, in the order in which
+// forward goes. Its upper half leads to its forward, the lower one to its backward.
 
 import {goToStep} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
+import {goBackOnTrail, leaveNumber} from "./follow.js";
+import {moveInHeatMap} from "./heatmap.js";
 import {change, state, watch} from "./state.js";
 
 export function showMap() {
   byId("steps").addEventListener("change", ({target}) => stepTo(Number(target.value)));
+  byId("go-back").addEventListener("click", stepBack);
+  byId("go-forward").addEventListener("click", stepOn);
+  byId("skip").addEventListener("click", () => {
+    change({view: "step"});
+    byId("stage").querySelector("td[tabindex='0']").focus();
+  });
+  document.addEventListener("keydown", keyPressed);
   watch(["trace"], drawMap);
   watch(["trace", "step"], markMap);
 }
@@ -62,4 +71,48 @@ function boxOf({part, phase, kind}) {
     return state.trace.goal === "loss" ? "loss" : "δ";
   }
   return part.startsWith("bert") ? "words" : "predict";
+}
+
+// ---- the keys ----
+
+const stepBack = () => stepTo(state.step - 1);
+const stepOn = () => stepTo(state.step + 1);
+const STEP_KEYS = {
+  Home: () => stepTo(0),
+  ArrowLeft: stepBack,
+  ArrowRight: stepOn,
+  End: () => stepTo(Infinity),
+  Backspace: goBackOnTrail,
+};
+
+// The keys: → ← Home End step (in the box of a tour, → goes to its next stop), Backspace goes back on the trail. Escape
+// leaves the number that is followed: from its sum to its cell, and from a cell to stepping.
+function keyPressed(event) {
+  const {target, key, altKey, ctrlKey, metaKey} = event;
+  if (altKey || ctrlKey || metaKey) {
+    return;
+  }
+  if (moveInHeatMap(event)) {
+    event.preventDefault();
+    return;
+  }
+  if (key === "ArrowRight" && target.closest?.("#guide")) {
+    event.preventDefault();
+    byId("guide-choices").querySelector("a.main")?.click();
+    return;
+  }
+  if (state.view !== "step") {
+    return;
+  }
+  const isInCell = Boolean(target.closest?.("td[data-row]"));
+  if (key === "Escape") {
+    leaveNumber({toCell: !isInCell});
+    return;
+  }
+  const takesKeys = target.closest?.("input, select, textarea, [role=tab]");
+  const isElsewhere = takesKeys || (isInCell && key !== "Backspace");
+  if (Object.hasOwn(STEP_KEYS, key) && !isElsewhere) {
+    event.preventDefault();
+    STEP_KEYS[key]();
+  }
 }

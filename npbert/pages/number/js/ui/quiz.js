@@ -43,9 +43,7 @@ function ask({kind, seed}) {
   mistakes = 0;
   question = kind === "bug" ? bugQuestion(pick) : QUESTIONS[seed % QUESTIONS.length](pick, shuffled);
   goToStep(question.begin ?? question.step);
-  const choices = question.choices.map(({text, look, ...choice}) =>
-    makeButton(text, () => judge(choice), {class: look}),
-  );
+  const choices = question.choices.map((one) => makeButton(one.text, () => judge(one), {class: one.look}));
   sayQuestion(question.text, [...choices, makeButton("Show me", () => explainAnswer("Shown"))]);
   pointAt(hideNumber() ?? byId("stage-head"));
 }
@@ -56,15 +54,14 @@ function sayQuestion(text, choices, said) {
   sayInGuide({title: [question.title], text, choices: [...choices, another], said});
 }
 
-// A choice. Where it is wrong, `not` says why, and it costs a mistake. Each of them may hang on what is shown now.
+// A choice. Where it is wrong, `not` says why, and it costs a mistake.
 function judge({isRight, not}) {
-  const now = (one) => (typeof one === "function" ? one() : one);
-  if (now(isRight)) {
+  if (isRight) {
     explainAnswer("Yes");
     return;
   }
   mistakes += 1;
-  show("guide-said", `${now(not)} (${counted(mistakes, "mistake")})`);
+  show("guide-said", `${not} (${counted(mistakes, "mistake")})`);
 }
 
 // The question is closed, what was hidden can be seen, and the number that shows it is followed.
@@ -103,8 +100,12 @@ function bugQuestion(pick) {
   const choice = {
     text: "It is in this step",
     look: "main",
-    isRight: () => state.trace.steps[state.step].isBroken,
-    not: () => `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`,
+    get isRight() {
+      return state.trace.steps[state.step].isBroken;
+    },
+    get not() {
+      return `Not in step ${state.step + 1}: it does what it should with the numbers that it is given.`;
+    },
   };
   return {
     begin: state.trace.program.length,

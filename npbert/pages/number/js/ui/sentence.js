@@ -6,7 +6,7 @@ import {chooseAnswer, chooseSentence, compareWith, exampleOfLine, hideWord} from
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {counted, percent, plainNumber} from "./format.js";
-import {bestOf, gradientOf, indexLabel, steepestWeights} from "./labels.js";
+import {bestOf, gradientOf, indexLabel, isWord, steepestWeights} from "./labels.js";
 import {state, watch} from "./state.js";
 
 const GUESSES = 3;
@@ -64,7 +64,7 @@ function wordButton(word, position) {
   const {vocabulary} = state.data;
   const isHidden = state.example.labels[position] !== -100;
   const text = make("bdi", {}, isHidden ? "[MASK]" : vocabulary[word]);
-  if (/^\[(CLS|SEP)\]$/.test(vocabulary[word])) {
+  if (!isWord(word)) {
     return make("span", {class: "quiet"}, text);
   }
   const title = isHidden ? "hidden" : "hide this word instead";

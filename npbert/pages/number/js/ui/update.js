@@ -1,7 +1,7 @@
 // The last step, the update: from the gradient of a number to its step, and the losses before and after.
 
 import {chooseParameter, parameterOf, updatedParameter} from "./actions.js";
-import {byId, make, makeButton, makeRow, show} from "./dom.js";
+import {byId, make, makeButton, show} from "./dom.js";
 import {followTo} from "./follow.js";
 import {percent, plainNumber, signedNumber} from "./format.js";
 import {arrayNamed, steepest, titleOfParameter, valueAt} from "./labels.js";
@@ -73,7 +73,8 @@ function rowsOfLosses() {
   update.after ??= batch.map(({example}) => update.lossAfter(example)); // once, however often the step is shown
   const rows = batch.map(({example, trace}, n) => [example.text, trace.loss, update.after[n]]);
   const mean = batch.reduce((sum, {share}, n) => sum + share * update.after[n], 0);
-  return [["the whole batch", loss, mean], ...rows].map(([text, ...losses]) =>
-    makeRow(make("bdi", {}, text), ...losses.map((value) => plainNumber(value, 3))),
-  );
+  return [["the whole batch", loss, mean], ...rows].map(([text, ...losses]) => {
+    const head = make("th", {scope: "row"}, make("bdi", {}, text));
+    return make("tr", {}, head, ...losses.map((value) => make("td", {}, plainNumber(value, 3))));
+  });
 }

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.display.html import visible
 from npbert.io.extras import import_extra
-from npbert.io.files import write_where_asked
+from npbert.io.files import atomic_write, write_where_asked
 from npbert.pages.html import page, resource
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.run import RunFiles, read_run
@@ -32,7 +32,7 @@ def write_report(folder: str | Path, path: str | Path | None = None) -> None:
     Raises: as read_run; OSError.
     """
     whole = report_page(read_run(folder))
-    with write_where_asked(Path(path or Path(folder, REPORT_FILE))) as file:
+    with write_where_asked(Path(path)) if path else atomic_write(Path(folder, REPORT_FILE)) as file:  # not by a link
         file.write_text(whole, encoding="utf-8")
 
 

@@ -10,9 +10,7 @@ from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, cli
 from npbert.compute.blas_lending import lend_to_blas
 from npbert.data.task_data import TaskData
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
-from npbert.training.evaluation import Goal
-from npbert.training.pretrain import evaluate_losses
-from npbert.training.state import MODEL_FOLDER
+from npbert.training import MODEL_FOLDER, Goal, evaluate_losses
 from tests.computing import BLAS_THREADS, on_threads
 from tests.models.own import NoBert
 from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values

@@ -8,8 +8,7 @@ import pytest
 from npbert import Tape
 from npbert.data.squad import GoldAnswer, Question
 from npbert.inference import AnswerSpan
-from npbert.io.errors import InputError
-from npbert.io.files import FileError
+from npbert.io import FileError, InputError
 from npbert.training.tasks import ALIASES, TASKS, QuestionAnswering, TaskSettings, TextClassification, task_class
 from npbert.training.tasks.report_rows import MOST, confusion
 from tests.training.parallel.together import together

@@ -139,7 +139,7 @@ def test_evaluation_is_without_dropout_and_threads_of_blas_and_over_all_targets(
 
 
 def test_what_cannot_be(tmp_path):
-    with pytest.raises(ValueError, match=r"metric is 'score', wanted gold or loss"):
+    with pytest.raises(ValueError, match=r"metric is 'score', wanted one of gold, loss"):
         Judge(tmp_path, [1], name="gold", steps=1).trainer.train()
     with pytest.raises(ValueError, match="the training data has no batches"):
         make_trainer(tmp_path / "b", data=TaskData([], collate)).train()

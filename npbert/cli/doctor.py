@@ -42,6 +42,7 @@ class DoctorCommand(Command):
         """Print the facts."""
         known: Any = np.show_config(mode="dicts")
         blas = known.get("Build Dependencies", {}).get("blas", {})
+        library = f"{blas.get('name', 'an unknown BLAS')} {blas.get('version')}"
         threads = f"{num_threads()} of {counted(os.cpu_count() or 1, 'processor')}"
         for name in ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
             threads += f", {name}={os.environ[name]}" if name in os.environ else ""
@@ -49,9 +50,7 @@ class DoctorCommand(Command):
             threads += "; the number of BLAS threads cannot be set: pip install threadpoolctl may help"
         print(f"npbert      {npbert.__version__}, in {Path(npbert.__file__).parent}")
         print(f"Python      {platform.python_version()}, {platform.system()} {platform.machine()}")
-        print(
-            f"NumPy       {np.__version__}, multiplies with {blas.get('name', 'an unknown BLAS')} {blas.get('version')}"
-        )
+        print(f"NumPy       {np.__version__}, multiplies with {library}")
         print(f"threads     {threads}")
         print(f"a product   {SIZE} × {SIZE} × {SIZE} in float32: {_speed()}")
         _print_extras()

@@ -1,5 +1,6 @@
 """The promises of a layer, in addition to a right derivative, each tested."""
 
+import copy
 import itertools
 import traceback
 from typing import Any
@@ -10,7 +11,7 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Outputs, arrays_in, as_tuple, copied, copy_of, different
+from npbert.gradcheck.inputs import Outputs, arrays_in, as_tuple, copied, different
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
@@ -41,12 +42,12 @@ class Call:
         change = different if other else copied
         self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
         inputs = [(name, change(value)) for name, value in function.named_inputs()]
-        rng = np.random.default_rng(0) if other and function.rng is not None else copy_of(function.rng)
+        rng = np.random.default_rng(0) if other and function.rng else copy.deepcopy(function.rng)
         given = [each for name, value in inputs for each in arrays_in(name, value)]
-        self._given = _watched([*given, *(("dy", dy) for dy in self.dy)])
+        self.given = _watched([*given, *(("dy", dy) for dy in self.dy)])
         self.tape = Tape(rng)
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
-        if names := self.written:
+        if names := _changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
         self._returned = _watched([("y", np.asarray(part)) for part in as_tuple(self.y)])
 
@@ -66,11 +67,6 @@ class Call:
                 raise WrongShapeError(name, found[name], value.shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
-    @property
-    def written(self) -> list[str]:
-        """The names of the changed arguments."""
-        return _changed(self._given)
-
     def check_returned(self) -> None:
         """Raise GradientError if y or dx has changed since it was returned."""
         for name in _changed(self._returned):
@@ -84,7 +80,7 @@ class Call:
         parameters = self.function.parameters
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
-        others += [(name, array) for name, array, _ in [*self._given, *self._returned]]
+        others += [(name, array) for name, array, _ in [*self.given, *self._returned]]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
                 says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
@@ -142,7 +138,7 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, values: Gradient
     between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
     _check_same(call.backward(), alone, between)
     call.check_memory()  # first: add_grad itself writes into what it was given to keep
-    if names := call.written:
+    if names := _changed(call.given):
         text = f"backward writes into {names[0]}, {_OWN}"
         raise PromiseError(text, *(f"the caller's {name}" for name in names))
     _check_sum(other.backward(), alone, other_alone, function.parameters)
@@ -176,7 +172,7 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
 
 def _check_outputs(function: ScalarFunction) -> None:
     for rng in (function.rng, None):
-        both = (as_tuple(function.forward(Tape(copy_of(rng), keeps=keeps))) for keeps in (True, False))
+        both = (as_tuple(function.forward(Tape(copy.deepcopy(rng), keeps=keeps))) for keeps in (True, False))
         for with_tape, without_tape in zip(*both, strict=True):
             if not same(with_tape, without_tape):
                 raise GradientError("forward returns another y without a tape than with one")

@@ -20,15 +20,6 @@ def as_tuple(value: Any) -> Outputs:
     return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
 
 
-def copy_of(rng: Rng) -> Rng:
-    """Return a generator that draws the same numbers. (In a third of the time of copy.deepcopy.)"""
-    if not isinstance(rng, np.random.Generator):
-        return rng  # None, or a value that Tape refuses
-    bits = type(rng.bit_generator)(0)
-    bits.state = rng.bit_generator.state
-    return np.random.Generator(bits)
-
-
 def copied(value: Any) -> Any:
     """Return a copy of the arrays, also of those in a dataclass (a Batch)."""
     return _with_arrays(value, np.copy)

@@ -46,6 +46,7 @@ wrong in decimals (refuted, or right but for a small constant); is D 0 at anothe
 (proved); else not proved.
 """
 
+import copy
 import textwrap
 import time
 from collections.abc import Callable
@@ -62,7 +63,7 @@ from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.exact.witness import right_gradients, witnesses
-from npbert.gradcheck.inputs import Function, Outputs, Rng, copied, copy_of
+from npbert.gradcheck.inputs import Function, Outputs, Rng, copied
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.report import (
     EXACT,
@@ -208,9 +209,9 @@ def parts_called(whole: Case) -> list[Case]:
 
     def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
-            found.setdefault(name, Case(layer, inputs, copy_of(whole.rng), name))
+            found.setdefault(name, Case(layer, inputs, copy.deepcopy(whole.rng), name))
 
-    whole.forward(Tape(copy_of(whole.rng), watcher=watch))
+    whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
     return list(found.values())
 
 

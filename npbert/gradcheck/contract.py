@@ -11,7 +11,8 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Outputs, arrays_in, as_tuple, copied, different
+from npbert.gradcheck.inputs import Outputs, as_tuple, copied, different
+from npbert.gradcheck.paths import leaves
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
@@ -20,6 +21,10 @@ _SET = (
 )
 _TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 def _watched(arrays: list[tuple[str, Array]]) -> list[Outputs]:
@@ -43,7 +48,7 @@ class Call:
         self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
         inputs = [(name, change(value)) for name, value in function.named_inputs()]
         rng = np.random.default_rng(0) if other and function.rng else copy.deepcopy(function.rng)
-        given = [each for name, value in inputs for each in arrays_in(name, value)]
+        given = [each for name, value in inputs for each in leaves(value, _is_array, name)]
         self.given = _watched([*given, *(("dy", dy) for dy in self.dy)])
         self.tape = Tape(rng)
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)

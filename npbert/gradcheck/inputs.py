@@ -49,14 +49,6 @@ def is_float_array(value: Any) -> bool:
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
 
 
-def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
-    """Yield an array with its name, or those in a dataclass (a Batch): `batch.labels`."""
-    if isinstance(value, np.ndarray):
-        return [(name, value)]
-    fields = dataclasses.fields(value) if _is_dataclass(value) else ()
-    return [each for field in fields for each in arrays_in(f"{name}.{field.name}", getattr(value, field.name))]
-
-
 def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:
     """Return a function's names of its first arguments."""
     names = asked(function)[skip:]

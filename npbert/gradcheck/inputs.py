@@ -81,11 +81,7 @@ def _unwrapped(function: Any) -> Any:
 def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
     if isinstance(value, np.ndarray):
         return change(value)
-    if not _is_dataclass(value):
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return value
     fields = [field.name for field in dataclasses.fields(value) if field.init]
     return dataclasses.replace(value, **{name: _with_arrays(getattr(value, name), change) for name in fields})
-
-
-def _is_dataclass(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)

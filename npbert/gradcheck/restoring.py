@@ -79,7 +79,8 @@ def reachable(roots: Any) -> Iterator[Any]:
     waiting = list(roots)
     while waiting:
         thing = waiting.pop()
-        if id(thing) in seen or isinstance(thing, _ATOMS) or _is_namespace(thing):
+        is_namespace = type(thing) is dict and "__builtins__" in thing  # a function holds only the globals it names
+        if id(thing) in seen or isinstance(thing, _ATOMS) or is_namespace:
             continue
         seen.add(id(thing))
         yield thing
@@ -108,11 +109,6 @@ def _named_by(thing: Any) -> list[Any]:
     scope = thing.__globals__
     named = [scope[name] for name in _names_in(thing.__code__) if name in scope]
     return [thing.__defaults__, thing.__kwdefaults__, thing.__dict__, thing.__closure__, *named]
-
-
-def _is_namespace(thing: Any) -> bool:
-    """True for the globals of a module. A function holds only those that it names."""
-    return type(thing) is dict and "__builtins__" in thing
 
 
 def attributes_of(thing: Any) -> dict[str, Any]:

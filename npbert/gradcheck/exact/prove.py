@@ -56,7 +56,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside, run_beside
+from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number import NonFinite, Number
@@ -141,12 +141,11 @@ def _answer(case: Case, seed: int) -> Proof:
 
 def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
-    beside = run_beside(case, floats, seed)  # before the exact run: a forward that changes after some calls shows
     field = Field(seed)
     run = run_on_numbers(field, case, floats.dy_of_numbers)
     proved = Proof(PROVED, rounding=run.rounding(floats))
     is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
-    parting = run.parting(floats) or ("" if field.ties else parting_beside(case, beside, seed))
+    parting = run.parting(floats) or ("" if field.ties else parting_beside(case, floats, seed))
     if parting:
         return Proof(NOT_PROVED, reason=f"the code takes another path on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(case, floats, proved.rounding) if is_proved else "")

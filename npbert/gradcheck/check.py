@@ -17,16 +17,7 @@ from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Function, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.paths import Grads
-from npbert.gradcheck.report import (
-    EXACT,
-    NOT_PROVED,
-    TOLERANCES,
-    GradientError,
-    Gradients,
-    Proof,
-    Report,
-    compared,
-)
+from npbert.gradcheck.report import EXACT, NOT_PROVED, TOLERANCES, GradientError, Gradients, Proof, Report, compared
 from npbert.gradcheck.restoring import everything_restored
 
 _NEGLIGIBLE = 1e-3  # the allowed relative error from a small constant that backward leaves out

@@ -12,6 +12,7 @@ from npbert.gradcheck.exact.run import names_of
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.inputs import Function, as_tuple, is_float_array
+from npbert.gradcheck.paths import as_list
 from npbert.gradcheck.report import GradientError, largest_at, placed
 
 _SAME = 1e-9  # relative to the largest number of y
@@ -21,8 +22,8 @@ _FAR, _LOST = 1e8, 1e-3  # its square has no digits left for numbers of size 1
 
 def check_written(which: str, returned: Any) -> None:
     """Raise GradientError for an unfilled template, which returns only None."""
-    parts = list(returned.values()) if isinstance(returned, dict) else returned
-    if all(part is None for part in (parts if isinstance(parts, tuple | list) else [parts])):
+    parts = returned.values() if isinstance(returned, dict) else as_list(returned)
+    if all(part is None for part in parts):
         raise GradientError(f"{which} returns None: it is not written yet, or lacks a `return`")
 
 

@@ -161,13 +161,11 @@ def _product(a: Array, b: Array) -> Any:
 
 def unknowns_like(array: Array) -> Any:
     """Return random Numbers for the floats of the array, each with a random tangent."""
-    made = np.empty_like(array, dtype=object)  # with the same memory order
-    made[...] = np.frompyfunc(_unknown, 1, 1)(np.asarray(array, float))
-    return as_numbers(made)
+    return as_numbers(np.asarray(np.frompyfunc(_unknown, 1, 1)(array), object))
 
 
-def _unknown(seen: float) -> Number:
-    return Number(Number.world.draw(seen), Number.world.draw_tangent(), seen)
+def _unknown(x: Any) -> Number:
+    return Number(Number.world.draw(float(x)), Number.world.draw_tangent(), float(x))
 
 
 def constants_like(array: Array) -> Any:

@@ -65,16 +65,7 @@ from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.exact.witness import right_gradients, witnesses
 from npbert.gradcheck.inputs import Function, Outputs, Rng, copied
 from npbert.gradcheck.layer_of import as_layer
-from npbert.gradcheck.report import (
-    EXACT,
-    NOT_PROVED,
-    PROVED,
-    REFUTED,
-    Comparison,
-    GradientError,
-    Proof,
-    compared,
-)
+from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
 from npbert.gradcheck.restoring import everything_restored
 
 _POINTS, _ROUGHLY = 64, 1e-6

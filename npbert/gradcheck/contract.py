@@ -19,7 +19,8 @@ _SET = (
     "is overwritten by backward, wanted a sum: after two backwards only the last is left, as with = instead "
     "of += (use add_grad)"
 )
-_TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
+_TRIED = (0.0, 1.0), (-(2.0**13), 0.0), (2.0**-13, 0.0), (0.0, 0.0)  # dy as a multiple of the function's, plus a number
+_ROUGHLY = 1e-6
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
@@ -155,23 +156,21 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
     """Raise PromiseError unless backward maps a multiple of dy to the same multiple of the gradients, and a sum to the
     sum."""
 
-    def gradients(times: float, plus: float = 0.0) -> Gradients:
+    def gradients(times: float, plus: float) -> Gradients:
         """Return the gradients for times · dy + plus."""
         try:
             return _gradients(function, dy=tuple(times * dy + plus for dy in function.dy))
         except Exception as error:
             raise PromiseError(f"backward raises {type(error).__name__} for another dy: {error}") from error
 
-    rest = gradients(-1, plus=1)
-    tried = [("a dy of 1", gradients(0, plus=1), {name: each + rest[name] for name, each in alone.items()})]
-    for times in _TIMES:
-        tried.append((f"{times:g} dy", gradients(times), {name: times * each for name, each in alone.items()}))
-    sizes = function.scales()
-    for what, found, wanted in tried:
-        for name, gradient in found.items():
-            scale = max(np.abs(each).max(initial=0) for each in (wanted[name], rest[name]))
-            if not (np.abs(gradient - wanted[name]) <= _ROUGHLY * (scale + sizes[name])).all():
-                said = f"the gradient of {name} for {what}"
+    rest, sizes = gradients(-1, 1), function.scales()
+    for times, plus in _TRIED:
+        found = gradients(times, plus)
+        for name, gradient in alone.items():
+            wanted = times * gradient + plus * (gradient + rest[name])
+            scale = max(np.abs(each).max(initial=0) for each in (wanted, rest[name])) + sizes[name]
+            if not (np.abs(found[name] - wanted) <= _ROUGHLY * scale).all():
+                said = f"the gradient of {name} for {'a dy of 1' if plus else f'{times:g} dy'}"
                 raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
 
 

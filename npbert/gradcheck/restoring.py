@@ -22,11 +22,11 @@ from npbert.gradcheck.inputs import Function, Outputs
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _TRANSPARENT = (CellType, MethodType, functools.partial, property, classmethod, staticmethod)
-_VALUES = (int, float, complex, str, bytes, type(None), range, slice, np.generic)
-_ATOMS = (*_VALUES, ModuleType, CodeType, BuiltinFunctionType)
+_NUMBERS = (int, float, complex, np.generic)
+_ATOMS = (*_NUMBERS, str, bytes, type(None), range, slice, ModuleType, CodeType, BuiltinFunctionType)
 _HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # their objects hold other code's values
-_INSTALLED = {"numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
-_LIBRARIES = _INSTALLED | sys.stdlib_module_names - _HOLDERS
+_LIBRARIES = {"numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
+_LIBRARIES |= sys.stdlib_module_names - _HOLDERS
 
 
 @contextmanager

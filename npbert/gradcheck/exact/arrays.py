@@ -78,8 +78,8 @@ def as_numbers(result: Any) -> Any:
 
 
 def is_double(dtype: Any) -> bool:
-    """True for float64, by any of its names."""
-    return dtype is not None and dtype is not object and np.dtype(dtype) == np.float64
+    """True for float64, by any of its names, or None."""
+    return np.dtype(dtype) == np.float64
 
 
 def without_double(options: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def without_double(options: dict[str, Any]) -> dict[str, Any]:
 
 def seen(x: Any) -> Array:
     """Return the floats of exact numbers."""
-    return x if isinstance(x, np.ndarray) and x.dtype != object else np.asarray(_seen(x), float)
+    return np.asarray(_seen(x), float)
 
 
 _seen = np.frompyfunc(seen_of, 1, 1)

@@ -2,7 +2,6 @@
 
 import importlib.util
 import io
-import json
 import os
 import re
 import signal
@@ -16,6 +15,8 @@ import npbert
 from npbert.cli import main
 from npbert.cli import run as main_of
 from npbert.data import load_dialogue
+from npbert.pages.number import number_page
+from npbert.pages.site.number import number_data
 
 DEMO = Path(__file__).parent.parent / "demo.py"
 
@@ -99,13 +100,12 @@ def test_without_numpy_it_says_what_it_needs(tmp_path):
     assert re.search("the demo needs NumPy: .*pip install.*uv run demo.py", result.stderr)
 
 
-def test_the_page_shows_a_model_of_its_own(tmp_path, demo):
+def test_the_page_shows_a_model_of_its_own_which_is_that_of_the_site(tmp_path, demo):
     path = tmp_path / "page.html"
     said = f"{path} is written: open it in a browser, and follow a number back\n"
     assert demo("--page", path, "--epochs", 1).endswith(said)
-    data = json.loads(
-        re.search(r'<script type="application/json" id="data">(.*?)</script>', path.read_text("utf-8"))[1]
-    )
+    data = number_data(steps=8)  # as many as an epoch has
+    assert path.read_text("utf-8") == number_page(data)
     assert data["config"]["hidden_size"] == 8 and data["optimizer"]["lr"] == 0.003
     hidden = [sum(label >= 0 for label in example["labels"]) for example in data["examples"]]
     assert hidden == [1] * 8 + [2], "one sentence of which the loss is a mean over several words"

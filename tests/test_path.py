@@ -23,6 +23,12 @@ def beside(page):
     return re.search(r"^Code: .*?\n\n", read(page), re.DOTALL | re.MULTILINE).group()
 
 
+def exercises_in(page):
+    """The numbers of the exercises that a chapter names at its end."""
+    named = re.findall(r"^Now write it yourself: exercises? (.*?) of", read(page), re.MULTILINE)
+    return re.findall(r"\d+", " ".join(named))
+
+
 @chapters
 def test_the_layers_that_a_chapter_derives_name_it(page):
     """Each layer and block says in which chapter it is derived, and that chapter names it at its beginning."""
@@ -44,8 +50,7 @@ def test_exercises_and_chapters_know_one_another():
         known = KNOWN_CHAPTERS[int(page.name[:2])]
         assert page.name == known.file
         assert read(page).startswith(f"# {known.number}. {known.title}\n")
-        named = re.findall(r"^Now write it yourself: exercises? (.*) of", read(page), re.MULTILINE)
-        assert re.findall(r"\d+", " ".join(named)) == wanted[page.name]
+        assert exercises_in(page) == wanted[page.name]
 
 
 def test_the_path_has_each_chapter_with_its_code_its_view_its_exercise_and_its_lines():
@@ -57,8 +62,7 @@ def test_the_path_has_each_chapter_with_its_code_its_view_its_exercise_and_its_l
         assert chapter == f"[{read(page).partition(chr(10))[0].removeprefix('# ')}]({page.name})"
         assert LINK.findall(code) == [link for link in LINK.findall(head) if link[1].startswith("../npbert/")]
         assert LINK.findall(view) == [link for link in LINK.findall(head) if link[1].startswith(PAGE)]
-        named = re.findall(r"^Now write it yourself: exercises? (.*?) of", read(page), re.MULTILINE)
-        assert re.findall(r"\d+", exercises) == re.findall(r"\d+", " ".join(named))
+        assert re.findall(r"\d+", exercises) == exercises_in(page)
         for name, number in re.findall(r"`(\w+)` (\d+)", lines):
             assert re.match(rf"(def|class) {name}\b", bert[int(number) - 1]) and f"`{name}`" in head
 

@@ -17,11 +17,6 @@ Entry = Field[Any]
 """A field of a settings class or of a command: an option, or a positional argument."""
 
 
-def entries_of(kind: type[Settings] | type[Command]) -> list[Entry]:
-    """Return the fields with an option or argument."""
-    return [entry for entry in fields(kind) if entry.metadata]
-
-
 def argument(value: str, help_text: str, *, default: Any = "", wanted: Wanted | None = None) -> Any:
     """Return a field for a positional argument, called `value` in the help. It is required unless it has a default."""
     must_be = Wanted(f"a {value.lower()}", bool) if default in ("", ()) else None
@@ -77,9 +72,10 @@ class Command:
     def groups(cls) -> dict[str, list[Entry]]:
         """Return the arguments and options by title, as in the help."""
         groups: dict[str, list[Entry]] = {"arguments": [], "options": []}
-        for entry in entries_of(cls):
-            groups["arguments" if "is_argument" in entry.metadata else "options"].append(entry)
-        known = {entry.name: entry for entry in entries_of(cls.kind)}
+        for entry in fields(cls):
+            if entry.metadata:
+                groups["arguments" if "is_argument" in entry.metadata else "options"].append(entry)
+        known = {entry.name: entry for entry in fields(cls.kind)}
         for title, names in cls.shared.items():
             groups[title] = [known[name] for name in names.split() if name in known]
         return groups
@@ -91,11 +87,11 @@ class Command:
 
     @classmethod
     def called(cls, named: Setting | Place) -> str:
-        """Return this command's name for a setting, or "" if it has none."""
-        if isinstance(named, Place):
-            return str(named)
-        flags = [flag(entry) for entry in cls.entries() if entry.name == named.name]
-        return f"{flags[0]} {named.value}".rstrip() if flags else ""
+        """Return this command's name for a setting, or "" if it has none, or for a place."""
+        for entry in cls.entries():
+            if isinstance(named, Setting) and entry.name == named.name:
+                return f"{flag(entry)} {named.value}".rstrip()
+        return ""
 
     def run(self) -> int | None:
         """Run the command. Returns: the exit status, or None for 0. Raises: UsageError if a subcommand is missing."""

@@ -17,7 +17,7 @@ LONG = 1024
 """A sequence with more keys is long: it has more scores than there may be room for, so they are not kept."""
 
 BAND = 256
-"""Queries of a band of a long sequence, at most: for each band BLAS copies all keys."""
+"""The number of positions in a band without a reach: for each band BLAS copies all keys."""
 
 
 class Piece(NamedTuple):
@@ -63,19 +63,14 @@ class Piece(NamedTuple):
 
 
 def attention_pieces(
-    query_lengths: Array,
-    lengths: Array,
-    num_heads: int,
-    *,
-    reach: int | None = None,
-    query_positions: Array | None = None,
+    query_lengths: Array, lengths: Array, query_positions: Array, num_heads: int, *, reach: int | None = None
 ) -> list[Piece]:
     """Return all heads of all sequences, in pieces of about BLOCK scores.
 
-    query_lengths, lengths (S,): the numbers of queries and of keys of each sequence.
-    reach: the largest distance from a query to a key; it needs `query_positions` (M,). A longer sequence is cut into
-    bands of neighboring queries with the keys in reach, so the cost is linear in its length. Without a reach, a band of
-    a long sequence has all keys.
+    query_lengths, lengths (S,): the numbers of queries and of keys of each sequence. query_positions (M,): the place of
+    each query in its sequence, ascending.
+    reach: the largest distance from a query to a key; None: no limit. A long sequence, or one longer than the reach, is
+    cut into bands of neighboring queries with the keys in reach, so that with a reach the cost is linear in its length.
 
     Neighboring sequences of equal length share a piece. The pieces do not depend on the number of threads.
     """
@@ -87,11 +82,11 @@ def attention_pieces(
         while left:
             n = min(sequences_at_once, left)
             bands, scores = [(slice(query, query + n * r), slice(key, key + n * t))], r * t
-            if is_cut and reach is not None and query_positions is not None:
-                width = max(NARROWEST, reach)  # in positions: narrower bands waste fewer scores, wider run faster
-                bands, scores = _bands(query, query_positions[query : query + r], key, t, width, reach), 3 * width**2
-            elif is_cut:
-                bands, scores = _bands_with_all_keys(query, r, bands[0][1]), BAND * t
+            if is_cut:
+                # In positions. With a reach, narrower bands waste fewer scores, and wider ones run faster.
+                width, within = (BAND, max(r, t)) if reach is None else (max(NARROWEST, reach), reach)
+                bands = _bands(query, query_positions[query : query + r], key, t, width, within)
+                scores = width * min(t, width + 2 * within)
             heads_at_once = max(1, BLOCK // max(1, scores))
             for heads in slices(num_heads, math.ceil(num_heads / heads_at_once)):
                 pieces += [Piece(n, *rows, heads, num_heads) for rows in bands]
@@ -99,16 +94,13 @@ def attention_pieces(
     return pieces
 
 
-def _bands_with_all_keys(query: int, r: int, keys: slice) -> list[tuple[slice, slice]]:
-    """Return the rows of the queries and of the keys of each band. query: its first row   r: their number."""
-    return [(slice(query + band.start, query + band.stop), keys) for band in slices(r, math.ceil(r / BAND))]
-
-
 def _bands(query: int, positions: Array, key: int, t: int, width: int, reach: int) -> list[tuple[slice, slice]]:
-    """Return the same, with the keys in reach. query, key: its first rows. positions (r,): of its queries."""
-    edges = np.searchsorted(positions, np.arange(0, t + width, width)).tolist()
+    """Return the rows of the queries and of the keys of each band. query, key: the first rows of the sequence, with t
+    keys. positions (r,): of its queries."""
+    starts = np.arange(0, positions.max(initial=0) + 1, width)
+    edges = [*np.searchsorted(positions, starts).tolist(), len(positions)]
     bands = []
-    for start, (first, last) in zip(range(0, t, width), itertools.pairwise(edges), strict=True):
+    for start, (first, last) in zip(starts.tolist(), itertools.pairwise(edges), strict=True):
         if first < last:
             keys = slice(key + max(0, start - reach), key + min(t, start + width + reach))
             bands.append((slice(query + first, query + last), keys))

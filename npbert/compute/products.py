@@ -14,11 +14,8 @@ TINY = 8_000
 LENGTH = 384
 """The least rows or columns of a piece: for each piece BLAS copies the whole other factor."""
 
-FEW = 32
-"""Up to this many rows of the left factor, BLAS's copy of the right factor costs time."""
-
-GROUP = 8
-"""The rows of a BLAS kernel; it needs three turns for the last seven of 15 rows, and half as long again."""
+FEW = 8
+"""Up to this many rows of the left factor, BLAS's copy of the right factor takes most of the time."""
 
 SLAB, UNCOPIED = 32, 1_000_000
 """The rows of the right factor in a slab, and the multiplications up to which BLAS copies no factor."""
@@ -36,37 +33,29 @@ def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
     multiplications = shape[0] * shape[1] * a.shape[1]
     if multiplications < TINY:
         product = np.matmul(a, b)
-        if plus is not None:
-            product += plus
-        return product
+        return product if plus is None else product + plus
     product = np.empty(shape, np.result_type(a, b))
-    axis = 0 if shape[0] >= shape[1] else 1
+    by_rows, whole = shape[0] >= shape[1], slice(None)
 
     def multiply(piece: slice) -> None:
-        part, left, right = (product[piece], a[piece], b) if axis == 0 else (product[:, piece], a, b[:, piece])
-        _multiply(left, right, part)
+        rows, columns = (piece, whole) if by_rows else (whole, piece)
+        part = product[rows, columns]
+        _multiply(a[rows], b[:, columns], part)
         if plus is not None:
-            part += plus if axis == 0 else plus[piece]
+            part += plus[columns]
 
-    pieces = max(1, min(ways(), multiplications // SMALL, shape[axis] // LENGTH))
-    run(multiply, slices(shape[axis], pieces))
+    pieces = max(1, min(ways(), multiplications // SMALL, max(shape) // LENGTH))
+    run(multiply, slices(max(shape), pieces))
     return product
 
 
 def _multiply(a: Array, b: Array, out: Array) -> None:
-    """Compute out = a b. For few rows, avoid BLAS's copy of b, which takes up to half of the time.
-
-    BLAS copies the right factor. In bᵀ aᵀ, the same product, that is the small one (padded to full groups of rows). For
-    even fewer rows it copies nothing, if b comes in slabs: Σₛ a[:, s] b[s].
-    """
+    """Compute out = a b. For a few rows, without BLAS's copy of b: BLAS copies nothing if b comes in slabs, and a b is
+    Σₛ a[:, s] b[s]."""
     n, inner = a.shape
-    if n == 1 or n > FEW:
-        np.matmul(a, b, out=out)
-    elif n <= GROUP and inner % SLAB == 0 and n * SLAB * b.shape[1] <= UNCOPIED and b.strides[1] == b.itemsize:
+    if 1 < n <= FEW and inner % SLAB == 0 and n * SLAB * b.shape[1] <= UNCOPIED and b.strides[1] == b.itemsize:
         slabs = inner // SLAB
         products = a.reshape(n, slabs, SLAB).swapaxes(0, 1) @ b.reshape(slabs, SLAB, -1)
         np.sum(products, axis=0, out=out)
     else:
-        groups = np.zeros((-(-n // GROUP) * GROUP, inner), a.dtype)
-        groups[:n] = a
-        out[...] = np.matmul(b.T, groups.T).T[:n]
+        np.matmul(a, b, out=out)

@@ -13,7 +13,7 @@ from npbert.core import IGNORED, check_integers
 from npbert.display import titled
 
 _INPUTS = ("input_ids", "token_type_ids", "attention_mask")
-_MAY_BE_FLOATS = ("labels", "sample_weight")
+_OTHER_KINDS = {"labels": "f", "sample_weight": "f", "attention_mask": "b"}  # than integers, as in a dtype
 _MOST_TEXTS, _MOST_TOKENS = 8, 64
 
 
@@ -126,23 +126,19 @@ class Batch(_Named):
 
 
 class Ids(NamedTuple):
-    """The model's input for a text, as arrays (T,), and whether the text was cut.
+    """The token ids and types of a text, as arrays (T,), and whether the text was cut.
 
     The library's encoding of a text has more, and takes over five kilobytes.
     """
 
     ids: Array
     type_ids: Array
-    attention_mask: Array
     overflowing: bool
 
 
 def ids_of(encoding: Any) -> Ids:
     """Return the Ids of an encoding of the library."""
-    ids, types, mask = (
-        np.array(values, np.int32) for values in (encoding.ids, encoding.type_ids, encoding.attention_mask)
-    )
-    return Ids(ids, types, mask, bool(encoding.overflowing))
+    return Ids(np.array(encoding.ids, np.int32), np.array(encoding.type_ids, np.int32), bool(encoding.overflowing))
 
 
 def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int, *, name: str = "a row") -> Array:
@@ -162,7 +158,6 @@ def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int, *, name: str =
 def _numbers(name: str, values: Any) -> Array:
     """Return an array of integers; of floats, too, where a target may be one; of truth values, too, for a mask."""
     array = np.asarray(values)
-    is_float, is_truth = array.dtype.kind == "f" and name in _MAY_BE_FLOATS, array.dtype.kind == "b"
-    if array.size and not is_float and not (is_truth and name == "attention_mask"):
+    if array.size and array.dtype.kind not in _OTHER_KINDS.get(name, ""):
         check_integers(array, name=name)  # NumPy makes an empty list a float array
     return array

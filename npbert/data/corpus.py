@@ -30,7 +30,7 @@ class Corpus:
     paths: files, or folders, with all their .txt files in the order of names. document_per_file: each file is one
     document, despite blank lines.
 
-    `len(corpus)` is the number of pieces; only their positions are kept in memory. `num_documents` counts documents,
+    `len(corpus)` is the number of `pieces`; only their positions are kept in memory. `num_documents` counts documents,
     `num_bytes` is the size of the text.
 
     Raises: FileError with file and line for text that is not UTF-8, and for a file or folder without text; OSError for
@@ -41,30 +41,27 @@ class Corpus:
         self, paths: Sequence[str | Path], *, document_per_file: bool = False, piece_bytes: int = PIECE_BYTES
     ) -> None:
         self.files = [file for path in map(Path, paths) for file in text_files(path)]
-        self._index: list[CorpusPiece] = []
+        self.pieces: list[CorpusPiece] = []
         self.num_documents = 0
         for number, file in enumerate(self.files):
             if file.exists() and not file.is_file():
                 raise FileError(f"{file} is a pipe or a device, wanted a file, as a corpus is read many times")
             before = len(self)
             for start, size, document in _pieces(file, piece_bytes, document_per_file):
-                self._index.append(CorpusPiece(number, start, size, self.num_documents + document))
+                self.pieces.append(CorpusPiece(number, start, size, self.num_documents + document))
             if len(self) == before:
                 raise FileError(f"{file} is empty, wanted text")
-            self.num_documents = self._index[-1].document + 1
+            self.num_documents = self.pieces[-1].document + 1
         if not self.files:
             raise FileError("paths is empty, wanted at least one file")
-        self.num_bytes = sum(piece.size for piece in self._index)
+        self.num_bytes = sum(piece.size for piece in self.pieces)
 
     def __len__(self) -> int:
-        return len(self._index)
-
-    def __getitem__(self, number: int) -> CorpusPiece:
-        return self._index[number]
+        return len(self.pieces)
 
     def read(self, number: int) -> list[str]:
         """Return the sentences of piece `number`, without blank lines."""
-        piece = self[number]
+        piece = self.pieces[number]
         with self.files[piece.file].open("rb") as file:
             file.seek(piece.start)
             text = decode(file.read(piece.size), str(self.files[piece.file]))
@@ -77,8 +74,8 @@ def passages(held_out: Corpus, corpus: Corpus) -> tuple[set[int], set[int]]:
     Only pieces of the corpus of about the size of a held-out piece are read: the last document of a file may lack its
     blank line.
     """
-    sizes = {piece.size + more for piece in held_out._index for more in (-1, 0, 1)}
-    alike = [number for number, piece in enumerate(corpus._index) if piece.size in sizes]
+    sizes = {piece.size + more for piece in held_out.pieces for more in (-1, 0, 1)}
+    alike = [number for number, piece in enumerate(corpus.pieces) if piece.size in sizes]
     theirs = {hash(tuple(corpus.read(number))) for number in alike}
     return {hash(tuple(held_out.read(number))) for number in range(len(held_out))}, theirs
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from npbert.data.tokenizer_config import SPECIAL
 from npbert.io import InputError, Wanted, import_extra
 from npbert.io.files import FileError, read_text
 
@@ -28,10 +29,9 @@ COUNT = Wanted(f"a number from 1 to {_MOST}", lambda value: 1 <= value <= _MOST)
 """The range of sizes and frequencies of the library."""
 
 
-def learn_vocabulary(
-    files: Sequence[str | Path], *, special_tokens: Sequence[str], vocab_size: int, min_frequency: int, lowercase: bool
-) -> dict[str, int]:
-    """Return the ids of at most `vocab_size` tokens: the special ones, the characters of the text, and frequent pieces.
+def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_frequency: int, lowercase: bool) -> list[str]:
+    """Return at most `vocab_size` tokens, in the order of their ids: the special ones, the characters of the text, and
+    frequent pieces.
 
     min_frequency: the least count of a piece of several characters. (Wu et al. 2016, section 4.1.)
 
@@ -44,9 +44,9 @@ def learn_vocabulary(
     clean, split = library.normalizer.normalize_str, library.pre_tokenizer.pre_tokenize_str
     words = Counter(word for part in _parts(files) for word, _ in split(clean(part)) if len(word) <= LONGEST_WORD)
     characters, pieces = _alphabet(words)
-    first = [*special_tokens, *pieces]
+    first = [*SPECIAL.values(), *pieces]
     if vocab_size < len(first):
-        tokens = f"{len(special_tokens)} special tokens, and the characters of the text at the start of words and"
+        tokens = f"{len(SPECIAL)} special tokens, and the characters of the text at the start of words and"
         raise InputError(what="vocab_size", got=vocab_size, wanted=f"at least {len(first)}: {tokens} within them")
     library.train_from_iterator(
         _texts(words),
@@ -58,7 +58,7 @@ def learn_vocabulary(
         show_progress=False,
     )
     ids: dict[str, int] = library.get_vocab()
-    return ids
+    return sorted(ids, key=ids.__getitem__)
 
 
 def _parts(files: Sequence[str | Path]) -> Iterator[str]:

@@ -14,16 +14,14 @@ MOST_GROWTH = 256
 """The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""
 
 
-def tokenizer_from(stored: dict[str, Any], added: Sequence[dict[str, Any]], *, name: str) -> Any:
-    """Return the library's tokenizer from the object of a tokenizer.json with the name `name`. added: the flags of its
-    added tokens.
+def tokenizer_from(stored: dict[str, Any], added: Sequence[dict[str, Any]]) -> Any:
+    """Return the library's tokenizer from the object of a tokenizer.json. added: the flags of its added tokens.
 
-    Raises: ValueError for a normalizer that makes a text more than MOST_GROWTH times as long; FileError, or the
-    library's errors, for other JSON.
+    Raises: ValueError for a normalizer that makes a text more than MOST_GROWTH times as long; the library's errors for
+    other JSON.
     """
     library = import_extra("tokenizers", extra="hf")
-    with panics_named(f"{name} is not a BERT tokenizer"):
-        tokenizer = library.Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
+    tokenizer = library.Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
     growth = _growth(stored["normalizer"] or {})
     if growth > MOST_GROWTH:
         raise ValueError(f"its normalizer can make a text {growth:,} times longer, wanted at most {MOST_GROWTH} times")

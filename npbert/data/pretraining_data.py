@@ -78,14 +78,15 @@ class PretrainingData:
         """Return the sequences of a group of pieces, in random order."""
         pieces = {number: self._tokens(number) for number in numbers.tolist()}
         examples: list[Packed] = []
-        documents = {number: self.corpus[number].document for number in pieces}
+        documents = {number: self.corpus.pieces[number].document for number in pieces}
         others = {document: self._others(document, pieces) for document in set(documents.values())}
         for number, sentences in pieces.items():
             draw_other = partial(self._draw_other, others[documents[number]], pieces, rng)
             examples += pack(
                 sentences, max_length=self.max_length, objective=self.objective, draw_other=draw_other, rng=rng
             )
-        examples = [packed for packed in examples if self._has_word(packed)]
+        is_word = self.tokenizer.is_word  # a text may be all [UNK]
+        examples = [packed for packed in examples if is_word[[*packed.first, *(packed.second or [])]].any()]
         return [examples[index] for index in rng.permutation(len(examples))]
 
     def _tokens(self, number: int) -> list[Sentence]:
@@ -96,7 +97,7 @@ class PretrainingData:
         one."""
         candidates: Iterable[int]
         for candidates in (pieces, range(len(self.corpus))):
-            others = [other for other in candidates if self.corpus[other].document != document]
+            others = [other for other in candidates if self.corpus.pieces[other].document != document]
             if others:
                 return others
         return list(pieces)
@@ -108,10 +109,6 @@ class PretrainingData:
         other = others[int(rng.integers(len(others)))]
         sentences = pieces[other] if other in pieces else self._tokens(other)
         return sentences[int(rng.integers(len(sentences))) :] if sentences else []
-
-    def _has_word(self, packed: Packed) -> bool:
-        """True if a word can be masked: a text may be all [UNK]."""
-        return bool(self.tokenizer.is_word[[*packed.first, *(packed.second or [])]].any())
 
     def _masked(self, packed: Packed, rng: np.random.Generator) -> Example:
         input_ids, token_type_ids = join_pair(packed.first, packed.second, self.tokenizer)

@@ -67,7 +67,12 @@ class Tokenizer(Vocabulary):
         self.truncation_side, self.has_types = truncation_side, has_types
         self.library_tokenizer.no_padding()
         self.library_tokenizer.no_truncation()
-        self._number(self._tokens_by_id(), special)
+        ids: dict[str, int] = self.library_tokenizer.get_vocab()
+        tokens = sorted(ids, key=ids.__getitem__)
+        for place, token in enumerate(tokens):
+            if ids[token] != place:
+                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
+        self._number(tokens, special)
         if type(self.library_tokenizer.model).__name__ != "WordPiece":
             begins = np.array([token.startswith(WORD_BEGINS) for token in self.tokens])
             self.continues = self.is_word & ~begins
@@ -90,7 +95,8 @@ class Tokenizer(Vocabulary):
         import_extra("tokenizers", extra="hf")
         path = find_tokenizer(Path(folder))
         try:
-            library_tokenizer, settings = read_tokenizer(path)
+            with panics_named(f"{path} is not a BERT tokenizer"):
+                library_tokenizer, settings = read_tokenizer(path)
             return cls(library_tokenizer, **settings, path=path)
         except (FileError, OSError):
             raise
@@ -109,14 +115,8 @@ class Tokenizer(Vocabulary):
         Raises: FileError for a file that is empty or not UTF-8; ValueError for a vocab_size below the number of special
         tokens and characters.
         """
-        ids = learn_vocabulary(
-            files,
-            special_tokens=list(SPECIAL.values()),
-            vocab_size=vocab_size,
-            min_frequency=min_frequency,
-            lowercase=lowercase,
-        )
-        return cls(bert_tokenizer(sorted(ids, key=ids.__getitem__), lowercase=lowercase))
+        tokens = learn_vocabulary(files, vocab_size=vocab_size, min_frequency=min_frequency, lowercase=lowercase)
+        return cls(bert_tokenizer(tokens, lowercase=lowercase))
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write tokenizer.json, vocab.txt and tokenizer_config.json into `folder`, which is created if needed; each
@@ -127,14 +127,6 @@ class Tokenizer(Vocabulary):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         write_tokenizer(self, folder, overwrite=overwrite)
-
-    def _tokens_by_id(self) -> list[str]:
-        ids: dict[str, int] = self.library_tokenizer.get_vocab()
-        tokens = sorted(ids, key=ids.__getitem__)
-        for place, token in enumerate(tokens):
-            if ids[token] != place:
-                raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
-        return tokens
 
     @property
     def joins_as_bert(self) -> bool:
@@ -233,7 +225,7 @@ class Tokenizer(Vocabulary):
         batch = Batch(
             pad_rows([encoding.ids for encoding in encodings], self.pad_id),
             pad_rows([encoding.type_ids for encoding in encodings], 0) * self.has_types,
-            pad_rows([encoding.attention_mask for encoding in encodings], 0),
+            pad_rows([[1] * len(encoding.ids) for encoding in encodings], 0),
         )
         batch.names = {"input_ids": self.decode}
         return batch

@@ -19,10 +19,11 @@ NORMALIZER = {  # by setting: the library's name, and the default
 }
 INPUTS = ["input_ids", "token_type_ids", "attention_mask"]
 BERT, AS_IT_IS = "BertTokenizer", "PreTrainedTokenizer"
-_BERTS = (BERT, "DistilBertTokenizer", "ElectraTokenizer")
+BERTS = (BERT, "DistilBertTokenizer", "ElectraTokenizer")
+"""The classes with BERT's rules; those of the others are in the tokenizer.json."""
 _ROBERTA = {"pad_id": "<pad>", "unk_id": "<unk>", "cls_id": "<s>", "sep_id": "</s>", "mask_id": "<mask>"}
 _USUAL = {  # the default special tokens of transformers' classes
-    **dict.fromkeys((*_BERTS, AS_IT_IS, "TokenizersBackend"), SPECIAL),
+    **dict.fromkeys((*BERTS, AS_IT_IS, "TokenizersBackend"), SPECIAL),
     **dict.fromkeys(("RobertaTokenizer", "XLMRobertaTokenizer", "CamembertTokenizer"), _ROBERTA),
     "MPNetTokenizer": {**_ROBERTA, "unk_id": "[UNK]"},
     "AlbertTokenizer": {**SPECIAL, "pad_id": "<pad>", "unk_id": "<unk>"},
@@ -48,11 +49,6 @@ def read_settings(folder: Path) -> dict[str, Any]:
     if name not in _USUAL:
         raise FileError(f"{path}: tokenizer_class is {name!r}, wanted {', '.join(_USUAL)}")
     return {**settings, "tokenizer_class": name}
-
-
-def has_rules_of_bert(settings: dict[str, Any]) -> bool:
-    """True for BERT's rules; otherwise the rules are those of the tokenizer.json."""
-    return settings["tokenizer_class"] in _BERTS
 
 
 def special_tokens(settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -87,10 +83,7 @@ def added_tokens(settings: dict[str, Any], stored: dict[str, Any]) -> list[dict[
 def settings_of(tokenizer: Any, stored: dict[str, Any]) -> dict[str, Any]:
     """Return the tokenizer_config.json of a Tokenizer. stored: the object of its tokenizer.json."""
     normalizer = stored["normalizer"] or {}
-    config: dict[str, Any] = {}
-    for name, (of_library, _) in NORMALIZER.items():
-        if of_library in normalizer:
-            config[name] = normalizer[of_library]
+    config = {name: normalizer[theirs] for name, (theirs, _) in NORMALIZER.items() if theirs in normalizer}
     # From vocab.txt transformers makes a BertTokenizer, which would clean a text differently.
     kinds = stored["model"]["type"], normalizer.get("type", "BertNormalizer")
     is_bert = kinds == ("WordPiece", "BertNormalizer")

@@ -7,12 +7,12 @@ from typing import Any, Protocol
 
 from npbert.data.library_tokenizer import tokenizer_from
 from npbert.data.tokenizer_config import (
+    BERTS,
     CONFIG_FILE,
     INPUTS,
     NORMALIZER,
     SPECIAL,
     added_tokens,
-    has_rules_of_bert,
     read_length,
     read_settings,
     settings_of,
@@ -72,9 +72,9 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     Raises: FileError if a file is not UTF-8, or as read_settings; ValueError, or the library's errors, without
     WordPiece, or for a normalizer that makes a text more than MOST_GROWTH times as long.
     """
-    folder, name = path.parent, str(path)
+    folder = path.parent
     settings = read_settings(folder)
-    is_bert = has_rules_of_bert(settings)
+    is_bert = settings["tokenizer_class"] in BERTS
     if path.name == "tokenizer.json":
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
     elif is_bert:
@@ -87,10 +87,7 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
         raise ValueError(f"its model is {kind}, wanted {'WordPiece' if is_bert else ' or '.join(wanted)}")
     special = {attribute: token["content"] for attribute, token in special_tokens(settings).items()}
     added, direction = added_tokens(settings, stored), (stored.get("truncation") or {}).get("direction", "right")
-    if is_bert:
-        tokenizer = _bert(stored["model"]["vocab"], settings, special, added, name=name)
-    else:
-        tokenizer = tokenizer_from(stored, added, name=name)
+    tokenizer = _bert(stored["model"]["vocab"], settings, special, added) if is_bert else tokenizer_from(stored, added)
     return tokenizer, {
         "special": special,
         "max_length": read_length(folder / CONFIG_FILE, settings, "model_max_length"),
@@ -103,16 +100,11 @@ def bert_tokenizer(tokens: Sequence[str], *, lowercase: bool = True) -> Any:
     """Return the library's tokenizer with BERT's rules. The ids are the places of the tokens; the tokens of SPECIAL are
     among them."""
     added = [{"content": token, "special": True} for token in SPECIAL.values()]
-    return _bert(_numbered(tokens), {"do_lower_case": lowercase}, SPECIAL, added, name="the vocabulary")
+    return _bert(_numbered(tokens), {"do_lower_case": lowercase}, SPECIAL, added)
 
 
 def _bert(
-    ids: Mapping[str, int],
-    settings: Mapping[str, Any],
-    special: Mapping[str, str],
-    added: Sequence[dict[str, Any]],
-    *,
-    name: str,
+    ids: Mapping[str, int], settings: Mapping[str, Any], special: Mapping[str, str], added: Sequence[dict[str, Any]]
 ) -> Any:
     """Return the library's tokenizer with BERT's rules and the settings of a configuration, as transformers makes it.
 
@@ -128,7 +120,7 @@ def _bert(
         "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
         "model": {**model, "max_input_chars_per_word": 100, "vocab": ids},
     }
-    tokenizer = tokenizer_from(stored, added, name=name)
+    tokenizer = tokenizer_from(stored, added)
     sep, cls = ((token, tokenizer.token_to_id(token)) for token in (special["sep_id"], special["cls_id"]))
     tokenizer.post_processor = import_extra("tokenizers.processors", extra="hf").BertProcessing(sep, cls)
     return tokenizer

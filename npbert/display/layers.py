@@ -14,12 +14,11 @@ class NamedList(list[Any]):
     """A list of parameters that prints their names and shapes."""
 
     def __init__(self, named: Iterable[tuple[str, Any]]) -> None:
-        named = list(named)
-        super().__init__(parameter for _, parameter in named)
-        self._names = {id(parameter): name for name, parameter in named}
+        self._named = list(named)
+        super().__init__(parameter for _, parameter in self._named)
 
     def __repr__(self) -> str:
-        rows = [f"{self._names.get(id(each), 'added later')}: {each.value.shape}" for each in self]
+        rows = [f"{name}: {parameter.value.shape}" for name, parameter in self._named]
         count = sum(parameter.value.size for parameter in self)
         return titled(f"{len(self)} parameters of {count:,} numbers in all", *rows)
 
@@ -47,8 +46,11 @@ def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[t
     paths: dict[int, str] = {}
     for outermost in {id(entry.outermost): entry.outermost for entry in entries}.values():
         paths |= {id(part): path for path, part in parts_of(outermost) if path}
-    names = (paths.get(id(entry.layer)) or type(entry.layer).__name__ for entry in entries)
-    return "\n".join([f"{name}: {entry.kept}" for name, entry in zip(names, entries, strict=True)][::-1])
+    lines = []
+    for entry in reversed(entries):
+        name = paths.get(id(entry.layer), type(entry.layer).__name__)
+        lines.append(f"{name}: {entry.kept}")
+    return "\n".join(lines)
 
 
 def describe_parts(parts: Iterable[tuple[str, Any]]) -> str:
@@ -60,17 +62,16 @@ def describe_parts(parts: Iterable[tuple[str, Any]]) -> str:
     named = list(parts)
     parameters = {path: part.value for path, part in named if _is_parameter(part)}
     dtypes = ", ".join(sorted({str(value.dtype) for value in parameters.values()}))
-    rows: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    rows: Counter[tuple[str, str]] = Counter()
     for path, part in named:
         if not _is_parameter(part):
             below = f"{path}." if path else ""
             count = sum(value.size for name, value in parameters.items() if name.startswith(below))
             learned = f"{count:,} parameters{'' if path else f' of {dtypes}'}" if count else ""
-            cells = tuple(filter(None, [type(part).__name__ + _settings(part), learned, _shapes(part)]))
-            rows[re.sub(r"\b\d+\b", "*", path), cells] += 1
+            row = "  ".join(filter(None, [type(part).__name__ + _settings(part), learned, _shapes(part)]))
+            rows[re.sub(r"\b\d+\b", "*", path), row] += 1
     (((_, whole), _), *rest) = rows.items()
-    lines = [f"{path}: {f'{n} × ' * (n > 1)}{'  '.join(cells)}" for (path, cells), n in rest]
-    return titled("  ".join(whole), *lines)
+    return titled(whole, *(f"{path}: {f'{n} × ' if n > 1 else ''}{row}" for (path, row), n in rest))
 
 
 def describe_layer(layer: Any) -> str:
@@ -92,7 +93,7 @@ def _settings(layer: Any) -> str:
     """Return the attributes that are plain values, `(p=0.1)`, and the shapes of arrays."""
     known = []
     for name, value in vars(layer).items():
-        if isinstance(value, np.ndarray) or (isinstance(value, bool | int | float | str) and name[0] != "_"):
+        if isinstance(value, np.ndarray) or (isinstance(value, int | float | str) and name[0] != "_"):
             known.append(f"{name}={value.shape if isinstance(value, np.ndarray) else repr(value)}")
     return f"({', '.join(known)})" if known else ""
 
@@ -100,7 +101,7 @@ def _settings(layer: Any) -> str:
 def _describe(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return str(value.shape)
-    is_tuple = isinstance(value, tuple) and not hasattr(value, "_fields")
-    if isinstance(value, list) or (is_tuple and any(isinstance(item, np.ndarray) for item in value)):
-        return f"[{', '.join(map(_describe, value))}]"
-    return str(value) if value is None or is_tuple or isinstance(value, bool | np.dtype) else type(value).__name__
+    if isinstance(value, list | tuple) and not hasattr(value, "_fields"):
+        items = ", ".join(map(_describe, value))
+        return f"[{items}]" if isinstance(value, list) else f"({items})"
+    return str(value) if isinstance(value, int | np.dtype | None) else type(value).__name__

@@ -29,19 +29,20 @@ def read_sentence_settings(folder: Path, *, is_chosen: bool) -> tuple[Path, dict
     Raises: FileError for unsupported settings otherwise, for a wrong file, or a model that is not a BERT; OSError.
     """
     options: dict[str, Any] = {}
-    if not (folder / MODULES_FILE).is_file():
+    path = folder / MODULES_FILE
+    if not path.is_file():
         return folder, options
     missing: list[str] = []  # unsupported settings, a phrase with the file for each
-    (_, bert), *others = _modules(folder)
+    (_, bert), *others = _modules(path)
     for kind, place in others:
         if kind == "Pooling" and not options:
             options["pooling"] = _pooling(place / "config.json", missing)
         elif kind == "Normalize" and options:
             options["normalize"] = True
         else:
-            missing.append(f"{folder / MODULES_FILE}: npbert does not support the module {kind} in this place")
+            missing.append(f"{path}: npbert does not support the module {kind} in this place")
     if not options:
-        missing.append(f"{folder / MODULES_FILE}: Pooling is missing")
+        missing.append(f"{path}: Pooling is missing")
     _read_transformer(bert, options, missing)
     _read_whole(folder / _WHOLE_FILE, options, missing)
     what = "; ".join(missing)
@@ -78,22 +79,22 @@ def write_sentence_settings(folder: Path, options: dict[str, Any], features: int
             write_json(written, content)
 
 
-def _modules(folder: Path) -> list[tuple[str, Path]]:
+def _modules(path: Path) -> list[tuple[str, Path]]:
     """Return the class and folder of each module, the first a BERT. A class of sentence-transformers is without the
     package."""
-    path = folder / MODULES_FILE
-    entries = parse_json(read_text(path), str(path))
-    modules = []
+    entries, folder, modules = parse_json(read_text(path), str(path)), path.parent, []
     for entry in entries if isinstance(entries, list) else [entries]:
-        where, kind = (entry.get("path"), entry.get("type")) if isinstance(entry, dict) else (None, None)
-        if not (isinstance(where, str) and isinstance(kind, str)):
-            raise FileError(f'{path}: a module is {entry!r}, wanted an object with the strings "type" and "path"')
+        match entry:
+            case {"path": str(where), "type": str(kind)}:
+                name = kind.rpartition(".")[2] if kind.startswith("sentence_transformers.") else kind
+                modules.append((name, folder / where))
+            case _:
+                raise FileError(f'{path}: a module is {entry!r}, wanted an object with the strings "type" and "path"')
         if "\0" in where or not (folder / where).resolve().is_relative_to(folder.resolve()):
             raise FileError(f"{path}: the path of a module is {where!r}, wanted one inside the folder")
-        package, _, name = kind.rpartition(".")
-        modules.append((name if package.startswith("sentence_transformers.") else kind, folder / where))
-    if not modules or modules[0][0] not in ("Transformer", "BERT"):
-        raise FileError(f"{path}: the first module is {modules[0][0] if modules else 'missing'}, wanted a Transformer")
+    kinds = [kind for kind, _ in modules]
+    if kinds[:1] not in (["Transformer"], ["BERT"]):
+        raise FileError(f"{path}: the modules are {kinds}, wanted a Transformer first")
     return modules
 
 

@@ -7,11 +7,11 @@ import numpy as np
 from npbert.compute import Array, DTypeLike
 
 
-def check_rows(layer: Any, x: Array, features: int, dtype: DTypeLike, *, name: str = "x") -> None:
+def check_rows(layer: Any, x: Array, features: int, dtype: DTypeLike) -> None:
     """Raise ValueError unless x is (N, features), TypeError unless it is an array of this dtype. (NumPy would silently
     broadcast an axis of 1, and turn float32 into float64.)"""
     if not isinstance(x, np.ndarray) or x.ndim != 2 or x.shape[1] != features or x.dtype != dtype:
-        _refuse(layer, x, f"(N, {features})", dtype, name)
+        _refuse(layer, x, f"(N, {features})", dtype, "x")
 
 
 def check_like(layer: Any, dy: Array, shape: tuple[int, ...], dtype: DTypeLike, *, name: str = "dy") -> None:
@@ -27,9 +27,9 @@ def _refuse(layer: Any, array: Any, shape: Any, dtype: DTypeLike, name: str) -> 
     raise error(f"{type(layer).__name__}: {name} is {got}, wanted an array {shape} of {np.dtype(dtype)}")
 
 
-def check_floats(layer: Any, x: Array, *, name: str = "x") -> None:
+def check_floats(layer: Any, x: Array) -> None:
     """Raise TypeError unless x is an array of floats, or of gradcheck's complex numbers and objects. (NumPy would
     accept integers or a list, and return float64.)"""
     if not isinstance(x, np.ndarray) or x.dtype.kind not in "fcO":
         kind = f"of {x.dtype}" if isinstance(x, np.ndarray) else f"a {type(x).__name__}"
-        raise TypeError(f"{type(layer).__name__}: {name} is {kind}, wanted an array of floats")
+        raise TypeError(f"{type(layer).__name__}: x is {kind}, wanted an array of floats")

@@ -1,6 +1,5 @@
 """Lists every parameter of a model with its shape and size, as rows, as a table, and by layer; and the known sizes."""
 
-import math
 import re
 from typing import Any, NamedTuple
 
@@ -24,8 +23,7 @@ class ParameterRow(NamedTuple):
 def parameter_rows(model: Layer | BertConfig) -> list[ParameterRow]:
     """Return every parameter of a model, or of a configuration's BertModel, once even if it is shared."""
     layer = model if isinstance(model, Layer) else BertModel(model, rng=None)
-    shapes = [(name, parameter.value.shape) for name, parameter in layer.named_parameters()]
-    return [ParameterRow(name, shape, math.prod(shape)) for name, shape in shapes]
+    return [ParameterRow(name, each.value.shape, each.value.size) for name, each in layer.named_parameters()]
 
 
 def parameter_table(model: Layer | BertConfig) -> str:

@@ -3,13 +3,10 @@
 import json
 import re
 from collections.abc import Iterable
-from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from npbert.display.html import escape as escape  # for all pages
-from npbert.display.html import visible
-from npbert.io.extras import import_extra
 
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 4 4%22%3E%3Cpath fill=%22%232166ac"
@@ -36,31 +33,14 @@ def page(title: str, body: str, *, description: str = "", style: str = "", scrip
     )
 
 
-@cache
-def templates(folder: str, extra: str) -> Any:
-    """Return the Jinja2 environment of the templates in a folder of npbert/pages: text is escaped, unless it is `safe`.
-
-    extra: the extra with Jinja2. Raises: MissingExtraError without it."""
-    jinja2 = import_extra("jinja2", extra=extra)
-    return jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: resource(f"{folder}/{name}")),
-        autoescape=True,
-        finalize=lambda value: value if hasattr(value, "__html__") else visible(value),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-
-
 def json_script(name: str, value: Any) -> str:
     """Return a <script> for JavaScript to read `value`: JSON.parse(document.getElementById(name).textContent).
 
     Raises: ValueError for NaN or infinity, which JSON does not have.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character in "<>&\u2028\u2029":  # no "</script>" or "<!--" can be in it
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":  # no "</script>" or "<!--" can be in it
         text = text.replace(character, f"\\u{ord(character):04x}")
-    text = re.sub("[\ud800-\udfff]", lambda found: f"\\u{ord(found[0]):04x}", text)
     return f'<script type="application/json" id="{escape(name)}">{text}</script>'
 
 

@@ -16,7 +16,6 @@ from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts
 from npbert.training.from_lists import finetune
 
 _base: Any = import_extra("sklearn.base", extra="sklearn")
-_validation: Any = import_extra("sklearn.utils.validation", extra="sklearn")
 _selection: Any = import_extra("sklearn.model_selection", extra="sklearn")
 _utils: Any = import_extra("sklearn.utils", extra="sklearn")
 
@@ -97,7 +96,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class for each text, (N, C), in the order of `classes_`."""
-        _validation.check_is_fitted(self)
+        _utils.validation.check_is_fitted(self)
         logits = np.array(self.classify_.logits(self.classify_.tokenize(as_texts(X))), np.float64)
         names = self.classify_.model.config.label_names  # in another order
         return Softmax()(logits)[:, [names.index(str(label)) for label in self.classes_.tolist()]]

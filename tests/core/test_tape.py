@@ -74,4 +74,4 @@ def test_a_tape_is_one_though_it_is_empty():
     tape = Tape()
     assert (bool(tape), bool(NO_TAPE), repr(tape)) == (True, True, "an empty Tape")
     tape.keep(Softmax(), a=[X, (X[0], None)], b=None)
-    assert repr(tape) == "Softmax: a [(5, 3), [(3,), None]], b None"
+    assert repr(tape) == "Softmax: a [(5, 3), ((3,), None)], b None"

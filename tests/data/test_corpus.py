@@ -20,7 +20,7 @@ def by_document(corpus):
     for number in range(len(corpus)):
         sentences = corpus.read(number)
         assert sentences, "no piece is empty"
-        documents.setdefault(corpus[number].document, []).extend(sentences)
+        documents.setdefault(corpus.pieces[number].document, []).extend(sentences)
     assert list(documents) == list(range(corpus.num_documents)), "documents are numbered in order, without a gap"
     return list(documents.values())
 

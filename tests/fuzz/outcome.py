@@ -8,7 +8,6 @@ import signal
 import sys
 import traceback
 import warnings
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -69,13 +68,6 @@ def outcome_of(call):
         signal.alarm(0)
 
 
-@contextmanager
-def not_drawn():
-    """While it lasts, pictures, which would take most of the time, are made, but not drawn."""
-    with mock.patch("npbert.pages.report.page.as_bytes", lambda *_: b""):
-        yield
-
-
 def command(*arguments, stdin=b"", is_json=True):
     """What becomes of `npbert …`; what it prints when it succeeds must be JSON lines, unless it is no such command."""
     out, err = io.BytesIO(), io.BytesIO()
@@ -84,7 +76,8 @@ def command(*arguments, stdin=b"", is_json=True):
         "stdout": io.TextIOWrapper(out, encoding="utf-8", write_through=True),
         "stderr": io.TextIOWrapper(err, encoding="utf-8", errors="backslashreplace", write_through=True),
     }
-    with mock.patch.multiple(sys, **streams), not_drawn():
+    drawing = mock.patch("npbert.pages.report.page.as_bytes", lambda *_: b"")  # it would take most of the time
+    with mock.patch.multiple(sys, **streams), drawing:
         status = main([str(argument) for argument in arguments])
     if status == 0 and is_json:
         for line in out.getvalue().decode().splitlines():

@@ -1,7 +1,5 @@
 """Runs cases in a process of their own, whose memory is limited, and which may die."""
 
-import contextlib
-import io
 import multiprocessing
 import tempfile
 import zlib
@@ -11,24 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.fuzz.base import make_base
 from tests.fuzz.kinds import KINDS
 from tests.fuzz.outcome import Outcome, limit, outcome_of
-
-
-def counts(cases, kinds=None):
-    """How many cases each kind has, or each of these, of so many in all."""
-    shares = {kind: KINDS[kind][0] for kind in kinds or KINDS}
-    return {kind: round(cases * share / sum(shares.values())) for kind, share in shares.items()}
-
-
-@contextlib.contextmanager
-def a_base():
-    """What the cases start from, made in silence, in a folder that is deleted."""
-    with tempfile.TemporaryDirectory() as folder:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            base = make_base(Path(folder))
-        yield base
 
 
 def run_kind(base, name, seed, count):

@@ -1,8 +1,6 @@
-"""A share of the fuzzers' cases: none may end in a traceback, a hang, too much memory, or nonsense that is accepted.
+"""A share of the fuzzers' cases: none may end in a traceback, a hang, too much memory, or nonsense that is accepted."""
 
-`python -m tests.fuzz` tries thousands, as .ci/run does.
-"""
-
+import os
 import sys
 
 import pytest
@@ -10,24 +8,27 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("the fuzzers limit memory as Linux does it", allow_module_level=True)
 
-from tests.fuzz.kinds import use
-from tests.fuzz.run import a_base, counts, run_kind
+from tests.fuzz.base import make_base
+from tests.fuzz.kinds import KINDS, use
+from tests.fuzz.run import run_kind
 from tests.training.tiny import needs_the_extra_train
 
 needs_the_extra_train()
-COUNTS = counts(130)
+CASES, SEED = (int(os.environ.get(name, usual)) for name, usual in (("FUZZ_CASES", 130), ("FUZZ_SEED", 0)))
 
 
 @pytest.fixture(scope="module")
-def base():
-    with a_base() as made:
-        yield made
+def base(tmp_path_factory):
+    return make_base(tmp_path_factory.mktemp("base"))
 
 
-@pytest.mark.parametrize(("kind", "count"), [(kind, count) for kind, count in COUNTS.items() if count])
-def test_wrong_input_ends_in_a_clear_line(base, kind, count, thorough):
-    for number, outcome in enumerate(run_kind(base, kind, 0, count if thorough else -(-count // 3))):
-        assert outcome.is_good, f"python -m tests.fuzz --kind {kind} --number {number}: {outcome.said[-700:]}"
+@pytest.mark.parametrize("kind", KINDS)
+def test_wrong_input_ends_in_a_clear_line(base, kind, thorough):
+    """Without --thorough, a third of the cases."""
+    share, _ = KINDS[kind]
+    count = CASES * share // sum(each for each, _ in KINDS.values()) // (1 if thorough else 3)
+    for number, outcome in enumerate(run_kind(base, kind, SEED, max(1, count))):
+        assert outcome.is_good, f"case {number} of seed {SEED}: {outcome.said[-700:]}"
 
 
 def test_what_they_spoil_is_right_before(base):

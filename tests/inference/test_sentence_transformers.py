@@ -132,7 +132,7 @@ def test_prompts_are_said_and_left_to_the_caller(folder):
 
 def test_a_similarity_that_npbert_does_not_have_is_refused_when_it_is_used(folder):
     embed = Embed.from_pretrained(folder({WHOLE: {"similarity_fn_name": "manhattan"}}))
-    with pytest.raises(ValueError, match="similarity_fn_name is 'manhattan', wanted cosine or dot"):
+    with pytest.raises(ValueError, match="similarity_fn_name is 'manhattan', wanted one of cosine, dot"):
         embed.similarity(TEXTS, TEXTS)
 
 
@@ -140,9 +140,13 @@ def test_a_similarity_that_npbert_does_not_have_is_refused_when_it_is_used(folde
     ("name", "content", "message"),
     [
         (MODULES, "{}", ": a module is {}, wanted an object"),
-        (MODULES, "[]", ": the first module is missing, wanted a Transformer"),
+        (MODULES, "[]", ": the modules are [], wanted a Transformer first"),
         (MODULES, [FIRST, {"type": "Pooling"}], ": a module is {'type': 'Pooling'}, wanted an object with the strings"),
-        (MODULES, modules("CLIPModel", "Pooling"), ": the first module is CLIPModel, wanted a Transformer"),
+        (
+            MODULES,
+            modules("CLIPModel", "Pooling"),
+            ": the modules are ['CLIPModel', 'Pooling'], wanted a Transformer first",
+        ),
         *[
             (MODULES, [FIRST, {**SECOND, "path": path}], f": the path of a module is {path!r}, wanted one inside")
             for path in ("/etc", "1_Pooling/../../outside", "link", "a\0b")

@@ -20,10 +20,6 @@ class Parsed(HTMLParser):
         if tag not in ("meta", "br", "link", "input", "img"):
             self.open.append(tag)
 
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += attrs
-
     def handle_endtag(self, tag):
         assert self.open.pop() == tag
 

@@ -26,7 +26,7 @@ def test_it_asks_for_nothing_and_is_small(text):
 
 
 def test_tours_lead_to_the_chapters_in_the_site_and_beside_docs(tmp_path):
-    site = number_page({**export(small_model(), EXAMPLES, VOCABULARY), "site": ""})
+    site = number_page({**export(small_model(), EXAMPLES, VOCABULARY), "is_in_site": True})
     assert len(re.findall(r'href="docs/0\d[\w-]+\.html"', site)) == 5
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "01-derivative-of-a-batch.md").touch()

@@ -1,12 +1,9 @@
 """The reading site: what its own part adds to Sphinx's, that it is whole or not at all, and what the search finds."""
 
-import io
-import runpy
 import sys
 from html import unescape
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pytest
@@ -16,9 +13,7 @@ from npbert.cli import main
 from npbert.io.extras import how_to_install
 from npbert.io.files import FileError
 from npbert.pages.number.export import export
-from npbert.pages.number.page import number_page
 from npbert.pages.site import build, build_site, proofs, sources
-from npbert.pages.site.number import number_data
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
 if not all(map(find_spec, ("sphinx", "myst_parser", "furo"))):  # imported by the tests alone, as that takes a second
@@ -132,20 +127,6 @@ def test_no_site_is_made_while_a_derivative_is_wrong_or_without_a_library(tmp_pa
     monkeypatch.setitem(sys.modules, "furo", None)
     assert main(["site", str(tmp_path / "site")]) == 1
     assert f"the package furo is missing; to install it: {how_to_install('site')}" in capsys.readouterr().err
-
-
-def test_the_number_page_is_that_of_the_demo(tmp_path, monkeypatch):
-    """Of as many steps."""
-    written = tmp_path / "page.html"
-    monkeypatch.setattr(sys, "argv", ["demo.py", "--page", str(written), "--epochs", "1"])
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")  # which the demo would set
-    monkeypatch.setattr("npbert.compute.keep_freed_memory", lambda: None)
-    proved = SimpleNamespace(verdict="proved")
-    monkeypatch.setattr(sys.modules["npbert.pages.number.export"], "prove", lambda *_: proved)
-    with pytest.raises(SystemExit, match=r"^0$"):
-        runpy.run_path(str(ROOT / "demo.py"), run_name="__main__")
-    assert written.read_text(encoding="utf-8") == number_page(number_data(steps=8))
 
 
 def test_it_asks_for_nothing_else_and_forward_is_beside_backward_on_a_phone_above_it(open_page, site):

@@ -19,6 +19,8 @@ LABELS = (
 """The labels of the pieces, for each of two samples."""
 
 SHAPES = (((3, 5), (7,), (2,)), ((4, 2), (5, 3), (11,)))
+SIZES = (1.0, 3.0, 1.7)
+"""The shapes of three parameters, for each of two samples, and the sizes of their gradients."""
 LONG, ENOUGH = (1.3, 2.1), 99.0
 """A max_norm below the gradients' norm at both samples, and one above it."""
 
@@ -67,21 +69,20 @@ def accumulated(thing: Any, seed: int) -> Iterator[Numbers]:
 def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     """Return all gradients, values and norms after clipping gradients above max_norm, and others below it."""
 
-    def clip(max_norm: float, *sizes: float) -> tuple[Array, Array, Array]:
-        """Return the result, the gradients and the values of three parameters with gradients of these sizes."""
+    def clip(max_norm: float, scale: float = 1.0) -> tuple[Array, Array, Array]:
+        """Return the result, the gradients and the values of three parameters with gradients of this scale."""
         rng = np.random.default_rng(seed)
         parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[seed % 2]]
-        for parameter, size in zip(parameters, sizes, strict=True):
-            parameter.add_grad(in_manner(size * rng.standard_normal(parameter.value.shape), seed // 2))
+        for parameter, size in zip(parameters, SIZES, strict=True):
+            parameter.add_grad(in_manner(scale * size * rng.standard_normal(parameter.value.shape), seed // 2))
         norm = returned(thing([*parameters, parameters[1]], max_norm), "the norm before")
         return norm, in_one_row(each.grad for each in parameters), in_one_row(each.value for each in parameters)
 
-    both = zip(clip(LONG[seed % 2], 1.0, 3.0, 1.7), clip(ENOUGH, 1.0, 3.0, 1.7), strict=True)
-    norms, gradients, values = (np.stack(each) for each in both)
+    norms, gradients, values = map(np.stack, zip(clip(LONG[seed % 2]), clip(ENOUGH), strict=True))
     yield {"the result": norms}
     yield {"the gradient afterwards": gradients, "the value afterwards": values}
-    nearly = 1.001 * float(np.linalg.norm(clip(ENOUGH, 1.0, 1.0, 1.0)[1]))
-    yield {"a short gradient afterwards": np.stack([clip(LONG[0], 0, 0, 0)[1], clip(nearly, 1.0, 1.0, 1.0)[1]])}
+    nearly = 1.001 * float(np.linalg.norm(gradients[1]))
+    yield {"a short gradient afterwards": np.stack([clip(LONG[0], 0.0)[1], clip(nearly)[1]])}
 
 
 ACCUMULATE = Blank(right=accumulate, numbers=accumulated)

@@ -20,21 +20,22 @@ class Suspect:
     """A method of a layer of the library, with one line changed, or none."""
 
     letter: str
-    function: Any
+    name: str
+    method: str
     before: str = ""
     after: str = ""
 
     @property
-    def name(self) -> str:
-        """The name of its class."""
-        return str(self.function.__qualname__.partition(".")[0])
+    def layer(self) -> Any:
+        """Its class."""
+        return getattr(npbert, self.name)
 
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the method without docstring, with the change; the first is its head.
 
         Raises: ValueError unless the text to change occurs exactly once in the library's source."""
-        source = textwrap.dedent(inspect.getsource(self.function))
+        source = textwrap.dedent(inspect.getsource(getattr(self.layer, self.method)))
         if self.before and source.count(self.before) != 1:
             raise ValueError(f"{self.before!r} is not in {self.name} once")
         head, _, rest = source.replace(self.before, self.after).partition('    """')
@@ -52,8 +53,7 @@ class Suspect:
         """The class in the file, below the formula of its forward."""
         head, *body = self.lines
         lines = [head, *(f"{line}  # {self.letter}{number}" for number, line in enumerate(body, start=1))]
-        layer = getattr(npbert, self.name)
-        formula, place = (layer.__doc__ or "").partition("\n")[0], layer.__module__.replace(".", "/")
+        formula, place = self.layer.__doc__.partition("\n")[0], self.layer.__module__.replace(".", "/")
         inside = textwrap.indent("\n".join(lines), "    ")
         return f"# {formula}\n# Its forward: {place}.py\nclass {self.letter.upper()}({self.name}):\n{inside}"
 
@@ -73,31 +73,22 @@ class Suspect:
 
 
 _TABLE = """
-a | Linear.backward
-b | MeanSquaredError.backward | (2 * float(dloss) | (float(dloss)
-c | SoftmaxCrossEntropy.backward | float(dloss) / len(targets) | float(dloss) / len(is_target)
-d | Embedding.backward
-e | Gather.backward | scatter_add(dx, rows, dy) | dx[rows] += dy
-f | Dropout.backward
-g | LayerNorm.three_roads | dot_rows(dx_hat, x_hat) | dot_rows(dy, x_hat)
-h | MeanPooling.backward | dy / divisor | dy / len(divisor)
-i | DotProductAttention.attend_backward | (self.dropout.apply(da, mask), p) | (da, p)
-j | FeedForward.backward
-k | EncoderLayer.backward | return ds + dqueries, dz | return dh + dqueries, dz
-l | MaskedLMHead.backward
+a | Linear | backward
+b | MeanSquaredError | backward | (2 * float(dloss) | (float(dloss)
+c | SoftmaxCrossEntropy | backward | float(dloss) / len(targets) | float(dloss) / len(is_target)
+d | Embedding | backward
+e | Gather | backward | scatter_add(dx, rows, dy) | dx[rows] += dy
+f | Dropout | backward
+g | LayerNorm | three_roads | dot_rows(dx_hat, x_hat) | dot_rows(dy, x_hat)
+h | MeanPooling | backward | dy / divisor | dy / len(divisor)
+i | DotProductAttention | attend_backward | (self.dropout.apply(da, mask), p) | (da, p)
+j | FeedForward | backward
+k | EncoderLayer | backward | return ds + dqueries, dz | return dh + dqueries, dz
+l | MaskedLMHead | backward
 """
 
 
-def _suspects() -> dict[str, Suspect]:
-    found = {}
-    for line in _TABLE.strip().splitlines():
-        letter, name, *change = line.split(" | ")
-        layer, _, method = name.partition(".")
-        found[letter] = Suspect(letter, getattr(getattr(npbert, layer), method), *change)
-    return found
-
-
-SUSPECTS = _suspects()
+SUSPECTS = {line[0]: Suspect(*line.split(" | ")) for line in _TABLE.strip().splitlines()}
 """By letter."""
 
 
@@ -108,17 +99,16 @@ class BugsBlank(Blank):
 
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
-        texts, helpers = [each.text for each in SUSPECTS.values()], list[str]()
-        for text, each in zip(texts, SUSPECTS.values(), strict=True):
-            helpers += with_helpers(text, inspect.getmodule(each.function))[1:]
-        lines = [f'    "{letter}": "{UNKNOWN}",  # {each.name}' for letter, each in SUSPECTS.items()]
-        return [*helpers, *texts, "\n".join(["ANSWERS = {", *lines, "}"])]
+        suspects = SUSPECTS.values()
+        texts = [text for each in suspects for text in with_helpers(each.text, inspect.getmodule(each.layer))]
+        lines = [f'    "{each.letter}": "{UNKNOWN}",  # {each.name}' for each in suspects]
+        return [*texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 
     def shown(self, text: str, place: object) -> list[str]:
         """Return the answers, with the library's lines for the wrong ones."""
         return [
-            f"{letter}, {each.name}: {each.answer}" + f", which should have {each.before}" * bool(each.before)
-            for letter, each in SUSPECTS.items()
+            f"{each.letter}, {each.name}: {each.answer}" + f", which should have {each.before}" * bool(each.before)
+            for each in SUSPECTS.values()
         ]
 
     def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:

@@ -4,7 +4,6 @@ import errno
 import json
 import math
 from collections.abc import Mapping
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -31,42 +30,34 @@ class TensorFile:
         self.path = path
         safetensors = import_extra("safetensors", extra="hf")
         with path.open("rb") as file:
-            self._head_size = int.from_bytes(file.read(8), "little")
-        if LARGEST_OBJECT < self._head_size <= path.stat().st_size:
-            raise FileError(
-                f"{path} has a header of {self._head_size / 2**20:.0f} MiB, wanted at most {LARGEST_OBJECT / 2**20:.0f}"
-            )
-        try:
-            opened = safetensors.safe_open(path, "numpy")
-        except safetensors.SafetensorError as error:
-            raise FileError(f"{path} is damaged, truncated, or not a safetensors file: {error}") from error
-        self.metadata: dict[str, str] = opened.metadata() or {}
-        slices = {name: opened.get_slice(name) for name in opened.keys()}  # noqa: SIM118  it is not a dict
-        self.dtypes = {name: slice_.get_dtype() for name, slice_ in slices.items()}
-        floats = [name for name, kind in self.dtypes.items() if kind[0] not in "IU" and kind != "BOOL"]
-        self.shapes = {name: tuple(slices[name].get_shape()) for name in floats}
-        for name in self.shapes:
-            if self.dtypes[name] not in FLOATS:
-                raise FileError(f"{path}: {name} is {self.dtypes[name]}, wanted one of {', '.join(FLOATS)}")
+            size = int.from_bytes(file.read(8), "little")
+            if LARGEST_OBJECT < size <= path.stat().st_size:
+                wanted = f"wanted at most {LARGEST_OBJECT / 2**20:.0f}"
+                raise FileError(f"{path} has a header of {size / 2**20:.0f} MiB, {wanted}")
+            try:
+                safetensors.safe_open(path, "numpy")  # checks the header and the size of the file
+            except safetensors.SafetensorError as error:
+                raise FileError(f"{path} is damaged, truncated, or not a safetensors file: {error}") from error
+            head = json.loads(file.read(size))
+        self.metadata: dict[str, str] = head.pop("__metadata__", None) or {}
+        if lists := [name for name in head if isinstance(head[name], list)]:
+            raise FileError(f"{path}: {lists[0]!r} is a list in its header, wanted an object")
+        floats = {name: of for name, of in head.items() if not of["dtype"].startswith(("I", "U", "BOOL"))}
+        self.shapes = {name: tuple(of["shape"]) for name, of in floats.items()}
+        self.dtypes: dict[str, str] = {name: of["dtype"] for name, of in floats.items()}
+        self._starts = {name: 8 + size + of["data_offsets"][0] for name, of in floats.items()}
+        for name, kind in self.dtypes.items():
+            if kind not in FLOATS:
+                raise FileError(f"{path}: {name} is {kind}, wanted one of {', '.join(FLOATS)}")
 
     def read(self, name: str) -> Array:
         """Return the tensor `name` in its dtype, float16, float32 or float64; bfloat16 as float32."""
         kind, shape = self.dtypes[name], self.shapes[name]
         # Not by the library, which maps the file into memory and would hold the whole model twice.
-        array = np.fromfile(self.path, FLOATS[kind], math.prod(shape), offset=self._places[name])
+        array = np.fromfile(self.path, FLOATS[kind], math.prod(shape), offset=self._starts[name])
         if kind == "BF16":
             array = (array.astype(np.uint32) << 16).view(np.float32)
         return array.reshape(shape)
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """Return the start of each tensor in the file, from its header, which the library has checked."""
-        with self.path.open("rb") as file:
-            file.seek(8)
-            head = json.loads(file.read(self._head_size))
-        if lists := [name for name in self.shapes if not isinstance(head[name], dict)]:
-            raise FileError(f"{self.path}: {lists[0]!r} is a list in its header, wanted an object")
-        return {name: 8 + self._head_size + head[name]["data_offsets"][0] for name in self.shapes}
 
 
 def is_finite(array: Array) -> bool:

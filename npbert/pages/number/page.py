@@ -17,7 +17,7 @@ from npbert.data.tokenizer import SPECIAL, Tokenizer
 from npbert.io.files import write_where_asked
 from npbert.io.messages import counted, did_you_mean
 from npbert.models import BertForMaskedLM, BertForPreTraining
-from npbert.pages.html import escape, json_script, module_script, page, resource
+from npbert.pages.html import json_script, module_script, page, resource
 from npbert.pages.number.export import export
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and b
 _PART = re.compile(r"<!-- (\w+\.html) -->")
 _CHAPTER = re.compile(r'<a\s+href="docs/([\w-]+)\.md">([^<]*)</a>')
 FOOT = "<!-- the site -->"
-TO_THE_SITE = ' <a href="{}index.html">Its source and chapters, to read</a>.'
+TO_THE_SITE = ' <a href="index.html">Its source and chapters, to read</a>.'
 MASK = SPECIAL["mask_id"]
 LENGTH = 5
 """The number of words of a dialogue's line that fit on a screen."""
@@ -69,16 +69,14 @@ def write_page(data: dict[str, Any], path: str | Path) -> None:
 
 
 def number_page(data: dict[str, Any], chapter: str = r"\2") -> str:
-    """Return the page as HTML. data: from `export`; for the site also `site`, the path to its start.
+    """Return the page as HTML. data: from `export`; for the site also `is_in_site`.
 
     chapter: the replacement of a link to a chapter, with its file \\1 and its words \\2. Without docs/ only the words
     are left.
     """
     body = _PART.sub(lambda part: resource(f"{FOLDER}/{part[1]}"), resource(f"{FOLDER}/page.html"))
-    if "site" in data:
-        root = escape(data["site"])
-        body = body.replace(FOOT, TO_THE_SITE.format(root))
-        chapter = rf'<a href="{root}docs/\1.html">\2</a>'
+    if "is_in_site" in data:
+        body, chapter = body.replace(FOOT, TO_THE_SITE), r'<a href="docs/\1.html">\2</a>'
     return page(
         TITLE,
         _CHAPTER.sub(chapter, body),

@@ -28,8 +28,8 @@ NAMES = vars(blocks) | vars(layers) | vars(optim) | vars(softmaxes) | vars(atten
 
 
 def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return `files`: their paths; `functions`: by name, the `file` and `lines`, [number, text], without docstring; and
-    `steps`: by phase, kind and part, the frames, innermost first: [function, relevant lines].
+    """Return `functions`: by name, the `file` and `lines`, [number, text], without docstring; and `steps`: by phase,
+    kind and part, the frames, innermost first: [function, relevant lines].
 
     steps: of the network, each with its `kind` and `part`.
     """
@@ -47,7 +47,7 @@ def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
             lines = lines_with(code, pattern)
             frames += [[code["name"], lines]] if lines else []
         found[f"{phase} {kind} {part}"] = frames
-    return {"files": sorted({code["file"] for code in functions.values()}), "functions": functions, "steps": found}
+    return {"functions": functions, "steps": found}
 
 
 def _calls_to(parts: dict[str, Any], part: str, phase: str) -> Iterator[Frame]:

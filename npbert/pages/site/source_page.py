@@ -30,7 +30,7 @@ class Known:
     chapters: dict[str, str]
     proofs: dict[str, str]
     bugs: list[str]
-    followed: frozenset[str]
+    followed: set[str]
 
 
 def read_bugs(root: Path) -> list[str]:

@@ -28,7 +28,7 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
     beside = {path.relative_to(root).as_posix(): path for path in (root / "docs").rglob("*") if path.is_file()}
     chapters = {name: read_text(path) for name, path in beside.items() if name.endswith(".md")}
     chapters = dict(sorted(chapters.items(), key=lambda each: (each[0] != "docs/README.md", each[0])))
-    known = Known(chapters, proofs, read_bugs(root), frozenset(number["source"]["files"]))
+    known = Known(chapters, proofs, read_bugs(root), {code["file"] for code in number["source"]["functions"].values()})
     rooms = {room: files_of(room) for room in SHOWN}
     listed = {path for paths in rooms.values() for path in paths}
     linked = {posixpath.normpath(f"docs/{path}.py") for text in chapters.values() for path in _TO_PYTHON.findall(text)}
@@ -44,7 +44,7 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
     contents |= {"Files that chapters name": list(map(_page, others)), "Reference": list(reference)}
     texts |= reference
     texts["index.md"] = _contents(contents, len(proofs))
-    texts["_extra/number.html"] = number_page({**number, "site": ""})
+    texts["_extra/number.html"] = number_page({**number, "is_in_site": True})
     files = {name: path.read_bytes() for name, path in beside.items() if not name.endswith(".py")}
     return files | {path: text.encode() for path, text in texts.items()}
 

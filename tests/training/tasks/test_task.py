@@ -23,7 +23,8 @@ NAMES = {"ner": "tagging", "Token-Classification": "tagging", "sts": "regression
 def test_a_model_learns_from_its_batches_and_is_judged(read, name):
     settings, content, loss, goal = FILES[name]
     task, examples = read(TASKS[name], content, **settings)
-    config = {"num_labels": 1} if name == "regression" else {} if name == "squad" else task.config(task.labels)
+    config = {"num_labels": len(task.labels), "id2label": task.labels}
+    config = {"num_labels": 1} if name == "regression" else {} if name == "squad" else config
     model = task.model = task.model_class(tiny_config(**config), rng=np.random.default_rng(0))
     batch, tape = task.collate(examples), Tape()
     first = model.loss(batch, tape).loss

@@ -7,7 +7,6 @@ import {arrayNamed} from "./labels.js";
 import {bugAt} from "./notes.js";
 import {state, watch} from "./state.js";
 
-// Draw it, and again with every step and every number.
 export function showSource() {
   watch(["trace", "step", "trail"], drawSource);
 }
@@ -49,10 +48,9 @@ function codeOf([name, lit], note = "") {
     const look = lit.includes(number) ? "line lit" : "line";
     return make("span", {class: look, "data-line": number}, code, make("span", {class: "quiet"}, comment ?? ""), "\n");
   });
-  const {site} = state.data;
   const title = `${file}, line ${lit[0]}`;
-  const href = `${site}${file.replace(/\.py$/, ".html")}#L-${lit[0]}`;
-  const where = site === undefined ? make("span", {class: "quiet"}, title) : make("a", {href}, title);
+  const href = `${file.replace(/\.py$/, ".html")}#L-${lit[0]}`;
+  const where = state.data.is_in_site ? make("a", {href}, title) : make("span", {class: "quiet"}, title);
   return make(
     "div",
     {class: "code"},

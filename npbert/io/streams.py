@@ -33,9 +33,8 @@ def read_all(path: str) -> str:
         raise FileError("standard input is closed, wanted text in it or in a FILE")
     else:
         if sys.stdin.buffer.isatty():
-            LOGGER.info(
-                "reading from the keyboard: type a text on each line, and end with Ctrl-D (Windows: Ctrl-Z, Enter)"
-            )
+            ends = "Ctrl-D (on Windows, Ctrl-Z and Enter)"
+            LOGGER.info("reading from the keyboard: type a text on each line, and end with %s", ends)
         with naming(Path("standard input")):
             text = decode(read_stream(sys.stdin.buffer, "standard input"), "standard input")
     LOGGER.debug("read %s: %d characters", name_of(path), len(text))

@@ -8,8 +8,7 @@ import pytest
 
 import npbert
 from npbert import BertForSequenceClassification
-from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE
+from npbert.io import METRICS_FILE, FileError
 from npbert.pages.report import comparison_page, page, read_run, report_page, write_report
 from npbert.pages.report.facts import command_of, facts_of
 from npbert.pages.report.verdict import to_look_at, verdict

@@ -10,9 +10,8 @@ import pytest
 
 from npbert.catalogue import CATALOGUE
 from npbert.cli import main
-from npbert.io.extras import how_to_install
-from npbert.io.files import FileError
-from npbert.pages.number.export import export
+from npbert.io import FileError, how_to_install
+from npbert.pages.number import export
 from npbert.pages.site import build, build_site, proofs, sources
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 

@@ -11,8 +11,7 @@ import npbert
 from npbert.compute import Array
 from npbert.gradcheck import Proof, Report, prove_vjp
 from npbert.inference import AnswerSpan, Hit, Label, Prediction, TaggedText, semantic_search
-from npbert.models import BertOutput
-from npbert.models.task_model import TaskLoss
+from npbert.models import BertOutput, TaskLoss
 from npbert.training import Pretraining, PretrainSettings, accuracy
 
 if TYPE_CHECKING:

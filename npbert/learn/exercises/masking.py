@@ -13,8 +13,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data import Vocabulary, load_dialogue
-from npbert.data.masking import mask_words
+from npbert.data import Vocabulary, load_dialogue, mask_words
 from npbert.learn.blank import Blank
 from npbert.learn.exercises.masking_calls import KINDS, Draws, Sample
 from npbert.learn.failure import file_of

@@ -7,9 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
-from npbert.io.messages import LOGGER
+from npbert.io import LOGGER, FileError, import_extra
 from npbert.pages.site.number import number_data
 from npbert.pages.site.proofs import prove
 from npbert.pages.site.sources import PACKAGE, site_sources

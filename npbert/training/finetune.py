@@ -57,8 +57,7 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        kind = task_class(self)
-        one_of(("", *kind.metrics)).check("metric", self.metric)
+        one_of(("", *task_class(self).metrics)).check("metric", self.metric)
 
     def steps_for(self, data: TaskData) -> int:
         return self.steps or max(1, round(self.epochs * len(data)))

@@ -59,7 +59,7 @@ class Setting:
         layer = self.build(layer_class or self.layer_class, Init(np.random.default_rng(seed), 1.0, dtype))
         randomize(layer, np.random.default_rng(seed + 1))
         drawn = self.inputs(np.random.default_rng(seed + 2))
-        inputs = [value.astype(dtype) if getattr(value, "dtype", None) == float else value for value in drawn]
+        inputs = [value.astype(dtype) if getattr(value, "dtype", None) == np.float64 else value for value in drawn]
         return layer, tuple(inputs), np.random.default_rng(seed + 3)
 
 

@@ -54,9 +54,8 @@ class Command:
     kind: ClassVar[type[Settings]] = Settings
     shared: ClassVar[dict[str, str]] = {}
     """The settings class of `given`, and its settings with an option here: their names by title in the help."""
-    commands: ClassVar[dict[str, tuple[str, str, str]]] = {}
-    """Its subcommands by name: the path of the class, imported on use; the extra that it needs, if any; its line in the
-    help."""
+    commands: ClassVar[dict[str, tuple[str, str]]] = {}
+    """Its subcommands by name: the path of the class, imported on use, and its line in the help."""
     shares_work: ClassVar[bool] = False
     """True for a command that several processes can share."""
 

@@ -4,7 +4,7 @@ import os
 import platform
 import re
 import timeit
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,13 @@ from npbert.io import counted, how_to_install
 
 SIZE = 1024
 """Rows and columns of both factors in the timed product: as many multiplications as in a small layer."""
-OTHER_USES = {
+USES = {
+    "hf": "fill-mask, embed, search, classify, tag, answer, vocab, evaluate, params",
+    "plot": "plot",
+    "train": "pretrain, finetune, report",
     "sklearn": "npbert.sklearn, estimators for scikit-learn",
     "mpi": "npbert.mpi, training on several processes",
+    "site": "site",
     "threads": "a NumPy whose BLAS is not OpenBLAS",
 }
 _REQUIREMENT = re.compile(r"""(?!npbert\[)([\w.-]+).*extra == ["']([\w-]+)["']""")
@@ -64,11 +68,9 @@ def _print_extras() -> None:
     packages: dict[str, list[str]] = {}
     for found in filter(None, map(_REQUIREMENT.match, requirements)):
         packages.setdefault(found[2], []).append(found[1])
-    commands = import_module("npbert.cli").COMMANDS.items()
     for extra, names in packages.items():
-        use = OTHER_USES.get(extra) or ", ".join(name for name, (_, needed, _) in commands if needed == extra)
-        if use:
-            print(f"\n[{extra}], for {use}")
+        if extra in USES:
+            print(f"\n[{extra}], for {USES[extra]}")
             for name in names:
                 print(f"  {name} {_version(name) or 'is missing'}")
             if not all(map(_version, names)):

@@ -16,7 +16,6 @@ from npbert.cli.command import argument, switch
 from npbert.cli.options import COLUMNS, FilesCommand, Row
 from npbert.data.tables import TABLE_ENDINGS
 from npbert.inference import POOLINGS, Classify, Embed
-from npbert.inference.rerank import RERANKED, rerank
 from npbert.inference.search import PRECISIONS, at_precision
 from npbert.io import (
     JSON_LINES,
@@ -32,6 +31,9 @@ from npbert.io import (
     write_where_asked,
 )
 from npbert.training.tasks import TaskSettings
+
+RERANKED = 50
+"""The number of lines from a search by vectors that another model sorts again, for each query."""
 
 
 class VectorCommand(FilesCommand):
@@ -162,7 +164,7 @@ class SearchCommand(VectorCommand):
         for query, hits in zip(queries, best, strict=True):
             found = [(known[hit.corpus_id], hit.score) for hit in hits]
             if judge:
-                order = rerank(judge, query, [text for (_, text), _ in found])
+                order = judge.rerank(query, [text for (_, text), _ in found])
                 found = [(found[hit.corpus_id][0], hit.score) for hit in order]
             rows = [{**place, "text": text, "score": score} for (place, text), score in found[: self.top_k]]
             yield {"query": query, "hits": rows}

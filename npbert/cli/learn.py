@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NoReturn
 
 import numpy as np
 
 from npbert.cli.command import Command, argument, switch
-from npbert.cli.learn_watch import watch
 from npbert.data import load_dialogue
 from npbert.io import Wanted, counted, setting
 from npbert.learn import (
@@ -35,6 +35,7 @@ from npbert.learn.failure import Failure, attempt
 
 _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
+_POLL = 0.2  # seconds between two looks at the files
 
 
 class FolderCommand(Command):
@@ -82,11 +83,11 @@ class LearnCommand(FolderCommand):
       npbert learn hint 02 2"""
 
     commands: ClassVar = {
-        "check": ("learn.CheckCommand", "", "check your answers and explain the mistakes"),
-        "hint": ("learn.HintCommand", "", "show a hint"),
-        "show": ("learn.ShowCommand", "", "compare your right answer with the library's"),
-        "again": ("learn.AgainCommand", "", "repeat some exercises in another form"),
-        "demo": ("learn.DemoCommand", "", "train a small BERT with your own layers in it"),
+        "check": ("learn.CheckCommand", "check your answers and explain the mistakes"),
+        "hint": ("learn.HintCommand", "show a hint"),
+        "show": ("learn.ShowCommand", "compare your right answer with the library's"),
+        "again": ("learn.AgainCommand", "repeat some exercises in another form"),
+        "demo": ("learn.DemoCommand", "train a small BERT with your own layers in it"),
     }
 
     def run(self) -> None:
@@ -106,7 +107,7 @@ class CheckCommand(FolderCommand):
         """Check, and print the result. Returns 0 if all answers are right, else 1."""
         chosen = self.chosen(self.exercise)
         if self.watch:
-            watch(chosen, lambda exercise, path: self._explain(exercise, path, check(exercise, path)))
+            self._watch(chosen)
         count, told = 0, False
         for exercise, path in chosen:
             verdict = check(exercise, path)
@@ -121,6 +122,20 @@ class CheckCommand(FolderCommand):
         if self.exercise is None:
             print(f"\n{count} of {len(chosen)} are right")
         return int(count < len(chosen))
+
+    def _watch(self, chosen: Chosen) -> NoReturn:
+        """Explain the answer in one file now, and in each file when it is saved, until Ctrl-C."""
+        known = {path: _saved(path) for _, path in chosen if len(chosen) > 1}  # one alone is explained at once
+        files = f"{counted(len(chosen), 'file')} in {chosen[0][1].parent}/"
+        print(f"Watching {files}. Each is checked when you save it. Stop with Ctrl-C.", flush=True)
+        while True:
+            for exercise, path in chosen:
+                saved = _saved(path)
+                if saved and saved != known.get(path):
+                    known[path] = saved
+                    print(f"\n{time.strftime('%H:%M:%S')}", flush=True)
+                    self._explain(exercise, path, check(exercise, path))
+            time.sleep(_POLL)
 
     def _explain(self, exercise: Exercise, path: Path, verdict: Verdict) -> None:
         print(printing.explained(exercise, verdict, self.option, mends=self.mend, path=path), flush=True)
@@ -207,4 +222,11 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
         return 1
     count, total = demo.count_guessed(model)
     say(f"\nWith each word masked in turn, {count} of {total} were guessed.")
+    return 0
+
+
+def _saved(path: Path) -> int:
+    """Return the time when the file was saved; 0 while it is missing, as some editors delete it first."""
+    with contextlib.suppress(OSError):
+        return path.stat().st_mtime_ns
     return 0

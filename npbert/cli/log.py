@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
-from npbert.io import LOGGER, is_quiet, launched, launched_rank, printable, quiet
+from npbert.io import LOGGER, is_quiet, launched_rank, printable, quiet
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def note(line: str) -> None:
 
 def speaks() -> bool:
     """True for the process that prints what is the same for all: the first, or the only one."""
-    return launched() == 1 or launched_rank() == 0
+    return launched_rank() == 0
 
 
 @contextmanager

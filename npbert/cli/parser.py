@@ -42,7 +42,7 @@ def help_of(prog: str, kind: type[Command]) -> str:
     about, *below = re.split(r"\n\n(?=[a-z]+:\n)", inspect.getdoc(kind) or "", maxsplit=1)
     parts = [f"usage: {usage(prog, kind)}"]
     parts += [textwrap.fill(part, width, break_on_hyphens=False) for part in about.split("\n\n")]
-    groups = {"commands": [f"  {name:<{_LEFT // 2}}{text}" for name, (*_, text) in kind.commands.items()]}
+    groups = {"commands": [f"  {name:<{_LEFT // 2}}{text}" for name, (_, text) in kind.commands.items()]}
     for title, entries in kind.groups().items():
         groups[title] = [_row(entry, width) for entry in entries]
     parts += ["\n".join([f"{title}:", *rows]) for title, rows in groups.items() if rows]

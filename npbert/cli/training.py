@@ -24,8 +24,6 @@ from npbert.training.state import MODEL_FOLDER, STATE_FILE
 
 _LOOKED_AT = 200  # lines
 
-AnySettings = PretrainSettings | FinetuneSettings
-
 
 class TrainCommand(SettingsCommand):
     """Base class of a command that trains a model in a folder, on one process or on all processes of a launcher."""
@@ -45,7 +43,7 @@ class TrainCommand(SettingsCommand):
         """Train. Of several processes, the first prints for all."""
         if not self.resume and (Path(self.folder) / STATE_FILE).exists():
             raise FileError(f"{self.folder} already has a run; continue it with --resume, or choose another folder")
-        settings: AnySettings = self._settings_to_go_on_with() if self.resume else self.read_settings()
+        settings: Any = self._settings_to_go_on_with() if self.resume else self.read_settings()
         communicator = world()
         try:
             with communicator.ending_together(), nullcontext() if communicator.is_first else in_silence():
@@ -56,7 +54,7 @@ class TrainCommand(SettingsCommand):
                 raise
             return 1  # all processes have failed with it
 
-    def _train(self, settings: AnySettings, communicator: Communicator) -> int:
+    def _train(self, settings: Any, communicator: Communicator) -> int:
         import_extra("tomlkit", extra="train")  # a missing extra is an error before the corpus is read
         with quiet(logging.WARNING) if self.resume else nullcontext():  # the new head is in the state by now
             run = self.run_class(settings, Path(self.folder), communicator=communicator)
@@ -77,7 +75,7 @@ class TrainCommand(SettingsCommand):
             print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
         return 0
 
-    def _settings_to_go_on_with(self) -> AnySettings:
+    def _settings_to_go_on_with(self) -> Any:
         """Return the settings in the folder with the given ones; the run refuses those that may not change."""
         if command_of(Path(self.folder)) != self.name:
             raise FileError(f"{self.folder} has no run of npbert {self.name} to continue")

@@ -1,6 +1,5 @@
 """Helpers for the repr of objects: one text, for print and for notebooks."""
 
-from dataclasses import fields, is_dataclass
 from textwrap import dedent, indent
 from typing import Any, TypeVar
 
@@ -17,8 +16,7 @@ class Text(str):
 
 def titled(title: str, *lines: str) -> Text:
     """Return the title, and below it, indented, the lines that are not empty."""
-    below = "\n".join(filter(None, lines))
-    return Text("\n".join(filter(None, [title, indent(below, "  ")])))
+    return Text("\n".join([title, *(indent(line, "  ") for line in lines if line)]))
 
 
 def with_title(text: str) -> Text:
@@ -30,7 +28,7 @@ def with_title(text: str) -> Text:
 def in_short(value: Any) -> str:
     """Return an array's shape, dtype and a few numbers; any other value as its repr."""
     if isinstance(value, np.ndarray):
-        few = np.array2string(value, threshold=8, edgeitems=2, precision=4, max_line_width=10**6)
+        few = np.array2string(value, threshold=8, edgeitems=2, precision=4)
         return f"{value.shape} of {value.dtype}: {' '.join(few.split())}"
     return str(value)
 
@@ -39,7 +37,7 @@ def shown_in_short(kind: Kind) -> Kind:
     """Give a named tuple or a dataclass a repr with a line for each field (a decorator)."""
 
     def text(self: Any) -> str:
-        names = [field.name for field in fields(self)] if is_dataclass(self) else self._fields
+        names = self.__match_args__
         return titled(type(self).__name__, *(f"{name}: {in_short(getattr(self, name))}" for name in names))
 
     kind.__repr__ = text  # type: ignore[method-assign, assignment]

@@ -17,16 +17,7 @@ from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Function, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.paths import Grads
-from npbert.gradcheck.report import (
-    EXACT,
-    NOT_PROVED,
-    TOLERANCES,
-    GradientError,
-    Gradients,
-    Proof,
-    Report,
-    compared,
-)
+from npbert.gradcheck.report import EXACT, NOT_PROVED, TOLERANCES, GradientError, Gradients, Proof, Report, compared
 from npbert.gradcheck.restoring import everything_restored
 
 _NEGLIGIBLE = 1e-3  # the allowed relative error from a small constant that backward leaves out
@@ -97,18 +88,10 @@ def check_gradients(
     return replace(report, diagnose=later(report.diagnose), remark=later(partial(unsteady, layer, inputs)))
 
 
-def assert_proved(
-    given: Any,
-    *inputs: Any,
-    wrt: Sequence[str] | None = None,
-    grads: Grads | None = None,
-    forward: Function | None = None,
-    rng: Rng = None,
-    seed: int = 0,
-) -> Report:
+def assert_proved(given: Any, *inputs: Any, **options: Any) -> Report:
     """Raise GradientError, an AssertionError that shows the wrong line, unless every derivative is right.
 
-    Arguments: as `check_gradients`.
+    Arguments and options: as `check_gradients`.
 
     Returns: the report. `report.proof` tells whether the derivatives are proved. Without a proof, as with PyTorch's own
     code or casts to float32, they are right by the estimates in `str(report)`.
@@ -117,7 +100,7 @@ def assert_proved(
     """
     __tracebackhide__ = True  # for pytest
     try:
-        report = check_gradients(given, *inputs, wrt=wrt, grads=grads, forward=forward, rng=rng, seed=seed)
+        report = check_gradients(given, *inputs, **options)
         report.raise_if_wrong()
     except GradientError as error:
         raise GradientError(str(error)) from None

@@ -1,5 +1,6 @@
 """The promises of a layer, in addition to a right derivative, each tested."""
 
+import copy
 import itertools
 import traceback
 from typing import Any
@@ -10,15 +11,21 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Outputs, arrays_in, as_tuple, copied, copy_of, different
+from npbert.gradcheck.inputs import Outputs, as_tuple, copied, different
+from npbert.gradcheck.paths import leaves
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
 _SET = (
     "is overwritten by backward, wanted a sum: after two backwards only the last is left, as with = instead "
     "of += (use add_grad)"
 )
-_TIMES, _ROUGHLY = (-(2.0**13), 2.0**-13, 0.0), 1e-6
+_TRIED = (0.0, 1.0), (-(2.0**13), 0.0), (2.0**-13, 0.0), (0.0, 0.0)  # dy as a multiple of the function's, plus a number
+_ROUGHLY = 1e-6
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 def _watched(arrays: list[tuple[str, Array]]) -> list[Outputs]:
@@ -41,12 +48,12 @@ class Call:
         change = different if other else copied
         self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
         inputs = [(name, change(value)) for name, value in function.named_inputs()]
-        rng = np.random.default_rng(0) if other and function.rng is not None else copy_of(function.rng)
-        given = [each for name, value in inputs for each in arrays_in(name, value)]
-        self._given = _watched([*given, *(("dy", dy) for dy in self.dy)])
+        rng = np.random.default_rng(0) if other and function.rng else copy.deepcopy(function.rng)
+        given = [each for name, value in inputs for each in leaves(value, _is_array, name)]
+        self.given = _watched([*given, *(("dy", dy) for dy in self.dy)])
         self.tape = Tape(rng)
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
-        if names := self.written:
+        if names := _changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
         self._returned = _watched([("y", np.asarray(part)) for part in as_tuple(self.y)])
 
@@ -66,11 +73,6 @@ class Call:
                 raise WrongShapeError(name, found[name], value.shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
-    @property
-    def written(self) -> list[str]:
-        """The names of the changed arguments."""
-        return _changed(self._given)
-
     def check_returned(self) -> None:
         """Raise GradientError if y or dx has changed since it was returned."""
         for name in _changed(self._returned):
@@ -84,7 +86,7 @@ class Call:
         parameters = self.function.parameters
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
-        others += [(name, array) for name, array, _ in [*self._given, *self._returned]]
+        others += [(name, array) for name, array, _ in [*self.given, *self._returned]]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
                 says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
@@ -142,7 +144,7 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, values: Gradient
     between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
     _check_same(call.backward(), alone, between)
     call.check_memory()  # first: add_grad itself writes into what it was given to keep
-    if names := call.written:
+    if names := _changed(call.given):
         text = f"backward writes into {names[0]}, {_OWN}"
         raise PromiseError(text, *(f"the caller's {name}" for name in names))
     _check_sum(other.backward(), alone, other_alone, function.parameters)
@@ -154,29 +156,27 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
     """Raise PromiseError unless backward maps a multiple of dy to the same multiple of the gradients, and a sum to the
     sum."""
 
-    def gradients(times: float, plus: float = 0.0) -> Gradients:
+    def gradients(times: float, plus: float) -> Gradients:
         """Return the gradients for times · dy + plus."""
         try:
             return _gradients(function, dy=tuple(times * dy + plus for dy in function.dy))
         except Exception as error:
             raise PromiseError(f"backward raises {type(error).__name__} for another dy: {error}") from error
 
-    rest = gradients(-1, plus=1)
-    tried = [("a dy of 1", gradients(0, plus=1), {name: each + rest[name] for name, each in alone.items()})]
-    for times in _TIMES:
-        tried.append((f"{times:g} dy", gradients(times), {name: times * each for name, each in alone.items()}))
-    sizes = function.scales()
-    for what, found, wanted in tried:
-        for name, gradient in found.items():
-            scale = max(np.abs(each).max(initial=0) for each in (wanted[name], rest[name]))
-            if not (np.abs(gradient - wanted[name]) <= _ROUGHLY * (scale + sizes[name])).all():
-                said = f"the gradient of {name} for {what}"
+    rest, sizes = gradients(-1, 1), function.scales()
+    for times, plus in _TRIED:
+        found = gradients(times, plus)
+        for name, gradient in alone.items():
+            wanted = times * gradient + plus * (gradient + rest[name])
+            scale = max(np.abs(each).max(initial=0) for each in (wanted, rest[name])) + sizes[name]
+            if not (np.abs(found[name] - wanted) <= _ROUGHLY * scale).all():
+                said = f"the gradient of {name} for {'a dy of 1' if plus else f'{times:g} dy'}"
                 raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
 
 
 def _check_outputs(function: ScalarFunction) -> None:
     for rng in (function.rng, None):
-        both = (as_tuple(function.forward(Tape(copy_of(rng), keeps=keeps))) for keeps in (True, False))
+        both = (as_tuple(function.forward(Tape(copy.deepcopy(rng), keeps=keeps))) for keeps in (True, False))
         for with_tape, without_tape in zip(*both, strict=True):
             if not same(with_tape, without_tape):
                 raise GradientError("forward returns another y without a tape than with one")

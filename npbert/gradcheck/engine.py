@@ -83,7 +83,7 @@ class EngineForm(Form):
             for name in _GRADIENTS:
                 if held.get(name) is not None:
                     setattr(value, name, own(np.zeros(np.shape(data)), is_moved=True))
-            _set_data(value, data)
+            setattr(value, _name_of_data(value), data)
         y = self._f(*self._arguments)
         if not is_value(y):
             raise TypeError(f"forward returns {type(y).__name__}, wanted one value of the engine, such as a loss")
@@ -100,7 +100,7 @@ class EngineForm(Form):
             y.backward()
         elif takes_values:
             given = copy.copy(self._values[0])
-            _set_data(given, dy)
+            setattr(given, _name_of_data(given), dy)
             y.backward(given)
         else:
             y.backward(dy)
@@ -116,10 +116,6 @@ def _name_of_data(value: Any) -> str:
 
 def _data(value: Any) -> Any:
     return getattr(value, _name_of_data(value))
-
-
-def _set_data(value: Any, data: Any) -> None:
-    setattr(value, _name_of_data(value), data)
 
 
 def _gradient(value: Any) -> Any:

@@ -129,7 +129,7 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
     By the number between the credible slopes of both sides and the center that is closest to backward's, as at a kink;
     without a credible one, by the exact derivative, or else by the steadiest slope, with a wide bound."""
     array, certainty = function.variables[name], _SURE[function.epsilon]
-    largest = max(float(np.abs(each).max(initial=0)) for each in (numeric, said)) or 1.0
+    largest = max(np.abs(each).max(initial=0) for each in (numeric, said))
     doubts[doubts > certainty * largest] = 0.0
     off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
     for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):

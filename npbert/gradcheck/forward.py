@@ -12,7 +12,8 @@ from npbert.gradcheck.exact.run import names_of
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
 from npbert.gradcheck.inputs import Function, as_tuple, is_float_array
-from npbert.gradcheck.report import GradientError, compared
+from npbert.gradcheck.paths import as_list
+from npbert.gradcheck.report import GradientError, largest_at, placed
 
 _SAME = 1e-9  # relative to the largest number of y
 _SIZES, _BEYOND = (8.0, 80.0, 800.0), 1e6  # e^800 overflows, and e^80 does not
@@ -21,8 +22,8 @@ _FAR, _LOST = 1e8, 1e-3  # its square has no digits left for numbers of size 1
 
 def check_written(which: str, returned: Any) -> None:
     """Raise GradientError for an unfilled template, which returns only None."""
-    parts = list(returned.values()) if isinstance(returned, dict) else returned
-    if all(part is None for part in (parts if isinstance(parts, tuple | list) else [parts])):
+    parts = returned.values() if isinstance(returned, dict) else as_list(returned)
+    if all(part is None for part in parts):
         raise GradientError(f"{which} returns None: it is not written yet, or lacks a `return`")
 
 
@@ -44,11 +45,11 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
     for name, y, right in zip(names_of(theirs), theirs, wanted, strict=False):
         if y.shape != right.shape:
             raise GradientError(f"forward returns {name} of shape {y.shape}, but the reference {right.shape}")
-        scale = max(1.0, float(np.abs(right).max(initial=0)))
-        for each in compared("the reference", {name: y}, {name: right}, _SAME, {name: np.asarray(scale)}):
-            if each.count:
-                values = f"{each.place} is {each.analytic:.9g}, but the reference has {each.numeric:.9g}"
-                raise GradientError(f"forward is wrong: {values}")
+        off = np.abs(y - right)
+        if not (off <= _SAME * max(1.0, np.abs(right).max(initial=0))).all():
+            at = largest_at(off)
+            values = f"{placed(name, at)} is {y[at]:.9g}, but the reference has {right[at]:.9g}"
+            raise GradientError(f"forward is wrong: {values}")
 
 
 def unsteady(form: Any, inputs: Sequence[Any]) -> str:

@@ -209,9 +209,9 @@ class Kind(NamedTuple):
 
     def fits(self, parts: list[Any]) -> bool:
         """True for such functions."""
-        if len(parts) != len(self.attributes):
-            return False
-        return all(hasattr(part, name) for part, names in zip(parts, self.attributes, strict=True) for name in names)
+        both = zip(parts, self.attributes, strict=False)
+        has_all = all(hasattr(part, name) for part, names in both for name in names)
+        return has_all and len(parts) == len(self.attributes)
 
 
 _FUNCTION, _CLASS = "__call__", "__mro__"

@@ -20,15 +20,6 @@ def as_tuple(value: Any) -> Outputs:
     return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
 
 
-def copy_of(rng: Rng) -> Rng:
-    """Return a generator that draws the same numbers. (In a third of the time of copy.deepcopy.)"""
-    if not isinstance(rng, np.random.Generator):
-        return rng  # None, or a value that Tape refuses
-    bits = type(rng.bit_generator)(0)
-    bits.state = rng.bit_generator.state
-    return np.random.Generator(bits)
-
-
 def copied(value: Any) -> Any:
     """Return a copy of the arrays, also of those in a dataclass (a Batch)."""
     return _with_arrays(value, np.copy)
@@ -56,14 +47,6 @@ def different(value: Any) -> Any:
 def is_float_array(value: Any) -> bool:
     """True for an array of real floats, which have derivatives."""
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"
-
-
-def arrays_in(name: str, value: Any) -> list[tuple[str, np.ndarray]]:
-    """Yield an array with its name, or those in a dataclass (a Batch): `batch.labels`."""
-    if isinstance(value, np.ndarray):
-        return [(name, value)]
-    fields = dataclasses.fields(value) if _is_dataclass(value) else ()
-    return [each for field in fields for each in arrays_in(f"{name}.{field.name}", getattr(value, field.name))]
 
 
 def names_given(function: Any, count: int, *, skip: int = 0) -> list[str]:
@@ -98,11 +81,7 @@ def _unwrapped(function: Any) -> Any:
 def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
     if isinstance(value, np.ndarray):
         return change(value)
-    if not _is_dataclass(value):
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
         return value
     fields = [field.name for field in dataclasses.fields(value) if field.init]
     return dataclasses.replace(value, **{name: _with_arrays(getattr(value, name), change) for name in fields})
-
-
-def _is_dataclass(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)

@@ -1,7 +1,5 @@
 """The report of a gradient check."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -5,7 +5,6 @@ runs (`Case.holding`), and of the values of an engine before each run.
 """
 
 import collections
-import dis
 import functools
 import gc
 import sys
@@ -23,11 +22,11 @@ from npbert.gradcheck.inputs import Function, Outputs
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _TRANSPARENT = (CellType, MethodType, functools.partial, property, classmethod, staticmethod)
-_VALUES = (int, float, complex, str, bytes, type(None), range, slice, np.generic)
-_ATOMS = (*_VALUES, ModuleType, CodeType, BuiltinFunctionType)
+_NUMBERS = (int, float, complex, np.generic)
+_ATOMS = (*_NUMBERS, str, bytes, type(None), range, slice, ModuleType, CodeType, BuiltinFunctionType)
 _HOLDERS = {"argparse", "collections", "functools", "types", "_thread"}  # their objects hold other code's values
-_INSTALLED = {"numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
-_LIBRARIES = _INSTALLED | sys.stdlib_module_names - _HOLDERS
+_LIBRARIES = {"numpy", "scipy", "torch", "jax", "jaxlib", "hypothesis", "pytest", "_pytest"}
+_LIBRARIES |= sys.stdlib_module_names - _HOLDERS
 
 
 @contextmanager
@@ -79,7 +78,8 @@ def reachable(roots: Any) -> Iterator[Any]:
     waiting = list(roots)
     while waiting:
         thing = waiting.pop()
-        if id(thing) in seen or isinstance(thing, _ATOMS) or _is_namespace(thing):
+        is_namespace = type(thing) is dict and "__builtins__" in thing  # a function holds only the globals it names
+        if id(thing) in seen or isinstance(thing, _ATOMS) or is_namespace:
             continue
         seen.add(id(thing))
         yield thing
@@ -110,11 +110,6 @@ def _named_by(thing: Any) -> list[Any]:
     return [thing.__defaults__, thing.__kwdefaults__, thing.__dict__, thing.__closure__, *named]
 
 
-def _is_namespace(thing: Any) -> bool:
-    """True for the globals of a module. A function holds only those that it names."""
-    return type(thing) is dict and "__builtins__" in thing
-
-
 def attributes_of(thing: Any) -> dict[str, Any]:
     """Return the attributes of an object, unless it belongs to a library, or is a class, function or module."""
     if isinstance(thing, (type, FunctionType, MethodType, *_ATOMS)) or is_of_library(type(thing)):
@@ -135,11 +130,9 @@ def _is_ours(thing: Any) -> bool:
     return is_of_library(thing) or str(getattr(thing, "__module__", None)).startswith("npbert.")
 
 
-@functools.lru_cache(1000)
 def _names_in(code: CodeType) -> set[str]:
-    """Return the names of globals that are read or set; `co_names` also has attributes."""
-    names = {each.argval for each in dis.get_instructions(code) if each.opname.endswith(("_GLOBAL", "_NAME"))}
-    return names.union(*(_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType)))
+    """Return the names of globals that are read or set, and of attributes."""
+    return {*code.co_names}.union(*(_names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
 
 
 def is_empty(cell: CellType) -> bool:

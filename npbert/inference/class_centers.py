@@ -1,7 +1,5 @@
 """ClassCenters: a classifier from a few examples of each label, without training."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

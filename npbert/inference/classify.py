@@ -1,10 +1,12 @@
 """Classify: the label of a text or of a pair of texts, or the number of a regression."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from npbert.compute import Array
+from npbert.inference.search import Hit
 from npbert.inference.task import ForTexts
+from npbert.io import InputError
 from npbert.layers import Softmax
 from npbert.models import BertForSequenceClassification
 
@@ -32,6 +34,23 @@ class Classify(ForTexts[Label | float]):
         if self.model.config.num_labels == 1:
             return [float(number) for (number,) in logits]
         return [best_label(Softmax()(row), self.model.config.label_names) for row in logits]
+
+    def rerank(self, query: str, texts: Iterable[str]) -> list[Hit]:
+        """Return the index of each text with its score for the query, best first; the lower index first for equal
+        scores.
+
+        A search by vectors reads query and text separately: it is fast, and its vectors can be stored. A cross-encoder,
+        a model of pairs with one label, reads both together: it is more accurate, and takes a forward pass for each
+        pair. So the first finds some texts, and the second sorts them. (Nogueira & Cho 2019, "Passage re-ranking with
+        BERT".)
+
+        Raises: InputError for a model with several labels.
+        """
+        labels = self.model.config.num_labels
+        if labels != 1:
+            raise InputError(f"the model has {labels} labels", wanted="one, the score of a pair of texts")
+        scores: list[Any] = self.results([(query, text) for text in texts])
+        return sorted(map(Hit, range(len(scores)), scores), key=lambda hit: -hit.score)
 
 
 def best_label(scores: Array, names: Sequence[str]) -> Label:

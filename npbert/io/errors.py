@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from npbert.io.messages import closest
+from npbert.io.messages import did_you_mean
 
 
 class Place(NamedTuple):
@@ -103,13 +103,10 @@ class Wanted(NamedTuple):
 
     def check(self, what: str, got: Any) -> None:
         """Raise InputError unless `got` is allowed, with the closest name."""
-        try:
-            is_right = self.holds(got)
-        except TypeError:  # for example a text instead of a number
-            is_right = False
-        if not is_right:
-            meant = closest(str(got), self.names)
-            raise InputError(what=what, got=got, wanted=self.words, hint=f"did you mean {meant}?" if meant else "")
+        with suppress(TypeError):  # for example a text instead of a number
+            if self.holds(got):
+                return
+        raise InputError(what=what, got=got, wanted=self.words + did_you_mean(str(got), self.names))
 
 
 def at_least(least: int) -> Wanted:
@@ -120,8 +117,7 @@ def at_least(least: int) -> Wanted:
 def one_of(names: Collection[str]) -> Wanted:
     """One of the names. An empty name allows a missing value."""
     listed = tuple(filter(None, names))
-    words = " or ".join(listed) if len(listed) == 2 else f"one of {', '.join(listed)}"
-    return Wanted(words, lambda value: value in names, listed)
+    return Wanted(f"one of {', '.join(listed)}", lambda value: value in names, listed)
 
 
 POSITIVE = Wanted("a positive number", lambda value: 0 < value < math.inf)

@@ -163,7 +163,7 @@ def decode(data: bytes, name: str) -> str:
         raise FileError(says, hint=HOW_TO_ENCODE) from error
 
 
-def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
+def parse_json(text: str, name: str, *, line: int = 0) -> Any:
     """Return the value of a JSON text, from the file called `name`, or from one line of it.
 
     Raises: FileError with file and line, for text that is not JSON (such as NaN), is nested too deeply, or has a number
@@ -174,13 +174,8 @@ def parse_json(text: str, name: str, *, line: int | None = None) -> Any:
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", str(error))
-        if isinstance(error, UnicodeEncodeError):
-            reason = f"half of a character, {error.object[error.start]!a}"
-        elif isinstance(error, RecursionError):
-            reason = "nested too deeply"
-        place = Place(name, line or getattr(error, "lineno", None) or 0)
-        raise FileError(f"not valid JSON: {reason}", where=place) from error
+        place = Place(name, line or getattr(error, "lineno", 0))
+        raise FileError(f"not valid JSON: {getattr(error, 'msg', error)}", where=place) from error
     return value
 
 

@@ -3,12 +3,12 @@
 import json
 import math
 import os
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from npbert.io.files import FileError, atomic_write, naming
+from npbert.io.messages import warn
 
 METRICS_FILE, LAYERS_FILE, SHOWN_FILE = "metrics.jsonl", "layers.jsonl", "shown.jsonl"
 """The files of rows in a run's folder: metrics, numbers of each layer, and sample predictions."""
@@ -67,7 +67,7 @@ def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str,
     width = max(1, max(row["step"] for row in rows) / at_most)
     read = {(*row, row["step"] // width): row for row in rows}
     if len(read) < len(rows):
-        warnings.warn(f"{path} has {len(rows):,} rows, too many to draw: {len(read):,} of them are read", stacklevel=2)
+        warn(f"{path} has {len(rows):,} rows, too many to draw: {len(read):,} of them are read")
     return list(read.values())
 
 

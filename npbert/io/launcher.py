@@ -13,9 +13,9 @@ def launched(environment: Mapping[str, str] = os.environ) -> int:
     return _first(SIZES, environment, 0 if "PMIX_RANK" in environment else 1)
 
 
-def launched_rank(environment: Mapping[str, str] = os.environ) -> int:
+def launched_rank() -> int:
     """Return the rank of this process, if known: 0 is the first."""
-    return _first(RANKS, environment, 0)
+    return _first(RANKS, os.environ, 0)
 
 
 def _first(names: Iterable[str], environment: Mapping[str, str], default: int) -> int:

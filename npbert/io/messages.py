@@ -113,20 +113,16 @@ _MEANT = {  # names in other programs, with underscores
 }
 
 
-def closest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name closest to `name`, or None. Case, and - or _, do not matter."""
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the end of an error, "; did you mean …?" with the closest known name, or "" if none is close.
+
+    Case does not matter, nor do - and _."""
     by_key = {_key(other): other for other in known}
     key = _key(name)
     found = [other for other in by_key if other == _MEANT.get(key)]
     found += difflib.get_close_matches(key, by_key, n=1)
     found += [other for other in by_key if key in other.split("_")]
-    return by_key[found[0]] if found else None
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return the end of an error, "; did you mean …?", or "" if no known name is close."""
-    found = closest(name, known)
-    return f"; did you mean {found}?" if found else ""
+    return f"; did you mean {by_key[found[0]]}?" if found else ""
 
 
 def _key(name: str) -> str:

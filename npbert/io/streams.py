@@ -33,8 +33,8 @@ def read_all(path: str) -> str:
         raise FileError("standard input is closed, wanted text in it or in a FILE")
     else:
         if sys.stdin.buffer.isatty():
-            end = "Ctrl-Z and Enter" if sys.platform == "win32" else "Ctrl-D"
-            LOGGER.info("reading from the keyboard: type a text on each line, and end with %s", end)
+            ends = "Ctrl-D (on Windows, Ctrl-Z and Enter)"
+            LOGGER.info("reading from the keyboard: type a text on each line, and end with %s", ends)
         with naming(Path("standard input")):
             text = decode(read_stream(sys.stdin.buffer, "standard input"), "standard input")
     LOGGER.debug("read %s: %d characters", name_of(path), len(text))

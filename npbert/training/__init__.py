@@ -5,9 +5,10 @@ from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
 from npbert.training.metrics import METRICS, accuracy, f1, macro_f1, matthews, pearson, spearman
 from npbert.training.parallel import world
-from npbert.training.pretrain import Pretraining, PretrainSettings
-from npbert.training.settings import TrainerSettings
+from npbert.training.pretrain import Pretraining, PretrainSettings, evaluate_losses
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
 from npbert.training.span_metrics import EntityScores, SquadScores, entity_scores, squad_scores
+from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.trainer import Trainer
 
 __all__ = [
@@ -21,6 +22,11 @@ __all__ = [
     "Finetuning",
     "FinetuneSettings",
     "evaluate_checkpoint",
+    "evaluate_losses",
+    "load_settings",
+    "SETTINGS_FILE",
+    "STATE_FILE",
+    "MODEL_FOLDER",
     "accumulate",
     "StepLosses",
     "METRICS",

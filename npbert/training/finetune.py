@@ -57,8 +57,7 @@ class FinetuneSettings(TaskSettings, TrainerSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        kind = task_class(self)
-        one_of(("", *kind.metrics)).check("metric", self.metric)
+        one_of(("", *task_class(self).metrics)).check("metric", self.metric)
 
     def steps_for(self, data: TaskData) -> int:
         return self.steps or max(1, round(self.epochs * len(data)))
@@ -90,13 +89,15 @@ class Finetuning(TrainingRun):
             hint = Setting("positive"), " names the label of f1"
             raise InputError(what="metric", got="f1", wanted=f"another for {count} labels", hint=hint)
         held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
-        judged_by, learned = {hash(repr(row)) for row in held_out}, {hash(repr(row)) for row in rows}
-        warn_of_known(judged_by, learned, "row", Place(settings.held_out), Place(settings.train))
+        places = Place(settings.held_out), Place(settings.train)
+        warn_of_known(set(map(repr, held_out)), set(map(repr, rows)), "row", *places)
         if settings.class_weight:
             weights = class_weights(settings.class_weight, [row.target for row in rows], labels)
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
         model_class: Any = kind.model_class  # your own task may have another model
-        options = {**kind.config(known), **kind.model_options(settings.model, {"settings": settings})}
+        options = kind.model_options(settings.model, {"settings": settings})
+        if known:
+            options |= {"num_labels": len(known), "id2label": tuple(known)}
         self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)

@@ -15,8 +15,6 @@ from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
 from npbert.training.tasks import SentenceVectors, TextTask, task_named
 
-__all__ = ["finetune"]
-
 Rows = list[dict[str, str]]
 """The columns of each example by name: text, perhaps text_pair, negative_2 …, label and sample_weight."""
 

@@ -48,6 +48,6 @@ class LayerStatistics(Watcher):
                 flat = parameter.value.reshape(-1)
                 every = -(-len(flat) // _SAMPLE) | 1  # odd, to visit all columns
                 sample = flat[::every].astype(float)
-                samples.append(sample * np.sqrt(flat.size) / np.sqrt(len(sample)))
+                samples.append(sample * np.sqrt(flat.size / len(sample)))
             found[name] = np.concatenate(samples)
         return found

@@ -1,7 +1,5 @@
 """The log of a run: files of rows, and event files for TensorBoard."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,7 @@
 """A few fixed sentences with masked words, for sample predictions during training."""
 
+from typing import Any
+
 import numpy as np
 
 from npbert.core import IGNORED
@@ -29,12 +31,12 @@ def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, o
     with its probability, and the five most probable tokens."""
     output, labels, decode = model(batch), np.asarray(batch.labels), tokenizer.decode
     probabilities = Softmax()(getattr(output, "prediction_logits", output).astype(float))
-    tokens = [decode(ids[mask == 1]) for ids, mask in zip(batch.input_ids, batch.attention_mask, strict=True)]
-    hidden: list[list[object]] = [[] for _ in tokens]
+    rows: list[dict[str, Any]] = []
+    for ids, mask in zip(batch.input_ids, batch.attention_mask, strict=True):
+        rows.append({"tokens": decode(ids[mask == 1]), "hidden": []})
     for p, (sentence, place) in zip(probabilities, np.argwhere(labels != IGNORED).tolist(), strict=True):
         label, best = labels[sentence, place], np.argsort(-p, kind="stable")[:GUESSES]
-        likely = [[token, short(p[index])] for token, index in zip(decode(best), best, strict=True)]
+        likely = list(zip(decode(best), map(short, p[best]), strict=True))
         true = {"token": decode([label])[0], "probability": short(p[label])}
-        hidden[sentence].append({"place": place, **true, "guesses": likely})
-    rows = [{"tokens": each, "hidden": places} for each, places in zip(tokens, hidden, strict=True)]
+        rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely})
     return {"kind": "masked", "sentences": rows}

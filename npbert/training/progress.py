@@ -1,7 +1,5 @@
 """The events of a run: its steps, its watchers, and its saved progress."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol

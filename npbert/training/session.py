@@ -40,8 +40,7 @@ def session(
     communicator, folder, model = trainer.communicator, trainer.folder, trainer.model
     file, watchers = folder / STATE_FILE, list[Watcher]()
     with communicator.ending_together(), hold_blas(), ExitStack() as stack:
-        config = {"configuration of the model": repr(model.config)} if hasattr(model, "config") else {}
-        trainer.inputs = digests({**config, **trainer.evaluation.inputs})
+        trainer.inputs = digests({"configuration of the model": repr(model.config), **trainer.evaluation.inputs})
         state = TensorFile(file).metadata if file.is_file() and not overwrite else None
         if communicator.size > 1:
             values = model.named_parameters()

@@ -76,16 +76,10 @@ class Shares:
 
         The norm is the same for any number of processes, as a share ends with a block.
         """
-        communicator, ranks = self.communicator, range(self.communicator.size)
-        everyone = communicator.gather(list(sums))
-        values = [parameter.value.reshape(-1) for parameter in self.parameters]
-        terms = {
-            parts: self._cut(sums[parts], communicator.rank) if parts in sums else list(map(np.empty_like, values))
-            for parts in itertools.chain(*everyone)
-        }
-        given = [[array for arrays in sums.values() for array in self._cut(arrays, rank)] for rank in ranks]
-        wanted = [[array for parts in theirs for array in terms[parts]] for theirs in everyone]
-        communicator.exchange(given, wanted)
+        communicator, terms = self.communicator, Sums()
+        given = [{parts: self._cut(sums[parts], rank) for parts in sums} for rank in range(communicator.size)]
+        for theirs in communicator.exchange(given):
+            terms |= theirs
         (totals,) = add_up(terms, range(max(parts.stop for parts in terms))).values()
         for parameter, total in zip(self.parameters, totals, strict=True):
             parameter.add_grad(total.reshape(parameter.value.shape))
@@ -123,8 +117,11 @@ class Shares:
 
     def _spread(self, arrays: Sequence[Array]) -> None:
         """Fill in the other processes' shares of these arrays, one for each parameter."""
-        shares = [self._cut(arrays, rank) for rank in range(self.communicator.size)]
-        self.communicator.exchange([shares[self.communicator.rank]] * len(shares), shares)
+        own = self._cut(arrays, self.communicator.rank)
+        for rank, theirs in enumerate(self.communicator.exchange([own] * self.communicator.size)):
+            if theirs is not own:
+                for target, array in zip(self._cut(arrays, rank), theirs, strict=True):
+                    target[...] = array
 
     def _cut(self, arrays: Sequence[Array], rank: int) -> list[Array]:
         """Return the share of a process in arrays, one for each parameter: views of the flattened arrays."""

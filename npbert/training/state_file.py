@@ -6,8 +6,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from npbert.compute import Array
 from npbert.io.files import FileError, atomic_write
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
@@ -42,5 +40,5 @@ def _checksum(head: Mapping[str, object], names: Iterable[str], read: Callable[[
     found = sha256(json.dumps(head).encode())
     for name in sorted(names):
         found.update(name.encode())
-        found.update(np.asarray(read(name), order="C").data)
+        found.update(read(name).data)
     return found.hexdigest()

@@ -35,8 +35,12 @@ def installed(monkeypatch):
 def test_it_says_what_is_missing_for_which_command(installed, capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
-    of_hf = ", ".join(name for name, (_, extra, _) in COMMANDS.items() if extra == "hf")
-    assert f"\n[hf], for {of_hf}\n  numbers 1.5\n  more.numbers is missing\n  to install what is missing: " in out
+    of_hf = doctor.USES["hf"].split(", ")
+    assert {*of_hf, *doctor.USES["train"].split(", ")} <= COMMANDS.keys()
+    assert (
+        f"\n[hf], for {', '.join(of_hf)}\n  numbers 1.5\n  more.numbers is missing\n  to install what is missing: "
+        in out
+    )
     assert re.search(r"missing: .*pip install .*\[hf\]", out)
     assert re.search(r"1024 × 1024 in float32: 50 on 1 thread(, 50 on \d+ threads)?, in billions of operations", out)
     assert "for pretrain, finetune, report\n  bars 3.0\n" in out and out.count("\n[") == 2

@@ -101,6 +101,7 @@ SQUAD_ERRORS = [
     ({"data": [{"paragraphs": []}]}, "is empty, wanted questions"),
     (stored({**ROW, "answers": [], "is_impossible": True}), "question 'q1' has no answer, wanted version 1.1"),
     (stored(answer_start=5), "'q1': answer 'Zoë' is not at 5 in"),
+    (stored(text="Zoé"), "'q1': answer 'Zoé' is not at 6 in"),
     (stored(text=None), "'q1': answer None is not at 6 in"),
     (stored(answer_start=True), "'q1': answer 'Zoë' is not at True in"),
     (stored({**ROW, "question": 7}), "question 'q1' has 7, wanted an id, a question and a context"),

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from npbert import BertForMaskedLM, BertForSequenceClassification, Classify, FillMask
-from npbert.inference.rerank import rerank
 from tests.inference.checkpoints import LONGEST, WORDS, write_checkpoint
 
 TEXTS = ["the cat sat on the mat.", ("a dog", "ran"), "", ("a dog ran", ""), "the unaffable dog"]
@@ -87,10 +86,10 @@ def test_a_task_is_saved_with_its_length_and_read_again(tmp_path):
 def test_texts_in_the_order_of_a_model_of_pairs(tmp_path):
     score, texts = classifier(tmp_path / "one", num_labels=1), ["a dog", "the cat sat", "a dog", "ran"]
     wanted = score([("a cat", text) for text in texts])
-    found = rerank(score, "a cat", texts)
+    found = score.rerank("a cat", texts)
     assert [hit.score for hit in found] == sorted(wanted, reverse=True)
     assert all(hit.score == wanted[hit.corpus_id] for hit in found)
     places = [hit.corpus_id for hit in found]
     assert places.index(0) + 1 == places.index(2), "of equals the first is first"
     with pytest.raises(ValueError, match="the model has 3 labels, wanted one, the score of a pair of texts"):
-        rerank(classifier(tmp_path / "three", num_labels=3), "a cat", texts)
+        classifier(tmp_path / "three", num_labels=3).rerank("a cat", texts)

@@ -77,7 +77,7 @@ def test_a_large_search_needs_little_memory(queries, corpus, most):
         (A[None], B, {}, "{a} is an array (1, 5, 7) of float32, wanted numbers in the shape (N, D)"),
         (A, np.where(B[7, 2] == B, np.nan, B), {}, "a vector is not finite, or too long for a product"),
         (A, B * np.float32(1e19), {"similarity_fn_name": "dot"}, "a vector is not finite, or too long for"),
-        (A, B, {"similarity_fn_name": "manhattan"}, "similarity_fn_name is 'manhattan', wanted cosine or dot"),
+        (A, B, {"similarity_fn_name": "manhattan"}, "similarity_fn_name is 'manhattan', wanted one of cosine, dot"),
     ],
 )
 def test_what_cannot_be_compared(search, a, b, options, message):

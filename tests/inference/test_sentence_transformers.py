@@ -132,7 +132,7 @@ def test_prompts_are_said_and_left_to_the_caller(folder):
 
 def test_a_similarity_that_npbert_does_not_have_is_refused_when_it_is_used(folder):
     embed = Embed.from_pretrained(folder({WHOLE: {"similarity_fn_name": "manhattan"}}))
-    with pytest.raises(ValueError, match="similarity_fn_name is 'manhattan', wanted cosine or dot"):
+    with pytest.raises(ValueError, match="similarity_fn_name is 'manhattan', wanted one of cosine, dot"):
         embed.similarity(TEXTS, TEXTS)
 
 

@@ -5,7 +5,6 @@ import time
 from types import SimpleNamespace
 
 from npbert.cli import learn as learn_command
-from npbert.cli import learn_watch
 from npbert.learn import demo, judge_file
 from npbert.learn.exercises import EXERCISES
 from tests.learn.answers import write
@@ -28,7 +27,7 @@ def test_a_file_is_checked_whenever_it_is_saved(learn, folder, monkeypatch):
             write(saved[-1], folder)
 
     monkeypatch.setattr(learn_command, "check", check)
-    monkeypatch.setattr(learn_watch, "time", SimpleNamespace(sleep=look_away, strftime=time.strftime))
+    monkeypatch.setattr(learn_command, "time", SimpleNamespace(sleep=look_away, strftime=time.strftime))
     status, out, _ = learn("check --watch")
     assert "Each is checked when you save it" in out
     assert (status, out.partition(". ")[0]) == (130, f"Watching {len(EXERCISES)} files in backprop{os.sep}")

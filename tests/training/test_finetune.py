@@ -7,11 +7,8 @@ import pytest
 
 import npbert
 from npbert import BertForSequenceClassification, Tokenizer
-from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE, read_json_lines
-from npbert.training.evaluation import Goal
-from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
-from npbert.training.settings import SETTINGS_FILE, load_settings
+from npbert.io import METRICS_FILE, FileError, read_json_lines
+from npbert.training import SETTINGS_FILE, FinetuneSettings, Finetuning, Goal, evaluate_checkpoint, load_settings
 from npbert.training.tasks import TaskSettings
 from tests.models.hugging_face.checkpoints import notes
 from tests.training.tasks.tiny import tiny_config, tiny_tokenizer

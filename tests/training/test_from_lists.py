@@ -6,8 +6,7 @@ import pytest
 
 import npbert
 from npbert.io.files import FileError
-from npbert.training.finetune import FinetuneSettings, Finetuning
-from npbert.training.settings import SETTINGS_FILE, load_settings
+from npbert.training import SETTINGS_FILE, FinetuneSettings, Finetuning, load_settings
 from tests.training.tiny import assert_same, values, write_checkpoint, write_labelled
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from npbert.cli import main
 from npbert.io.json_lines import read_json_lines
-from npbert.training.pretrain import PretrainSettings
-from npbert.training.settings import SETTINGS_FILE, load_settings
+from npbert.training import SETTINGS_FILE, PretrainSettings, load_settings
 from tests.training.tiny import results, saved_step, write_checkpoint, write_corpus
 
 STEPS = 16

@@ -11,8 +11,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE, JsonLines, read_json_lines
+from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_lines
 from npbert.training.live import Bar
 from npbert.training.log import Log, TensorBoard
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Tokenizer, randomize
+from npbert import IGNORED, Batch, BertConfig, BertForMaskedLM, BertForPreTraining, Softmax, Tokenizer, randomize
 from npbert.data.corpus import Corpus
 from npbert.data.pretraining_data import PretrainingData
 from npbert.io.json_lines import SHOWN_FILE, read_json_lines
-from npbert.layers import Softmax
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import GUESSES, SENTENCES, masked_sentences
 from npbert.training.pretrain import Pretraining, PretrainSettings, baselines, evaluate_losses, unigrams

@@ -10,13 +10,17 @@ import numpy as np
 import pytest
 
 from npbert import Batch, BertForSequenceClassification
-from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE, read_json_lines
-from npbert.training.evaluation import Goal
-from npbert.training.pretrain import evaluate_losses
+from npbert.io import METRICS_FILE, FileError, read_json_lines
+from npbert.training import (
+    MODEL_FOLDER,
+    SETTINGS_FILE,
+    STATE_FILE,
+    Goal,
+    TrainerSettings,
+    evaluate_losses,
+    load_settings,
+)
 from npbert.training.session import stop_when_asked
-from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings
-from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from tests.models.own import TwoTower
 from tests.tables import one_in
 from tests.training.tiny import TINY, collate, examples, make_trainer, results, task_data, values

@@ -8,9 +8,8 @@ import pytest
 
 from npbert.io.files import FileError
 from npbert.pages.report import write_report
+from npbert.training import SETTINGS_FILE, STATE_FILE
 from npbert.training.session import locked
-from npbert.training.settings import SETTINGS_FILE
-from npbert.training.state import STATE_FILE
 from tests.training.tiny import make_trainer
 
 

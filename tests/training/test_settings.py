@@ -9,9 +9,8 @@ from npbert.cli.options import SettingsCommand
 from npbert.cli.parser import values_of
 from npbert.cli.training import PretrainCommand
 from npbert.io.files import FileError
-from npbert.training.finetune import FinetuneSettings
-from npbert.training.pretrain import PretrainSettings
-from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, save_settings
+from npbert.training import SETTINGS_FILE, FinetuneSettings, PretrainSettings, TrainerSettings, load_settings
+from npbert.training.settings import save_settings
 
 pytest.importorskip("tomlkit", reason="tomlkit is not installed: pip install -e '.[train]'")
 

@@ -10,9 +10,8 @@ from npbert.data.task_data import Position
 from npbert.io.files import FileError
 from npbert.models.hugging_face.tensors import write_tensors
 from npbert.optim import Adadelta
-from npbert.training.accumulate import StepLosses
+from npbert.training import STATE_FILE, StepLosses
 from npbert.training.progress import Averages, Progress
-from npbert.training.state import STATE_FILE
 from npbert.training.state_file import read_state, write_state
 from tests.training.tiny import classifier, make_trainer
 

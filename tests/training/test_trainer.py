@@ -10,9 +10,7 @@ from npbert import AdamW, BertForSequenceClassification, Init, Pooler, Tape, cli
 from npbert.compute.blas_lending import lend_to_blas
 from npbert.data.task_data import TaskData
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
-from npbert.training.evaluation import Goal
-from npbert.training.pretrain import evaluate_losses
-from npbert.training.state import MODEL_FOLDER
+from npbert.training import MODEL_FOLDER, Goal, evaluate_losses
 from tests.computing import BLAS_THREADS, on_threads
 from tests.models.own import NoBert
 from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values
@@ -141,7 +139,7 @@ def test_evaluation_is_without_dropout_and_threads_of_blas_and_over_all_targets(
 
 
 def test_what_cannot_be(tmp_path):
-    with pytest.raises(ValueError, match=r"metric is 'score', wanted gold or loss"):
+    with pytest.raises(ValueError, match=r"metric is 'score', wanted one of gold, loss"):
         Judge(tmp_path, [1], name="gold", steps=1).trainer.train()
     with pytest.raises(ValueError, match="the training data has no batches"):
         make_trainer(tmp_path / "b", data=TaskData([], collate)).train()

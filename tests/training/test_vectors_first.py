@@ -1,19 +1,21 @@
 """A loss that compares all texts of a batch has the gradient of the whole batch, however the batch is cut."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from npbert import Batch, BertConfig, BertForSentenceVectors, Tape
-from npbert.layers import CoSENT, InBatchNegatives
+from npbert import Batch, BertForSentenceVectors, CoSENT, InBatchNegatives
 from npbert.training.accumulate import accumulate
 from tests.computing import on_threads
+from tests.training.test_accumulate import check_parts
+from tests.training.tiny import TINY
 
-CONFIG = BertConfig(30, 8, 2, 2, 12, max_position_embeddings=9)
 LENGTHS = np.array([[3, 7], [2, 2], [9, 4], [5, 5], [6, 3], [2, 8]])
 
 
 def make(loss_function=None, *, dropout=0.0, dtype=np.float64):
-    config = BertConfig(**{**vars(CONFIG), "hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout})
+    config = replace(TINY, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
     rng = np.random.default_rng(1)
     return BertForSentenceVectors(config, rng=rng, dtype=dtype, loss_function=loss_function)
 
@@ -29,24 +31,13 @@ SCORES = np.array([0.3, 0.9, -0.2, 0.3, 0.5, 0.1])
 
 @pytest.mark.parametrize(("loss", "labels"), [(InBatchNegatives(both_ways=True), NUMBERS), (CoSENT(), SCORES)])
 def test_any_parts_have_the_gradient_of_the_whole(loss, labels):
-    model, batch, tape = make(loss), batch_of(labels), Tape()
-    wanted = model.loss(batch, tape).loss
-    model.loss_backward(0.5, tape)
-    gradients = [parameter.grad for parameter in model.parameters()]
-    scale = max(np.abs(gradient).max() for gradient in gradients)
-    for parts in (1, 2, 4, 6):
-        model.zero_grad()
-        with on_threads(2):
-            found = accumulate(model, batch, None, parts=parts, dloss=0.5)
-        assert found.total == pytest.approx(wanted, rel=1e-14)
-        for parameter, gradient in zip(model.parameters(), gradients, strict=True):
-            np.testing.assert_allclose(parameter.grad, gradient, rtol=0, atol=1e-13 * scale)
+    check_parts(make(loss), batch_of(labels))
 
 
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Pieces of about ten tokens."""
-    monkeypatch.setattr("npbert.compute.cut.LARGEST", 10 * CONFIG.hidden_size)
+    monkeypatch.setattr("npbert.compute.cut.LARGEST", 10 * TINY.hidden_size)
 
 
 @pytest.mark.usefixtures("small_pieces")

@@ -14,10 +14,7 @@ from npbert import Batch, BertConfig, BertForPreTraining, BertForSequenceClassif
 from npbert.data.task_data import TaskData
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 from npbert.models.hugging_face.tensors import TensorFile
-from npbert.training.evaluation import Evaluation
-from npbert.training.settings import TrainerSettings
-from npbert.training.state import STATE_FILE
-from npbert.training.trainer import Trainer
+from npbert.training import STATE_FILE, Evaluation, Trainer, TrainerSettings
 
 NOUNS = ["cat", "dog", "bird", "fish", "horse", "mouse", "cow", "goat"]
 VERBS = ["sees", "hears", "likes", "fears", "finds", "meets"]

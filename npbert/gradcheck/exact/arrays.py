@@ -78,8 +78,8 @@ def as_numbers(result: Any) -> Any:
 
 
 def is_double(dtype: Any) -> bool:
-    """True for float64, by any of its names."""
-    return dtype is not None and dtype is not object and np.dtype(dtype) == np.float64
+    """True for float64, by any of its names, or None."""
+    return np.dtype(dtype) == np.float64
 
 
 def without_double(options: dict[str, Any]) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def without_double(options: dict[str, Any]) -> dict[str, Any]:
 
 def seen(x: Any) -> Array:
     """Return the floats of exact numbers."""
-    return x if isinstance(x, np.ndarray) and x.dtype != object else np.asarray(_seen(x), float)
+    return np.asarray(_seen(x), float)
 
 
 _seen = np.frompyfunc(seen_of, 1, 1)
@@ -161,13 +161,11 @@ def _product(a: Array, b: Array) -> Any:
 
 def unknowns_like(array: Array) -> Any:
     """Return random Numbers for the floats of the array, each with a random tangent."""
-    made = np.empty_like(array, dtype=object)  # with the same memory order
-    made[...] = np.frompyfunc(_unknown, 1, 1)(np.asarray(array, float))
-    return as_numbers(made)
+    return as_numbers(np.asarray(np.frompyfunc(_unknown, 1, 1)(array), object))
 
 
-def _unknown(seen: float) -> Number:
-    return Number(Number.world.draw(seen), Number.world.draw_tangent(), seen)
+def _unknown(x: Any) -> Number:
+    return Number(Number.world.draw(float(x)), Number.world.draw_tangent(), float(x))
 
 
 def constants_like(array: Array) -> Any:

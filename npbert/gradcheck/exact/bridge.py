@@ -18,27 +18,18 @@ _TIMES = -(2.0**13)
 _ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change of gradients, relative to the largest
 
 
-def run_beside(case: Case, floats: Floats, seed: int) -> tuple[Gradients, Floats] | None:
-    """Return a step that is small but larger than rounding, and forward on floats there, or None if y is not finite."""
-    drawn = case.random_step([seed, 3])
-    for size in (floats.epsilon**0.25, floats.epsilon**0.5):  # the smaller one where a function is not defined beyond
-        step = {name: size * by for name, by in drawn.items()}
-        with case.moved(step, 1) as there:
-            y = there.outputs()
-        if all(np.isfinite(part).all() for part in y):
-            return step, replace(floats, y=y)
-    return None
-
-
-def parting_beside(case: Case, beside: tuple[Gradients, Floats] | None, seed: int) -> str:
-    """Return a sentence if y on exact numbers differs from y on floats beside the point, or ""."""
-    if beside is None:
-        return "y is not finite beside your numbers"
-    step, floats = beside
-    field = Field(seed)
+def parting_beside(case: Case, floats: Floats, seed: int) -> str:
+    """Return a sentence if y on exact numbers differs from y on floats beside the point, or "". The step is small, but
+    larger than rounding."""
+    step, field = case.random_step([seed, 3]), Field(seed)
     field.keeps_tangents = False
-    with case.moved(step, 1) as there:
-        return run_on_numbers(field, there, floats.dy_of_numbers, backward=False).parting(floats)
+    for size in (floats.epsilon**0.25, floats.epsilon**0.5):  # the smaller one where a function is not defined beyond
+        with case.moved(step, size) as there:
+            y = there.outputs()
+            if all(np.isfinite(part).all() for part in y):
+                run = run_on_numbers(field, there, floats.dy_of_numbers, backward=False)
+                return run.parting(replace(floats, y=y))
+    return "y is not finite beside your numbers"
 
 
 def another_backward(case: Case, floats: Floats, rounding: Gradients) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError, named_parameters
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.inputs import Outputs, Rng, as_tuple, copied, copy_of, is_float_array, names_given
+from npbert.gradcheck.inputs import Outputs, Rng, as_tuple, copied, is_float_array, names_given
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable, restored
 from npbert.io.messages import counted
@@ -139,7 +139,8 @@ class Case:
 
     def outputs(self) -> Outputs:
         """Return a copy of y, always with the same dropout."""
-        return tuple(map(np.copy, as_tuple(self.forward(Tape(copy_of(self.rng))))))  # y may be x, which changes again
+        y = self.forward(Tape(copy.deepcopy(self.rng)))
+        return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
 
     def backward(self, y: Any, dy: Outputs, tape: Tape) -> dict[str, Any]:
         """Return the gradients of the parameters, and of the float inputs unless they are None.
@@ -175,7 +176,7 @@ class Case:
         values = self.made(np.copy)
         with self.holding(values) as there:
             there.inputs = list(map(copied, there.inputs))
-            tape = Tape(copy_of(self.rng))
+            tape = Tape(copy.deepcopy(self.rng))
             y = there.forward(tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))
             if isinstance(dy, np.random.Generator):

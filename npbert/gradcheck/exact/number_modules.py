@@ -1,7 +1,6 @@
 """room_for_numbers: within it, the modules of a layer's code create arrays for Numbers."""
 
 import contextvars
-import functools
 import math
 import sys
 import traceback
@@ -47,11 +46,16 @@ def room_for_numbers(things: Iterable[Any]) -> Iterator[None]:
     """Exchange names within it: in npbert, and in the modules and closures of all functions among these things. On
     other threads, each exchanged function behaves as the original."""
     functions = [each for each in things if isinstance(each, FunctionType)]
-    modules = {id(each.__globals__): each.__globals__ for each in functions}
-    changed = [name for scope in [*modules.values(), *map(Variables, functions)] for name in _names_in(scope)]
-    for module in [name for name in sys.modules if name.startswith("npbert.")]:
-        changed += _names_in_module(module)
+    ours = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
+    scopes = [*ours, *(each.__globals__ for each in functions), *map(Variables, functions)]
     exact = _exchanged()
+    changed = [
+        (scope, name, value)
+        for scope in {id(scope): scope for scope in scopes}.values()
+        if not is_ours_or_numpys(str(scope.get("__name__")))  # their C code would break
+        for name, value in scope.items()
+        if id(value) in exact
+    ]
     token = _makes_room.set(True)
     try:
         for scope, name, value in changed:
@@ -61,20 +65,6 @@ def room_for_numbers(things: Iterable[Any]) -> Iterator[None]:
         _makes_room.reset(token)
         for scope, name, value in changed:
             scope[name] = value
-
-
-def _names_in(scope: dict[str, Any]) -> list[tuple[dict[str, Any], str, Any]]:
-    """Return the names to exchange in a namespace, with their values: none in NumPy and SciPy, whose C code would
-    break, or in the check."""
-    if is_ours_or_numpys(str(scope.get("__name__"))):
-        return []
-    exact = _exchanged()
-    return [(scope, name, value) for name, value in scope.items() if id(value) in exact]
-
-
-@functools.cache
-def _names_in_module(name: str) -> list[tuple[dict[str, Any], str, Any]]:
-    return _names_in(vars(sys.modules[name]))
 
 
 def is_ours_or_numpys(module: str) -> bool:

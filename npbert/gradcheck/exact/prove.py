@@ -46,6 +46,7 @@ wrong in decimals (refuted, or right but for a small constant); is D 0 at anothe
 (proved); else not proved.
 """
 
+import copy
 import textwrap
 import time
 from collections.abc import Callable
@@ -55,25 +56,16 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside, run_beside
+from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.exact.witness import right_gradients, witnesses
-from npbert.gradcheck.inputs import Function, Outputs, Rng, copied, copy_of
+from npbert.gradcheck.inputs import Function, Outputs, Rng, copied
 from npbert.gradcheck.layer_of import as_layer
-from npbert.gradcheck.report import (
-    EXACT,
-    NOT_PROVED,
-    PROVED,
-    REFUTED,
-    Comparison,
-    GradientError,
-    Proof,
-    compared,
-)
+from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
 from npbert.gradcheck.restoring import everything_restored
 
 _POINTS, _ROUGHLY = 64, 1e-6
@@ -140,12 +132,11 @@ def _answer(case: Case, seed: int) -> Proof:
 
 def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
-    beside = run_beside(case, floats, seed)  # before the exact run: a forward that changes after some calls shows
     field = Field(seed)
     run = run_on_numbers(field, case, floats.dy_of_numbers)
     proved = Proof(PROVED, rounding=run.rounding(floats))
     is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
-    parting = run.parting(floats) or ("" if field.ties else parting_beside(case, beside, seed))
+    parting = run.parting(floats) or ("" if field.ties else parting_beside(case, floats, seed))
     if parting:
         return Proof(NOT_PROVED, reason=f"the code takes another path on exact numbers: {parting}")
     parting = run.backward_parting(floats) or (another_backward(case, floats, proved.rounding) if is_proved else "")
@@ -208,9 +199,9 @@ def parts_called(whole: Case) -> list[Case]:
 
     def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
-            found.setdefault(name, Case(layer, inputs, copy_of(whole.rng), name))
+            found.setdefault(name, Case(layer, inputs, copy.deepcopy(whole.rng), name))
 
-    whole.forward(Tape(copy_of(whole.rng), watcher=watch))
+    whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
     return list(found.values())
 
 

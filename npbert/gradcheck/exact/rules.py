@@ -1,7 +1,5 @@
 """RULES: the functions of exact numbers, each by its derivative or as a combination of others."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Callable

@@ -1,5 +1,6 @@
 """Runs a layer forward and backward on Numbers instead of floats."""
 
+import copy
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
-from npbert.gradcheck.inputs import Outputs, as_tuple, copy_of
+from npbert.gradcheck.inputs import Outputs, as_tuple
 from npbert.gradcheck.report import Gradients, largest_at, placed
 
 _SLACK = 4.0  # times the first-order bound on rounding
@@ -78,7 +79,7 @@ def run_on_numbers(world: World, case: Case, dy: Outputs, *, backward: bool = Tr
         values = case.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}
         with case.holding(values) as there, room_for_numbers(case.things):
-            tape = Tape(copy_of(case.rng))
+            tape = Tape(copy.deepcopy(case.rng))
             y = there.forward(tape)
             ys = as_tuple(y)
             parts_y = {name: _finite(name, each) for name, each in zip(names_of(ys), ys, strict=True)}

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from npbert.display.html import visible
-from npbert.io.extras import import_extra
-from npbert.io.files import write_where_asked
+from npbert.io import atomic_write, import_extra, write_where_asked
 from npbert.pages.html import page, resource
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.run import RunFiles, read_run
@@ -32,7 +31,7 @@ def write_report(folder: str | Path, path: str | Path | None = None) -> None:
     Raises: as read_run; OSError.
     """
     whole = report_page(read_run(folder))
-    with write_where_asked(Path(path or Path(folder, REPORT_FILE))) as file:
+    with write_where_asked(Path(path)) if path else atomic_write(Path(folder, REPORT_FILE)) as file:  # not by a link
         file.write_text(whole, encoding="utf-8")
 
 
@@ -48,11 +47,11 @@ def write_comparison(folders: Sequence[str | Path], path: str | Path) -> None:
 
 def report_page(run: RunFiles) -> str:
     """Return the page: the result of the run, its curves, its layers, and predictions for examples."""
-    last = run.report_rows[-1] if run.report_rows else {"kind": ""}
-    chosen = np.unique(np.linspace(0, len(run.report_rows) - 1, _STEPS).round().astype(int))
-    known: dict[str, Any] = {"run": run, "last": last, "pictures": _pictures(run, last)}
-    known["shown"] = [run.report_rows[place] for place in chosen] if run.report_rows else []
-    return _page("report.html", f"A run: {run.folder.resolve().name}", **known)
+    rows = run.report_rows
+    last = rows[-1] if rows else {"kind": ""}
+    shown = [rows[place] for place in np.unique(np.linspace(0, len(rows) - 1, _STEPS).round().astype(int)) if rows]
+    title, pictures = f"A run: {run.folder.resolve().name}", _pictures(run, last)
+    return _page("report.html", title, run=run, last=last, shown=shown, pictures=pictures)
 
 
 def comparison_page(runs: Sequence[RunFiles]) -> str:
@@ -90,7 +89,7 @@ def _templates() -> Any:
     environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
     functions = (facts_of, settings_of, command_of, verdict, to_look_at)
     environment.globals |= {function.__name__: function for function in functions}
-    environment.globals |= {"numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": partial(zip, strict=True)}
+    environment.globals |= {"numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": zip}
     return environment
 
 
@@ -108,7 +107,7 @@ def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
 def _numbers(run: RunFiles) -> list[list[str]]:
     """Return the numbers of the first, the best and the last evaluation, and the baselines, below their header."""
     steps = list(run.judged)
-    chosen = sorted({*steps[:1], *steps[-1:], *(step for step in steps if step == run.best_step)})
+    chosen = sorted({*steps[:1], *steps[-1:], run.best_step or 0} & {*steps})
     columns = {f"step {step:,}{' (the best)' if step == run.best_step else ''}": run.judged[step] for step in chosen}
     columns["baseline"] = run.baselines
     told = []
@@ -142,7 +141,7 @@ def _text(row: dict[str, Any]) -> str:
         return " ".join(shortest[1:-1]).replace(" ##", "")[:_CHARACTERS]
     for one in row.get("worst", [])[:1]:
         texts = one.get("texts") or " ".join(one["words"])
-        return (texts if isinstance(texts, str) else texts[0])[:_CHARACTERS].encode("utf-8", "replace").decode()
+        return (texts if isinstance(texts, str) else texts[0])[:_CHARACTERS]
     return ""
 
 

@@ -35,8 +35,9 @@ ALIASES = {alias: name for name, aliases in _USUAL.items() for alias in aliases.
 def task_named(name: str) -> type[FinetuneTask]:
     """Return the task of this name, or of its other name. Raises: InputError for an unknown name."""
     plain = name.lower().replace("_", "-")
-    one_of(TASKS)._replace(names=(*TASKS, *ALIASES)).check("task", ALIASES.get(plain, plain))
-    return TASKS[ALIASES.get(plain, plain)]
+    known = ALIASES.get(plain, plain)
+    one_of(TASKS)._replace(names=(*TASKS, *ALIASES)).check("task", known)
+    return TASKS[known]
 
 
 def task_class(settings: TaskSettings) -> type[FinetuneTask]:

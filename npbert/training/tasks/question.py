@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,20 +12,10 @@ from npbert.inference import Answer, AnswerSpan
 from npbert.training.span_metrics import exact_match, squad_scores
 from npbert.training.tasks.report_rows import Row, Shown, row_of
 from npbert.training.tasks.settings import TaskSettings
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Read, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
 
 _AROUND = 160
 """The characters of a passage before and after an answer in a report."""
-
-
-class Answered(NamedTuple):
-    """A question, the texts of its right answers, the model's best answer, and the loss of each window of its
-    passage."""
-
-    question: Question
-    gold: list[str]
-    span: AnswerSpan
-    losses: list[float]
 
 
 class QuestionAnswering(FinetuneTask, Answer):
@@ -56,29 +46,27 @@ class QuestionAnswering(FinetuneTask, Answer):
         batch.start_positions, batch.end_positions = self.targets(examples).T
         return batch
 
-    def predict(self, examples: Examples) -> list[Answered]:
-        """Return the best answer to each question, from all of its windows, which follow each other."""
+    def answers(self, logits: Logits, examples: Examples) -> list[tuple[Question, AnswerSpan]]:
+        """Return each question with the best answer, from all of its windows, which follow each other."""
         answered = []
-        pairs = zip(examples, super().predict(examples), strict=True)
-        for question, group in groupby(pairs, key=lambda pair: pair[0].given):
-            windows, logits = zip(*group, strict=True)
-            (best,) = self.best([window.encoding for window in windows], logits, question.passage, 1)
-            # logits (2, T): the mean of −log of the probabilities of the right start and the right end
-            losses = []
-            for window, scores in zip(windows, logits, strict=True):
-                losses.append(self.loss(scores.astype(float), np.array(window.target)))
-            answered.append(Answered(question, [answer.text for answer in question.answers], best, losses))
+        for question, group in groupby(zip(examples, logits, strict=True), key=lambda pair: pair[0].given):
+            windows, scores = zip(*group, strict=True)
+            (best,) = self.best([window.encoding for window in windows], scores, question.passage, 1)
+            answered.append((question, best))
         return answered
 
-    def judge(self, answered: Sequence[Answered], examples: Examples) -> Scores:
-        predictions = {each.question.id: each.span.text for each in answered}
-        gold = {each.question.id: each.gold for each in answered}
-        loss = float(np.mean([loss for each in answered for loss in each.losses]))
-        return {**squad_scores(predictions, gold)._asdict(), "loss": loss}
+    def judge(self, logits: Logits, examples: Examples) -> Scores:
+        answered = self.answers(logits, examples)
+        predictions = {question.id: span.text for question, span in answered}
+        gold = {question.id: _texts(question) for question, _ in answered}
+        # logits (2, T): the mean of −log of the probabilities of the right start and the right end
+        losses = map(self.loss, [scores.astype(float) for scores in logits], self.targets(examples))
+        return {**squad_scores(predictions, gold)._asdict(), "loss": float(np.mean(list(losses)))}
 
-    def report_row(self, answered: Sequence[Answered], examples: Examples) -> Row:
+    def report_row(self, logits: Logits, examples: Examples) -> Row:
         answers = []
-        for question, gold, span, _ in answered:
+        for question, span in self.answers(logits, examples):
+            gold = _texts(question)
             entries = {
                 "texts": question.question,
                 "true": list(dict.fromkeys(gold)),
@@ -88,6 +76,10 @@ class QuestionAnswering(FinetuneTask, Answer):
             }
             answers.append(Shown(not exact_match(span.text, gold), span.score, entries))
         return row_of("answers", answers)
+
+
+def _texts(question: Question) -> list[str]:
+    return [answer.text for answer in question.answers]
 
 
 def _find(encoding: Any, answer: GoldAnswer) -> tuple[int, int]:

@@ -98,11 +98,6 @@ class FinetuneTask(Task):
         file. Raises: FileError with file and line; OSError."""
         raise NotImplementedError
 
-    @classmethod
-    def config(cls, labels: Labels) -> dict[str, Any]:
-        """Return the entries that the configuration of a model for this task must have."""
-        return {} if labels is None else {"num_labels": len(labels), "id2label": tuple(labels)}
-
     @property
     def labels(self) -> tuple[str, ...]:
         """Return the names of the labels, or their numbers if the model's configuration has no names."""

@@ -50,11 +50,10 @@ class SentenceVectors(GroupedTask):
         if settings.loss not in ("", *cls.losses):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"
             raise InputError(what="loss", got=settings.loss, wanted=" or ".join(cls.losses), hint=hint)
-        compares = not settings.negatives and settings.loss != "cosine"
         if len(settings.prompts) > 2:
             wanted = "at most 2: for the first text, and for the others"
             raise InputError(what="prompts", got=settings.prompts, wanted=wanted)
-        if compares and settings.batch_size < 2:
+        if settings.batch_size < 2 and not settings.negatives and settings.loss != "cosine":
             wanted = "at least 2: the loss compares the pairs of a batch"
             raise InputError(what="batch_size", got=settings.batch_size, wanted=wanted)
 
@@ -134,7 +133,6 @@ class ScoredVectors(OneNumber, SentenceVectors):
     goal = "spearman"
     losses = ("cosent", "cosine")
     targets = FinetuneTask.targets
-    loss = SentenceVectors.loss
 
     def decode(self, logits: Array) -> Array:
         """Return the cosine of each pair (N,).   logits (N, 2, D)"""

@@ -8,9 +8,7 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-from npbert.training import parallel
-from npbert.training.evaluation import Goal
-from npbert.training.pretrain import evaluate_losses
+from npbert.training import Goal, evaluate_losses, parallel
 from tests.training.tiny import classifier, collate, examples, make_trainer, task_data
 
 SETTINGS = {"steps": 12, "learning_rate": 3e-3, "parts": 4, "save_every": 2, "evaluate_every": 4, "log_every": 3}

@@ -10,8 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from npbert import Batch
-from npbert.compute import num_threads, set_num_threads
+from npbert import Batch, num_threads, set_num_threads
 from npbert.io.extras import MissingExtraError
 from npbert.io.launcher import launched
 from npbert.training.parallel import (

@@ -8,10 +8,8 @@ import pytest
 from npbert import Tape
 from npbert.data.squad import GoldAnswer, Question
 from npbert.inference import AnswerSpan
-from npbert.io.errors import InputError
-from npbert.io.files import FileError
+from npbert.io import FileError, InputError
 from npbert.training.tasks import ALIASES, TASKS, QuestionAnswering, TaskSettings, TextClassification, task_class
-from npbert.training.tasks.question import Answered
 from npbert.training.tasks.report_rows import MOST, confusion
 from tests.training.parallel.together import together
 from tests.training.tasks.tiny import FILES, Planted, tiny_config
@@ -23,7 +21,8 @@ NAMES = {"ner": "tagging", "Token-Classification": "tagging", "sts": "regression
 def test_a_model_learns_from_its_batches_and_is_judged(read, name):
     settings, content, loss, goal = FILES[name]
     task, examples = read(TASKS[name], content, **settings)
-    config = {"num_labels": 1} if name == "regression" else {} if name == "squad" else task.config(task.labels)
+    config = {"num_labels": len(task.labels), "id2label": task.labels}
+    config = {"num_labels": 1} if name == "regression" else {} if name == "squad" else config
     model = task.model = task.model_class(tiny_config(**config), rng=np.random.default_rng(0))
     batch, tape = task.collate(examples), Tape()
     first = model.loss(batch, tape).loss
@@ -122,12 +121,10 @@ def test_the_surest_mistakes_are_shown_first(read, name):
 
 def test_answers_are_shown_in_their_passage(tokenizer):
     gold, before, after = "the right answer", "before " * 50, " after" * 50
-    question = Question("1", "what?", before + gold + after, (GoldAnswer(gold, len(before)),))
-    said = [
-        Answered(question, [gold, "answer"], AnswerSpan(text, score, 0, 0), [0.0])
-        for text, score in (("answer", 0.9), ("the", 0.5), ("before", 0.8))
-    ]
-    shown = QuestionAnswering(Planted(tokenizer), tokenizer).report_row(said, [])
+    question = Question("1", "what?", before + gold + after, (GoldAnswer(gold, len(before)), GoldAnswer("answer", 0)))
+    task, said = QuestionAnswering(Planted(tokenizer), tokenizer), {"answer": 0.9, "the": 0.5, "before": 0.8}
+    task.answers = lambda *_: [(question, AnswerSpan(*each, 0, 0)) for each in said.items()]
+    shown = task.report_row([], [])
     assert (shown["kind"], shown["wrong"]) == ("answers", 2), "one of the gold answers will do"
     far, near = shown["worst"]
     excerpt = [before[-160:], gold, after[:160]]

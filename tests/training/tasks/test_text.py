@@ -18,7 +18,7 @@ from tests.training.tasks.tiny import words_of
 def test_labels_are_sorted_and_learned_once(read, names, labels):
     content = "".join(f"a b\t{name}\n" for name in names)
     task, examples = read(TextClassification, content)
-    assert task.config(task.labels) == {"num_labels": len(labels), "id2label": labels}
+    assert task.labels == labels
     assert task.collate(examples).labels.tolist() == [labels.index(name) for name in names]
     given, _ = read(TextClassification, content, labels=labels[::-1])
     assert given.labels == labels[::-1], "names given keep their order"

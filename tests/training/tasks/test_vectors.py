@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from npbert import BertModel, Embed
+from npbert import BertModel, CoSENT, CosineLoss, Embed, InBatchNegatives, TripletLoss
 from npbert.io.errors import InputError
-from npbert.layers import CoSENT, CosineLoss, InBatchNegatives, TripletLoss
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
 from npbert.training.retrieval import retrieval_scores, search
 from tests.training.tiny import write_checkpoint

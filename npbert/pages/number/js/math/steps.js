@@ -58,9 +58,6 @@ export function withSymbols({arrays, model}, step, text) {
 
 // Of each hidden word: where it is, which word it is, and the probability of every word.
 export function probabilitiesIn({masked, lookups: {labels}}, arrays) {
-  const {
-    values,
-    shape: [, words],
-  } = arrays.get("p");
+  const {values, shape: [, words]} = arrays.get("p");
   return masked.map((position, m) => ({position, label: labels[m], values: values.slice(m * words, (m + 1) * words)}));
 }

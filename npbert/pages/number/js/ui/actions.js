@@ -162,12 +162,6 @@ export function follow(...places) {
   goTo(place, [...trail, ...places, place]);
 }
 
-// The same from anywhere, on a trail of its own.
-export function beginAt(place) {
-  change({view: "step", trail: []});
-  follow(place);
-}
-
 // The parameter whose update is shown: that of the followed number, or the one that was chosen, or the steepest.
 export const updatedParameter = () =>
   (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;

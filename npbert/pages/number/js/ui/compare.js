@@ -7,7 +7,7 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, bestOf, indexLabel, isWord, valueAt} from "./labels.js";
+import {arrayNamed, bestOf, indexLabel, valueAt} from "./labels.js";
 import {state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
@@ -28,7 +28,8 @@ function drawCompare() {
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
   const hiding = byHiding();
   show("compare-title", `Why ${quoted(first)} and not ${quoted(second)}?`);
-  show("compare-said", ...scoresInWords(first, second), ...strongest(answer, hiding));
+  const strongest = [...strongestFor(answer, 1, hiding), ...strongestFor(rival.word, -1, hiding)];
+  show("compare-said", ...scoresInWords(first, second), ...strongest);
   show("compare-words", barsOf({terms: hiding, total: null}));
   show("compare-features", barsOf({terms: byFeature(answer), total: trace.loss}));
 }
@@ -53,10 +54,10 @@ function scoresInWords(first, second) {
   ];
 }
 
-// What the difference is when [MASK] replaces some words.
-function without(isHidden) {
+// What the difference is when [MASK] replaces the word at this place.
+function without(place) {
   const {model, example, rival} = state;
-  const input_ids = example.input_ids.map((id, n) => (isHidden(id, n) ? maskId() : id));
+  const input_ids = example.input_ids.with(place, maskId());
   return run(model, {...example, input_ids}, {backward: false, rival}).loss;
 }
 
@@ -68,7 +69,7 @@ function byHiding() {
   return example.input_ids.map((_, row) => {
     const products = Array.from({length: x.shape[1]}, (_, i) => x.at(row, i) * dx.at(row, i));
     const slope = {name: null, label: "slope: x · dx", value: products.reduce((a, b) => a + b)};
-    return {label: indexLabel("tokens", row), value: trace.loss - without((_, n) => n === row), factors: [slope], goes: null};
+    return {label: indexLabel("tokens", row), value: trace.loss - without(row), factors: [slope], goes: null};
   });
 }
 
@@ -84,18 +85,7 @@ function byFeature(answer) {
   });
 }
 
-// Which word speaks most for each of the two; and what the model prefers without any word.
-function strongest(answer, terms) {
-  const {rival} = state;
-  const nothing = without(isWord);
-  return [
-    ...strongestFor(answer, 1, terms),
-    ...strongestFor(rival.word, -1, terms),
-    `Were all words hidden at once, δ would be ${signedNumber(nothing)}: so far is ` +
-      `${quoted(nothing < 0 ? rival.word : answer)} ahead before the model reads any word.`,
-  ];
-}
-
+// Which word speaks most for a guess
 function strongestFor(guess, sign, terms) {
   const values = terms.map(({value}) => sign * value);
   const [at] = bestOf(values, 1);

@@ -1,7 +1,7 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
 import {chainOf, explain, largestTerm, wayToLoss} from "../math/explain.js";
-import {beginAt, follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
+import {follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {percent, plainNumber, signedNumber} from "./format.js";
@@ -22,7 +22,7 @@ import {
   wordsByNumber,
 } from "./labels.js";
 import {isSecret, knownBug} from "./notes.js";
-import {state, watch} from "./state.js";
+import {change, state, watch} from "./state.js";
 
 const TO_TRY = 5;
 const RISE = 0.01;
@@ -33,7 +33,6 @@ const NOTES = {
   fixed: () => "A fixed number: it is not learned.",
 };
 
-// Draw it, and again when another number is chosen or the numbers change.
 export function showFollowed() {
   watch(["trace", "trail"], drawFollowed);
   watch(["moved"], () => byId("followed-head").querySelector("output")?.replaceChildren(valueInWords()));
@@ -49,8 +48,8 @@ export function followTo(...places) {
 
 // The same, on a trail of its own: where the reader asks for a number anywhere on the page.
 export function followFrom(place) {
-  beginAt(place);
-  showSum();
+  change({view: "step", trail: []});
+  followTo(place);
 }
 
 // Where to begin: the weights that move the loss most. With a bug that is to be found, their numbers would tell.

@@ -15,10 +15,8 @@ const SLOTS = {
 };
 let spoken = null; // the thing that is marked
 
-// Show the box while there is a tour or a quiz.
 export function showGuide() {
   watch(["tour", "quiz"], drawGuide);
-  watch(["trace", "step"], drawWhy);
   const menu = byId("guides");
   menu.addEventListener("click", ({target}) => {
     menu.open &&= !target.closest("a");
@@ -89,13 +87,6 @@ function drawStop(stop) {
   sayInGuide({title, text: filled(stop), choices: [back, on]});
   const usual = state.chosen ? "#followed .bars" : "#stage-head";
   pointAt(document.querySelector(stop.dataset.mark ?? usual) ?? document.querySelector(usual));
-}
-
-// Beside a step of which a tour tells why, a sentence on it
-function drawWhy() {
-  const {phase, kind} = state.trace.steps[state.step];
-  const why = document.querySelector(`[data-why="${phase} ${kind}"]`);
-  show("why", ...(why ? filled(why) : []));
 }
 
 function filled(element) {

@@ -12,10 +12,7 @@ const MANY_COLUMNS = 10; // columns, from which on cells are small
 export function heatMap(array, values = array.values) {
   const {name, symbol, rows, columns, shape} = array;
   const isTurned = columns === "vocabulary" && rows !== "vocabulary";
-  const axes = [
-    [rows, shape[0]],
-    [columns, shape[1]],
-  ];
+  const axes = [[rows, shape[0]], [columns, shape[1]]];
   const [[down, downCount], [across, acrossCount]] = isTurned ? axes.reverse() : axes;
   const [downShown, acrossShown] = [shownOf(down, downCount), shownOf(across, acrossCount)];
   const scale = whyNothing(array) ? Infinity : strongestOf(array) || 1;

@@ -40,11 +40,7 @@ export function shapeInWords({shape, rows, columns, head}) {
 
 // What the row and the column of a place are, but for those of which there is one: [kind, number].
 function axesOf({rows, columns}, {row, column}) {
-  const both = [
-    [rows, row],
-    [columns, column],
-  ];
-  return both.filter(([kind]) => kind !== "one");
+  return [[rows, row], [columns, column]].filter(([kind]) => kind !== "one");
 }
 
 // Which rows or columns of that kind are shown, by number: of a long vocabulary, only words that matter here.
@@ -78,9 +74,6 @@ export function titleOf(place) {
   const places = axesOf(array, place).map(([kind, at]) => placeOf(kind, at));
   return array.symbol + (places.length ? `[${places.join(", ")}]` : "");
 }
-
-// Is it a word, and not where a sentence begins or ends?
-export const isWord = (id) => !["[CLS]", "[SEP]"].includes(state.data.vocabulary[id]);
 
 const placeOf = (kind, index) => (WORDS.includes(kind) ? `“${indexLabel(kind, index)}”` : indexLabel(kind, index));
 

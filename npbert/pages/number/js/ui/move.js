@@ -12,7 +12,6 @@ import {state, watch} from "./state.js";
 const POINTS = 41;
 let now = null; // {place, value, slope, low, high}
 
-// Listen to the slider and the buttons; draw while a number is followed that can be moved.
 export function showMove() {
   byId("move-curve").addEventListener("toggle", () => now && drawMoved());
   byId("move-slider").addEventListener("input", ({target}) => moveBy(Number(target.value)));

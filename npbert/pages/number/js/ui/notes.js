@@ -5,18 +5,19 @@ import {byId, make, makeButton, show} from "./dom.js";
 import {counted} from "./format.js";
 import {state, watch} from "./state.js";
 
-// Draw them, and again when what they say changes. undo: what the button of each does.
 export function showNotes(undo) {
   watch(["bug", "trace", "quiz", "tour"], () => show("notes", ...notes().map((note) => drawnNote(note, undo))));
 }
 
 function notes() {
   const bug = knownBug();
-  const changes = changesOfModel();
+  const {isFresh, stepsTrained, rival} = state;
+  const trained = stepsTrained && `it was trained here for ${counted(stepsTrained, "step")}`;
+  const changes = [isFresh && "it began anew from random numbers", trained].filter(Boolean);
   return [
     bug && ["bug", `A bug is planted in the backward: ${bugNamed(bug).name}.`, "Take it out"],
     changes.length && ["changed", `This is not the model that came: ${changes.join(", ")}.`, "Undo"],
-    state.rival && [
+    rival && [
       "rival",
       "Every gradient now says how fast the difference of two guesses moves, not the loss.",
       "Show the loss again",
@@ -58,13 +59,5 @@ export function linesOfBug(id) {
     make("p", {}, why),
     make("p", {class: "formula"}, `right: ${right}`),
     make("p", {class: "formula bad"}, `planted: ${planted}`),
-  ];
-}
-
-function changesOfModel() {
-  const {isFresh, stepsTrained} = state;
-  return [
-    ...(isFresh ? ["it began anew from random numbers"] : []),
-    ...(stepsTrained ? [`it was trained here for ${counted(stepsTrained, "step")}`] : []),
   ];
 }

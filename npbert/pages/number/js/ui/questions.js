@@ -94,12 +94,7 @@ function transposedQuestion(pick, shuffled) {
   const not =
     "Not so: what is summed over stands in the middle, and a row of the answer belongs to a row of its value.";
   const choiceOf = ([x, y]) => ({text: written(x, y), isRight: x === turnsA && y === turnsB, not});
-  const ways = [
-    [false, false],
-    [false, true],
-    [true, false],
-    [true, true],
-  ];
+  const ways = [[false, false], [false, true], [true, false], [true, true]];
   const shapes = [...two, target].map(({name}) => `${symbolNamed(name)}: ${shapeInWords(arrayNamed(name))}`);
   const head = Number(column.match(/\d+$/)?.[0] ?? 0);
   return {

@@ -20,7 +20,6 @@ import {change, state, watch} from "./state.js";
 let question = null;
 let mistakes = 0;
 
-// Ask, when there is a quiz.
 export function showQuiz() {
   watch(["quiz"], () => state.quiz && !state.quiz.isAnswered && ask(state.quiz));
   watch(["trace", "step", "trail", "allWords", "quiz"], hideNumber);

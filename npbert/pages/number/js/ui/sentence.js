@@ -6,12 +6,11 @@ import {chooseAnswer, chooseSentence, compareWith, exampleOfLine, hideWord} from
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {counted, percent, plainNumber} from "./format.js";
-import {bestOf, gradientOf, indexLabel, isWord, steepestWeights} from "./labels.js";
+import {bestOf, gradientOf, indexLabel, steepestWeights} from "./labels.js";
 import {state, watch} from "./state.js";
 
 const GUESSES = 3;
 
-// Draw it, and again with another sentence or another model.
 export function showSentence() {
   const {examples, vocabulary} = state.data;
   show("sentences", ...examples.map(({text}, index) => make("option", {value: index}, text)));
@@ -64,7 +63,7 @@ function wordButton(word, position) {
   const {vocabulary} = state.data;
   const isHidden = state.example.labels[position] !== -100;
   const text = make("bdi", {}, isHidden ? "[MASK]" : vocabulary[word]);
-  if (!isWord(word)) {
+  if (/^\[(CLS|SEP)\]$/.test(vocabulary[word])) {
     return make("span", {class: "quiet"}, text);
   }
   const title = isHidden ? "hidden" : "hide this word instead";
@@ -90,7 +89,7 @@ function hiddenWord({position, label, values}, masked) {
     const why = word === label ? null : whyButton(masked, word, values[word] > values[label]);
     return make(
       "li",
-      {class: word === label ? "is-right" : null},
+      {class: word === label ? "right" : null},
       markOf(word, label, best),
       guess(masked, word, values),
       why,

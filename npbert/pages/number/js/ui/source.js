@@ -7,7 +7,6 @@ import {arrayNamed} from "./labels.js";
 import {bugAt} from "./notes.js";
 import {state, watch} from "./state.js";
 
-// Draw it, and again with every step and every number.
 export function showSource() {
   watch(["trace", "step", "trail"], drawSource);
 }

@@ -17,7 +17,6 @@ const UPDATE = [
   ["of all parameters together", ["norm", "clip"]],
 ];
 
-// Draw it, and again with every step.
 export function showStage() {
   watch(["trace", "step", "allWords", "rate", "moved", "parameter", "trail"], drawStage);
   watch(["trail"], () => {

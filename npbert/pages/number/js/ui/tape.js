@@ -6,7 +6,6 @@ import {counted} from "./format.js";
 import {arrayNamed, partInWords} from "./labels.js";
 import {state, watch} from "./state.js";
 
-// Draw it, and again with every step.
 export function showTape() {
   watch(["trace", "step"], drawTape);
 }

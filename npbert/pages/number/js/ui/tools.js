@@ -1,9 +1,9 @@
 // Pointing at numbers, and how they are shown: which tab is open, with or without digits, few words or all.
 
-import {choose, valuesAfter} from "./actions.js";
+import {choose} from "./actions.js";
 import {byId, show} from "./dom.js";
 import {followFrom, showSum} from "./follow.js";
-import {plainNumber, signedNumber} from "./format.js";
+import {plainNumber} from "./format.js";
 import {placeOfCell} from "./heatmap.js";
 import {arrayNamed, arrayNow, titleOf, valueAt} from "./labels.js";
 import {change, state, watch} from "./state.js";
@@ -11,7 +11,6 @@ import {change, state, watch} from "./state.js";
 export const VIEWS = ["step", "break", "train"];
 const DIGITS = 8;
 
-// Listen to the buttons, and to pointer and focus over all heat maps.
 export function showTools() {
   for (const view of VIEWS) {
     byId(`tab-${view}`).addEventListener("click", () => change({view}));
@@ -68,12 +67,5 @@ function titleCell(element) {
   const twin = arrayNamed(place.name).gradientOf ?? `d(${place.name})`;
   const both = [place, ...(state.trace.arrays.has(twin) ? [{...place, name: twin}] : [])];
   const lines = both.map((one) => `${titleOf(one)} = ${plainNumber(valueAt(one, arrayNow(one.name)), DIGITS)}`);
-  const soFar = both
-    .map(({name}) => arrayNamed(name))
-    .filter((array) => array.soFar)
-    .map((array) => {
-      const values = valuesAfter(array, state.step);
-      return `${array.symbol} so far, after this step: ${signedNumber(valueAt(place, array.withValues(values)))}`;
-    });
-  element.closest("td").title = [...lines, ...soFar].join("\n");
+  element.closest("td").title = lines.join("\n");
 }

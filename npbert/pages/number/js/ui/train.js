@@ -17,7 +17,6 @@ let losses = [];
 let start = null; // the model as it was before the first step
 let stopTraining = null; // while it runs
 
-// Listen to the buttons; draw when the tab is open.
 export function showTrain() {
   byId("train-one").addEventListener("click", () => train(1));
   byId("train-ten").addEventListener("click", () => train(10));

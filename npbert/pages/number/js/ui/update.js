@@ -59,11 +59,7 @@ function wayOfUpdate() {
   ];
   return links.map(([text, array, times]) => {
     const value = signedNumber(times * valueAt(at(array)), 3);
-    return make(
-      "li",
-      {},
-      makeButton(`${text}: ${value}`, () => followTo(at(array))),
-    );
+    return make("li", {}, makeButton(`${text}: ${value}`, () => followTo(at(array))));
   });
 }
 

@@ -37,7 +37,9 @@ class DistanceAttention(DotProductAttention):
         lengths, at = sequences.lengths, sequences.query_positions
         if (at >= np.repeat(lengths, sequences.query_lengths)).any():
             raise ValueError(f"query_positions are {at}, wanted each below the length of its sequence: {lengths}")
-        pieces = attention_pieces(sequences.query_lengths, lengths, at, self.num_heads, reach=self.reach)
+        pieces = attention_pieces(
+            sequences.query_lengths, lengths, self.num_heads, reach=self.reach, query_positions=at
+        )
         distances = [piece.distances(at, sequences.positions) for piece in pieces]
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
         b = self._bias_by_distance(int(lengths.max()), tape)

@@ -64,7 +64,7 @@ class DotProductAttention(Layer):
         # are the part (n, heads, R or T, d) that belongs to it, as views. Dropout goes by its halves, draw and apply:
         # all masks are drawn before the work begins, one after another, so that a seed gives the same on any threads.
         sequences = self._sequences(q, k, v, sequences)
-        pieces = attention_pieces(sequences.query_lengths, sequences.lengths, sequences.query_positions, self.num_heads)
+        pieces = attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads)
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
         probabilities: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)

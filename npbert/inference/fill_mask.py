@@ -45,10 +45,10 @@ class FillMask(ForTexts[list[list[Prediction]]]):
             probabilities = Softmax()(self.outputs(batch))  # (n, V)
             probabilities = probabilities[:, : len(self.tokenizer)]  # further rows of the table are not tokens
             best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
-            rows = iter(zip(probabilities, best, strict=True))
-            return [
-                [list(map(Prediction, self.tokenizer.decode(ids), p[ids].tolist())) for p, ids in islice(rows, count)]
-                for count in masked.sum(axis=1)
-            ]
+            found = []
+            for p, ids in zip(probabilities, best, strict=True):
+                found.append(list(map(Prediction, self.tokenizer.decode(ids), p[ids].tolist())))
+            of_texts = iter(found)
+            return [list(islice(of_texts, count)) for count in masked.sum(axis=1)]
 
         return self.run(encodings, compute)

@@ -30,7 +30,7 @@ WANTED = {
     "labels": ["examples, 40 are wrong at step 20. Here are 20 of", "first text second text good bad 98.7%"],
     "numbers": ["Of 1,234 held-out examples, these are furthest off", "far off 5 1.234"],
     "choices": ["ctx r w 50.0%"],
-    "tags": ["true Ann B-PER Lee I-PER sings the model said Ann Lee B-LOC sings"],
+    "tags": ["true the model said Ann B-PER Lee I-PER sings Ann Lee B-LOC sings"],
     "answers": ["who? Ann Lee Ann Lee sings 50.0%", "… then Ann Lee sings again …"],
 }
 

@@ -82,7 +82,7 @@ def code_of(function: Any) -> dict[str, Any]:
     head = begin.lineno - 1
     body = head if ast.get_docstring(tree) is None else begin.end_lineno
     lines = list(enumerate(source.splitlines(), first))
-    file = Path(inspect.getsourcefile(function) or "").relative_to(PACKAGE.parent).as_posix()
+    file = Path(inspect.getfile(function)).relative_to(PACKAGE.parent).as_posix()
     return {"name": function.__qualname__, "file": file, "lines": [*lines[:head], *lines[body:]], "body": first + body}
 
 

@@ -35,7 +35,7 @@ class World:
 
     rng: draws unknowns.
     drops: take tiny constant summands, which only guard against a 0, for 0, and note them in `dropped`.
-    keeps_tangents: False in backward, which does not need tangents: half the time.
+    keeps_tangents: False where tangents are not needed, as in backward: half the time.
     ties: the number of comparisons of different numbers with equal floats.
     constants: the floats so far.
     """

@@ -77,8 +77,10 @@ class DistanceAttention(DotProductAttention):
                 ds = softmax_backward(self.dropout.apply(dc_here @ piece.keys(v).swapaxes(-1, -2), mask), p)
                 piece.queries(dq)[...] = ds @ piece.keys(k) * scale
                 piece.keys(dk)[...] += ds.swapaxes(-1, -2) @ piece.queries(q) * scale
-                if self.bias:
-                    _add_by_distance(dbs[i][:, piece.heads], distances[i], ds)
+                if self.bias:  # each head of each distance adds up its dS
+                    of_distance = distances[i].reshape(-1) + len(b) // 2  # (n·R·T,)
+                    of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
+                    scatter_add(dbs[i][:, piece.heads], of_distance, of_heads)
 
         run(work, strands(pieces))
         if self.bias:
@@ -105,9 +107,3 @@ class DistanceAttention(DotProductAttention):
         if self.reach is not None:
             s = np.where(np.abs(distances)[..., None, :, :] > self.reach, -np.inf, s)
         return softmax(s)
-
-
-def _add_by_distance(db: Array, distances: Array, ds: Array) -> None:
-    """Add: db[δ] += Σ ds at the distance δ, for each head.   db (2·longest − 1, heads)   ds (n, heads, R, T)"""
-    of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
-    scatter_add(db, distances.reshape(-1) + len(db) // 2, of_heads)

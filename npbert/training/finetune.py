@@ -13,13 +13,25 @@ import numpy as np
 from npbert.data import TaskData, Tokenizer
 from npbert.data.corpus import warn_of_known
 from npbert.inference import check_holds, check_vocabulary
-from npbert.io import POSITIVE, FileError, InputError, Place, Setting, Wanted, at_least, counted, listed, one_of
+from npbert.io import (
+    POSITIVE,
+    FileError,
+    InputError,
+    Place,
+    Setting,
+    Wanted,
+    at_least,
+    counted,
+    listed,
+    one_of,
+    setting,
+)
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
-from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
+from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, labels_of, task_class
 from npbert.training.trainer import Trainer, TrainingRun
 

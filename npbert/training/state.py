@@ -12,8 +12,8 @@ import numpy as np
 
 from npbert.blocks import Encoder
 from npbert.compute import Array
-from npbert.core import Layer, named_parts
-from npbert.io import FileError, Setting, atomic_write
+from npbert.core import named_parts
+from npbert.io import FileError, InputError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
@@ -57,7 +57,12 @@ class Resumable:
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
         self.communicator = communicator
         if settings.gradient_checkpointing:
-            _checkpoint_layers(model)
+            encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
+            if not encoders:
+                wanted = f"False, as {type(model).__name__} has no Encoder"
+                raise InputError(what="gradient_checkpointing", got=True, wanted=wanted)
+            for encoder in encoders:
+                encoder.gradient_checkpointing = True
         self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
@@ -158,16 +163,6 @@ class Resumable:
             for name, stretch, array in zip(shares.names, shares.own, own, strict=True):
                 array[...] = file.read(f"{kind}.{name}").reshape(-1)[stretch].reshape(array.shape)
         shares.spread_values()
-
-
-def _checkpoint_layers(model: Layer) -> None:
-    """Let every Encoder of a model compute its layers again in backward. Raises: ValueError for a model without
-    Encoder."""
-    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
-    if not encoders:
-        raise ValueError(f"gradient_checkpointing is True, wanted False, as {type(model).__name__} has no Encoder")
-    for encoder in encoders:
-        encoder.gradient_checkpointing = True
 
 
 def write_state(path: Path, head: Mapping[str, object], tensors: Mapping[str, Array]) -> None:

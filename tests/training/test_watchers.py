@@ -118,7 +118,7 @@ def backward(model):
 
 
 def norm(arrays):
-    return np.sqrt(sum(float((array.astype(float) ** 2).sum()) for array in arrays))
+    return np.linalg.norm(np.concatenate(arrays, axis=None))
 
 
 def test_the_numbers_of_a_step(tmp_path):

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from npbert.compute import Array
-from npbert.inference import Embed
-from npbert.inference.search import semantic_search
+from npbert.inference import Embed, semantic_search
 from npbert.inference.sentence_transformers import read_sentence_settings
 from npbert.io import InputError, Setting, model_folder
 from npbert.layers import UnitLength

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from npbert.gradcheck.inputs import Function, Outputs, Rng
+from npbert.gradcheck.inputs import Function, Outputs
 
 _LARGEST_ROOT = 100
 _SMALL = 1e-6
@@ -42,7 +42,7 @@ class World:
 
     modulus: Any
 
-    def __init__(self, rng: Rng = None, *, drops: bool = False) -> None:
+    def __init__(self, rng: Any = None, *, drops: bool = False) -> None:
         self.rng, self.drops, self.keeps_tangents, self.ties = rng, drops, True, 0
         self.dropped = set[float]()
         self.constants: dict[Any, Number] = {}

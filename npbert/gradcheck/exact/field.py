@@ -50,8 +50,7 @@ class Field(World):
 
     def draw(self, seen: float) -> int:
         """Any element of the field, whatever the float."""
-        drawn: int = self.rng.randrange(P)
-        return drawn
+        return int(self.rng.randrange(P))
 
     def draw_tangent(self) -> int:
         """Any element of the field."""

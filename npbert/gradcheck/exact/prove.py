@@ -59,7 +59,6 @@ from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
-from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.exact.witness import right_gradients, witnesses
@@ -228,7 +227,4 @@ def _without_rule(error: Exception) -> str:
     """Return the reason, with its place in the user's code."""
     told = error.__cause__ if isinstance(error, SystemError) else error
     message = textwrap.shorten(str(told), 200, placeholder=" …") or type(error).__name__
-    missing = told.__cause__ if told else None
-    if isinstance(missing, AttributeError) and isinstance(missing.obj, Number | NonFinite):  # NumPy looked up a rule
-        message = f"np.{missing.name} has no exact rule"
     return f"exact numbers do not pass through it: {message}{place_of(error)}"

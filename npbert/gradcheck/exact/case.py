@@ -104,9 +104,9 @@ class Case:
         """Return make(array) for each variable, by name."""
         return {name: make(array) for name, array in self.variables.items()}
 
-    def leave_out(self, names: set[str]) -> None:
-        """Make these inputs constants, as backward returns None for them."""
-        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
+    def derive_by(self, names: Gradients) -> None:
+        """Make the inputs without these names constants, as backward returns None for them."""
+        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name in names}
 
     @contextmanager
     def holding(self, values: Mapping[str, Any]) -> "Iterator[Case]":
@@ -186,7 +186,7 @@ class Case:
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
         arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
-        self.leave_out(self.float_inputs.keys() - gradients.keys())
+        self.derive_by(gradients)
         return Floats(ys, dy, gradients, max([2.0**-52, *epsilons]))
 
 

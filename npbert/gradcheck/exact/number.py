@@ -135,8 +135,6 @@ class Number:
         """Return a power n/d as a product of n roots of degree d, and a power that is a Number as exp(y · log(x))."""
         if type(power) is Number:
             return (power * self.log()).exp()
-        if not math.isfinite(power):
-            raise NoRuleError(f"the power {power} has no exact rule")
         exact = _exponent(power)
         base = self if exact.denominator == 1 else Number.rules["root"](self, exact.denominator)
         if power < 0:
@@ -230,10 +228,5 @@ def as_number(x: Any) -> Any:
 
 
 def seen_of(x: Any) -> float:
-    """Return the float of a number. Raises: NoRuleError for anything else."""
-    if type(x) is Number:
-        return x.seen
-    try:
-        return float(x)
-    except (TypeError, ValueError):
-        raise NoRuleError(f"an exact number with {type(x).__name__} has no exact rule") from None
+    """Return the float of a number."""
+    return x.seen if type(x) is Number else float(x)

@@ -154,7 +154,9 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
 
 def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
-    if dropped := _without_small_constants(case, floats, seed):
+    field = Field(seed, drops=True)
+    if _holds(case, floats, field) and field.dropped:
+        dropped = tuple(sorted(field.dropped))
         constants = " and ".join(map(repr, dropped))
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, reason=reason, dropped=dropped)
@@ -179,12 +181,6 @@ def _another_way_back(case: Case, floats: Floats, parting: str) -> Proof:
         return Proof(REFUTED, wrong=tuple(wrong))
     reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
     return Proof(NOT_PROVED, reason=reason)
-
-
-def _without_small_constants(case: Case, floats: Floats, seed: int) -> tuple[float, ...]:
-    """Return the small constants that make the equality hold if they become 0, or ()."""
-    field = Field(seed, drops=True)
-    return tuple(sorted(field.dropped)) if _holds(case, floats, field) else ()
 
 
 def _drawn(seed: int) -> np.random.Generator:

@@ -142,7 +142,7 @@ class Number:
         return functools.reduce(operator.mul, [base] * abs(exact.numerator), Number(1, 0, 1.0))
 
     def __rpow__(self, base: Any) -> Any:
-        return (as_number(base).log() * self).exp()
+        return as_number(base) ** self
 
     __lt__, __le__ = _by_floats(operator.lt), _by_floats(operator.le)
     __gt__, __ge__ = _by_floats(operator.gt), _by_floats(operator.ge)
@@ -194,12 +194,7 @@ def _mixed(operation: Callable[[Any, Any], Any], number: Number, other: Any) -> 
     other = as_number(other)
     if type(other) is Number:
         return operation(number, other)
-    if other is NotImplemented:
-        return other
-    try:
-        return as_number(float(operation(number.seen, other)))
-    except ArithmeticError:
-        return math.nan
+    return other if other is NotImplemented else as_number(float(operation(number.seen, other)))
 
 
 @functools.cache

@@ -50,19 +50,12 @@ class Floats:
 class Case:
     """A layer with its inputs, and its dotted name if it is a part of another one.
 
-    rng: for dropout. things: all objects that the layer holds, if known.
+    rng: for dropout. things: all objects that the layer and the inputs hold.
     """
 
-    def __init__(
-        self,
-        layer: Any,
-        inputs: Iterable[Any],
-        rng: Rng,
-        name: str = "",
-        things: Iterable[Any] | None = None,
-    ) -> None:
+    def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, name: str = "") -> None:
         self.layer, self.inputs, self.rng, self.name = layer, list(inputs), rng, name
-        self.things = list(reachable([layer]) if things is None else things)
+        self.things = list(reachable([layer, *self.inputs]))
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:

@@ -92,9 +92,9 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     Everything is left unchanged. Raises: ValueError without parameters or float inputs; forward's errors.
     """
     start = time.perf_counter()
-    with everything_restored(layer, *inputs) as things, np.errstate(all="ignore"):
+    with everything_restored(layer, *inputs), np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        case = Case(layer, map(copied, inputs), rng, things=things)
+        case = Case(layer, map(copied, inputs), rng)
         if not case.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         proof = _answer(case, seed)

@@ -32,8 +32,7 @@ _LIBRARIES |= sys.stdlib_module_names - _HOLDERS
 @contextmanager
 def everything_restored(*roots: Any) -> Iterator[None]:
     """Within it, objects reachable from the roots may change, and NumPy's global generator; afterwards they are
-    restored. A `functools.cache` cannot be restored: it is cleared if it has an exact
-    number.
+    restored. A `functools.cache` cannot be restored: it is cleared if it has an exact number.
     """
     things = list(reachable(roots))
     drawn = np.random.get_state()

@@ -135,6 +135,8 @@ class Number:
         """Return a power n/d as a product of n roots of degree d, and a power that is a Number as exp(y · log(x))."""
         if type(power) is Number:
             return (power * self.log()).exp()
+        if not math.isfinite(power):
+            raise NoRuleError(f"the power {power} has no exact rule")
         exact = _exponent(power)
         base = self if exact.denominator == 1 else Number.rules["root"](self, exact.denominator)
         if power < 0:

@@ -58,10 +58,9 @@ class Setting:
         """
         layer = self.build(layer_class or self.layer_class, Init(np.random.default_rng(seed), 1.0, dtype))
         randomize(layer, np.random.default_rng(seed + 1))
-        inputs = self.inputs(np.random.default_rng(seed + 2))
-        is_float = [isinstance(value, np.ndarray) and value.dtype == np.float64 for value in inputs]
-        inputs = tuple(value.astype(dtype) if f else value for value, f in zip(inputs, is_float, strict=True))
-        return layer, inputs, np.random.default_rng(seed + 3)
+        drawn = self.inputs(np.random.default_rng(seed + 2))
+        inputs = [value.astype(dtype) if getattr(value, "dtype", None) == np.float64 else value for value in drawn]
+        return layer, tuple(inputs), np.random.default_rng(seed + 3)
 
 
 class LossInParts(Layer):
@@ -140,9 +139,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
 
     def loss(inputs: Inputs, *, config: dict[str, Any] | None = None, parts: int = 0, **options: Any) -> Any:
         """Return the functions for a model's loss and its batch; the loss is over the whole batch, or in parts."""
-        if parts:
-            return lambda cls, init: LossInParts(model(cls, init, config, **options), parts), inputs
-        return lambda cls, init: LossOf(model(cls, init, config, **options)), inputs
+        loss_of: Any = partial(LossInParts, parts=parts) if parts else LossOf
+        return lambda cls, init: loss_of(model(cls, init, config, **options)), inputs
 
     def batch(**targets: Any) -> Inputs:
         return lambda rng: (shapes.batch(**targets),)
@@ -163,8 +161,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     texts[-1, 2] = texts[0, 1]  # it answers the first query, too
     triples, texts_of_triples = _drawn((B, 3, D), also=(texts,)), grouped(3, texts)
     replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
-    logits = _drawn((shapes.N, V), also=(shapes.packed_labels,))
-    weighted = _drawn((shapes.N, V), also=(shapes.packed_labels, np.linspace(0.5, 2, shapes.N)))
+    logits = _drawn((shapes.N, V), also=(shapes.word_labels[places],))
+    weighted = _drawn((shapes.N, V), also=(shapes.word_labels[places], np.linspace(0.5, 2, shapes.N)))
     angles = _drawn(wide, also=(lengths.positions,))
     made: dict[str, tuple[Build, Inputs]] = {
         "Linear": (_sized(D, F), x),

@@ -17,7 +17,7 @@ class Shapes:
 
     ids, types, word_labels (B, T)   next_sentence, class_labels, starts, ends (B,)   read (M,): rows, ascending
 
-    Without padding, for N rows: packed_labels (N,), and `sequences`.
+    Without padding, for N rows: `sequences`.
     """
 
     D: int
@@ -29,7 +29,6 @@ class Shapes:
     types: Array
     read: Array
     word_labels: Array
-    packed_labels: Array
     next_sentence: Array
     class_labels: Array
     starts: Array
@@ -79,7 +78,6 @@ class Shapes:
             rng.integers(0, 2, (B, T)) * mask,
             np.sort(rng.integers(0, N, int(rng.integers(1, N + 1)))),
             np.where(mask == 1, _labels(rng, V, (B, T)), IGNORED),
-            _labels(rng, V, (N,)),
             rng.integers(0, 2, B),
             _labels(rng, 5, (B,)),
             starts,
@@ -104,7 +102,6 @@ AWKWARD = Shapes(
     types=np.array([[0, 0, 1, 1, 0], [0, 1, 0, 0, 0], [0, 0, 0, 0, 0]]),
     read=np.array([0, 0, 5, 7]),
     word_labels=np.array([[IGNORED, 4, 0, 2, IGNORED], [IGNORED, 4, *[IGNORED] * 3], [6, *[IGNORED] * 4]]),
-    packed_labels=np.array([IGNORED, 4, 0, 2, IGNORED, 4, 8, IGNORED]),
     next_sentence=np.array([0, 1, 1]),
     class_labels=np.array([4, IGNORED, 1]),
     starts=np.array([1, IGNORED, 0]),

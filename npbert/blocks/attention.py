@@ -54,10 +54,3 @@ class MultiHeadAttention(Layer):
         dz = self.value.backward(dv, tape) + self.key.backward(dk, tape)
         dx = self.query.backward(dq, tape)
         return dx, dz
-
-    def probabilities(self, z: Array, sequences: Sequences | None = None) -> list[Array]:
-        """Return the attention weights of each sequence of z (N, D), (H, T, T) for each.
-
-        The first T are the queries, and the weights of each sum to 1; the second T are the keys.
-        """
-        return self.dot_product.probabilities(self.query(z), self.key(z), sequences)

@@ -67,10 +67,6 @@ class EncoderLayer(Layer):
         f = self.feed_forward(h, tape)
         return self.output_norm(h + self.dropout(f, tape), tape)
 
-    def attention_probabilities(self, x: Array, sequences: Sequences | None = None) -> list[Array]:
-        """Return the attention weights of each sequence of x (N, D), (H, T, T), as MultiHeadAttention.probabilities."""
-        return self.attention.probabilities(x, sequences)
-
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
         """(dx, dz): the two halves backwards.
 

@@ -23,10 +23,6 @@ class PreNormEncoderLayer(EncoderLayer):
         f = self.feed_forward(self.output_norm(h, tape), tape)
         return h + self.dropout(f, tape)
 
-    def attention_probabilities(self, x: Array, sequences: Sequences | None = None) -> list[Array]:
-        """Return the attention weights as EncoderLayer does, of the normalized rows."""
-        return self.attention.probabilities(self.attention_norm(x), sequences)
-
     def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
         """(dx, dz): each half is u + Dropout(f(n(u))), so du is dy itself, plus the gradient through f and n."""
         df = self.dropout.backward(dy, tape)

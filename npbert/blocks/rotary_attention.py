@@ -46,8 +46,3 @@ class RotaryAttention(MultiHeadAttention):
         dz = self.value.backward(dv, tape) + self.key.backward(self.rotary.backward(dk, tape), tape)
         dx = self.query.backward(self.rotary.backward(dq, tape), tape)
         return dx, dz
-
-    def probabilities(self, z: Array, sequences: Sequences | None = None) -> list[Array]:
-        sequences = Sequences(np.array([len(z)])) if sequences is None else sequences
-        q, k = (self.rotary(project(z), sequences.positions) for project in (self.query, self.key))
-        return self.dot_product.probabilities(q, k, sequences)

@@ -83,9 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return run(NpbertCommand, "npbert", words)
 
 
-def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
+def run(kind: type[Command], prog: str, words: list[str]) -> int:
     """Run the command, or the subcommand that the words name, as `main` does."""
-    words = list(words)
     try:
         with messages_on_standard_error():
             try:
@@ -95,9 +94,9 @@ def run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
                 with worded_by(kind.called):
                     status = _run(kind, prog, words)
                 sys.stdout.flush()
+                return status
             except Exception as error:
                 return _fail(error, kind, prog)
-            return status
     except KeyboardInterrupt:
         if speaks():
             tell("\nstopped")  # below the ^C
@@ -148,13 +147,13 @@ def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
     if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(error.what))):
         if speaks():
-            more = f"{'':<7}{prog} --help for more\n{prog}: error: {printable(str(error))}"
-            tell(f"usage: {usage(prog, kind)}\n{more}")
+            tell(f"usage: {usage(prog, kind)}\n       {prog} --help for more")
+            tell(f"{prog}: error: {printable(str(error))}")
         return 2
     if isinstance(error, OSError) and error.errno and error.filename is None:  # errors of files name them already
         error.filename = "standard output"
-        if sys.__stdout__ is not None and sys.stdout is sys.__stdout__:  # Python must not flush it at exit
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())
+        if sys.stdout is sys.__stdout__:  # Python must not flush it at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     if isinstance(error, MemoryError):
         LOGGER.error("not enough memory; try fewer or shorter texts at once, or a smaller model")
     elif not isinstance(error, USERS):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import Field, dataclass, field, fields
 from typing import Any, ClassVar
 
-from npbert.io import InputError, Place, Setting, Settings, Wanted, check_values
+from npbert.io import InputError, Place, Setting, Settings, Wanted, check_values, setting
 
 
 class UsageError(InputError):
@@ -19,15 +19,14 @@ Entry = Field[Any]
 
 def argument(value: str, help_text: str, *, default: Any = "", wanted: Wanted | None = None) -> Any:
     """Return a field for a positional argument, called `value` in the help. It is required unless it has a default."""
-    must_be = Wanted(f"a {value.lower()}", bool) if default in ("", ()) else None
-    metadata = {"help": help_text, "value": value, "wanted": wanted or must_be, "is_argument": True}
-    return field(default=default, metadata=metadata)
+    given = Wanted(f"a {value.lower()}", bool)
+    return setting(default, help_text, value=value, wanted=wanted or given, is_argument=True)
 
 
 def switch(help_text: str, *short: str) -> Any:
     """Return a field that is off by default, with an option and perhaps a short form. (Other bools have --no-…,
     too.)"""
-    return field(default=False, metadata={"help": help_text, "value": "", "wanted": None, "switch": short})
+    return setting(False, help_text, switch=short)
 
 
 def flag(entry: Entry) -> str:

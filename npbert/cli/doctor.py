@@ -39,22 +39,20 @@ class DoctorCommand(Command):
       npbert doctor"""
 
     def run(self) -> None:
-        """Print the facts. Returns 0: a missing extra may never be needed."""
+        """Print the facts."""
         known: Any = np.show_config(mode="dicts")
         blas = known.get("Build Dependencies", {}).get("blas", {})
+        library = f"{blas.get('name', 'an unknown BLAS')} {blas.get('version')}"
         threads = f"{num_threads()} of {counted(os.cpu_count() or 1, 'processor')}"
         for name in ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
             threads += f", {name}={os.environ[name]}" if name in os.environ else ""
         if not blas_threads():
             threads += "; the number of BLAS threads cannot be set: pip install threadpoolctl may help"
-        for name, value in {
-            "npbert": f"{npbert.__version__}, in {Path(npbert.__file__).parent}",
-            "Python": f"{platform.python_version()}, {platform.system()} {platform.machine()}",
-            "NumPy": f"{np.__version__}, multiplies with {blas.get('name', 'an unknown BLAS')} {blas.get('version')}",
-            "threads": threads,
-            "a product": f"{SIZE} × {SIZE} × {SIZE} in float32: {_speed()}",
-        }.items():
-            print(f"{name:<12}{value}")
+        print(f"npbert      {npbert.__version__}, in {Path(npbert.__file__).parent}")
+        print(f"Python      {platform.python_version()}, {platform.system()} {platform.machine()}")
+        print(f"NumPy       {np.__version__}, multiplies with {library}")
+        print(f"threads     {threads}")
+        print(f"a product   {SIZE} × {SIZE} × {SIZE} in float32: {_speed()}")
         _print_extras()
 
 

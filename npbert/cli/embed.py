@@ -64,8 +64,13 @@ class VectorCommand(FilesCommand):
 
     def embed(self) -> Embed:
         """Return Embed for the model in the folder, with the options. Raises: as Embed.from_pretrained."""
-        names = "pooling", "layer", "normalize", "max_length"
-        return Embed.from_pretrained(self.folder, **{name: getattr(self, name) for name in names})
+        return Embed.from_pretrained(
+            self.folder,
+            pooling=self.pooling,
+            layer=self.layer,
+            normalize=self.normalize,
+            max_length=self.max_length,
+        )
 
     def read(self) -> list[Row]:
         """Return the texts of the file, with the numbers of their lines."""

@@ -12,7 +12,6 @@ from npbert.cli.options import SettingsCommand, command_of
 from npbert.io import Setting, printable, write_json_lines
 from npbert.training import FinetuneSettings, Pretraining, PretrainSettings
 from npbert.training.finetune import Judged, evaluate_files
-from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER
 from npbert.training.tasks import FinetuneTask
 
@@ -37,13 +36,10 @@ class EvaluateCommand(SettingsCommand):
         """Print the metrics."""
         folder = Path(self.folder)
         began = command_of(folder)
-        if began and self.settings:
-            says = f" is only for a checkpoint: {self.folder} is a run, and its settings are used"
-            raise UsageError((Setting("settings"), says))
         if began == "pretrain":
             self._evaluate_pretraining(folder)
         elif began:
-            settings = load_settings(FinetuneSettings, folder / SETTINGS_FILE, **self.given)
+            settings = self.settings_of(folder, FinetuneSettings)
             self._print(evaluate_files(folder / MODEL_FOLDER, self.files, settings))
         else:
             self._print(evaluate_files(folder, self.files, self.read_settings()))
@@ -54,7 +50,7 @@ class EvaluateCommand(SettingsCommand):
             says = f" is for a labelled file, and {self.folder} holds a pre-trained model"
             raise UsageError((Setting(unknown[0]), says))
         of_run = {"model": folder / MODEL_FOLDER, "held_out": self.files}
-        run = Pretraining(load_settings(PretrainSettings, folder / SETTINGS_FILE, **self.given, **of_run), folder)
+        run = Pretraining(self.settings_of(folder, PretrainSettings, **of_run), folder)
         numbers = run.evaluate()
         if self.json:
             write_json_lines([{"files": self.files, **numbers, "baselines": run.baselines}])

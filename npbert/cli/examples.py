@@ -8,7 +8,6 @@ from npbert.cli.command import Command, argument
 from npbert.cli.log import note
 
 SOURCE = Path(__file__).with_name("example_files")
-NAMES = ("books/one.txt", "books/two.txt", "held-out.txt", "train.tsv", "dev.tsv", "sentences.txt")
 
 
 class ExamplesCommand(Command):
@@ -24,9 +23,9 @@ class ExamplesCommand(Command):
 
     def run(self) -> None:
         """Write the files that do not exist yet."""
-        for name in NAMES:
-            path = Path(self.folder, name)
+        for source in sorted(SOURCE.rglob("*.t*")):
+            path = Path(self.folder, source.relative_to(SOURCE))
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
-                path.write_bytes((SOURCE / name).read_bytes())
+                path.write_bytes(source.read_bytes())
             note(str(path))

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from npbert.cli.command import Command, argument
+from npbert.cli.command import Command, UsageError, argument
 from npbert.data import read_table
 from npbert.io import (
     JSON_LINES,
     STANDARD_INPUT,
     InputError,
+    Setting,
     check_writable,
     name_of,
     read_all,
@@ -57,6 +58,13 @@ class SettingsCommand(Command):
         """
         given = self.given
         return load_settings(self.kind, Path(self.settings), **given) if self.settings else self.kind(**given)
+
+    def settings_of(self, folder: Path, kind: Any, **changes: Any) -> Any:
+        """Return the settings of the run in the folder, with the changes, and with the options over both. Raises:
+        UsageError for --settings; FileError for a wrong file."""
+        if self.settings:
+            raise UsageError((Setting("settings"), f" is not for a run: {folder} has its own settings"))
+        return load_settings(kind, folder / SETTINGS_FILE, **{**changes, **self.given})
 
 
 class FilesCommand(Command):

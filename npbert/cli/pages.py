@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from npbert.cli.command import Command, argument
@@ -108,7 +107,7 @@ class SiteCommand(Command):
 
         folder = Path(self.folder)
         try:
-            count = build_site(folder, processes=min(os.cpu_count() or 1, 4))
+            count = build_site(folder)
         except GradientError as error:
             raise ValueError(f"a derivative is wrong, so no site is written: {error}") from error
         note(f"{count} pages written; open {folder / 'index.html'}")

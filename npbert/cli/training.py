@@ -9,17 +9,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
-from npbert.cli.command import UsageError, argument, switch
+from npbert.cli.command import argument, switch
 from npbert.cli.evaluate import print_table
 from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
 from npbert.data import Tokenizer
 from npbert.data.corpus import text_files
-from npbert.io import FileError, InputError, Setting, counted, import_extra, quiet
+from npbert.io import FileError, InputError, counted, import_extra, quiet
 from npbert.training import FinetuneSettings, Finetuning, Pretraining, PretrainSettings, world
 from npbert.training.parallel import Communicator, share_cores
-from npbert.training.settings import SETTINGS_FILE, load_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 
 _LOOKED_AT = 200  # lines
@@ -79,10 +78,8 @@ class TrainCommand(SettingsCommand):
         """Return the settings in the folder with the given ones; the run refuses those that may not change."""
         if command_of(Path(self.folder)) != self.name:
             raise FileError(f"{self.folder} has no run of npbert {self.name} to continue")
-        if self.settings:
-            raise UsageError((Setting("settings"), f" is for a new run: {self.folder} has its own settings"))
         no_steps = {"steps": 0} if "epochs" in self.given else {}  # epochs replace an earlier number of steps
-        return load_settings(self.kind, Path(self.folder) / SETTINGS_FILE, **{**no_steps, **self.given})
+        return self.settings_of(Path(self.folder), self.kind, **no_steps)
 
 
 class PretrainCommand(TrainCommand):

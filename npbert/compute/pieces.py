@@ -63,14 +63,19 @@ class Piece(NamedTuple):
 
 
 def attention_pieces(
-    query_lengths: Array, lengths: Array, query_positions: Array, num_heads: int, *, reach: int | None = None
+    query_lengths: Array,
+    lengths: Array,
+    num_heads: int,
+    *,
+    reach: int | None = None,
+    query_positions: Array | None = None,
 ) -> list[Piece]:
     """Return all heads of all sequences, in pieces of about BLOCK scores.
 
-    query_lengths, lengths (S,): the numbers of queries and of keys of each sequence. query_positions (M,): the place of
-    each query in its sequence, ascending.
-    reach: the largest distance from a query to a key; None: no limit. A long sequence, or one longer than the reach, is
-    cut into bands of neighboring queries with the keys in reach, so that with a reach the cost is linear in its length.
+    query_lengths, lengths (S,): the numbers of queries and of keys of each sequence.
+    reach: the largest distance from a query to a key; None: no limit. It needs `query_positions` (M,), ascending in
+    each sequence. A long sequence, or one longer than the reach, is cut into bands of neighboring queries with the keys
+    in reach, so that with a reach the cost is linear in its length.
 
     Neighboring sequences of equal length share a piece. The pieces do not depend on the number of threads.
     """
@@ -85,7 +90,8 @@ def attention_pieces(
             if is_cut:
                 # In positions. With a reach, narrower bands waste fewer scores, and wider ones run faster.
                 width, within = (BAND, max(r, t)) if reach is None else (max(NARROWEST, reach), reach)
-                bands = _bands(query, query_positions[query : query + r], key, t, width, within)
+                positions = np.arange(r) if query_positions is None else query_positions[query : query + r]
+                bands = _bands(query, positions, key, t, width, within)
                 scores = width * min(t, width + 2 * within)
             heads_at_once = max(1, BLOCK // max(1, scores))
             for heads in slices(num_heads, math.ceil(num_heads / heads_at_once)):

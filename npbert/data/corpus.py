@@ -37,9 +37,7 @@ class Corpus:
     an unreadable file.
     """
 
-    def __init__(
-        self, paths: Sequence[str | Path], *, document_per_file: bool = False, piece_bytes: int = PIECE_BYTES
-    ) -> None:
+    def __init__(self, paths: Sequence[str | Path], *, document_per_file: bool = False) -> None:
         self.files = [file for path in map(Path, paths) for file in text_files(path)]
         self.pieces: list[CorpusPiece] = []
         self.num_documents = 0
@@ -47,7 +45,7 @@ class Corpus:
             if file.exists() and not file.is_file():
                 raise FileError(f"{file} is a pipe or a device, wanted a file, as a corpus is read many times")
             before = len(self)
-            for start, size, document in _pieces(file, piece_bytes, document_per_file):
+            for start, size, document in _pieces(file, document_per_file):
                 self.pieces.append(CorpusPiece(number, start, size, self.num_documents + document))
             if len(self) == before:
                 raise FileError(f"{file} is empty, wanted text")
@@ -103,7 +101,7 @@ def text_files(path: Path) -> list[Path]:
     return files
 
 
-def _pieces(file: Path, piece_bytes: int, document_per_file: bool) -> Iterator[tuple[int, int, int]]:
+def _pieces(file: Path, document_per_file: bool) -> Iterator[tuple[int, int, int]]:
     """Yield the start, the size and the number of the document, from 0 in this file, of each piece."""
     document, start, position, has_text = 0, 0, 0, False
     with file.open("rb") as lines:
@@ -115,7 +113,7 @@ def _pieces(file: Path, piece_bytes: int, document_per_file: bool) -> Iterator[t
                 raise FileError(says, hint=HOW_TO_ENCODE) from error
             ends_document = is_blank and not document_per_file
             for place, part in enumerate(_parts(line)):
-                if has_text and (ends_document or place or position - start >= piece_bytes):
+                if has_text and (ends_document or place or position - start >= PIECE_BYTES):
                     yield start, position - start, document
                     start, has_text = position, False
                     document += ends_document

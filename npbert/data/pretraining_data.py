@@ -24,7 +24,6 @@ POSSIBLE = {
     "batch_size": at_least(1),
     "max_length": at_least(8),
     "mask_probability": SHARE,
-    "pieces_at_once": at_least(1),
 }
 """The possible values of the arguments."""
 
@@ -53,7 +52,6 @@ class PretrainingData:
     mask_probability: float = 0.15
     max_predictions: int | None = None
     whole_words: bool = False
-    pieces_at_once: int = PIECES_AT_ONCE
 
     def __post_init__(self) -> None:
         for name, wanted in POSSIBLE.items():
@@ -62,7 +60,7 @@ class PretrainingData:
     def batches(self, epoch_seed: int, place: Position = START) -> Iterator[tuple[Position, Batch]]:
         """Yield the batches of the epoch from `place` on, each with its place."""
         order = np.random.default_rng(epoch_seed).permutation(len(self.corpus))
-        groups = [order[start : start + self.pieces_at_once] for start in range(0, len(order), self.pieces_at_once)]
+        groups = [order[start : start + PIECES_AT_ONCE] for start in range(0, len(order), PIECES_AT_ONCE)]
         for group in range(place.group, len(groups)):
             rng = np.random.default_rng([epoch_seed, group])
             examples = self._examples(groups[group], rng)

@@ -90,8 +90,7 @@ class Embed(Task):
                 f"{what} cannot be saved, as sentence-transformers pools only the last layer, without a pooler"
             )
         super().save_pretrained(folder, overwrite=overwrite)
-        options = {name: getattr(self, name) for name in ("pooling", "normalize", "max_length", "similarity_fn_name")}
-        write_sentence_settings(Path(folder), options, self.model.config.hidden_size)
+        write_sentence_settings(Path(folder), self)
 
     @classmethod
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:

@@ -42,13 +42,12 @@ class FillMask(ForTexts[list[list[Prediction]]]):
         def compute(batch: Batch) -> list[list[list[Prediction]]]:
             masked = batch.input_ids == mask_id
             batch.labels = np.where(masked, 0, IGNORED)  # only positions with a label get logits
-            probabilities = Softmax()(self.outputs(batch))  # (n, V)
-            probabilities = probabilities[:, : len(self.tokenizer)]  # further rows of the table are not tokens
-            best = np.argsort(-probabilities, axis=1, kind="stable")[:, :top_k]
-            rows = iter(zip(probabilities, best, strict=True))
-            return [
-                [list(map(Prediction, self.tokenizer.decode(ids), p[ids].tolist())) for p, ids in islice(rows, count)]
-                for count in masked.sum(axis=1)
-            ]
+            found = []
+            for probabilities in Softmax()(self.outputs(batch)):  # (n, V)
+                of_tokens = probabilities[: len(self.tokenizer)]  # further rows of the table are not tokens
+                best = np.argsort(-of_tokens, kind="stable")[:top_k]
+                found.append(list(map(Prediction, self.tokenizer.decode(best), of_tokens[best].tolist())))
+            of_texts = iter(found)
+            return [list(islice(of_texts, count)) for count in masked.sum(axis=1)]
 
         return self.run(encodings, compute)

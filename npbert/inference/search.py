@@ -40,15 +40,15 @@ def similarity(a: Any, b: Any, *, similarity_fn_name: str = "cosine") -> Array:
     dtype = np.result_type(a, b, np.float32)
     if not (len(a) and len(b)):
         return np.empty((len(a), len(b)), dtype)
-    a, b = (_scaled(x.astype(dtype, copy=False), similarity_fn_name) for x in (a, b))
-    return matmul(a, b.T)
+    return matmul(_scaled(a, dtype, similarity_fn_name), _scaled(b, dtype, similarity_fn_name).T)
 
 
-def _scaled(x: Array, similarity_fn_name: str) -> Array:
-    """Return the rows of x scaled so that dot products are the similarities.
+def _scaled(vectors: Array, dtype: Any, similarity_fn_name: str) -> Array:
+    """Return the vectors as numbers of the dtype, scaled so that dot products are the similarities.
 
     Raises: ValueError for a vector that is not finite or too long, or an unknown similarity.
     """
+    x = vectors.astype(dtype, copy=False)
     one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
     if not (_lengths(x) < np.sqrt(np.finfo(x.dtype).max)).all():
         raise ValueError("a vector is not finite, or too long for a product")
@@ -87,10 +87,10 @@ def semantic_search(
     at_least(1).check("top_k", top_k)
     queries, corpus = _rows(query_embeddings, "query_embeddings"), _rows(corpus_embeddings, "corpus_embeddings")
     dtype = np.result_type(queries, corpus, np.float32)
-    queries = _scaled(queries.astype(dtype, copy=False), similarity_fn_name)
+    queries = _scaled(queries, dtype, similarity_fn_name)
     best = [(np.empty(0, dtype), np.empty(0, int))] * len(queries)
     for start in range(0, len(corpus), LARGEST_PIECE):
-        piece = _scaled(corpus[start : start + LARGEST_PIECE].astype(dtype, copy=False), similarity_fn_name)
+        piece = _scaled(corpus[start : start + LARGEST_PIECE], dtype, similarity_fn_name)
         at_once = max(1, SCORES_AT_ONCE // len(piece))
         for first in range(0, len(queries), at_once):
             scores = matmul(queries[first : first + at_once], piece.T)

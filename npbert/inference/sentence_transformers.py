@@ -53,21 +53,20 @@ def read_sentence_settings(folder: Path, *, is_chosen: bool) -> tuple[Path, dict
     return bert, options
 
 
-def write_sentence_settings(folder: Path, options: dict[str, Any], features: int) -> None:
-    """Write the settings, the options of Embed, into the BERT's `folder`, for every version of sentence-transformers.
-    features: of a vector."""
+def write_sentence_settings(folder: Path, embed: Any) -> None:
+    """Write the settings of an Embed into the BERT's `folder`, for every version of sentence-transformers."""
     kinds = {"": "Transformer", "1_Pooling": "Pooling"}
-    if options["normalize"]:
+    if embed.normalize:
         kinds["2_Normalize"] = "Normalize"
-    flags = {flag: name == options["pooling"] for flag, name in _POOLINGS.items()}
+    flags = {flag: name == embed.pooling for flag, name in _POOLINGS.items()}
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (path, kind) in enumerate(kinds.items())
     ]
     files: dict[str, Any] = {
-        "1_Pooling/config.json": {"word_embedding_dimension": features, **flags},
-        _TRANSFORMER_FILE: {"max_seq_length": options["max_length"]},
-        _WHOLE_FILE: {"similarity_fn_name": options["similarity_fn_name"]},
+        "1_Pooling/config.json": {"word_embedding_dimension": embed.model.config.hidden_size, **flags},
+        _TRANSFORMER_FILE: {"max_seq_length": embed.max_length},
+        _WHOLE_FILE: {"similarity_fn_name": embed.similarity_fn_name},
         MODULES_FILE: modules,
     }
     for path in filter(None, kinds):

@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -62,7 +62,7 @@ def atomic_write(path: Path) -> Iterator[Path]:
     cannot redirect the writing.
     """
     with naming(path), _unfinished_folder(path) as folder:
-        written = folder / path.name
+        written = Path(folder, path.name)
         written.touch()
         is_old = path.is_file() and not path.is_symlink()
         mode = (path if is_old else written).stat().st_mode
@@ -85,15 +85,9 @@ def write_where_asked(path: Path) -> Iterator[Path]:
         yield written
 
 
-@contextmanager
-def _unfinished_folder(path: Path) -> Iterator[Path]:
+def _unfinished_folder(path: Path) -> AbstractContextManager[str]:
     """Give a temporary folder next to `path`, as safetensors also writes temporary files."""
-    name = path.name.encode(errors="replace")[:60].decode(errors="ignore")  # the whole name is not too long
-    folder = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=_UNFINISHED, dir=path.parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return tempfile.TemporaryDirectory(_UNFINISHED, ".", path.parent, ignore_cleanup_errors=True)
 
 
 def check_writable(path: Path, mark: str = "") -> None:
@@ -107,7 +101,7 @@ def check_writable(path: Path, mark: str = "") -> None:
     if path.exists() and not path.is_file():
         return
     with naming(path), _unfinished_folder(path) as folder:
-        (folder / path.name).touch()
+        Path(folder, path.name).touch()
     if path.is_file() and mark:
         with path.open("rb") as file:
             begin = file.read(2**16)

@@ -27,10 +27,10 @@ class JsonLines:
     def __init__(self, path: Path, *, after_step: int) -> None:
         self.path = path
         if path.exists():
-            with atomic_write(path) as written, written.open("w", encoding="utf-8", newline="\n") as file:
+            with atomic_write(path) as written, written.open("wb") as file:
                 for row in _rows(path):
                     if row["step"] <= after_step:
-                        file.write(json.dumps(row) + "\n")
+                        file.write(f"{json.dumps(row)}\n".encode())
 
     def write(self, step: int, row: dict[str, Any]) -> None:
         """Append a row in one write, so that a kill leaves the whole line or nothing. Numbers that are not finite
@@ -38,7 +38,7 @@ class JsonLines:
 
         Raises: OSError with the file, also for a full disk.
         """
-        line = (json.dumps({"step": step, **finite_or_null(row)}) + "\n").encode()
+        line = f"{json.dumps({'step': step, **finite_or_null(row)})}\n".encode()
         if not self.path.exists():
             with atomic_write(self.path):
                 pass  # creates a file whose name survives a power cut

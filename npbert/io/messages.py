@@ -120,7 +120,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     by_key = {_key(other): other for other in known}
     key = _key(name)
     found = [other for other in by_key if other == _MEANT.get(key)]
-    found += difflib.get_close_matches(key, by_key, n=1)
+    found += difflib.get_close_matches(key, by_key)
     found += [other for other in by_key if key in other.split("_")]
     return f"; did you mean {by_key[found[0]]}?" if found else ""
 

@@ -19,12 +19,13 @@ KINDS: dict[str, tuple[type, str, str]] = {
 """For each type of a setting, as it is written: the type, its value in the help, and the expectation in an error."""
 
 
-def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None) -> Any:
+def setting(default: Any, help_text: str, *, value: str = "", wanted: Wanted | None = None, **more: Any) -> Any:
     """Return a field of a settings class.
 
-    value: the word for its value in the help, by default from its type   wanted: the allowed values
+    value: the word for its value in the help, by default from its type   wanted: the allowed values   more: of its
+    metadata
     """
-    return field(default=default, metadata={"help": help_text, "value": value, "wanted": wanted})
+    return field(default=default, metadata={"help": help_text, "value": value, "wanted": wanted, **more})
 
 
 def kind_of(entry: Field[Any]) -> str:

@@ -37,7 +37,9 @@ class DistanceAttention(DotProductAttention):
         lengths, at = sequences.lengths, sequences.query_positions
         if (at >= np.repeat(lengths, sequences.query_lengths)).any():
             raise ValueError(f"query_positions are {at}, wanted each below the length of its sequence: {lengths}")
-        pieces = attention_pieces(sequences.query_lengths, lengths, at, self.num_heads, reach=self.reach)
+        pieces = attention_pieces(
+            sequences.query_lengths, lengths, self.num_heads, reach=self.reach, query_positions=at
+        )
         distances = [piece.distances(at, sequences.positions) for piece in pieces]
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
         b = self._bias_by_distance(int(lengths.max()), tape)
@@ -75,25 +77,20 @@ class DistanceAttention(DotProductAttention):
                 ds = softmax_backward(self.dropout.apply(dc_here @ piece.keys(v).swapaxes(-1, -2), mask), p)
                 piece.queries(dq)[...] = ds @ piece.keys(k) * scale
                 piece.keys(dk)[...] += ds.swapaxes(-1, -2) @ piece.queries(q) * scale
-                if self.bias:
-                    _add_by_distance(dbs[i][:, piece.heads], distances[i], ds)
+                if self.bias:  # each head of each distance adds up its dS
+                    of_distance = distances[i].reshape(-1) + len(b) // 2  # (n·R·T,)
+                    of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
+                    scatter_add(dbs[i][:, piece.heads], of_distance, of_heads)
 
         run(work, strands(pieces))
         if self.bias:
             self.bias.backward(np.sum(dbs, axis=0), tape)
         return dq, dk, dv
 
-    def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
-        """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
-        sequences = self._sequences(q, k, k, sequences)
-        b = self._bias_by_distance(int(sequences.lengths.max()), NO_TAPE)
-        edges = np.cumsum(sequences.query_lengths)[:-1]
-        queries, keys = np.split(q, edges), np.split(k, sequences.offsets[1:-1])
-        at, places = np.split(sequences.query_positions, edges), map(np.arange, sequences.lengths)
-        return [
-            self._probabilities(self._heads(own_q), self._heads(own_k), here - there[:, None], b)
-            for own_q, own_k, there, here in zip(queries, keys, at, places, strict=True)
-        ]
+    def weights(self, q: Array, k: Array, positions: Array) -> Array:
+        length = k.shape[1]
+        distances = np.arange(length) - positions[:, None]
+        return self._probabilities(q, k, distances, self._bias_by_distance(length, NO_TAPE))
 
     def _bias_by_distance(self, longest: int, tape: Tape) -> Array:
         """Return b (2·longest − 1, H) for the distances 1 − longest … longest − 1; without a bias (0, H)."""
@@ -110,9 +107,3 @@ class DistanceAttention(DotProductAttention):
         if self.reach is not None:
             s = np.where(np.abs(distances)[..., None, :, :] > self.reach, -np.inf, s)
         return softmax(s)
-
-
-def _add_by_distance(db: Array, distances: Array, ds: Array) -> None:
-    """Add: db[δ] += Σ ds at the distance δ, for each head.   db (2·longest − 1, heads)   ds (n, heads, R, T)"""
-    of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
-    scatter_add(db, distances.reshape(-1) + len(db) // 2, of_heads)

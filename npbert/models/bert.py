@@ -12,7 +12,7 @@ from npbert.compute.blas_lending import Lending
 from npbert.core import NO_TAPE, Init, Sequences, Tape
 from npbert.display import shown_in_short
 from npbert.io import InputIndexError
-from npbert.layers import Unpack
+from npbert.layers import DotProductAttention, Unpack
 from npbert.models.architecture import make_encoder, make_pooler
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
@@ -149,12 +149,18 @@ class BertModel(PreTrainedModel):
         """
         numbers = self.layer_numbers(layers, 1)
         packed = self.pack(batch)
-        inputs = self.hidden_rows(packed, {number - 1 for number in numbers.values()})
+        calls: list[Any] = []
+
+        def watch(layer: Any, inputs: Any, output: Any) -> None:
+            if isinstance(layer, DotProductAttention):
+                calls.append((layer, *inputs))
+
+        self.hidden_rows(packed, set(numbers.values()), Tape(keeps=False, watcher=watch))
         batch_size, length = packed.shape
         found = {}
         for asked, number in numbers.items():
-            layer = self.encoder.layers[number - 1]
-            probabilities = layer.attention_probabilities(inputs[number - 1], packed.sequences)
+            layer, q, k, *_ = calls[number - 1]
+            probabilities = layer.probabilities(q, k, packed.sequences)
             shape = batch_size, self.config.num_attention_heads, length, length
             found[asked] = np.zeros(shape, probabilities[0].dtype)
             for sequence, p in zip(packed.order, probabilities, strict=True):
@@ -162,12 +168,12 @@ class BertModel(PreTrainedModel):
                 found[asked][sequence][:, t[:, None], t] = p
         return found
 
-    def hidden_rows(self, packed: PackedBatch, numbers: set[int]) -> dict[int, Array]:
+    def hidden_rows(self, packed: PackedBatch, numbers: set[int], tape: Tape = NO_TAPE) -> dict[int, Array]:
         """Return the hidden states of the rows (N, D) by these layers: 0 is the embeddings, L the last."""
         h = self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions)
         states = {0: h}
         for number, layer in enumerate(self.encoder.layers[: max(numbers, default=0)], start=1):
-            h = layer(h, h, packed.sequences)
+            h = layer(h, h, packed.sequences, tape)
             if number in numbers:
                 norm = self.encoder.norm if number == len(self.encoder.layers) else None
                 states[number] = norm(h) if norm else h

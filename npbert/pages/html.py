@@ -16,15 +16,15 @@ ICON = (
 NO_SCRIPT = "<noscript><p>JavaScript is switched off here, so this page computes and answers nothing.</p></noscript>"
 
 
-def page(title: str, body: str, *, description: str = "", style: str = "", scripts: str = "") -> str:
+def page(title: str, body: str, *, description: str, style: str, scripts: str = "") -> str:
     """Return a whole HTML file: `body` in the shared style, with `style` as more CSS.
 
-    title: plain text. description: for lists of links, plain text; by default the title.
+    title: plain text. description: for lists of links, plain text.
     body, scripts: HTML, with all user text through `escape` or `json_script`.
     """
     return resource("page.html").format(
         title=escape(title),
-        description=escape(description or title),
+        description=escape(description),
         icon=ICON,
         style=f"{resource('look.css')}\n{style}",
         noscript=NO_SCRIPT if scripts else "",

@@ -91,11 +91,10 @@ def step_axis(axes: Any) -> None:
     axes.set_xlabel("step")
 
 
-def log_scale(axes: Any, which: str) -> None:
-    """Make an axis, x or y, logarithmic, with only its powers of ten named."""
-    axes.set(**{f"{which}scale": "log"})
-    getattr(axes, f"{which}axis").set_major_formatter("{x:g}")
-    getattr(axes, f"{which}axis").set_minor_formatter("")
+def name_powers(axis: Any) -> None:
+    """Name the powers of ten of a logarithmic axis, and no other numbers."""
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter("")
 
 
 def as_bytes(figure: Any, kind: str = "png") -> bytes:

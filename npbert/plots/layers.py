@@ -46,7 +46,8 @@ def plot_update_ratios(run: drawing.Run) -> Any:
     rule of thumb, 1e-3, as a dashed line. (Extra: plot.) Raises: as plot_layers."""
     _, steps, known = layer_numbers(run, "update_ratios")
     figure, axes = drawing.new_panel(7.5, 3, "Update relative to the weights")
-    drawing.log_scale(axes, "y")
+    axes.set_yscale("log")
+    drawing.name_powers(axes.yaxis)
     band = {"color": drawing.BLUE, "alpha": 0.25, "linewidth": 0, "label": "range over layers"}
     axes.fill_between(steps, known.min(axis=0), known.max(axis=0), **band)
     marker = "o" if len(steps) == 1 else ""
@@ -83,7 +84,8 @@ def plot_gradient_flow(model: Any, batch: Batch) -> Any:
     for label, sizes, color, marker in (("usual", usual, drawing.BLUE, "o"), ("largest", largest, drawing.ORANGE, "D")):
         known = np.ma.masked_equal(sizes, 0)  # without a logarithm
         axes.plot(known, range(len(sizes)), marker, color=color, linestyle=":", linewidth=1, label=label)
-    drawing.log_scale(axes, "x")
+    axes.set_xscale("log")
+    drawing.name_powers(axes.xaxis)
     drawing.name_places(axes.yaxis, list(layers))
     axes.set_xlabel("size of ∂loss / ∂weight (logarithmic scale)")
     axes.grid(alpha=0.3)

@@ -49,8 +49,13 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
     def fit(self, X: Any, y: Any = None) -> SentenceVectors:
         """Read the checkpoint. X: texts, only checked. y: not used."""
         as_texts(X)
-        options = {name: getattr(self, name) for name in ("pooling", "layer", "normalize", "max_length")}
-        self.embed_ = Embed.from_pretrained(self.model, **options)
+        self.embed_ = Embed.from_pretrained(
+            self.model,
+            pooling=self.pooling,
+            layer=self.layer,
+            normalize=self.normalize,
+            max_length=self.max_length,
+        )
         self._n_features_out = self.embed_.model.config.hidden_size
         return self
 

@@ -74,7 +74,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         random = _utils.check_random_state(self.random_state)
         names = ("epochs", "batch_size", "learning_rate", "warmup", "weight_decay", "max_length", "class_weight")
         settings = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
-        settings |= {"seed": int(random.randint(2**31 - 1)), "held_out": None}
+        settings["seed"] = int(random.randint(2**31 - 1))
         weights = np.ones(len(texts)) if sample_weight is None else np.asarray(sample_weight)
         lists: list[Any] = [texts, [str(label) for label in y.tolist()], weights.tolist()]
         if self.early_stopping:

@@ -13,13 +13,25 @@ import numpy as np
 from npbert.data import TaskData, Tokenizer
 from npbert.data.corpus import warn_of_known
 from npbert.inference import check_holds, check_vocabulary
-from npbert.io import POSITIVE, FileError, InputError, Place, Setting, Wanted, at_least, counted, listed, one_of
+from npbert.io import (
+    POSITIVE,
+    FileError,
+    InputError,
+    Place,
+    Setting,
+    Wanted,
+    at_least,
+    counted,
+    listed,
+    one_of,
+    setting,
+)
 from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator
-from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
+from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, labels_of, task_class
 from npbert.training.trainer import Trainer, TrainingRun
 
@@ -81,13 +93,13 @@ class Finetuning(TrainingRun):
         self.tokenizer = Tokenizer.from_pretrained(settings.model)
         metric = settings.metric or kind.goal
         rows, known = kind.read(settings.train, settings)
-        labels, count = known or (), len(known or ())
-        if count == 1:
+        self._labels = labels = tuple(known or ())
+        if len(labels) == 1:
             says = f"all labels are {labels[0]!r}, wanted at least two different ones"
             raise FileError(says, where=Place(settings.train))
-        if metric == "f1" and kind is TextClassification and count != 2 and not settings.positive:
+        if metric == "f1" and kind is TextClassification and len(labels) != 2 and not settings.positive:
             hint = Setting("positive"), " names the label of f1"
-            raise InputError(what="metric", got="f1", wanted=f"another for {count} labels", hint=hint)
+            raise InputError(what="metric", got="f1", wanted=f"another for {len(labels)} labels", hint=hint)
         held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
         places = Place(settings.held_out), Place(settings.train)
         warn_of_known(set(map(repr, held_out)), set(map(repr, rows)), "row", *places)
@@ -96,8 +108,8 @@ class Finetuning(TrainingRun):
             rows = [row._replace(weight=row.weight * weights[row.target]) for row in rows]
         model_class: Any = kind.model_class  # your own task may have another model
         options = kind.model_options(settings.model, {"settings": settings})
-        if known:
-            options |= {"num_labels": len(known), "id2label": tuple(known)}
+        if labels:
+            options |= {"num_labels": len(labels), "id2label": labels}
         self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
@@ -105,7 +117,6 @@ class Finetuning(TrainingRun):
         self.held_out = self.task.prepare(held_out, settings.held_out)
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
         self._logits: Any = None
-        self._labels = labels
         files = {"training file": settings.train, "held-out file": settings.held_out}
         inputs = {f"{name} {file}": Path(file) for name, file in files.items() if file}
         judged = Evaluation(

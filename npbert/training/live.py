@@ -26,7 +26,11 @@ class Bar(Watcher):
     def after(self, step: Step) -> None:
         self._bar.update(1)
         if step.row:
-            line = training_line(step)
+            numbers = [f"loss {step.row['loss']:.3f}"]
+            for name, value in step.row.items():
+                if "accuracy" in name:
+                    numbers.append(f"{name.removesuffix('_accuracy')} {value:.0%}")
+            line = ", ".join([*numbers, f"{step.tokens_per_second:,.0f} tok/s"])
             self._bar.set_postfix_str(line)
             lines = _LINES * step.number // self._total
             if self._bar.disable and lines > self._lines:
@@ -51,15 +55,6 @@ class Bar(Watcher):
 
     def close(self) -> None:
         self._bar.close()
-
-
-def training_line(step: Step) -> str:
-    """Return the loss, the accuracies and the speed of the last steps."""
-    parts = [f"loss {step.row['loss']:.3f}"]
-    for name, value in step.row.items():
-        if "accuracy" in name:
-            parts.append(f"{name.removesuffix('_accuracy')} {value:.0%}")
-    return ", ".join([*parts, f"{step.tokens_per_second:,.0f} tok/s"])
 
 
 def in_words(numbers: dict[str, float]) -> str:

@@ -14,16 +14,13 @@ SENTENCES, GUESSES = 8, 5
 _LONGEST = 24
 
 
-def masked_sentences(batch: Batch | None) -> Batch | None:
+def masked_sentences(batch: Batch) -> Batch | None:
     """Return the first eight sequences of a batch with a masked word in their first 24 tokens, cut there; None if there
     are none."""
-    if batch is None or batch.labels is None:
-        return None
-    chosen = np.flatnonzero((batch.labels[:, :_LONGEST] != IGNORED).any(axis=1))[:SENTENCES]
-    if not chosen.size:
-        return None
     names = ("input_ids", "token_type_ids", "attention_mask", "labels")
-    return Batch(**{name: getattr(batch, name)[chosen, :_LONGEST] for name in names})
+    arrays = {name: getattr(batch, name)[:, :_LONGEST] for name in names}
+    chosen = np.flatnonzero((arrays["labels"] != IGNORED).any(axis=1))[:SENTENCES]
+    return Batch(**{name: array[chosen] for name, array in arrays.items()}) if chosen.size else None
 
 
 def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, object]:

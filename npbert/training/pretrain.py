@@ -18,7 +18,7 @@ from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
 from npbert.inference import check_max_length, check_vocabulary
-from npbert.io import InputError, Wanted, at_least, counted
+from npbert.io import InputError, Wanted, at_least, counted, setting
 from npbert.models import (
     PRESETS,
     BertConfig,
@@ -34,7 +34,7 @@ from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
 from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
-from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, setting, when_judged
+from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
 from npbert.training.trainer import Trainer, TrainingRun
 
 
@@ -108,18 +108,18 @@ class Pretraining(TrainingRun):
         self.data = PretrainingData(corpus, self.tokenizer, **{name: getattr(settings, name) for name in names})
         self.model = _make_model(settings, self.tokenizer, rng)
         self.kinds = ("",) if settings.objective == "none" else ("mlm", settings.objective)
-        self.held_out, self.baselines, judged_on = [], {}, self.data
+        self.held_out, self.baselines = [], {}
         if settings.held_out:
             held_out = Corpus(settings.held_out, document_per_file=settings.document_per_file)
             inputs |= {f"held-out file {path}": path for path in held_out.files}
-            judged_on = replace(self.data, corpus=held_out)
-            batches = islice(judged_on.batches(settings.seed), settings.held_out_batches)
-            self.held_out = [batch for _, batch in batches]
+            batches = replace(self.data, corpus=held_out).batches(settings.seed)
+            self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
             if not self.held_out:
                 raise InputError(what="held_out", got=", ".join(settings.held_out), wanted="text for a batch")
             warn_of_known(*passages(held_out, corpus), "passage", "the held-out text", "the corpus")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
-        self.sentences = masked_sentences(next((batch for _, batch in judged_on.batches(settings.seed)), None))
+        shown = self.held_out or [batch for _, batch in islice(self.data.batches(settings.seed), 1)]
+        self.sentences = masked_sentences(shown[0]) if shown else None
         goal = None if settings.objective == "rtd" else Goal("loss")  # the better the generator, the harder it gets
         judged = Evaluation(
             self.evaluate if self.held_out else None,

@@ -13,9 +13,8 @@ from npbert.io.extras import import_extra
 from npbert.io.files import FileError, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.inputs import digests
-from npbert.training.layer_statistics import LayerStatistics
 from npbert.training.live import Bar
-from npbert.training.log import EVENTS_FOLDER, Log, TensorBoard
+from npbert.training.log import EVENTS_FOLDER, LayerStatistics, Log, TensorBoard
 from npbert.training.parallel import check_same
 from npbert.training.progress import Watcher
 from npbert.training.settings import SETTINGS_FILE, save_settings

@@ -10,12 +10,19 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import npbert
-from npbert.io.errors import POSITIVE, Wanted, at_least
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError, atomic_write, read_text
-from npbert.io.messages import counted, did_you_mean
-from npbert.io.settings import Settings as Settings
-from npbert.io.settings import setting as setting
+from npbert.io import (
+    POSITIVE,
+    FileError,
+    Settings,
+    Wanted,
+    at_least,
+    atomic_write,
+    counted,
+    did_you_mean,
+    import_extra,
+    read_text,
+    setting,
+)
 
 SETTINGS_FILE = "settings.toml"
 _VERSION = "# npbert "

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -87,14 +87,18 @@ class Shares:
 
     def spread_gradients(self) -> None:
         """Give all processes the summed gradients of the model, for watchers."""
-        whole = self._whole(parameter.grad for parameter in self.parameters)
+        whole = self._whole([parameter.grad for parameter in self.parameters])
         for parameter, gradient in zip(self.all, whole, strict=True):
             parameter.zero_grad()
             parameter.add_grad(gradient)
 
     def spread_values(self) -> None:
         """Give all processes the updated values of all shares."""
-        self._spread([parameter.value for parameter in self.all])
+        own, values = [each.value for each in self.parameters], [each.value for each in self.all]
+        for rank, theirs in enumerate(self.communicator.exchange([own] * self.communicator.size)):
+            if theirs is not own:
+                for target, array in zip(self._cut(values, rank), theirs, strict=True):
+                    target[...] = array.reshape(-1)
 
     def moments(self, optimizer: Optimizer) -> dict[str, Array]:
         """Return the moments of an optimizer of `parameters`, by kind and name, on process 0; nothing on the others."""
@@ -105,23 +109,13 @@ class Shares:
                 found |= {f"{kind}.{name}": array for name, array in zip(self.names, whole, strict=True)}
         return found
 
-    def _whole(self, own: Iterable[Array]) -> list[Array]:
+    def _whole(self, own: list[Array]) -> list[Array]:
         """Return whole arrays for all parameters, from the shares of all processes."""
         if self.communicator.size == 1:
-            return list(own)
-        whole = [np.empty_like(parameter.value) for parameter in self.all]
-        for target, array in zip(self._cut(whole, self.communicator.rank), own, strict=True):
-            target[...] = array.reshape(-1)
-        self._spread(whole)
-        return whole
-
-    def _spread(self, arrays: Sequence[Array]) -> None:
-        """Fill in the other processes' shares of these arrays, one for each parameter."""
-        own = self._cut(arrays, self.communicator.rank)
-        for rank, theirs in enumerate(self.communicator.exchange([own] * self.communicator.size)):
-            if theirs is not own:
-                for target, array in zip(self._cut(arrays, rank), theirs, strict=True):
-                    target[...] = array
+            return own
+        shares = zip(*self.communicator.exchange([own] * self.communicator.size), strict=True)
+        pairs = zip(shares, self.all, strict=True)
+        return [np.concatenate(arrays, axis=None).reshape(whole.value.shape) for arrays, whole in pairs]
 
     def _cut(self, arrays: Sequence[Array], rank: int) -> list[Array]:
         """Return the share of a process in arrays, one for each parameter: views of the flattened arrays."""

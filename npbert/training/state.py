@@ -1,18 +1,22 @@
 """Resumable: the state of a run, from which it continues as if it had never stopped."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from npbert.blocks import Encoder
-from npbert.core import Layer, named_parts
-from npbert.io import FileError, Setting
+from npbert.compute import Array
+from npbert.core import named_parts
+from npbert.io import FileError, InputError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
-from npbert.models.hugging_face.tensors import TensorFile
+from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.evaluation import Evaluation
 from npbert.training.finite import check_parameters
@@ -21,12 +25,12 @@ from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Data, Progress
 from npbert.training.settings import TrainerSettings
 from npbert.training.shares import Shares
-from npbert.training.state_file import read_state, write_state
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"
 LENGTH = ("steps", "epochs", "patience")
 """Settings of the end of a run: they may change when it continues, and its learning rate follows them."""
 _VALUE, _SHOWN = "value", 3
+_KEY, _CHECKSUM = "npbert", "sha256"
 
 
 class Resumable:
@@ -53,7 +57,12 @@ class Resumable:
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
         self.communicator = communicator
         if settings.gradient_checkpointing:
-            _checkpoint_layers(model)
+            encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
+            if not encoders:
+                wanted = f"False, as {type(model).__name__} has no Encoder"
+                raise InputError(what="gradient_checkpointing", got=True, wanted=wanted)
+            for encoder in encoders:
+                encoder.gradient_checkpointing = True
         self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
@@ -156,11 +165,33 @@ class Resumable:
         shares.spread_values()
 
 
-def _checkpoint_layers(model: Layer) -> None:
-    """Let every Encoder of a model compute its layers again in backward. Raises: ValueError for a model without
-    Encoder."""
-    encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
-    if not encoders:
-        raise ValueError(f"gradient_checkpointing is True, wanted False, as {type(model).__name__} has no Encoder")
-    for encoder in encoders:
-        encoder.gradient_checkpointing = True
+def write_state(path: Path, head: Mapping[str, object], tensors: Mapping[str, Array]) -> None:
+    """Write a state, whole or not at all: a JSON header, tensors, and a checksum of both, which detects a single
+    changed bit."""
+    checksum = _checksum(head, tensors, tensors.__getitem__)
+    with atomic_write(path) as written:
+        write_tensors(written, tensors, {_KEY: json.dumps({**head, _CHECKSUM: checksum})})
+
+
+def read_state(path: Path) -> tuple[TensorFile, dict[str, Any]]:
+    """Return the tensors and the header of a state.
+
+    Raises: FileNotFoundError; FileError if it is damaged or not a state.
+    """
+    file = TensorFile(path)
+    try:
+        head = json.loads(file.metadata[_KEY])
+        checksum = head.pop(_CHECKSUM)
+    except (LookupError, TypeError, ValueError) as error:
+        raise FileError(f"{path} is not a training state of npbert") from error
+    if checksum != _checksum(head, file.shapes, file.read):
+        raise FileError(f"{path} is damaged: its checksum is wrong")
+    return file, head
+
+
+def _checksum(head: Mapping[str, object], names: Iterable[str], read: Callable[[str], Array]) -> str:
+    found = sha256(json.dumps(head).encode())
+    for name in sorted(names):
+        found.update(name.encode())
+        found.update(read(name).data)
+    return found.hexdigest()

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from npbert.compute import Array, num_threads, run
+from npbert.compute import Array, run
 from npbert.core import Tape
 from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.parallel import Communicator
@@ -42,8 +42,7 @@ def vectors_first(
         tapes[number] = Tape(rng_of(number), keeps=keeps)
         found[number] = np.concatenate([model(piece, tapes[number]) for piece in parts[number]])
 
-    for first in range(0, len(own), num_threads()):
-        run(work, own[first : first + num_threads()], of=len(parts))
+    run(work, own, of=len(parts))
     vectors = list(itertools.chain(*communicator.gather([found[number] for number in own])))
     targets = np.concatenate([model.targets(piece) for pieces in parts for piece in pieces])
     tape = Tape()

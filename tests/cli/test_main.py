@@ -58,7 +58,7 @@ def test_a_name_that_the_encoding_of_the_output_does_not_have(tmp_path, monkeypa
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "argv", ["npbert", "examples", "\u732b"])
     assert npbert.__main__.main() == 0
-    assert out.buffer.getvalue().decode().splitlines()[-1] == os.path.join(r"\u732b", "sentences.txt")  # noqa: PTH118
+    assert out.buffer.getvalue().decode().splitlines()[-1] == os.path.join(r"\u732b", "train.tsv")  # noqa: PTH118
 
 
 REFUSED = {
@@ -75,6 +75,7 @@ REFUSED = {
     "embed folder --pooling poler": "--pooling is 'poler', wanted one of *, pooler*; did you mean pooler?",
     "embed ''": "FOLDER is missing, wanted a folder",  # to the system it would be this folder
     "embed --layer --json": "--layer is missing, wanted a whole number",
+    "gradcheck LayerNrom": "BLOCK is 'LayerNrom', wanted one of *; did you mean LayerNorm?",
 }
 
 

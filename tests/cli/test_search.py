@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from npbert import BertForSequenceClassification
+from npbert import BertForSequenceClassification, Embed
 from tests.inference.checkpoints import write_checkpoint, write_sentence_transformer
 
 LINES = ["the cat sat on the mat", "a dog ran", "", "the unaffable café", "a dog ran on the road", "the cat sat"]
@@ -100,6 +100,9 @@ def test_vectors_of_less_memory_and_the_order_of_another_model(npbert, folder, c
     assert np.load(vectors).dtype == "int8"
     (row,) = npbert("search", folder, corpus, "the cat sat", "--vectors", vectors, "--top-k", 1).rows
     assert row["hits"][0]["line"] == 6
+    Embed.from_pretrained(folder, similarity_fn_name="dot").save_pretrained(tmp_path / "dot")
+    error = npbert("search", tmp_path / "dot", corpus, "the cat sat", "--vectors", vectors).error
+    assert error == f"{vectors} has vectors without lengths, wanted float16: the folder compares by dot"
     judge = write_checkpoint(tmp_path / "judge", BertForSequenceClassification, num_labels=1)
     (row,) = npbert("search", folder, corpus, "a dog", "--rerank", judge).rows
     judged = npbert("classify", judge, stdin="\n".join(f"a dog\t{line}" for line in LINES if line).encode()).rows

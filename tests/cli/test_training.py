@@ -108,7 +108,7 @@ def test_examples_are_enough_to_learn_from(npbert, monkeypatch):
     monkeypatch.chdir("new")
     Path("dev.tsv").write_text("question\tWho?\nstatement\tI.\n", encoding="utf-8")
     written = npbert("examples", ".").out.decode().split()
-    assert written == ["books/one.txt", "books/two.txt", "held-out.txt", "train.tsv", "dev.tsv", "sentences.txt"]
+    assert written == ["books/one.txt", "books/two.txt", "dev.tsv", "held-out.txt", "sentences.txt", "train.tsv"]
     assert Path("dev.tsv").read_text(encoding="utf-8").startswith("question\tWho?")
     assert npbert("vocab", "books", "--output", "vocabulary").status == 0
     size = "--steps 1 --batch-size 4 --log-every 1"

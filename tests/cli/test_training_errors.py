@@ -83,8 +83,8 @@ def test_a_folder_that_holds_a_run(error_of):
         "pretrain it's --seed 1": "it's already has a run; continue it with --resume, or choose another folder",
         "finetune it's --resume": "it's has no run of npbert finetune to continue",
         "pretrain it's --resume --seed 9": "it's has a run with other settings, seed was 0 and is 9; *",
-        "pretrain it's --resume --settings typo.toml": "--settings is for a new run: it's has its own settings",
-        "evaluate it's a --settings typo.toml": "--settings is only for a checkpoint: it's is a run, and its *",
+        "pretrain it's --resume --settings typo.toml": "--settings is not for a run: it's has its own settings",
+        "evaluate it's a --settings typo.toml": "--settings is not for a run: it's has its own settings",
         "evaluate it's a --text-pair 1": "--text-pair is for a labelled file, and it's holds a pre-trained model",
     }.items():
         check(error_of(given), wanted)

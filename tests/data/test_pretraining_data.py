@@ -34,14 +34,15 @@ def tokenizer():
 
 
 @pytest.fixture
-def make(tmp_path, tokenizer):
+def make(tmp_path, tokenizer, monkeypatch):
     """Data from the documents, in pieces of some 12 sentences."""
 
-    def make(documents=DOCUMENTS, *, piece_bytes=200, **options):
+    def make(documents=DOCUMENTS, *, piece_bytes=200, pieces_at_once=3, **options):
+        monkeypatch.setattr("npbert.data.corpus.PIECE_BYTES", piece_bytes)
+        monkeypatch.setattr("npbert.data.pretraining_data.PIECES_AT_ONCE", pieces_at_once)
         path = tmp_path / "corpus.txt"
         path.write_text("\n".join("".join(" ".join(s) + "\n" for s in sentences) for sentences in documents))
-        sizes = {"batch_size": 4, "max_length": 24, "pieces_at_once": 3}
-        return PretrainingData(Corpus([path], piece_bytes=piece_bytes), tokenizer, **{**sizes, **options})
+        return PretrainingData(Corpus([path]), tokenizer, **{"batch_size": 4, "max_length": 24, **options})
 
     return make
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import npbert
-from npbert.training.pretrain import Pretraining, PretrainSettings
+from npbert.training import Pretraining, PretrainSettings
 from tests.fuzz.mutate import pick
 from tests.inference.checkpoints import write_checkpoint, write_sentence_transformer
 

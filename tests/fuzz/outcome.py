@@ -34,10 +34,6 @@ class Outcome(NamedTuple):
     what: str
     said: str = ""
 
-    @property
-    def is_good(self):
-        return self.what in ("accepted", "refused")
-
 
 def limit():
     """From now on this process may take BYTES more than it has, and a case ends when it takes too long."""
@@ -69,7 +65,10 @@ def outcome_of(call):
 
 
 def command(*arguments, stdin=b"", is_json=True):
-    """What becomes of `npbert …`; what it prints when it succeeds must be JSON lines, unless it is no such command."""
+    """What becomes of `npbert …`; what it prints when it succeeds must be JSON lines, unless it is no such command.
+
+    Raises: Nonsense.
+    """
     out, err = io.BytesIO(), io.BytesIO()
     streams = {
         "stdin": io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"),
@@ -82,11 +81,7 @@ def command(*arguments, stdin=b"", is_json=True):
     if status == 0 and is_json:
         for line in out.getvalue().decode().splitlines():
             json.loads(line, parse_constant=_refuse_constant)
-    return ended(status, err.getvalue().decode(errors="replace"))
-
-
-def ended(status, said):
-    """What became of a program that ended with this exit status, and said so much. Raises: Nonsense."""
+    said = err.getvalue().decode(errors="replace")
     lines = said.splitlines()
     if len(lines) > MOST_LINES or max(map(len, lines), default=0) > LONGEST_LINE:
         raise Nonsense(f"{len(lines)} lines, the longest of {max(map(len, lines))} characters: {said[:300]}…")

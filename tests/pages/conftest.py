@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from npbert.pages.number.page import write_number_page
+from npbert.pages import write_number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, go, small_model
 
 LEAN = ["--no-sandbox", "--disable-gpu", "--js-flags=--single-threaded"]

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
+from npbert.io import LAYERS_FILE, METRICS_FILE, SHOWN_FILE
 
 METRICS = [
     {"step": 10, "loss": 3.0, "accuracy": 0.1, "learning_rate": 1e-3, "gradient_norm": 2.0},

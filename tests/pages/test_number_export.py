@@ -9,8 +9,8 @@ import pytest
 
 import npbert
 from npbert import BertForMaskedLM, BertForSequenceClassification
-from npbert.pages.number.export import export
-from npbert.training.settings import TrainerSettings
+from npbert.pages.number import export
+from npbert.training import TrainerSettings
 from tests.pages import models
 
 PACKAGE = Path(npbert.__file__).parent.parent

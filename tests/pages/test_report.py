@@ -8,8 +8,7 @@ import pytest
 
 import npbert
 from npbert import BertForSequenceClassification
-from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE
+from npbert.io import METRICS_FILE, FileError
 from npbert.pages.report import comparison_page, page, read_run, report_page, write_report
 from npbert.pages.report.facts import command_of, facts_of
 from npbert.pages.report.verdict import to_look_at, verdict
@@ -31,7 +30,7 @@ WANTED = {
     "labels": ["examples, 40 are wrong at step 20. Here are 20 of", "first text second text good bad 98.7%"],
     "numbers": ["Of 1,234 held-out examples, these are furthest off", "far off 5 1.234"],
     "choices": ["ctx r w 50.0%"],
-    "tags": ["true Ann B-PER Lee I-PER sings the model said Ann Lee B-LOC sings"],
+    "tags": ["true the model said Ann B-PER Lee I-PER sings Ann Lee B-LOC sings"],
     "answers": ["who? Ann Lee Ann Lee sings 50.0%", "… then Ann Lee sings again …"],
 }
 
@@ -168,14 +167,11 @@ def test_facts(tmp_path):
     assert command_of(made) == wanted
 
 
-def test_what_is_no_run(tmp_path):
-    for folder, message in (
-        (tmp_path, "is not a run of npbert pretrain or npbert finetune: it has no settings.toml"),
-        (write_run(tmp_path / "run", metrics=()), "metrics.jsonl has no numbers yet, wanted at least one step"),
-    ):
-        with pytest.raises(FileError, match=f"^{re.escape(str(folder))}.*{re.escape(message)}"):
-            write_report(folder, tmp_path / "report.html")
-    assert not (tmp_path / "report.html").exists(), "whole, or not there"
+def test_a_run_without_numbers_has_no_report(tmp_path):
+    folder = write_run(tmp_path / "run", metrics=())
+    with pytest.raises(FileError, match=f"^{folder}.*metrics.jsonl has no numbers yet, wanted at least one step"):
+        write_report(folder)
+    assert not (folder / "report.html").exists(), "whole, or not there"
 
 
 def test_it_fits_and_is_readable(open_page, drawn):

@@ -10,9 +10,8 @@ import pytest
 
 from npbert.catalogue import CATALOGUE
 from npbert.cli import main
-from npbert.io.extras import how_to_install
-from npbert.io.files import FileError
-from npbert.pages.number.export import export
+from npbert.io import FileError, how_to_install
+from npbert.pages.number import export
 from npbert.pages.site import build, build_site, proofs, sources
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
@@ -100,7 +99,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(build, "_run_sphinx", run)
     monkeypatch.setattr(build, "site_sources", lambda *_: {})
     monkeypatch.setattr(build, "number_data", lambda: {"": ""})
-    monkeypatch.setattr(build, "prove", lambda processes: {})
+    monkeypatch.setattr(build, "prove", dict)
 
 
 def test_a_site_takes_the_place_of_an_earlier_one_and_of_nothing_else(tmp_path, quick, capsys):
@@ -120,7 +119,6 @@ def test_no_site_is_made_while_a_derivative_is_wrong_or_without_a_library(tmp_pa
     wrong = Mock(ok=False, __str__=lambda self: "FAIL")
     monkeypatch.setattr(proofs, "check_gradients", lambda *_, **__: wrong)
     monkeypatch.setattr(build, "prove", proofs.prove)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
     assert main(["site", str(tmp_path / "site")]) == 1
     assert "a derivative is wrong, so no site is written: Linear: FAIL" in capsys.readouterr().err
     assert list((tmp_path / "site").iterdir()) == []

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from npbert import NO_TAPE, Tape
 from npbert.catalogue import CATALOGUE
-from npbert.core import NO_TAPE, Tape
 
 BETWEEN = "differs after a call in between"
 

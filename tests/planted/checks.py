@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from npbert import IGNORED, BertConfig, Init, PackedBatch, Parameter, Reads, Tape
 from npbert.catalogue import CATALOGUE
 from npbert.compute import BLOCK
-from npbert.core import IGNORED, Init, Parameter, Tape
 from npbert.data import Batch, Example
-from npbert.models import BertConfig, PackedBatch, Reads
 from npbert.shapes import AWKWARD
 from tests.optim.test_optimizers import ADAM, test_steps_are_those_of_the_paper
 from tests.optim.textbook import adam

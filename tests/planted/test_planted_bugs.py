@@ -8,8 +8,8 @@ from importlib import import_module
 
 import pytest
 
+from npbert import TapeError
 from npbert.catalogue import CATALOGUE
-from npbert.core import TapeError
 from npbert.gradcheck import COMPLEX_STEP, REFUTED, GradientError, check_directions, check_gradients, prove
 from tests.planted import BETWEEN, BUGS, build, checks, remembering, right_of, twin
 from tests.tables import one_in

@@ -21,8 +21,8 @@ import signal, sys
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # or it is ignored where the tests run under nohup
 from npbert.cli import main
 from npbert.models import pretrained
-from npbert.training import state_file
-write, name, left = state_file.write_tensors, sys.argv[1], int(sys.argv[2])
+from npbert.training import state
+write, name, left = state.write_tensors, sys.argv[1], int(sys.argv[2])
 def pause(path, *rest):
     global left
     write(path, *rest)
@@ -34,7 +34,7 @@ def pause(path, *rest):
         print("half-written", flush=True)
         sys.stdin.readline()
         path.write_bytes(whole)
-state_file.write_tensors = pretrained.write_tensors = pause
+state.write_tensors = pretrained.write_tensors = pause
 sys.exit(main(sys.argv[3:]))
 """
 

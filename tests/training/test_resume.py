@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from npbert import Batch, BertForSequenceClassification
+from npbert import Batch
 from npbert.io import METRICS_FILE, FileError, read_json_lines
 from npbert.training import (
     MODEL_FOLDER,
@@ -20,10 +20,12 @@ from npbert.training import (
     evaluate_losses,
     load_settings,
 )
+from npbert.training.parallel import ALONE
 from npbert.training.session import stop_when_asked
 from tests.models.own import TwoTower
 from tests.tables import one_in
-from tests.training.tiny import TINY, collate, examples, make_trainer, results, task_data, values
+from tests.training.parallel import program
+from tests.training.tiny import TINY, examples, make_trainer, results, values
 
 STEPS = 8
 SETTINGS = {"steps": STEPS, "save_every": 3, "evaluate_every": 4, "log_every": 3, "parts": 2}
@@ -37,11 +39,9 @@ def kill():
 STOPS = {"stopped": lambda: signal.raise_signal(signal.SIGINT), "killed": kill}
 
 
-def make(folder, step=0, how="stopped", cls=BertForSequenceClassification, collated=collate, **changes):
-    """A run with a fresh model, dropout and an evaluation, perhaps stopped before a step; an epoch has 5 of them."""
-    model, held_out = cls(TINY, rng=np.random.default_rng(2)), [collated(examples(8, seed=9))]
-    options = {"evaluate": lambda: evaluate_losses(model, held_out, ("",)), "goal": Goal("loss"), **SETTINGS, **changes}
-    return make_trainer(folder, data=task_data(step, STOPS[how], collated), model=model, **options)
+def make(folder, step=0, how="stopped", **changes):
+    """A run, perhaps stopped before a step; an epoch has 5 of them."""
+    return program.make(folder, ALONE, step=step, act=STOPS[how], **SETTINGS | changes)
 
 
 def train_and_stop(trainer):
@@ -104,16 +104,19 @@ def pairs(rows):
 
 
 def test_a_model_of_ones_own_is_trained_and_saved_and_goes_on_bit_for_bit(tmp_path):
-    options = {"cls": TwoTower, "collated": pairs, "gradient_checkpointing": True}
-    trainer = make(tmp_path / "whole", **options)
+    def make_own(*given):
+        model = TwoTower(TINY, rng=np.random.default_rng(2))
+        return make(*given, model=model, collate=pairs, gradient_checkpointing=True)
+
+    trainer = make_own(tmp_path / "whole")
     before = values(trainer.model)
     assert trainer.model.bert.encoder.gradient_checkpointing
     best = trainer.train()["loss"]
     assert all((one != another).any() for one, another in zip(before, values(trainer.model), strict=True))
     loaded = TwoTower.from_pretrained(tmp_path / "whole" / MODEL_FOLDER)
-    assert float(loaded.loss(pairs(examples(8, seed=9))).loss) == best
-    train_and_stop(make(tmp_path / "cut", 5, "killed", **options))
-    make(tmp_path / "cut", **options).train()
+    assert evaluate_losses(loaded, [pairs(examples(8, seed=number)) for number in (8, 9, 10)], ("",))["loss"] == best
+    train_and_stop(make_own(tmp_path / "cut", 5, "killed"))
+    make_own(tmp_path / "cut").train()
     assert results(tmp_path / "cut") == results(tmp_path / "whole")
 
 

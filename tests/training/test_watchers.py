@@ -10,7 +10,7 @@ from npbert import AdamW, Tape
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training.finite import NotFiniteError, first_not_finite
-from npbert.training.layer_statistics import LayerStatistics
+from npbert.training.log import LayerStatistics
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
@@ -118,7 +118,7 @@ def backward(model):
 
 
 def norm(arrays):
-    return np.sqrt(sum(float((array.astype(float) ** 2).sum()) for array in arrays))
+    return np.linalg.norm(np.concatenate(arrays, axis=None))
 
 
 def test_the_numbers_of_a_step(tmp_path):

@@ -11,8 +11,7 @@ import npbert
 from npbert.compute import Array
 from npbert.gradcheck import Proof, Report, prove_vjp
 from npbert.inference import AnswerSpan, Hit, Label, Prediction, TaggedText, semantic_search
-from npbert.models import BertOutput
-from npbert.models.task_model import TaskLoss
+from npbert.models import BertOutput, TaskLoss
 from npbert.training import Pretraining, PretrainSettings, accuracy
 
 if TYPE_CHECKING:
@@ -23,43 +22,29 @@ config = npbert.BertConfig.preset("bert-tiny", vocab_size=100)
 batch = npbert.Batch(np.ones((2, 3), int), labels=np.array([0, 1]))
 
 
-def fill_a_mask(texts: list[str]) -> None:
+def use_tasks(texts: list[str], pairs: list[str | tuple[str, str]]) -> None:
     fill = npbert.FillMask.from_pretrained("folder")
     assert_type(fill("a [MASK]", top_k=3), list[list[Prediction]])
     assert_type(fill(texts)[0][0][0].token, str)
     assert_type(fill.model, npbert.BertForMaskedLM)
+    classify = npbert.Classify.from_pretrained("folder")
+    assert_type(classify("a text"), Label | float)
+    assert_type(classify(pairs), list[Label | float])
+    tagged = npbert.Tag.from_pretrained("folder")("Ada wrote it.")
+    assert_type(tagged, TaggedText)
+    assert_type([(word.word, word.tag) for word in tagged.words], list[tuple[str, str]])
+    found = npbert.Answer.from_pretrained("folder")("Who wrote it?", "Ada wrote it.")
+    assert_type(found, AnswerSpan)
+    assert_type(found.text, str)
 
 
-def embed_and_compare(texts: list[str]) -> None:
+def embed_and_search(texts: list[str]) -> None:
     embed = npbert.Embed.from_pretrained(Path("folder"), pooling="cls")
     assert_type(embed(texts), Array)
     assert_type(embed.similarity(texts, "another"), Array)
     assert_type(embed.model.config.hidden_size, int)
-
-
-def search(texts: list[str]) -> None:
-    embed = npbert.Embed.from_pretrained("folder")
     assert_type(embed.semantic_search("a query", texts, top_k=2)[0], list[Hit])
     assert_type(semantic_search(embed(["a query"]), embed(texts))[0][0].corpus_id, int)
-
-
-def classify(texts: list[str | tuple[str, str]]) -> None:
-    classify = npbert.Classify.from_pretrained("folder")
-    assert_type(classify("a text"), Label | float)
-    found = classify(texts)
-    assert_type(found, list[Label | float])
-
-
-def tag() -> None:
-    tagged = npbert.Tag.from_pretrained("folder")("Ada wrote it.")
-    assert_type(tagged, TaggedText)
-    assert_type([(word.word, word.tag) for word in tagged.words], list[tuple[str, str]])
-
-
-def answer() -> None:
-    found = npbert.Answer.from_pretrained("folder")("Who wrote it?", "Ada wrote it.")
-    assert_type(found, AnswerSpan)
-    assert_type(found.text, str)
 
 
 def read_hidden_states() -> None:
@@ -69,13 +54,9 @@ def read_hidden_states() -> None:
     assert_type(output.pooler_output, Array | None)
 
 
-def finetune(texts: list[str], labels: list[str]) -> None:
+def train(texts: list[str], labels: list[str]) -> None:
     classify = npbert.finetune(texts, labels, model="folder", folder="run", held_out=(texts, labels), epochs=2)
     assert_type(classify, npbert.Classify)
-    assert_type(classify("a text"), Label | float)
-
-
-def pretrain() -> None:
     settings = PretrainSettings(corpus=("books",), vocabulary="vocabulary", steps=10)
     assert_type(Pretraining(settings, "run").trainer.train(), dict[str, float])
 

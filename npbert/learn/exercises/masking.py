@@ -13,16 +13,14 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data import Vocabulary, load_dialogue
-from npbert.data.masking import mask_words
+from npbert.data import Vocabulary, load_dialogue, mask_words
 from npbert.learn.blank import Blank
-from npbert.learn.exercises.masking_calls import Sample, Traced
+from npbert.learn.exercises.masking_calls import KINDS, Draws, Sample
 from npbert.learn.failure import file_of
 from npbert.learn.verdict import Verdict
 
 SIGMAS = 6
 """The allowed deviation of a share by chance."""
-KINDS = "[MASK]", "another word", "the true word"
 
 
 def _sample(vocabulary: Vocabulary, calls: int, **options: Any) -> Sample:
@@ -41,53 +39,31 @@ Fact = tuple[str, str, int]
 """Something that is not as wanted: the key of its reason, a sentence, and the line that makes it, or 0."""
 
 
-class Draws:
-    """All calls of an answer on a sample. chosen, kinds (calls, N): the places with a label; and for each the number
-    in KINDS, or -1 elsewhere."""
-
-    def __init__(self, sample: Sample, function: Any) -> None:
-        self.sample, self.function, self.words = sample, function, sample.vocabulary
-        self.ids, self.is_word = np.array(sample.ids), sample.vocabulary.is_word[sample.ids]
-        self.count = min(sample.options["max_predictions"], int(self.is_word.sum()))
-        self.masked, self.labels = sample.draws(function).swapaxes(0, 1)
-        self.chosen = self.labels != IGNORED
-        is_mask, is_same = self.masked == self.words.mask_id, self.masked == self.ids
-        self.kinds = np.where(self.chosen, np.select([is_mask, is_same], [0, 2], 1), -1)
-
-    def trace(self, call: int) -> tuple[Traced, int, int]:
-        """Return the lines that write the results of a call; and the line where rng.choice draws its chosen places,
-        and how many with repetitions, or 0 and 0."""
-        traced = self.sample.trace(self.function, call)
-        return traced, *traced.drawn.get(frozenset(np.flatnonzero(self.chosen[call]).tolist()), (0, 0))
-
-
 def facts_of_calls(draws: Draws) -> Iterator[Fact]:
     """Yield what is wrong in single calls, each at the first place. What comes later may only follow from it."""
     ids, masked, labels = draws.ids, draws.masked, draws.labels
     for call, place in _first(draws.chosen & (labels != ids)):
         wanted = f"{ids[place]}, which is input_ids[{place}], or {IGNORED}"
-        traced, _, _ = draws.trace(call)
-        yield "label", f"labels[{place}] is {labels[call, place]}, wanted {wanted}", traced.labels.get(place, 0)
+        yield "label", f"labels[{place}] is {labels[call, place]}, wanted {wanted}", draws.trace(call).labels[place]
     for (call,) in _first(draws.chosen.sum(axis=1) != draws.count):
-        places, (traced, line, drawn) = int(draws.chosen[call].sum()), draws.trace(call)
-        says = f"{places} places have a label"
+        places, traced = int(draws.chosen[call].sum()), draws.trace(call)
+        line, says = traced.line, f"{places} places have a label"
         if line:
-            says = f"rng.choice draws {drawn} places" + f", but only {places} different ones" * (places < drawn)
+            says = f"rng.choice draws {traced.drawn} places"
+            says += f", but only {places} different ones" * (places < traced.drawn)
         elif len(set(traced.labels.values())) == 1:  # another line may take labels away
             line, *_ = traced.labels.values()
         yield "count", f"{says}, wanted {draws.count}, which is count", line
     for call, place in _first(draws.chosen & ~draws.is_word):
-        traced, line, _ = draws.trace(call)
-        says = f"input_ids[{place}] is chosen, but it is {draws.words.tokens[ids[place]]}"
-        yield "special", says, line or traced.labels.get(place, 0)
+        traced, token = draws.trace(call), draws.words.tokens[ids[place]]
+        says = f"input_ids[{place}] is chosen, but it is {token}"
+        yield "special", says, traced.line or traced.labels[place]
     for call, place in _first(~draws.chosen & (masked != ids)):
-        traced, _, _ = draws.trace(call)
         says = f"masked[{place}] is {masked[call, place]}, wanted {ids[place]}, as labels[{place}] is {IGNORED}"
-        yield "changed", says, traced.masked.get(place, 0)
+        yield "changed", says, draws.trace(call).masked[place]
     for call, place in _first(draws.chosen & ~np.isin(masked, [draws.words.mask_id, *draws.words.word_ids])):
-        traced, _, _ = draws.trace(call)
         wanted = f"{draws.words.mask_id}, which is [MASK], or one of vocabulary.word_ids"
-        yield "unknown", f"masked[{place}] is {masked[call, place]}, wanted {wanted}", traced.masked.get(place, 0)
+        yield "unknown", f"masked[{place}] is {masked[call, place]}, wanted {wanted}", draws.trace(call).masked[place]
 
 
 def facts_of_shares(draws: Draws) -> Iterator[Fact]:
@@ -107,9 +83,8 @@ def facts_of_shares(draws: Draws) -> Iterator[Fact]:
         together = happens.T.astype(float) @ happens / len(happens)  # on the diagonal, each place
         for (one, two), found, wanted in _far(together, expected, len(happens)):
             places = f"input_ids[{one}] is" if one == two else f"input_ids[{one}] and input_ids[{two}] are both"
-            _, line, _ = draws.trace(0)
-            says = f"{places} {what} in {found} of the calls, wanted {wanted}"
-            yield reason, says, line if reason == "chosen" else 0
+            line = draws.trace(0).line if reason == "chosen" else 0
+            yield reason, f"{places} {what} in {found} of the calls, wanted {wanted}", line
 
     others = draws.masked[draws.kinds == 1]
     # A random word that is the true one does not show.
@@ -142,7 +117,7 @@ class MaskingBlank(Blank):
     """mask_words, which draws: its facts are tested, and not its numbers."""
 
     def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
-        """Return the verdict on the first fact that is not as wanted. Raises: as Sample.call."""
+        """Return the verdict on the first fact that is not as wanted. Raises: as Draws."""
         for sample in SAMPLES:
             draws = Draws(sample, thing)
             for reason, says, line in itertools.chain(facts_of_calls(draws), facts_of_shares(draws)):

@@ -52,8 +52,8 @@ def load_model(
     path: Path,
     *,
     rng: np.random.Generator,
-    new_head: bool | None = None,
-    least: int = 0,
+    new_head: bool | None,
+    least: int,
 ) -> Model:
     """Return the model built by `make(rng)`, with the parameters of the file.
 

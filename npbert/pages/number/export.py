@@ -62,11 +62,10 @@ def export(
     unknown = set(optimizer or {}) - set(OPTIMIZER)
     if unknown:
         raise ValueError(f"optimizer has {', '.join(sorted(unknown))}, wanted only {', '.join(OPTIMIZER)}")
-    settings = {**OPTIMIZER, **(optimizer or {})}
     net = network(config)
     return {
         "config": {name: getattr(config, name) for name in CONFIG},
-        "vocabulary": list(vocabulary),
+        "vocabulary": vocabulary,
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
         "network": net,
@@ -74,7 +73,7 @@ def export(
         "proof": prove(LossOf(model), collate([examples[0]], pad_id=0)).verdict,
         "examples": sentences,
         "source": source_lines(model, net["steps"]),
-        "optimizer": {**settings, "betas": list(settings["betas"])},
+        "optimizer": {**OPTIMIZER, **(optimizer or {})},
     }
 
 
@@ -114,4 +113,4 @@ def _sentence(
 
 def _numbers(value: Any) -> dict[str, Any]:
     """Return an array as its shape and its numbers, row by row. (JSON keeps every digit of a float64.)"""
-    return {"shape": list(value.shape), "values": value.astype(np.float64).ravel().tolist()}
+    return {"shape": value.shape, "values": value.astype(np.float64).ravel().tolist()}

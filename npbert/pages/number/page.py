@@ -14,8 +14,7 @@ import numpy as np
 from npbert.core import IGNORED
 from npbert.data import IS_NEXT, Dialogue, Example, join_pair, mask_each_word
 from npbert.data.tokenizer import SPECIAL, Tokenizer
-from npbert.io.files import write_where_asked
-from npbert.io.messages import counted, did_you_mean
+from npbert.io import counted, did_you_mean, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import json_script, module_script, page, resource
 from npbert.pages.number.export import export

@@ -44,8 +44,8 @@ def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
         for function, pattern in reversed([*calls, *own]):
             code = code_of(function)
             functions[code["name"]] = code
-            lines = lines_with(code, pattern)
-            frames += [[code["name"], lines]] if lines else []
+            if lines := lines_with(code, pattern):
+                frames.append([code["name"], lines])
         found[f"{phase} {kind} {part}"] = frames
     return {"functions": functions, "steps": found}
 
@@ -54,13 +54,10 @@ def _calls_to(parts: dict[str, Any], part: str, phase: str) -> Iterator[Frame]:
     """Return each function from the model to the part, with the pattern of its call of the next one."""
     names = part.split(".")
     for depth in range(1, len(names)):
-        owner = parts.get(".".join(names[:depth]))
-        child = names[depth]
-        call = rf"\b{child}(\.backward)?\(" if owner is not None else ""
-        if isinstance(owner, blocks.Encoder):
-            call = r"\b(layer|last)(\.backward)?\("
-        if call and hasattr(type(owner), phase):
-            yield getattr(type(owner), phase), call
+        owner = type(parts.get(".".join(names[:depth])))
+        child = "(layer|last)" if owner is blocks.Encoder else names[depth]
+        if hasattr(owner, phase):
+            yield getattr(owner, phase), rf"\b{child}(\.backward)?\("
 
 
 def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]:
@@ -85,7 +82,7 @@ def code_of(function: Any) -> dict[str, Any]:
     head = begin.lineno - 1
     body = head if ast.get_docstring(tree) is None else begin.end_lineno
     lines = list(enumerate(source.splitlines(), first))
-    file = Path(inspect.getsourcefile(function) or "").relative_to(PACKAGE.parent).as_posix()
+    file = Path(inspect.getfile(function)).relative_to(PACKAGE.parent).as_posix()
     return {"name": function.__qualname__, "file": file, "lines": [*lines[:head], *lines[body:]], "body": first + body}
 
 

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 
 import npbert
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
-from npbert.io.messages import counted
+from npbert.io import FileError, counted, import_extra
+from npbert.models.hugging_face import TensorFile
 from npbert.models.hugging_face.checkpoint import find_weights
-from npbert.models.hugging_face.tensors import TensorFile
 from npbert.pages.report.run import RunFiles
-from npbert.training.finetune import FinetuneSettings
+from npbert.training import FinetuneSettings, PretrainSettings
 from npbert.training.log import EVENTS_FOLDER
-from npbert.training.pretrain import PretrainSettings
 from npbert.training.settings import SETTINGS_FILE, version_in
 from npbert.training.state import MODEL_FOLDER
 

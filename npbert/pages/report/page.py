@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from npbert.display.html import visible
-from npbert.io.extras import import_extra
-from npbert.io.files import atomic_write, write_where_asked
+from npbert.io import atomic_write, import_extra, write_where_asked
 from npbert.pages.html import page, resource
 from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
 from npbert.pages.report.run import RunFiles, read_run

@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io.files import FileError
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, read_json_lines
+from npbert.io import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, FileError, read_json_lines
 from npbert.plots.curves import judged_in
 from npbert.training.settings import SETTINGS_FILE, read_settings
 

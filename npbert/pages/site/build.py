@@ -7,9 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError
-from npbert.io.messages import LOGGER
+from npbert.io import LOGGER, FileError, import_extra
 from npbert.pages.site.number import number_data
 from npbert.pages.site.proofs import prove
 from npbert.pages.site.sources import PACKAGE, site_sources
@@ -42,12 +40,11 @@ def build_site(
     root: Path | None = None,
     proofs: dict[str, str] | None = None,
     number: dict[str, Any] | None = None,
-    processes: int = 1,
 ) -> int:
     """Write the site into a new folder or over an earlier site, and return the number of its pages.
 
     root: the repository, for its chapters and planted bugs; None: the folder of npbert.
-    proofs: from `prove`; None: check now, with `processes` processes.   number: from `number_data`; None: train now.
+    proofs: from `prove`; None: check now.   number: from `number_data`; None: train now.
 
     Raises: FileExistsError if the folder has other files, or OSError if it cannot be written, both before the check;
     FileError for Sphinx's warnings, such as a broken link; MissingExtraError without the extra `site`; GradientError
@@ -61,7 +58,7 @@ def build_site(
     with tempfile.TemporaryDirectory(prefix=".npbert-site.", dir=folder) as work:
         if proofs is None:
             LOGGER.info("checking every derivative and training a small model (up to a minute), then writing")
-            proofs = prove(processes)
+            proofs = prove()
         source, made = Path(work, "source"), Path(work, "site")
         shutil.copytree(PACKAGE / "pages" / "site" / "static", source / "_static")
         for path, content in site_sources(root or PACKAGE.parent, proofs, number or number_data()).items():

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from npbert.data import load_dialogue
-from npbert.io.messages import LOGGER
+from npbert.io import LOGGER
 from npbert.learn.demo import train
 from npbert.models import BertConfig, BertForPreTraining
 from npbert.pages.number.page import dialogue_data

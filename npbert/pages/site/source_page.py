@@ -12,7 +12,7 @@ import numpy as np
 
 from npbert.catalogue import CATALOGUE, Setting
 from npbert.core import Tape, named_parts
-from npbert.io.files import read_text
+from npbert.io import read_text
 from npbert.learn.exercises import EXERCISES
 from npbert.pages.html import escape
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from npbert.data.tables import DELIMITER
-from npbert.io.errors import Wanted, at_least, one_of
+from npbert.io import Settings, Wanted, at_least, one_of, setting
 from npbert.models.pooling import POOLINGS
 from npbert.models.sentence_vectors import LOSSES
-from npbert.training.settings import Settings, setting
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from math import log2
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.inference import Embed
+from npbert.inference import Embed, semantic_search
 from npbert.inference.sentence_transformers import read_sentence_settings
 from npbert.io import InputError, Setting, model_folder
 from npbert.layers import UnitLength
 from npbert.models import BertForSentenceVectors
 from npbert.models.sentence_vectors import LOSSES
-from npbert.training.retrieval import RETRIEVAL_METRICS, Searched, retrieval_scores, search
 from npbert.training.tasks.choice import GroupedTask
 from npbert.training.tasks.predictions import OneNumber
 from npbert.training.tasks.report_rows import Row, Shown, row_of
 from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import COSINE, NUMBER, TEXT, Column, read_rows
 from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
+
+RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
 
 class SentenceVectors(GroupedTask):
@@ -139,3 +141,55 @@ class ScoredVectors(OneNumber, SentenceVectors):
         unit = UnitLength()(logits)
         cosines: Array = (unit[:, 0] * unit[:, 1]).sum(axis=1)
         return cosines.astype(float)
+
+
+class Searched(NamedTuple):
+    """What a search finds for a query: the texts, the best first, and the cosine of that. relevant: the texts that
+    belong to it."""
+
+    query: str
+    relevant: list[str]
+    found: list[str]
+    score: float
+
+
+def retrieval_scores(searches: Sequence[Searched]) -> dict[str, float]:
+    """Return the mean over the queries of each of RETRIEVAL_METRICS. Only the first ten texts that are found count.
+
+    recall_at_k: the share of the relevant texts that are among the first k
+    mrr_at_10: 1 / the place of the first relevant text; 0 where none is among ten
+    ndcg_at_10: Σ 1 / log₂(place + 1) over the relevant texts that are found, as a share of the largest possible
+    (Järvelin & Kekäläinen 2002 for the last; InformationRetrievalEvaluator in sentence-transformers has the same.)
+    """
+    rows = []
+    for _, wanted, texts, _ in searches:
+        places = [place for place, text in enumerate(texts[:10], start=1) if text in wanted]
+        ideal = range(1, min(10, len(wanted)) + 1)
+        row = (
+            sum(place == 1 for place in places) / len(wanted),
+            len(places) / len(wanted),
+            1 / places[0] if places else 0.0,
+            _discounted(places) / _discounted(ideal),
+        )
+        rows.append(row)
+    return dict(zip(RETRIEVAL_METRICS, np.mean(rows, axis=0).tolist(), strict=True))
+
+
+def _discounted(places: Collection[int]) -> float:
+    return sum(1 / log2(place + 1) for place in places)
+
+
+def search(groups: Sequence[Sequence[str]], vectors: Mapping[str, Array]) -> list[Searched]:
+    """Find the ten texts of the largest cosine for each different query, among all different texts.
+
+    groups: each a query and its texts, the first a match. A match in any group is relevant. vectors: of each text.
+    """
+    relevant: dict[str, list[str]] = {}
+    for query, text in dict.fromkeys((query, text) for query, text, *_ in groups):
+        relevant.setdefault(query, []).append(text)
+    texts = list(dict.fromkeys(text for _, *others in groups for text in others))
+    hits = semantic_search([vectors[query] for query in relevant], [vectors[text] for text in texts], top_k=10)
+    return [
+        Searched(query, own, [texts[hit.corpus_id] for hit in each], each[0].score)
+        for (query, own), each in zip(relevant.items(), hits, strict=True)
+    ]

@@ -19,10 +19,10 @@ def fail():
     raise OSError(28, "No space left on device", "state.safetensors")
 
 
-def make(folder, communicator, *, step=0, act=None, batch=4, model=None, **settings):
+def make(folder, communicator, *, step=0, act=None, batch=4, model=None, collate=collate, **settings):
     """A Trainer of a classifier, with dropout and a held-out set; before a step, `act` is called."""
     model, held_out = model or classifier(), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
-    data = task_data(step, act, size=batch)
+    data = task_data(step, act, collate, batch)
     options = {"evaluate": lambda: evaluate_losses(model, held_out, ("",), communicator)}
     options |= {"goal": Goal("loss"), "communicator": communicator, **SETTINGS, **settings}
     return make_trainer(Path(folder), data=data, model=model, **options)

@@ -8,7 +8,7 @@ import pytest
 from npbert import BertModel, CoSENT, CosineLoss, Embed, InBatchNegatives, TripletLoss
 from npbert.io.errors import InputError
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
-from npbert.training.retrieval import retrieval_scores, search
+from npbert.training.tasks.vectors import retrieval_scores, search
 from tests.training.tiny import write_checkpoint
 
 ANIMALS = {"cat": "sees", "dog": "hears", "cow": "likes", "bird": "finds"}

@@ -1,5 +1,6 @@
 // Arrays with their names, and what a reader wants to know of each; and formulas computed on them.
 
+import {refsIn} from "./formulas.js";
 import {FUNCTIONS} from "./functions.js";
 
 // What is said of most arrays. head: of which head it is, or null. gradientOf: the name of what it is the gradient of.
@@ -135,7 +136,7 @@ function planOf(world, step, target, term) {
   if (kept) {
     return kept;
   }
-  const refs = [target, ...refsOf(term.factors)];
+  const refs = [target, ...refsIn(term.factors)];
   const indices = refs.flatMap(({name, index}, which) => {
     const axes = axesFor(world.arrays.get(name), index.length);
     return index.map((one, dim) => ({one, which, stride: axes[dim].stride}));
@@ -160,9 +161,6 @@ function planOf(world, step, target, term) {
   }
   return plan;
 }
-
-// The arrays of all factors, in order, those within functions too.
-export const refsOf = (factors) => factors.flatMap((one) => (one.args ? refsOf(one.args) : one.constant ? [] : [one]));
 
 // For each factor but constants, how its number is found when the arrays stand at their places `at`: first the target,
 // then each array in order.

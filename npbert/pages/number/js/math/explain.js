@@ -1,7 +1,8 @@
 // explain: any number of a trace as the sum that it is. `value` is the number itself, `total` what the terms add up to:
 // the same but for rounding, unless a bug is planted. In `roads` the terms are ways that lead from it to the loss.
 
-import {axesFor, constantIn, placeAt, rangesOf, refsOf} from "./arrays.js";
+import {axesFor, constantIn, placeAt, rangesOf} from "./arrays.js";
+import {refsIn} from "./formulas.js";
 import {FUNCTIONS} from "./functions.js";
 import {withSymbols} from "./steps.js";
 
@@ -42,7 +43,7 @@ function partsOf(trace, {step, line}, array, row, column) {
   const {index} = line.target;
   const place = index.length === 2 ? [row, column] : [array.columns === "one" ? row : column];
   const found = line.terms.map((term) => {
-    const letters = [...rangesOf(trace, step, [line.target, ...refsOf(term.factors)])];
+    const letters = [...rangesOf(trace, step, [line.target, ...refsIn(term.factors)])];
     const isFree = ([letter]) => !index.some((one) => one.letter === letter && !one.lookup);
     const fits = (at) => index.every((one, dim) => placeAt(trace, step, one, at[one.letter]) === place[dim]);
     const all = everyPlace(letters, index, place).filter(fits);
@@ -107,7 +108,7 @@ function symbolOf(trace, {args, of, constant, name}) {
 // Which of the summed numbers a term is, for people: n = 2, “are”
 function labelOf({arrays, words, masked, model}, factors, letter, at) {
   const isIt = (one) => one.letter === letter;
-  const {name, index} = refsOf(factors).find((ref) => ref.index.some(isIt)) ?? {};
+  const {name, index} = refsIn(factors).find((ref) => ref.index.some(isIt)) ?? {};
   if (!name) {
     return "";
   }

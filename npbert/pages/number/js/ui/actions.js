@@ -31,7 +31,6 @@ function planUpdate(trace) {
   }
 }
 
-// The sentences of the trainer's next step.
 export const nextBatch = () => batchAt(state.data.examples, state.trainer.steps);
 
 // A trainer that remembers nothing yet.
@@ -39,14 +38,12 @@ export function newTrainer(lr = state.data.optimizer.lr) {
   return makeTrainer(state.model, {...state.data.optimizer, lr});
 }
 
-// Another learning rate.
 export function setRate(lr) {
   state.trainer.lr = lr;
   planUpdate(state.trace);
   change({rate: lr});
 }
 
-// Show the update of this parameter.
 export function chooseParameter(parameter) {
   change({parameter, trail: [], moved: null});
 }
@@ -136,7 +133,6 @@ export function moveNumber(place, value) {
   change({moved: value === null ? null : {place, value, ...whatIf(state.trace, place, value)}});
 }
 
-// The model as it came, again.
 export function takeModelBack() {
   state.model.parameters.forEach(({values}, name) => values.set(state.exported.get(name)));
   runAgain({trainer: newTrainer(), stepsTrained: 0, isFresh: false});
@@ -172,7 +168,6 @@ export function parameterOf({name}) {
   return state.trace.update?.parameters.includes(parameter) ? parameter : null;
 }
 
-// Back to an earlier number of the trail.
 export const goBackTo = (index) => goTo(state.trail[index], state.trail.slice(0, index + 1));
 
 function goTo(place, trail) {

@@ -18,7 +18,6 @@ const RACE = {steps: 150, seed: 3, lr: 1e-2};
 const TOLERANCE = 1e-9;
 let stopRace = () => {};
 
-// Draw the list of bugs, and what the check says where one is planted.
 export function showBreak() {
   const choices = [{id: "", name: "none: the backward as it should be"}, ...state.model.program.bugs];
   const choice = ({id, name}) => make("label", {}, make("input", {type: "radio", name: "bug", value: id}), " ", name);
@@ -82,13 +81,11 @@ function elsewhere() {
   return example ? make("p", {}, `${here} It shows in another: `, go) : make("p", {}, here);
 }
 
-// Does this bug move a gradient in this sentence?
 export function changesSomething(bug, example) {
   const [right, trace] = [null, bug].map((planted) => run(state.model, example, {bug: planted}));
   return checked({...trace, right}).some(({isWrong}) => isWrong);
 }
 
-// One array of which the gradient is wrong.
 function wrongRow({name, place, says, right}) {
   const {part} = state.trace.steps[arrayNamed(name).madeBy];
   const go = makeButton("follow it", () => followFrom(place), {"aria-label": `follow ${titleOf(place)}`});
@@ -156,7 +153,6 @@ function drawRace(right, broken, isOver) {
   show("race-chart", chartOfLosses(title, lines, RACE.steps));
 }
 
-// How it ended, in one or two sentences.
 function howItEnded(first, ...lines) {
   const [well, ill] = lines.map(({losses}) => losses.at(-1));
   const [begun, right, broken] = [first, well, ill].map((loss) => plainNumber(loss, 3));

@@ -19,7 +19,7 @@ export function chart({title, lines, marks = [], x, y}) {
     // a drawing within the drawing, so that what lies outside the axes is cut off
     makeSvg(
       "svg",
-      {class: "curves", x: LEFT, width: WIDE, height: HIGH},
+      {x: LEFT, width: WIDE, height: HIGH},
       makeSvg("path", {d: `M0 0V${HIGH}H${WIDE}`, class: "axes"}),
       ...lines.map(({look, points}) => makeSvg("path", {d: pathOf(points), class: `curve ${look}`})),
       ...marks.map(({look, ...at}) => makeSvg("circle", {cx: placeX(at.x), cy: placeY(at.y), r: 6, class: look})),

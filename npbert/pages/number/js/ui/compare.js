@@ -85,7 +85,6 @@ function byFeature(answer) {
   });
 }
 
-// Which word speaks most for a guess
 function strongestFor(guess, sign, terms) {
   const values = terms.map(({value}) => sign * value);
   const [at] = bestOf(values, 1);

@@ -23,7 +23,6 @@ function fill(element, attributes, children) {
   return element;
 }
 
-// The element of page.html with this id.
 export const byId = (id) => document.getElementById(id);
 
 // Put these into it, in place of what is there.

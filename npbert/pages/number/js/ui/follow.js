@@ -40,7 +40,6 @@ export function showFollowed() {
   watch(["trace", "trail", "step"], () => show("ways", ...(state.chosen ? waysOn() : [])));
 }
 
-// Follow this number, and show its sum.
 export function followTo(...places) {
   follow(...places);
   showSum();
@@ -85,7 +84,7 @@ function drawFollowed() {
     make("p", {}, make("span", {class: "formula"}, formula), said),
     barsOf(explained),
     ...spoiledSum(explained),
-    make("p", {class: "note"}, origin ? NOTES[origin]() : notes.join(" ")),
+    make("p", {}, origin ? NOTES[origin]() : notes.join(" ")),
   );
 }
 
@@ -176,7 +175,6 @@ export function showSum() {
   }
 }
 
-// One back on the trail.
 export function goBackOnTrail() {
   if (state.trail.length > 1) {
     goBackTo(state.trail.length - 2);

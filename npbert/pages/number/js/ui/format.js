@@ -24,7 +24,6 @@ export function plainNumber(value, digits = 5) {
   return (value < 0 ? MINUS : "") + (isUsual ? String(Number(size.toPrecision(digits))) : exponent(size, digits - 1));
 }
 
-// The same, with its sign always.
 export const signedNumber = (value, digits) => (value > 0 ? "+" : "") + plainNumber(value, digits);
 
 // 0.8312 -> 83 %; the small and the nearly sure keep what makes them so.

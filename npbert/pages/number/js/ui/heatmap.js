@@ -21,12 +21,11 @@ export function heatMap(array, values = array.values) {
     make("tr", {}, heading("row", down, i), ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))),
   );
   const head = make("tr", {}, make("td", {class: "corner"}), ...acrossShown.map((j) => heading("col", across, j)));
-  const look = ["heat"];
-  look.push(acrossShown.length > MANY_COLUMNS ? "small" : "usual", isShares(array) ? "shares" : "signed");
-  look.push(values.length === 1 ? "alone" : "many");
+  const look = {small: acrossShown.length > MANY_COLUMNS, shares: isShares(array), alone: values.length === 1};
+  const looks = ["heat", ...Object.keys(look).filter((name) => look[name])];
   const table = make(
     "table",
-    {role: "grid", class: look.join(" "), "data-array": name, "aria-label": symbol},
+    {role: "grid", class: looks.join(" "), "data-array": name, "aria-label": symbol},
     make("thead", {}, head),
     make("tbody", {}, ...body),
   );

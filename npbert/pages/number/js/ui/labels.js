@@ -17,7 +17,6 @@ const WORDS = ["tokens", "masked", "vocabulary"];
 
 export const arrayNamed = (name) => state.trace.arrays.get(name);
 
-// The label of row or column `index` of that kind.
 export function indexLabel(kind, index) {
   const {vocabulary} = state.data;
   const {input_ids: ids} = state.example;
@@ -91,7 +90,6 @@ export function partInWords(part) {
   return short.replaceAll("_", " ").replaceAll(".", " › ");
 }
 
-// The part that a parameter belongs to, with its symbol
 export const titleOfParameter = (name) => `${arrayNamed(name).symbol}, ${partInWords(name.replace(/\.[^.]*$/, ""))}`;
 
 // The number at a place; `now`: while one is moved, as it then is.

@@ -52,7 +52,6 @@ export const knownBug = () => (isSecret() ? null : state.bug);
 // The same, where it is at this step; or null.
 export const bugAt = ({isBroken}) => (isBroken ? knownBug() : null);
 
-// What is wrong with a bug, its right line and the planted one.
 export function linesOfBug(id) {
   const {why, right, planted} = bugNamed(id);
   return [

@@ -60,7 +60,6 @@ function factorsOf({terms, now}) {
   return {plain, own, others: [...others]};
 }
 
-// Which factor is missing in the formula of a gradient?
 function factorQuestion(pick, shuffled) {
   const found = drawn(pick, (one) => factorsOf(one).own.length >= 2 && factorsOf(one).others.length >= 2);
   const {place, terms} = found;
@@ -115,7 +114,6 @@ function matricesIn({target, terms}) {
   return isOfMatrices && own.length === 2 && own.every((found) => found.length === 1) ? own.flat() : [];
 }
 
-// Which road did a backward forget?
 function roadQuestion(pick, shuffled) {
   const found = drawn(pick, ({roads, terms, value}) => {
     const isSeen = (term) => Math.abs(term.value) > 0.03 * Math.abs(value);

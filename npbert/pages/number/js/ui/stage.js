@@ -58,7 +58,6 @@ function groupsOf(now) {
   ];
 }
 
-// The arrays of one parameter.
 function groupsOfUpdate() {
   const parameter = updatedParameter();
   const nameOfKey = (key) => (["norm", "clip"].includes(key) ? key : key ? `${key}(${parameter})` : parameter);

@@ -35,7 +35,6 @@ function startOver(setModel) {
   setModel();
 }
 
-// The model that came, again
 export const backToStart = () => startOver(takeModelBack);
 
 function beFresh() {

@@ -10,10 +10,8 @@ from typing import Any
 from npbert.cli.command import UsageError, argument, switch
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.io import Setting, printable, write_json_lines
-from npbert.training import FinetuneSettings, Pretraining, PretrainSettings
+from npbert.training import MODEL_FOLDER, FinetuneSettings, Pretraining, PretrainSettings
 from npbert.training.finetune import Judged, evaluate_files
-from npbert.training.state import MODEL_FOLDER
-from npbert.training.tasks import FinetuneTask
 
 Numbers = dict[str, float]
 
@@ -62,7 +60,7 @@ class EvaluateCommand(SettingsCommand):
             if self.json:
                 row: dict[str, Any] = {"file": path, **metrics}
                 if classes:
-                    row["labels"] = {name: scores._asdict() for name, scores in classes.items()}
+                    row["labels"] = classes
                 write_json_lines([row])
                 continue
             print_table(metrics, baselines, title=path, task=task)
@@ -73,10 +71,8 @@ class EvaluateCommand(SettingsCommand):
                 print(f"  {shown:<32}{precision:>10.4f}{recall:>10.4f}{f1:>10.4f}{support:>12,}")
 
 
-def print_table(
-    numbers: Numbers, baselines: Numbers, *, title: str = "held out", task: FinetuneTask | None = None
-) -> None:
-    """Print the metrics next to their baselines."""
+def print_table(numbers: Numbers, baselines: Numbers, *, title: str = "held out", task: Any = None) -> None:
+    """Print the metrics next to their baselines. task: a FinetuneTask, which has its own names."""
     if not numbers:
         return
     names = [task.title_of(name) if task else name.replace("_", " ") for name in numbers]

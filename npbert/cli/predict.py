@@ -31,7 +31,7 @@ class FillMaskCommand(FilesCommand):
         """The words."""
         fill_mask, texts = FillMask.from_pretrained(self.folder), read_lines(self.input)
         for text, masks in zip(texts, fill_mask(texts, top_k=self.top_k), strict=True):
-            yield {"text": text, "masks": [[token._asdict() for token in tokens] for tokens in masks]}
+            yield {"text": text, "masks": masks}
 
 
 class ClassifyCommand(FilesCommand):
@@ -87,9 +87,8 @@ class TagCommand(FilesCommand):
         else:
             rows = [({}, line.split() if self.words else line) for line in read_lines(self.input)]
         for (place, text), result in zip(rows, tag([text for _, text in rows]), strict=True):
-            row = {**place, "text": text if isinstance(text, str) else " ".join(text)}
-            row["words"] = [word._asdict() for word in result.words]
-            row["entities"] = [entity._asdict() for entity in result.entities]
+            whole = text if isinstance(text, str) else " ".join(text)
+            row = {**place, "text": whole, "words": result.words, "entities": result.entities}
             yield {**row, "words_cut_off": result.cut} if result.cut else row
 
 
@@ -112,7 +111,7 @@ class AnswerCommand(FilesCommand):
         answer, asked = Answer.from_pretrained(self.folder), self._asked()
         answers = answer.n_best([each.question for each in asked], [each.passage for each in asked], self.n_best)
         for (id_, question, *_), spans in zip(asked, answers, strict=True):
-            row = {"question": question, "answers": [span._asdict() for span in spans]}
+            row = {"question": question, "answers": spans}
             yield {"id": id_, **row} if id_ else row
 
     def _asked(self) -> list[Question]:

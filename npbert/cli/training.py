@@ -17,9 +17,16 @@ from npbert.compute import num_threads
 from npbert.data import Tokenizer
 from npbert.data.corpus import text_files
 from npbert.io import FileError, InputError, counted, import_extra, quiet
-from npbert.training import FinetuneSettings, Finetuning, Pretraining, PretrainSettings, world
+from npbert.training import (
+    MODEL_FOLDER,
+    STATE_FILE,
+    FinetuneSettings,
+    Finetuning,
+    Pretraining,
+    PretrainSettings,
+    world,
+)
 from npbert.training.parallel import Communicator, share_cores
-from npbert.training.state import MODEL_FOLDER, STATE_FILE
 
 _LOOKED_AT = 200  # lines
 

@@ -86,8 +86,10 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def finite_or_null(value: Any, *, digits: int = 17) -> Any:
-    """Return a JSON value with every float in it rounded to so many digits, by default to none less, and None, JSON's
-    null, for one that is not finite."""
+    """Return a value for JSON: named tuples as objects, floats rounded to so many digits, by default to none less, and
+    None, JSON's null, for one that is not finite."""
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, dict):
         return {name: finite_or_null(each, digits=digits) for name, each in value.items()}
     if isinstance(value, list | tuple):

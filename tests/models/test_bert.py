@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npbert import BertModel
+from npbert import Batch, BertModel, Tape
+from npbert.models import Architecture
 from tests import textbook
 from tests.models.small import assert_all_close, batches, fixed_batch, random_model
 
@@ -41,6 +42,23 @@ def test_some_layers_are_those_of_all_and_float32_stays_float32(asked):
         for layer, array in some.items():
             wanted = every[layer if layer > 0 else LAYERS + 1 + layer]
             np.testing.assert_array_equal(array, wanted.astype(np.float32), strict=True)
+
+
+DESCENDANTS = {
+    "modernbert": {"pre_norm": True, "gated": True, "rotary": (10.0, 100.0), "reach": (None, 3)},
+    "mpnet": {"first_position": 2, "relative_buckets": 6},
+    "albert": {"groups": 1},
+}
+
+
+@pytest.mark.parametrize("name", DESCENDANTS)
+def test_the_attention_that_is_shown_is_what_forward_kept(name):
+    architecture, tape = Architecture(name, **DESCENDANTS[name]), Tape()
+    model = random_model(BertModel, num_hidden_layers=LAYERS, hidden_size=8, architecture=architecture)
+    batch = Batch([[1, 5, 5, 2]])
+    model(batch, tape)
+    kept = [entry.values["probabilities"] for entry in tape._entries if "probabilities" in entry.values]
+    assert_all_close(tuple(model.attention_probabilities(batch).values()), tuple(p for (p,) in kept))
 
 
 @pytest.mark.parametrize(("name", "first", "layer"), [("hidden_states", 0, 4), ("attention_probabilities", 1, 0)])

@@ -2,8 +2,7 @@
 
 from npbert.inference.answer import Answer, AnswerSpan
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.inference.class_centers import ClassCenters
-from npbert.inference.classify import Classify, Label
+from npbert.inference.classify import ClassCenters, Classify, Label
 from npbert.inference.dialogue import replies, save_dialogue_model
 from npbert.inference.embed import POOLINGS, Embed
 from npbert.inference.fill_mask import FillMask, Prediction

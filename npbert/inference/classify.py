@@ -1,10 +1,13 @@
-"""Classify: the label of a text or of a pair of texts, or the number of a regression."""
+"""The labels of texts: Classify, by a fine-tuned model, and ClassCenters, by a few examples of each label."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from npbert.compute import Array
-from npbert.inference.search import Hit
+from npbert.inference.embed import Embed
+from npbert.inference.search import Hit, similarity, unit_vectors
 from npbert.inference.task import ForTexts
 from npbert.io import InputError
 from npbert.layers import Softmax
@@ -58,3 +61,21 @@ def best_label(scores: Array, names: Sequence[str]) -> Label:
     by_name = dict(zip(names, scores.tolist(), strict=True))
     best = names[int(scores.argmax())]
     return Label(best, by_name[best], by_name)
+
+
+class ClassCenters:
+    """classify(texts) -> a Label for each: the label of the most similar center, with the cosine to each center.
+
+    The center of a label is the mean of the vectors, of length 1, of its examples. (Snell et al. 2017, "Prototypical
+    networks for few-shot learning", section 2.2.)
+
+    texts, labels: the examples, a few of each label.
+    """
+
+    def __init__(self, embed: Embed, texts: Sequence[str], labels: Sequence[str]) -> None:
+        self.embed, self.labels = embed, sorted(set(labels))
+        vectors, of_each = unit_vectors(embed(texts)), np.array(labels)
+        self.centers = np.stack([vectors[of_each == label].mean(axis=0) for label in self.labels])
+
+    def __call__(self, texts: Iterable[str]) -> list[Label]:
+        return [best_label(scores, self.labels) for scores in similarity(self.embed(texts), self.centers)]

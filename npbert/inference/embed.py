@@ -1,7 +1,5 @@
 """Embed: a vector for each sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -66,7 +64,7 @@ class Embed(Task):
         self.similarity_fn_name = similarity_fn_name
 
     @classmethod
-    def from_pretrained(cls, folder: str | Path, **options: Any) -> Embed:
+    def from_pretrained(cls, folder: str | Path, **options: Any) -> "Embed":
         """Return an Embed for the model and tokenizer in `folder`, used as by sentence-transformers. Options other than
         None override the folder. (Extra: hf.)
 

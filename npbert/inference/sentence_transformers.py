@@ -131,5 +131,4 @@ def _read_whole(path: Path, options: dict[str, Any], missing: list[str]) -> None
     if usual in named:
         missing.append(f"{path}: npbert does not add the prompt {named[usual]!r} to every text")
     elif named:
-        said = ", ".join(f"{name}: {text!r}" for name, text in named.items())
-        warn(f"{path} has prompts; add them to your texts: {said}")
+        warn(f"{path} has prompts; add them to your texts: {named}")

@@ -77,8 +77,5 @@ def write_json_lines(rows: Iterable[Any], path: str = "") -> None:
 
 def _line(row: Any, digits: int) -> bytes:
     text = json.dumps(finite_or_null(row, digits=digits), ensure_ascii=False)
-    return f"{_C1.sub(_escaped, text)}\n".encode()
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return f"\\u{ord(found.group()):04x}"
+    escaped = _C1.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return f"{escaped}\n".encode()

@@ -22,15 +22,8 @@ class WordModel(TaskModel):
 
     loss_function: SoftmaxCrossEntropy
 
-    def __init__(
-        self,
-        config: BertConfig,
-        *,
-        rng: np.random.Generator | None,
-        dtype: DTypeLike = np.float32,
-        add_pooling_layer: bool = False,
-    ) -> None:
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=add_pooling_layer)
+    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
+        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer="first" in self.reads.tokens)
         self.predictions = MaskedLMHead(
             self.bert.embeddings.word_embeddings.weight,
             Init(rng, config.initializer_range, dtype, bias=config.architecture.biases != "none"),
@@ -109,7 +102,7 @@ class BertForPreTraining(WordModel):
     reads = Reads("first and labelled", "word")
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=True)
+        super().__init__(config, rng=rng, dtype=dtype)
         self.seq_relationship = NextSentenceHead(config.hidden_size, Init(rng, config.initializer_range, dtype))
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> PreTrainingOutput:

@@ -1,7 +1,5 @@
 """SentenceVectors: a transformer of scikit-learn that turns each text into a vector."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +44,7 @@ class SentenceVectors(ReadsTexts, _base.ClassNamePrefixFeaturesOutMixin, _base.T
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> SentenceVectors:
+    def fit(self, X: Any, y: Any = None) -> "SentenceVectors":
         """Read the checkpoint. X: texts, only checked. y: not used."""
         as_texts(X)
         self.embed_ = Embed.from_pretrained(

@@ -1,7 +1,5 @@
 """TextClassifier: a classifier of scikit-learn that fine-tunes a BERT."""
 
-from __future__ import annotations
-
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -63,7 +61,7 @@ class TextClassifier(ReadsTexts, _base.ClassifierMixin, _base.BaseEstimator):  #
         self.early_stopping, self.validation_fraction = early_stopping, validation_fraction
         self.n_iter_no_change, self.random_state, self.verbose = n_iter_no_change, random_state, verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TextClassifier":
         """Fine-tune the model on the texts X and their labels y. sample_weight (N,): the weight of each text in the
         loss."""
         texts, y = as_texts(X), as_labels(y)

@@ -126,7 +126,7 @@ def test_what_npbert_does_not_do_is_refused_unless_the_caller_chooses_a_pooling(
 
 def test_prompts_are_said_and_left_to_the_caller(folder):
     path = folder({WHOLE: {"prompts": {"query": "find: ", "document": ""}}})
-    with pytest.warns(UserWarning, match=f"{WHOLE} has prompts; add them to your texts: query: 'find: '$"):
+    with pytest.warns(UserWarning, match=f"{WHOLE} has prompts; add them to your texts: {{'query': 'find: '}}$"):
         Embed.from_pretrained(path)
 
 

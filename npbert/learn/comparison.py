@@ -95,7 +95,7 @@ def is_like(one: Any, other: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """True for an array of real numbers."""
-    return value is not None and np.asarray(value).dtype.kind in "fiub"
+    return np.asarray(value).dtype.kind in "fiub"
 
 
 def _size(array: Array) -> float:

@@ -9,7 +9,7 @@ from npbert.gradcheck import explain
 from npbert.learn.comparison import Comparison, is_number
 from npbert.learn.failure import sentence
 
-_OF_ANY = "factor", "order", "not finite"
+_OF_ANY = "factor", "not finite"
 """The kinds of facts that are told of arrays that are no gradients, too."""
 
 

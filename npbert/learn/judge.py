@@ -15,14 +15,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from npbert.gradcheck import PromiseError
-from npbert.gradcheck.explain import VARIATIONS, Finding, describe, describe_place
+from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, describe_place
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison, is_number
 from npbert.learn.facts import statement
 from npbert.learn.failure import Failure, attempt, file_of
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
-from npbert.learn.mending import UNKNOWN, findings_of
+from npbert.learn.mending import findings_of
 from npbert.learn.verdict import Verdict, numbered
 
 MOST_NAMES = 6
@@ -85,8 +85,7 @@ def _with_promise(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
 def _with_numbers(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     """Return the verdict on wrong numbers: by edits, as far as they explain them, and by facts for the rest."""
     suspects = [each for each in findings if each.kind == UNKNOWN]
-    edits = [each for each in findings if each.kind != UNKNOWN]
-    edits.sort(key=lambda finding: (not finding.line, finding.line))  # edits without a line come last
+    edits = sorted((each for each in findings if each.kind != UNKNOWN), key=lambda finding: finding.line)
     verdicts = [_of_edit(compared.blank, finding) for finding in edits]
     explained = {name for each in edits for name in each.subject.split(", ")}
     left = [name for name in compared.all_wrong() if name not in explained and not ("." in name and explained)]

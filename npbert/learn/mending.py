@@ -6,8 +6,7 @@ from dataclasses import replace
 from npbert.gradcheck.explain import CHEAP, Code, Finding, Mending
 from npbert.learn.comparison import Comparison
 
-UNKNOWN = "unknown"
-_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 700, 400, 1000, 400
+_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 700, 400, 1000, 600
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
 several lines at once."""
 
@@ -28,7 +27,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
     found = [step.finding for step in own.steps]
     if suspect := own.suspect():
-        found.append(Finding(UNKNOWN, ", ".join(sorted(own.left)), **suspect))
+        found.append(suspect)
     wrong = set(compared.all_wrong())
     return list(dict.fromkeys(replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found))
 

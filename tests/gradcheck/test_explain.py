@@ -198,18 +198,18 @@ RIGHT_PARTS = "right by themselves: intermediate, activation, output; look at ho
     one_in(
         3,
         [
-            ("SoftmaxCrossEntropy", "5 * {right}", "factor", "5 is (labels >= 0).sum()"),
+            ("SoftmaxCrossEntropy", "5 * {right}", "factor", "5 times too large"),
             (
                 "DotProductAttention",
                 "tuple(3 * dx for dx in {right})",
                 "factor",
-                "3 is q.shape[-1] / num_h",
+                "3 times too large",
             ),
             ("FeedForward, gelu", "np.exp({right})", "right parts", RIGHT_PARTS),
         ],
     ),
 )
-def test_a_factor_that_is_a_size_is_told_by_its_name_and_right_parts_are_listed(block, backward, kind, says):
+def test_a_factor_is_told_and_right_parts_are_listed(block, backward, kind, says):
     layer, inputs, rng = CATALOGUE[block].make(unread(CATALOGUE[block].layer_class, backward))
     finding = [each for each in check_gradients(layer, *inputs, rng=rng).diagnosis if each.kind != "contract"][-1]
     assert finding.kind == kind
@@ -218,7 +218,6 @@ def test_a_factor_that_is_a_size_is_told_by_its_name_and_right_parts_are_listed(
 
 N, D = 11, 6
 SEEDS = range(4)
-NUMBERS = {"N": N, "D": D, "(targets >= 0).sum()": 5, "p": 0.3}
 
 
 def drawn(seed):
@@ -233,10 +232,9 @@ def with_rows(right, rows, factor):
 
 MISTAKES = {
     # what is wrong, the kind, and what is said of it
-    "sum for mean": (lambda r: r * D, "factor", "6 times too large, everywhere: 6 is D"),
-    "mean for sum": (lambda r: r / N, "factor", "11 times too small, everywhere: 11 is N"),
+    "sum for mean": (lambda r: r * D, "factor", "6 times too large, everywhere"),
+    "mean for sum": (lambda r: r / N, "factor", "11 times too small, everywhere"),
     "sign": (lambda r: -r, "factor", "dx has the wrong sign, everywhere"),
-    "keeping": (lambda r: r * 0.7, "factor", "0.7 is 1 − p"),
     "one row": (lambda r: with_rows(r, 4, 2.0), "place", "right but for row 4 (counted from 0)"),
     "places": (lambda r: r * (1 + np.eye(N, D)), "place", "but for 6 of its 66 numbers, at [0, 0], [1, 1], [2, 2]"),
     "infinite": (lambda r: np.where(np.arange(D) == 3, np.inf, r), "not finite", "has 11 of 66 numbers that are not"),
@@ -251,7 +249,7 @@ WITHOUT_NOISE = ("zero", "not finite", "dtype", "shape")
 def test_what_is_wrong_is_said_at_any_seed(mistake, kind, says):
     for seed in SEEDS:
         right, _ = drawn(seed)
-        (finding,) = explain(mistake(right), right, name="x", numbers=NUMBERS)
+        (finding,) = explain(mistake(right), right, name="x")
         assert (finding.kind, finding.subject, finding.line) == (kind, "dx", 0)
         assert says in finding.cause
 
@@ -262,7 +260,7 @@ def test_nothing_is_said_that_is_only_nearly_true(name):
         right, noise = drawn(seed)
         wrong = MISTAKES[name][0](right)
         wrong = wrong + 1e-4 * np.abs(wrong - right).max() * noise
-        assert explain(wrong, right, name="x", numbers=NUMBERS) == []
+        assert explain(wrong, right, name="x") == []
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (5,), (2, 2), (7, 1), (2, 3, 5)])
@@ -271,7 +269,7 @@ def test_nothing_is_said_of_noise_in_any_shape_and_of_what_is_right(shape):
     for _ in range(20):
         wrong, right = rng.standard_normal((2, *shape))
         assert explain(right, right, name="x") == []
-        assert explain(wrong, right, name="x", numbers=NUMBERS) == []
+        assert explain(wrong, right, name="x") == []
 
 
 MEAN_OF_TARGETS = """

@@ -52,7 +52,7 @@ def functions_called(
         if isinstance(each, FunctionType) and each.__code__ in holders:
             holders[each.__code__].append(each)
     lengths = {found[0]: _length(found[0]) for found in holders.values() if len(found) == 1}
-    return sorted(filter(lengths.get, lengths), key=lambda each: lengths[each]), len(theirs)
+    return sorted(filter(lengths.get, lengths), key=lengths.__getitem__), len(theirs)
 
 
 def _length(function: FunctionType) -> int:

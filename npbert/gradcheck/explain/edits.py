@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from operator import attrgetter
+
+import numpy as np
 
 from npbert.gradcheck.explain.code import Change, Code, text_of, tidied
 from npbert.gradcheck.explain.foreign import right_expressions
@@ -14,6 +18,7 @@ from npbert.gradcheck.explain.grammar import Rule, rules_for
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
 from npbert.gradcheck.explain.trace import Event
+from npbert.gradcheck.explain.trial import is_equal
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 RIGHT = 1.0
@@ -22,15 +27,15 @@ RIGHT = 1.0
 _OF_MEMORY = ("= or +=", "in place", "new array", "copy")
 """Kinds that say where right numbers go."""
 
-_OF_AMOUNTS = ("sign", "sign of the whole", "missing term", "extra term", "missing factor", "extra factor", "constant")
-"""Kinds for computed numbers, not for a range, an axis or an index."""
+Uses = list[tuple[ast.stmt, ast.Name]]
+"""Where a variable is read, with the statements."""
 
 
 @dataclass(frozen=True)
 class Edit:
     """kind, cost: see reasons.py   line: in the author's file   start: in the code's text   old, new: the affected
-    expression in brackets, or whole statements, and what replaces it   rule: of the grammar, for an
-    expression
+    expression in brackets, or whole statements, and what replaces it   is_expression: False for statements
+    moved: the line that is moved, if one is
     """
 
     kind: str
@@ -39,12 +44,8 @@ class Edit:
     start: int
     old: str
     new: str
-    rule: Rule | None = None
-
-    @property
-    def is_expression(self) -> bool:
-        """False for whole statements."""
-        return self.rule is not None
+    is_expression: bool = False
+    moved: int = 0
 
     @property
     def end(self) -> int:
@@ -70,10 +71,12 @@ class Edit:
 
     def tidied(self, code: Code) -> Edit:
         """Return the edit without needless brackets."""
+        if not self.is_expression:
+            return self
         bare = replace(self, new=tidied(self.new))
         around = replace(self, new=f"({bare.new})")
         one, other = (tidied(each.of(code).text.decode()) for each in (bare, around))
-        return bare if one == other or not self.is_expression else around
+        return bare if one == other else around
 
 
 def _size(text: str) -> int:
@@ -101,73 +104,141 @@ def edits_of(
                 new, kind = rule.made(parts, drawn), rule.kind
                 if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
                     continue
-                if place.count and (kind in _OF_AMOUNTS or (place.count == "index" and kind in ("size", "wrong name"))):
-                    kind = place.count
-                yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})", rule)
+                kind = place.count or kind
+                yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})", True)
 
 
 def transplants(place: CodePlace, code: Code, right: Sequence[Event]) -> Iterator[Edit]:
-    """Yield the expressions of a right run as edits of a place."""
+    """Yield the expressions of a right run as edits of a place; of a sum that it has one term of, the other term."""
     start, end = code.span(place.expr)
+    old, cost = code.text[start:end].decode(), KINDS["expression"].cost
     for text in right_expressions(place, right, code.scope):
-        cost, old = KINDS["expression"].cost, code.text[start:end].decode()
-        yield Edit("expression", cost, place.expr.lineno, start, old, f"({text})", Rule("expression", None, text, ""))
+        kind = "expression"
+        for term, rest in _terms_of(text):
+            if is_equal(np.asarray(eval(term, {**code.scope, **place.env})), np.asarray(place.value)):
+                kind, text = "missing term", f"{old} + {rest}"
+        yield Edit(kind, cost, place.expr.lineno, start, old, f"({text})", True)
+
+
+def _terms_of(text: str) -> list[tuple[str, str]]:
+    """Return each of the two terms of a sum, with the other; [] for any other expression."""
+    match ast.parse(text, mode="eval").body:
+        case ast.BinOp(left, ast.Add(), right):
+            return list(itertools.permutations((text_of(left), text_of(right)), 2))
+    return []
 
 
 def statement_edits(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
     """Yield every small edit of a whole statement. If its numbers are right, as in `fine`, an edit of them costs
     more."""
     for each in statements:
-        is_unpacked = isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Tuple | ast.List)
         for rule, parts in rules_for(each):
-            if not is_unpacked or rule.kind == "order":
-                more = RIGHT if each in fine and rule.kind not in _OF_MEMORY else 0.0
-                yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
+            more = RIGHT if each in fine and rule.kind not in _OF_MEMORY else 0.0
+            yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
             yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
 
 
 def moved_factors(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit]:
-    """Yield every move of a factor to another place, in its statement or across statements."""
+    """Yield every move of a factor to all uses of a name in its statement and those before it."""
     computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
-    for number, each in enumerate(computing):
+    uses: dict[str, Uses] = {}
+    for each in computing:
+        for name in _names_in(each):
+            uses.setdefault(name.id, []).append((each, name))
         for product in ast.walk(each):
             if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
-                yield from _moves(code, product, computing[: number + 1], computing[number:])
+                for used in uses.values():
+                    yield _moved(code, product, product.left, used, each)
+                    yield _moved(code, product, product.right, used, each)
+
+
+def moved_lines(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+    """Yield the moves of a line up, past the nearest statement with which it shares a changed variable, and into or out
+    of a loop."""
+    text = code.text
+    for number, each in enumerate(statements):
+        if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
+            start, end = code.span(each)
+            line = text[start:end].decode()
+            above, below = len(text[:start].rstrip()), len(text) - len(text[end:].lstrip())
+            before = [other for other in reversed(statements[:number]) if _depends(each, other)]
+            after = [other for other in statements[number + 1 :] if _depends(each, other)]
+            around = [other for other in before if each in ast.walk(other)]
+            into = [other.body[0] for other in after if isinstance(other, ast.For)]
+            ahead = dict.fromkeys([*before[:1], *around, *into])
+            moves = [(other, code.span(other)[0], f"{line}{_indent(other)}") for other in ahead]
+            moves += [(other, code.span(other)[1], f"{_indent(other)}{line}") for other in around]
+            for other, at, new in moves:
+                first, last = sorted((each, other), key=attrgetter("lineno"))
+                cut = (above, end, "") if at < start else (start, below, "")
+                yield replace(_of_statements(code, "line order", first, last, [cut, (at, at, new)]), moved=each.lineno)
+
+
+def kept_values(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
+    """Yield the use of a variable as it was before a statement that changes it, in every place after that."""
+    for number, each in enumerate(statements):
+        if isinstance(each, ast.Assign | ast.AugAssign):
+            start, _ = code.span(each)
+            changed, _ = _variables_of(each)
+            lost = changed if isinstance(each, ast.AugAssign) else changed & {name.id for name in _names_in(each)}
+            for later in statements[number + 1 :]:
+                for name in _names_in(later):
+                    if name.id in lost:
+                        kept = f"{name.id}_before"
+                        changes = [(start, start, f"{kept} = np.copy({name.id}); "), (*code.span(name), kept)]
+                        yield _of_statements(code, "overwritten", each, later, changes)
+
+
+def _indent(statement: ast.stmt) -> str:
+    return "\n" + " " * statement.col_offset
+
+
+def _names_in(tree: ast.AST) -> list[ast.Name]:
+    """Return the names that are read for their numbers, not for their shape."""
+    shapes = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
+    names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    return [name for name in names if name not in shapes]
+
+
+def _depends(one: ast.stmt, other: ast.stmt) -> bool:
+    """True if one of the statements changes what the other uses."""
+    (changed, used), (others_changed, others_used) = _variables_of(one), _variables_of(other)
+    return bool(changed & others_used or others_changed & used)
+
+
+@cache
+def _variables_of(statement: ast.stmt) -> tuple[set[str], set[str]]:
+    """Return the variables and attributes that a statement changes, and all that it uses."""
+    changed, used = set[str](), set[str]()
+    for node in ast.walk(statement):
+        base = node
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        if isinstance(base, ast.Name | ast.Attribute):
+            used.add(text_of(base))
+            if isinstance(getattr(node, "ctx", None), ast.Store):
+                changed.add(text_of(base))
+    return changed, used
 
 
 def _of_statements(
     code: Code, kind: str, first: ast.stmt, last: ast.stmt, changes: Sequence[Change], more: float = 0.0
 ) -> Edit:
     """Return the edit with these changes, from the first to the last statement."""
-    (start, _), (_, end) = code.span(first), code.span(last)
+    start, end = code.span(first)[0], max(code.span(each)[1] for each in (first, last))
     new = code.edited(changes).text
     after = new[start : end + len(new) - len(code.text)]
     old = code.text[start:end]
     return Edit(kind, KINDS[kind].cost + more, first.lineno, start, old.decode(), after.decode())
 
 
-def _moves(code: Code, product: ast.BinOp, before: Sequence[Any], after: Sequence[Any]) -> Iterator[Edit]:
-    """Return every move of a factor to all uses of a name in the statements up to its product, or to a value of those
-    from there on."""
-    ways = [([later.value], after[0], later) for later in after if later.value is not product]
-    uses: dict[str, list[tuple[ast.stmt, ast.expr]]] = {}
-    for statement in before:
-        for name in _read_in(statement.value):
-            uses.setdefault(name.id, []).append((statement, name))
-    ways += [([name for _, name in each], each[0][0], before[-1]) for each in uses.values()]
-    start, end = code.span(product)
-    for factor, rest in ((product.left, product.right), (product.right, product.left)):
-        (first, last), inside = code.span(rest), range(*code.span(factor))
-        for places, top, bottom in ways:
-            changes = [(start, first, "("), (last, end, ")")]
-            for at, to in map(code.span, places):
-                if at not in inside:
-                    changes += [(at, at, "(("), (to, to, f") * ({text_of(factor)}))")]
-            yield _of_statements(code, "misplaced factor", top, bottom, changes)
-
-
-def _read_in(value: ast.AST) -> Iterator[ast.Name]:
-    """Return the names in it that are used for their numbers, not for their shape."""
-    shapes = [n.value for n in ast.walk(value) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
-    return (node for node in ast.walk(value) if isinstance(node, ast.Name) and node not in shapes)
+def _moved(code: Code, product: ast.BinOp, factor: ast.expr, used: Uses, last: ast.stmt) -> Edit:
+    """Return the move of a factor of a product, in the last statement, to uses of a name."""
+    rest = product.right if factor is product.left else product.left
+    (start, end), (first, to), inside = code.span(product), code.span(rest), range(*code.span(factor))
+    changes = [(start, first, "("), (to, end, ")")]
+    for at, after in (code.span(name) for _, name in used):
+        if at not in inside:
+            changes += [(at, at, "(("), (after, after, f") * ({text_of(factor)}))")]
+    return _of_statements(code, "misplaced factor", used[0][0], last, changes)

@@ -2,13 +2,15 @@
 
 import textwrap
 from dataclasses import dataclass
-from typing import Any
 
 from npbert.gradcheck.explain.code import Code, tidied
 from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.trial import RAISES
+
+UNKNOWN = "unknown"
+"""The kind of a finding without an edit."""
 
 
 def d(name: str) -> str:
@@ -65,8 +67,7 @@ def describe_edit(finding: Finding, *, of_several: bool = False) -> str:
 
 def describe_place(finding: Finding) -> str:
     """Return the place of the first wrong numbers, for a finding without a reason."""
-    first = f"Look from line {finding.line} on: it is the first with numbers that the library's answer does not have."
-    return f"{first}\n{_marked(finding)}"
+    return f"{finding.cause}\n{_marked(finding)}"
 
 
 def _are(finding: Finding) -> str:
@@ -93,7 +94,7 @@ def edited(finding: Finding) -> str:
 def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
     """Return the finding of an edit, in terms of the author's code."""
     place, column = code.lines(edit.start, edit.end)
-    cause = KINDS[edit.kind].cause
+    cause = KINDS[edit.kind].cause.format(edit.moved)
     if edit.is_expression:
         return Finding(edit.kind, subject, place, edit.old, edit.new, cause, edit.line, column=column)
     after = edit.of(code)
@@ -101,10 +102,12 @@ def finding_of(edit: Edit, code: Code, subject: str) -> Finding:
     return Finding(edit.kind, subject, place, place, tidied(wanted) * (edit.new != "pass"), cause, edit.line)
 
 
-def where(place: CodePlace, code: Code) -> dict[str, Any]:
-    """Return line, place, marked and column of a finding, for a place in the author's file."""
+def finding_at(place: CodePlace, code: Code, subject: str, cause: str) -> Finding:
+    """Return the finding of a place to look at, without an edit."""
     node = getattr(place.statement, "value", place.expr) if place.is_target else place.expr
     start, end = code.span(node)
     lines, column = code.lines(start, end)
     marked = code.text[start:end].decode()
-    return {"line": node.lineno, "place": lines, "marked": marked, "column": column}
+    return Finding(
+        UNKNOWN, subject, lines, cause=cause.format(node.lineno), line=node.lineno, marked=marked, column=column
+    )

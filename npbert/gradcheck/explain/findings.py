@@ -4,7 +4,6 @@ They are, of each wrong part, or of the layer if it has none: the edits of its a
 for gradients left wrong, a fact about their numbers; or, without any of these, the worst number.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -12,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import named_parts
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.estimates import compared_along, right_and_accuracy
 from npbert.gradcheck.exact.case import Case
@@ -140,13 +138,13 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
     if function.size > MOST_NUMBERS:
         yield Finding("large", "", cause="backward is wrong; for an explanation, run check_gradients on a smaller one")
         return
-    wrong, (right, accuracy), numbers = _gradients_now(function), right_and_accuracy(function), _numbers_of(function)
+    wrong, (right, accuracy) = _gradients_now(function), right_and_accuracy(function)
     left = [
         each for each in compared("", wrong, right, accuracy) if each.count and d(each.name) not in _subjects(edits)
     ]
     said: dict[tuple[str, str], list[str]] = {}
     for each in left:
-        for fact in explain(wrong[each.name], right[each.name], name=each.name, numbers=numbers):
+        for fact in explain(wrong[each.name], right[each.name], name=each.name):
             said.setdefault((fact.kind, fact.cause.removeprefix(fact.subject)), []).append(fact.subject)
     for (kind, text), names in said.items():
         subject = ", ".join(names) if len(names) <= 4 else f"{len(names)} gradients"
@@ -157,23 +155,3 @@ def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:
         numbers_there = f"backward returns {worst.analytic:.15g}, and {worst.numeric:.15g} is right"
         cause = f"{d(worst.name)} is wrong, for example at {worst.place}: {numbers_there}"
         yield Finding("example", d(worst.name), cause=cause)
-
-
-def _numbers_of(function: ScalarFunction) -> dict[str, float]:
-    """Return the numbers of a layer that may be a factor, by name: those of its parts, and sizes of arrays."""
-    numbers: dict[str, float] = {"dy": function.dy[0].item()} if [each.size for each in function.dy] == [1] else {}
-    counts: dict[str, int] = {}
-    for _, part in named_parts(function.layer):  # p, eps, num_heads, …
-        attributes = getattr(part, "__dict__", {}).items()
-        numbers |= {key: each for key, each in attributes if type(each) is float and math.isfinite(each) and each}
-        counts |= {key: each for key, each in attributes if type(each) is int and each > 1}
-    arrays = dict(function.named_inputs()) | {name: each.value for name, each in function.parameters.items()}
-    for name, array in arrays.items():
-        if isinstance(array, np.ndarray) and array.ndim:
-            sizes = {f"{name}.shape[{axis}]": size for axis, size in enumerate(array.shape)}
-            sizes |= {f"{name}.shape[-1] / {key}": array.shape[-1] // count for key, count in counts.items()}
-            sizes[f"{name}.size"] = array.size
-            if array.dtype.kind == "i":
-                sizes[f"({name} >= 0).sum()"] = int((array >= 0).sum())
-            numbers |= {text: size for text, size in sizes.items() if size > 1}
-    return numbers

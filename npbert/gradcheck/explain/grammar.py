@@ -8,7 +8,6 @@ To add an edit, put it in the line of its kind. A new kind needs a line in `reas
 """
 
 import ast
-import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -35,8 +34,13 @@ operator: a * b → a / b, b / a, a @ b, a + b; a / b → a * b; a // b → a / 
 order: a @ b → b @ a, b @ a.T, b.T @ a; a / b → b / a; (a, b) → (b, a); (a, b, c) → (b, a, c), (a, c, b), (c, b, a)
 transpose: a.swapaxes(b, c) → a
 transpose: a.T → a; a.T @ b → b.T @ a; a @ b.T → b @ a.T; a @ b → b.T @ a.T; m → m.T; t → t.swapaxes(-1, -2)
+two uses: (2 * a) @ b → a @ b + a.T @ b, a @ b + a @ b.T; 2 * (a @ b) → a @ b + a.T @ b, a @ b + a @ b.T
+two uses: a @ b → a @ b + a.T @ b, a @ b + a @ b.T
+lengths: sum(a) → math.hypot(*a); np.sum(a) → np.linalg.norm(a); a.sum() → np.linalg.norm(a)
+lengths: a + b → np.hypot(a, b)
 function: a @ b → np.outer(a, b); a ** 2 → np.sqrt(a); a.real → a.imag; a.imag → a.real
 argument: f(a, b) → f(b, a); f(a, b, c) → f(b, a, c), f(a, c, b), f(c, b, a)
+shape: x → x.reshape(Z)
 reshape: a.reshape(b) → a.swapaxes(1, 2).reshape(b), a.swapaxes(0, 1).reshape(b)
 reshape: a.reshape(b) → a.reshape(b[0], b[2], b[1], *b[3:]).swapaxes(1, 2)
 reshape: a.reshape(b, c) → a.reshape(c, b).T, a.T.reshape(b, c)
@@ -59,20 +63,40 @@ constant: c → C; a ** b → a ** (b - 1), a ** (b + 1)
 too much: p → P
 size: n → N; c → N
 wrong name: v → V
-missing factor: x → x ** 2, x / K, x * K, x / N, x * N, x / N ** 0.5, x * N ** 0.5
+missing factor: x → x ** 2, x / 2, x * 2, x / 3, x * 3, x / math.pi, x * math.pi
+missing factor: x → x / N, x * N, x / N ** 0.5, x * N ** 0.5
+missing factor: x → x / math.sqrt(2), x * math.sqrt(2), x / math.sqrt(math.pi), x * math.sqrt(math.pi)
+missing factor: x → x / math.sqrt(2 * math.pi), x * math.sqrt(2 * math.pi)
 missing factor: x → x / W, x * W, x * (1 - W)
-missing term: x → x + W, x - W; r → r + G, r - G
-missing part: x → B
+missing term: x → x + 0.5, x - 0.5, x + 1, x - 1, x + W, x - W; r → r + G, r - G
 missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
 missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
 missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)
 expression: x → W
+comparison: a < b → a <= b, a > b, a >= b; a <= b → a < b, a > b, a >= b; a > b → a < b, a <= b, a >= b
+comparison: a >= b → a < b, a <= b, a > b; a == b → a != b; a != b → a == b; a is b → a is not b; a is not b → a is b
+sum or mean: a.sum → a.mean; a.mean → a.sum
+function: a.max → a.sum, a.mean, a.min; a.sum → a.max, a.prod, a.cumsum; a.mean → a.max; a.min → a.max; a.prod → a.sum
+function: a.std → a.var; a.var → a.std; a.argmax → a.argmin; a.argmin → a.argmax; a.cumsum → a.sum
+function: a.maximum → a.minimum; a.minimum → a.maximum
+function: a.zeros_like → a.ones_like, a.empty_like; a.ones_like → a.zeros_like; a.zeros → a.ones, a.empty
+function: a.ones → a.zeros; a.empty_like → a.zeros_like; a.empty → a.zeros; a.repeat → a.tile; a.tile → a.repeat
+function: a.sin → a.cos; a.cos → a.sin
+function: a.exp → a.log; a.log → a.exp; a.sqrt → a.square; a.square → a.sqrt; a.dot → a.outer; a.outer → a.dot
+function: a.triu → a.tril; a.tril → a.triu; a.floor → a.ceil; a.ceil → a.floor; a.tanh → a.cosh; a.cosh → a.tanh
+function: a.add → a.subtract; a.subtract → a.add
 = or +=: a += b → a = b; a = b → a += b
 in place: a += b → a = a + b; a -= b → a = a - b; a *= b → a = a * b; a /= b → a = a / b
 sign: a += b → a -= b; a -= b → a += b
 operator: a *= b → a /= b; a /= b → a *= b
+lengths: a += b → a = np.hypot(a, b)
 new array: a = a + b → a += b; a = a - b → a -= b; a = a * b → a *= b; a = a / b → a /= b; a = b → a[...] = b
-copy: a = b → a = b.copy()
+copy: a = b → a = b.copy(); a = b = c → a, b = (c), (c).copy()
+temporary: a[b][c, d] -= e → a[np.flatnonzero(b)[c], d] -= e; a[b][c, d] += e → a[np.flatnonzero(b)[c], d] += e
+temporary: a[b][c] -= d → a[np.flatnonzero(b)[c]] -= d; a[b][c] += d → a[np.flatnonzero(b)[c]] += d
+temporary: np.add.at(a[b], c, d) → np.add.at(a, b, d), np.add.at(a, c, d)
+real array: a.copy() → a.astype(complex); a.astype(b) → a.astype(complex); np.array(a) → np.array(a, complex)
+real array: np.zeros(a) → np.zeros(a, complex); np.zeros_like(a) → np.zeros_like(a, complex)
 repeated index: a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c); a[b] -= c → np.subtract.at(a, b, c)
 order: a, b = c → b, a = c; a, b, c = d → b, a, c = d; a, b, c = d → a, c, b = d; a, b, c = d → c, b, a = d
 index: a[b, c] = d → a[c, b] = d; a[b, c] += d → a[c, b] += d; a[:, b] = c → a[np.arange(len(b)), b] = c
@@ -81,16 +105,6 @@ index: a[b] = c → a[b, np.arange(len(b))] = c; a[b] += c → a[b, np.arange(le
 index: a[b] = c → a[np.arange(len(b)), b] = c; a[b] += c → a[np.arange(len(b)), b] += c
 """
 """kind: pattern → replacement, …; pattern → … A pattern that is a statement has one replacement."""
-
-
-ALIKE = """
-comparison: a ? b: <, <=, >, >=; ==, !=; is, is not
-sum or mean: a.?: sum, mean
-function: a.?: max, sum; max, mean; max, min; prod, sum; std, var; argmax, argmin; cumsum, sum; maximum, minimum
-function: a.?: zeros_like, ones_like; zeros, ones; empty_like, zeros_like; empty, zeros; repeat, tile; sin, cos
-function: a.?: exp, log; sqrt, square; dot, outer; triu, tril; floor, ceil; tanh, cosh; add, subtract
-"""
-"""kind: expression: words that are often mixed up in it; other such words"""
 
 
 class Rule(NamedTuple):
@@ -135,16 +149,6 @@ def _head(node: ast.AST) -> str:
     return type(node).__name__ + type(getattr(node, "op", None)).__name__
 
 
-def _lines() -> Iterator[str]:
-    """Yield the rules, a line for each kind."""
-    yield from RULES.strip().splitlines()
-    for line in ALIKE.strip().splitlines():
-        kind, form, groups = line.split(": ")
-        for words in groups.split("; "):
-            for one, other in itertools.permutations(words.split(", "), 2):
-                yield f"{kind}: {form.replace('?', one)} → {form.replace('?', other)}"
-
-
 def _parsed(text: str) -> Any:
     """Return the expression or statement of a text."""
     statement = ast.parse(text.strip()).body[0]
@@ -154,7 +158,7 @@ def _parsed(text: str) -> Any:
 def _rules() -> dict[str, list[Rule]]:
     """Return the rules by the letter of a one-letter pattern, or by the head of the pattern."""
     rules: dict[str, list[Rule]] = {}
-    for line in _lines():
+    for line in RULES.strip().splitlines():
         kind, _, text = line.partition(": ")
         for rule in text.split(";"):
             for sign in "+-" if "±" in rule else "+":

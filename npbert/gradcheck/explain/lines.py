@@ -1,12 +1,18 @@
 """Edits of the lines whose numbers a right code lacks, and the line to look at first, if none helps."""
 
+import ast
 from collections.abc import Iterator
+
+import numpy as np
 
 from npbert.gradcheck.explain.edits import Edit, edits_of, statement_edits, transplants
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trace import Trace, telling, watched
-from npbert.gradcheck.explain.trial import has_failed
+from npbert.gradcheck.explain.trial import has_failed, is_equal
+
+_LOST = "Line {{}} computes the right {}: look at what happens to it after that."
+_NEW = "Look from line {} on: it is the first with a result that the library's answer does not have."
 
 
 def line_edits(survey: Survey, *, alone: bool) -> Iterator[Made]:
@@ -17,9 +23,7 @@ def line_edits(survey: Survey, *, alone: bool) -> Iterator[Made]:
     for place in survey.unknown:
         for edit in sorted(_toward(place, survey, right), key=lambda edit: edit.rank):
             made = None if survey.trial.is_over else survey.made(edit)
-            if made:
-                yield survey.mending_more(made)
-            elif not (alone or survey.trial.is_over) and (made := _made_known(edit, survey, right)):
+            if made or (not (alone or survey.trial.is_over) and (made := _made_known(edit, survey, right))):
                 yield made
 
 
@@ -27,10 +31,10 @@ def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[Edit]:
     """Yield the edits of a statement with which it may have numbers of the right code; none if it reads numbers that
     the right code lacks, as then an earlier line comes first."""
     here = [place for place in survey.reach if place.statement is unknown.statement]
-    if not all(right.has_exactly(array) for each in here if each.is_name for array in telling(each.value)):
+    if not all(right.names_of(array) for each in here if each.is_name for array in telling(each.value)):
         return
     code = survey.code
-    yield from statement_edits(code, {place.statement: None for place in here}, ())
+    yield from statement_edits(code, [unknown.statement], ())
     for whole in here:
         if whole.is_whole and whole.is_float:
             start, end = code.span(whole.expr)
@@ -57,10 +61,17 @@ def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:
     return (edit, code, after) if keeps else None
 
 
-def suspect(survey: Survey) -> CodePlace | None:
-    """Return the first place whose numbers are in no right run: wrong outputs come from it, and no right ones."""
-    for place in survey.unknown:
-        is_known = survey.right and all(map(survey.right.has, telling(place.value)))  # under another name
-        if not is_known and any(each.statement is place.statement for each in survey.reach):
-            return place
+def suspect(survey: Survey) -> tuple[CodePlace, str] | None:
+    """Return the first place with the right value of a wrong output, or the first computed result that is in no right
+    run, or is no right result: wrong outputs come from it, and no right ones; with a sentence for it."""
+    now = survey.now[survey.first]
+    for place, value, _ in watched(survey.trial, survey.code, places_in(survey.code), survey.first):
+        for name, (_, right) in now.arrays.items() if place.is_result and isinstance(value, np.ndarray) else ():
+            if name in now.wrong and right.any() and is_equal(value, right):
+                return place, _LOST.format(name)
+    computing = {each.statement for each in survey.reach if each.is_whole and each.is_float}
+    for place, array in survey.unknown.items():
+        is_known = survey.right and survey.right.has(array)  # under another name
+        if place.statement in computing and (not is_known or isinstance(place.statement, ast.Return)):
+            return place, _NEW
     return None

@@ -1,8 +1,7 @@
 """explain: a property of the numbers of a wrong gradient, if no edit of the code explains them."""
 
 import math
-from collections.abc import Iterator, Mapping
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,21 +10,19 @@ from npbert.compute import Array
 from npbert.gradcheck.explain.finding import Finding, d
 
 _SAME = 1e-6  # the rest of a true statement, relative to the largest error
-_NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
-def explain(wrong: Array, right: Array, *, name: str, numbers: Mapping[str, float] = _NOTHING) -> list[Finding]:
+def explain(wrong: Array, right: Array, *, name: str) -> list[Finding]:
     """Return the most telling true statement about the error of a gradient; empty without one.
 
-    wrong, right: the gradient and the right one, in float64. name: of the parameter or input, `x` for dx. numbers:
-    {"x.shape[1]": 7, "p": 0.3}, possible parts of a factor.
+    wrong, right: the gradient and the right one, in float64. name: of the parameter or input, `x` for dx.
     """
-    for kind, text in _statements(np.asarray(wrong), np.asarray(right, np.float64), name, numbers):
+    for kind, text in _statements(np.asarray(wrong), np.asarray(right, np.float64), name):
         return [Finding(kind, d(name), cause=f"{d(name)} {text}")]
     return []
 
 
-def _statements(wrong: Array, right: Array, name: str, numbers: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+def _statements(wrong: Array, right: Array, name: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, in words), the most telling first."""
     if wrong.shape != right.shape:
         cause = cause_of_shape(wrong, right)
@@ -44,10 +41,8 @@ def _statements(wrong: Array, right: Array, name: str, numbers: Mapping[str, flo
     if not largest:
         yield "should be zero", f"should be 0 everywhere, as y does not depend on {name}"
     factor = float((wrong * right).sum() / (right**2).sum())
-    if factor and np.abs(wrong - factor * right).max() <= _SAME * off.max():
-        equal = _equal(abs(factor), numbers)
-        if equal or right.size > 1:
-            yield "factor", f"{_times(factor)}{equal}"
+    if factor and right.size > 1 and np.abs(wrong - factor * right).max() <= _SAME * off.max():
+        yield "factor", _times(factor)
     yield from _places(wrong, off > _SAME * largest)
 
 
@@ -58,17 +53,6 @@ def _times(factor: float) -> str:
     size = abs(factor)
     sign = " and has the wrong sign" if factor < 0 else ""
     return f"is {max(size, 1 / size):.4g} times too {'large' if size > 1 else 'small'}, everywhere{sign}"
-
-
-def _equal(size: float, numbers: Mapping[str, float]) -> str:
-    """Return in words which of the numbers a factor or divisor is, such as ": 7 is x.shape[1]"; "" for none."""
-    found: dict[str, float] = {}
-    for name, number in numbers.items():
-        for text, value in ((name, number), (f"1 − {name}", 1 - number), (f"√{name}", math.sqrt(abs(number)))):
-            if math.isclose(size, value, rel_tol=_SAME) or math.isclose(size * value, 1, rel_tol=_SAME):
-                found.setdefault(text, value)
-    two = list(found)[:2]
-    return f": {found[two[0]]:.4g} is {' or '.join(two)}" if two and not math.isclose(size, 1, rel_tol=_SAME) else ""
 
 
 def _places(wrong: Array, is_off: Array) -> Iterator[tuple[str, str]]:

@@ -48,14 +48,19 @@ class CodePlace:
     @property
     def name(self) -> str:
         """The name that its statement assigns to it, or "" for an array that it writes into, and other places."""
-        is_assigned = isinstance(self.statement, ast.Assign) and isinstance(getattr(self.expr, "ctx", None), ast.Store)
-        return str(self.expr.id) if is_assigned and isinstance(self.expr, ast.Name) else ""
+        e = self.expr
+        return e.id if isinstance(e, ast.Name) and isinstance(e.ctx, ast.Store) else ""
 
     @property
     def is_result(self) -> bool:
         """True if its value is a result of its statement."""
-        is_given = isinstance(self.statement, ast.Return | ast.Expr) and self.is_whole
-        return self.is_target or (is_given and not self.is_name and not isinstance(self.expr, ast.Constant | ast.Tuple))
+        is_passed_on = self.is_name or isinstance(self.expr, ast.Constant | ast.Tuple)
+        return self.is_target or (self.is_given and not is_passed_on)
+
+    @property
+    def is_given(self) -> bool:
+        """True if its value is returned, or given to a function."""
+        return isinstance(self.statement, ast.Return | ast.Expr) and self.is_whole and not self.is_target
 
     @property
     def sorts(self) -> str:

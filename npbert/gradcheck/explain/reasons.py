@@ -3,9 +3,9 @@
 from typing import NamedTuple
 
 _TABLE = """
-extra factor | 1.05 | One factor or division too many.
+extra factor | 1.0 | One factor or division too many.
 extra term | 1.0 | One term too many.
-sign | 1.0 | A sign is wrong.
+sign | 1.05 | A sign is wrong.
 sign of the whole | 1.3 | The sign of this is wrong.
 axis | 1.0 | The axis is wrong.
 range | 1.0 | The range is wrong.
@@ -29,16 +29,21 @@ brackets | 1.6 | The brackets are in the wrong place.
 other share | 1.6 | p and 1 − p are exchanged.
 constant | 1.6 | The constant is wrong.
 argument | 1.6 | The arguments are wrong, or in the wrong order.
+shape | 1.6 | The shape is wrong.
 reshape | 1.6 | reshape keeps the order in memory, but the axes must also be swapped.
 misplaced factor | 1.7 | A factor belongs in another place, such as inside or outside of a sum.
+temporary | 1.4 | This writes into a copy, which is lost: a[i] with an array i is a copy.
+real array | 1.5 | The array is real, so what is written into it loses its imaginary part.
+overwritten | 1.65 | A value that is needed later is overwritten.
+line order | 1.4 | Line {} is in the wrong place.
 copy | 1.7 | A copy is needed.
+lengths | 1.9 | Lengths do not add up, but their squares do.
+two uses | 1.9 | What is used twice has a gradient from each use.
 too much | 1.95 | Only a part of this is needed.
-missing part | 2.1 | The backward of a part is not called.
 missing factor | 2.2 | A factor or a division is missing.
 missing term | 2.5 | A term is missing.
 missing step | 2.6 | A step is missing.
 expression | 2.8 | The value of this expression is wrong.
-missing line | 9 | A line is missing.
 """
 """kind | cost | what is true"""
 
@@ -54,9 +59,5 @@ class Kind(NamedTuple):
     cause: str
 
 
-def _kinds() -> dict[str, Kind]:
-    rows = (line.split(" | ") for line in _TABLE.strip().splitlines())
-    return {name: Kind(float(cost), cause) for name, cost, cause in rows}
-
-
-KINDS = _kinds()
+_ROWS = (line.split(" | ") for line in _TABLE.strip().splitlines())
+KINDS = {name: Kind(float(cost), cause) for name, cost, cause in _ROWS}

@@ -3,16 +3,18 @@
 1. Run the code on every sample, and find the outputs that are wrong (`trial.py`).
 2. Run it once more with a hook at each expression, for its values; with a right code at hand, find the lines whose
    numbers the right code has, too (`trace.py`).
-3. Move the number of each expression a little: it is to blame for the wrong outputs that move with it, unless a right
-   output moves, too (`survey.py`).
-4. Try the edits of all that is to blame, the most common mistakes first (`search.py`). An edit helps if one more output
-   is right at every sample, and in a second call, and none is newly wrong.
-5. Of the edits that help and cost about the same, take the one that mends most. If it leaves something wrong, try the
-   same edit where more wrong outputs come from.
+3. Move the number of each expression a little: it is to blame if wrong outputs move with it, unless a right output
+   moves, too (`survey.py`).
+4. Try the edits of all that is to blame, and the moves of lines, the most common mistakes first (`search.py`). An edit
+   helps if one more output is right at every sample where it changes, and in a second call, and none is newly wrong.
+5. Of the edits that help and cost about the same, take one that changes no output that stays wrong, and of these the
+   one that mends most.
 6. With an edit taken, start again at 2, until all is right, or the tries are spent.
 7. With a right code at hand, `rewrite` goes on by lines (`lines.py`): in the first whose numbers the right code lacks,
    it tries small edits, then expressions of the right code (`foreign.py`), until its numbers are known; then in the
    next.
+8. Of what is left, it names a place to look at: where a right output is lost, or the first result that the right code
+   does not have.
 
 So an edit is told only if it was applied, and the outputs it names were right with it.
 """
@@ -21,17 +23,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from npbert.gradcheck.explain.code import Code
-from npbert.gradcheck.explain.finding import Finding, finding_of, where
+from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
 from npbert.gradcheck.explain.lines import line_edits, suspect
 from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.survey import Made, Survey
-from npbert.gradcheck.explain.trace import Event, Trace, watched
+from npbert.gradcheck.explain.trace import Trace, watched
 from npbert.gradcheck.explain.trial import RAISES, Oracle, Outlook, Trial, has_failed, mended_by, quiet, wrong_in
 
 TRIES = 8000
@@ -55,22 +56,22 @@ class Mending:
 
     def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
         self.trial, self.forward = Trial(oracle), forward
-        self._runs = functools.cache(lambda k: Trace(self._watched(right, k))) if right else None
+        self._runs = None
+        if right:
+            self._runs = functools.cache(lambda k: Trace(watched(self.trial, right, places_in(right), k)))
         self._steps: list[EditStep] = []
         with quiet():
-            self._first = self._now = self.trial.first(code)
+            self._first = self._now = self.trial.looks(code)
             self._search = Search(self._surveyed(code, self._now))
-
-    def _watched(self, code: Code, k: int) -> list[Event]:
-        return watched(self.trial, code, places_in(code), k)
 
     def _surveyed(self, code: Code, now: list[Outlook]) -> Survey:
         return Survey(code, self.trial, self.forward, now, self._runs)
 
     @property
     def steps(self) -> list[EditStep]:
-        """The edits so far, in order; none if they only make the code run, with wrong results."""
-        return [] if has_failed(self._first) and self.left else self._steps
+        """The edits so far of what is right with them, in order; none if they only make the code run."""
+        steps = [] if has_failed(self._first) and self.left else self._steps
+        return [step for step in steps if self.left.isdisjoint(step.outputs)]
 
     @property
     def left(self) -> set[str]:
@@ -131,14 +132,14 @@ class Mending:
         before, (edit, _, _) = part
         return wrong_in(self.trial.looks(code.with_lines_of(before, edit.line, edit.end_line))) <= wrong_in(after)
 
-    def suspect(self) -> Mapping[str, Any]:
-        """Return line, place and marked of a finding, for the first numbers that are in no right run; {} without
-        any."""
-        if not self._runs or not self.left or has_failed(self._first):
-            return {}
+    def suspect(self) -> Finding | None:
+        """Return the place to look at for what is left, if one is known."""
+        if not self.left or has_failed(self._first):
+            return None
+        survey = self._search.survey
         with quiet():
-            place = suspect(self._search.survey)
-        return where(place, self._search.survey.code) if place else {}
+            found = suspect(survey)
+        return finding_at(found[0], survey.code, ", ".join(sorted(self.left)), found[1]) if found else None
 
 
 def _outputs(before: list[Outlook], after: list[Outlook]) -> tuple[str, ...]:

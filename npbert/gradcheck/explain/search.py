@@ -8,11 +8,20 @@ from operator import itemgetter
 from typing import Any
 
 from npbert.gradcheck.explain.code import text_of
-from npbert.gradcheck.explain.edits import RIGHT, Edit, adds_code, edits_of, moved_factors, statement_edits
-from npbert.gradcheck.explain.grammar import Rule, rules_for
+from npbert.gradcheck.explain.edits import (
+    RIGHT,
+    Edit,
+    adds_code,
+    edits_of,
+    kept_values,
+    moved_factors,
+    moved_lines,
+    statement_edits,
+)
+from npbert.gradcheck.explain.grammar import rules_for
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import KINDS
-from npbert.gradcheck.explain.survey import Made, Survey, badness
+from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trial import has_failed, wrong_in
 
 _PASSED_ON = 0.04
@@ -20,6 +29,8 @@ _PASSED_ON = 0.04
 between equal edits, for the line that computes the number."""
 _MORE = 0.3
 """The extra cost allowed to an edit that mends more than the first that helps: as between neighbors among the kinds."""
+_ELSEWHERE = 0.3
+"""The same, more, after an edit that also changes an output that stays wrong: it may be before the mistake."""
 _TO_RUN = 1.0
 """The same, for code that fails: many edits let it run, few with right numbers."""
 _VALUE = "__value__"
@@ -34,30 +45,36 @@ class Search:
     def best(self, most: float) -> Made | None:
         """Return the edit that helps most among the cheapest, up to the cost `most`; None without one."""
         survey, found = self.survey, list[Made]()
-        while self._untried and self._untried[0][0][0] <= most and not survey.trial.is_over:
+        while not survey.trial.is_over and self._untried and self._untried[0][0][0] <= most:
             (cost, *_), edits, place = self._untried.popleft()
             for edit in edits:
-                if made := survey.made(edit, place):
+                made = survey.made(edit, place)
+                if made and not wrong_in(made[2]):
+                    return made
+                if made and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
-                    most = min(most, cost + (_TO_RUN if has_failed(survey.now) else _MORE))
-                    if not wrong_in(made[2]):
-                        return made
+                    more = _TO_RUN if has_failed(survey.now) else _MORE + _ELSEWHERE * survey.moves_others(made)
+                    most = min(most, cost + more)
                 if survey.trial.is_over:
                     break
-        return survey.mending_more(min(found, key=badness)) if found else None
+        return min(found, key=survey.badness, default=None)
 
     @cached_property
     def _untried(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
         """The edits, each with its rank and its place; edits that add code by place and kind."""
         code, vocabulary, fine = self.survey.code, self.survey.vocabulary, self.survey.fine
-        statements = dict.fromkeys(place.statement for place in self.survey.places if not place.hidden)
-        edits = [*statement_edits(code, statements, fine), *moved_factors(code, statements)]
+        statements = list(dict.fromkeys(place.statement for place in self.survey.places if not place.hidden))
+        moved = *moved_factors(code, statements), *moved_lines(code, statements), *kept_values(code, statements)
+        edits = *statement_edits(code, statements, fine), *moved
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in edits]
         for place in self.survey.reach:
             more = RIGHT if place.statement in fine and not isinstance(place.statement, ast.Return) else 0.0
             if place.is_name and place.is_whole and not isinstance(place.statement, ast.Assign):
                 more += _PASSED_ON
-            ranked += [(edit.rank, [edit], place) for edit in edits_of(place, vocabulary, _changes_code, more)]
+            ranked += [
+                (edit.rank, [edit], place)
+                for edit in edits_of(place, vocabulary, lambda rule: not adds_code(rule), more)
+            ]
             rules = (rule for rule, _ in rules_for(place.expr, place.sorts))
             for kind in dict.fromkeys(rule.kind for rule in rules if adds_code(rule)):
                 rank = KINDS[kind].cost + more, not place.is_whole, len(text_of(place.expr))  # simple lines first
@@ -73,7 +90,3 @@ class Search:
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
             if is_open or survey.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False:
                 yield edit
-
-
-def _changes_code(rule: Rule) -> bool:
-    return not adds_code(rule)

@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck.explain.code import HOOK, Code, expression
-from npbert.gradcheck.explain.edits import Edit, edits_of
+from npbert.gradcheck.explain.edits import Edit
 from npbert.gradcheck.explain.places import CodePlace, places_in
 from npbert.gradcheck.explain.trace import Trace, telling, watched
-from npbert.gradcheck.explain.trial import RAISES, Outlook, Trial, first_wrong, has_failed, mended_by, wrong_in
+from npbert.gradcheck.explain.trial import (
+    RAISES,
+    Outlook,
+    Trial,
+    first_wrong,
+    has_failed,
+    has_moved,
+    mended_by,
+)
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
 _A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
@@ -39,23 +48,23 @@ class Survey:
         for k in range(len(now) - 1):
             if not all(place.seen for place in self.places):
                 watched(trial, code, everything, k)
-        self.fine, self.unknown = self.right.verdicts(events) if self.right else (set[ast.stmt](), list[CodePlace]())
+        self.fine, self.unknown = set[ast.stmt](), dict[CodePlace, Array]()
+        if self.right:
+            self.fine, self.unknown = self.right.verdicts(events)
         self._hooked: dict[CodePlace, Code] = {}
 
     @cached_property
-    def reach(self) -> dict[CodePlace, set[str]]:
-        """The places where an edit may help, with the wrong outputs that come from each, as far as known."""
-        reached = {place: self._outputs_of(place) for place in self.places if not self.trial.is_over}
-        return {place: outputs for place, outputs in reached.items() if outputs}
+    def reach(self) -> list[CodePlace]:
+        """The places where an edit may help, as far as known."""
+        return [place for place in self.places if not self.trial.is_over and self._may_help(place)]
 
-    def _outputs_of(self, place: CodePlace) -> set[str]:
-        """Return the wrong outputs that move with a place: all, if it has no floats; none, if a right output or y
-        moves, too, as then an edit cannot help."""
+    def _may_help(self, place: CodePlace) -> bool:
+        """True if wrong outputs move with a place, or it has no floats; False if a right output or y moves, too."""
         now = self.now[self.first]
         if not (place.hidden or place.seen or has_failed(self.now)):
-            return set()
+            return False
         if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
-            return set(now.wrong)
+            return True
         rng = np.random.default_rng(0)
 
         def moved(_: Any, value_as_it_was: Callable[[], Any]) -> Any:
@@ -65,7 +74,7 @@ class Survey:
         then = self.trial.look(self._with(place, moved), self.first)
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
-        return set() if is_spoiled else {name for name in now.wrong if _has_moved(name, now, then)}
+        return not is_spoiled and any(has_moved(name, now, then) for name in now.wrong)
 
     def _with(self, place: CodePlace, value: Value) -> Callable[..., Any]:
         """Return the code with another value in a place."""
@@ -91,18 +100,18 @@ class Survey:
                 return edit, code, after
         return None
 
-    def mending_more(self, made: Made) -> Made:
-        """Return an edit by the same rule at the last place that more wrong outputs come from, if it mends more: it is
-        one mistake, not several. Otherwise, return the edit itself."""
-        edit, _, after = made
-        mended = mended_by(self.now, after)
-        for place in sorted(self.reach, key=lambda place: -place.expr.lineno):
-            if edit.rule and self.reach[place] > mended:
-                for another in edits_of(place, self.vocabulary, lambda rule: rule == edit.rule):
-                    better = self.made(another, place)
-                    if better and badness(better) < badness(made):
-                        return better
-        return made
+    def badness(self, made: Made) -> tuple[bool, bool, int]:
+        """A sort key: does it fail, does it change what stays wrong, and how many outputs are wrong, at how many
+        samples?"""
+        return has_failed(made[2]), self.moves_others(made), sum(len(outlook.wrong) for outlook in made[2])
+
+    def moves_others(self, made: Made) -> bool:
+        """True if an edit also changes a wrong output that stays wrong."""
+        return any(
+            has_moved(name, now, then)
+            for now, then in zip(self.now, made[2], strict=True)
+            for name in now.wrong & then.wrong & now.arrays.keys() & then.arrays.keys()
+        )
 
     def has_right_numbers(self, text: str, env: Mapping[str, Any]) -> bool | None:
         """True if an expression has numbers of the right code, False if it has others or fails, None if none tell."""
@@ -113,14 +122,3 @@ class Survey:
         except Exception:  # of the author's code, edited
             return False
         return all(map(self.right.has, arrays)) if arrays else None
-
-
-def badness(made: Made) -> tuple[bool, int]:
-    """A sort key: does it fail, and how many outputs are wrong?"""
-    return has_failed(made[2]), len(wrong_in(made[2]))
-
-
-def _has_moved(name: str, now: Outlook, then: Outlook) -> bool:
-    """True if a wrong output changes, as far as known."""
-    is_known = name in now.arrays and name in then.arrays
-    return not is_known or not np.array_equal(now.arrays[name][0], then.arrays[name][0])

@@ -22,6 +22,8 @@ from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.trial import Trial
 
 _MOST_EVENTS = 20_000  # so that a loop over numbers fits into memory
+_MOST_NUMBERS = 1000  # of an array that is compared
+_GIVEN = "return"
 
 Event = tuple[CodePlace, Any, int]
 """A place, a value of it, and the number of the call."""
@@ -78,70 +80,62 @@ class Trace:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
-        self._named = {(place.name, _mark(array)) for place, value, _ in events for array in telling(value)}
-        self._names = {name for name, _ in self._named} - {""}
-        self._marks = {mark for _, mark in self._named}
-        given = ((place, value) for place, value, _ in events if isinstance(place.statement, ast.Return | ast.Expr))
-        self._given = {_mark(array) for place, value in given if place.is_whole for array in telling(value)}
-        self._exact = {_ordered(array) for _, value, _ in events for array in telling(value)}
-        self._signed = {_signed(array) for _, value, _ in events for array in telling(value)}
+        self._names: dict[frozenset[str], set[str]] = {}  # by the numbers of an array
+        for place, value, _ in events:
+            name = _GIVEN if place.is_given else place.name
+            for array in telling(value):
+                self._names.setdefault(_numbers(array), set()).add(name)
+        self._all_names = {name for names in self._names.values() for name in names} - {""}
+
+    def names_of(self, array: Array, *others: Array) -> set[str]:
+        """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.
+        So an array may be a part of another, in another shape and order."""
+        parts = [_numbers(array), *map(_numbers, others)]
+        return {name for numbers, names in self._names.items() if any(map(numbers.issuperset, parts)) for name in names}
 
     def has(self, array: Array) -> bool:
-        """True if the array occurred, in any shape, order of axes and sign."""
-        return _mark(array) in self._marks
-
-    def has_exactly(self, array: Array) -> bool:
-        """True if the array occurred, with its shape, order and signs."""
-        return _ordered(array) in self._exact
+        """True if the array occurred, or with all other signs."""
+        return bool(self.names_of(array, -array))
 
     def lacks(self, place: CodePlace, array: Array) -> bool:
         """True if the array never occurred, if its name in this place has other values, or if this place gives away
         what the right code does not."""
-        is_other = place.name in self._names and (place.name, _mark(array)) not in self._named
-        is_given = isinstance(place.statement, ast.Return | ast.Expr) and not place.is_target
-        return is_other or _mark(array) not in (self._given if is_given else self._marks)
+        found, name = self.names_of(array, -array), _GIVEN if place.is_given else place.name
+        return not found or (name in self._all_names and name not in found)
 
-    def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], list[CodePlace]]:
-        """Return of another run the statements whose numbers all occurred in this one, with their signs, and under the
-        same names if there are several; and in order the places whose numbers did not, or under another name, one per
-        statement. The last value at each place counts, in each call."""
-        fine, unknown = set[ast.stmt](), list[CodePlace]()
+    def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], dict[CodePlace, Array]]:
+        """Return of another run the statements whose numbers all occurred in this one, with their signs; and in order
+        the places with numbers that did not, or under another name, one per statement, with these numbers. The last
+        value at each place counts, in each call."""
+        fine, unknown = set[ast.stmt](), dict[CodePlace, Array]()
         results = {(place, call): value for place, value, call in events if place.is_result}
         for statement in dict.fromkeys(place.statement for place, _ in results):
             here = [(place, value) for (place, _), value in results.items() if place.statement is statement]
             arrays = [(place, array) for place, value in here for array in telling(value)]
-            lacking = [place for place, array in arrays if self.lacks(place, array)]
-            unknown += lacking[:1]
-            is_named = len({place for place, _ in here}) == 1 or all(place.name in self._names for place, _ in arrays)
-            if arrays and is_named and not lacking and all(_signed(array) in self._signed for _, array in arrays):
+            lacking = [(place, array) for place, array in arrays if self.lacks(place, array)]
+            unknown.update(lacking[:1])
+            if arrays and not lacking and all(self.names_of(array) for _, array in arrays):
                 fine.add(statement)
         return fine, unknown
 
 
 def telling(value: Any) -> Iterator[Array]:
-    """Return the arrays and numbers of a value that hardly occur by chance: no whole numbers, no constant arrays."""
+    """Return the arrays and numbers of a value that hardly occur by chance."""
     if isinstance(value, tuple | list):
         for each in value:
             yield from telling(each)
     elif isinstance(value, float | complex | np.ndarray | np.generic):
         array = np.asarray(value)
-        if array.dtype.kind in "fc" and array.size and np.isfinite(array).all():
-            first = array.flat[0]
-            if (array != first).any() or (array.size == 1 and complex(first).real % 0.5 != 0):
-                yield array
+        is_float = array.dtype.kind in "fc" and array.size <= _MOST_NUMBERS and np.isfinite(array).all()
+        if is_float and _tells(array).any():
+            yield array
 
 
-def _mark(array: Array) -> str:
-    """Return a mean, which ignores shape, order, sign and repetition."""
-    return f"{float(np.mean(np.abs(array) ** 1.5)):.8e}"
+def _numbers(array: Array) -> frozenset[str]:
+    """Return its numbers, except 1, ½ and the like."""
+    return frozenset(f"{number + 0.0:.7e}" for number in array[_tells(array) | (array == 0)].tolist())
 
 
-def _signed(array: Array) -> str:
-    """Return a mean like `_mark`, with the sign."""
-    return f"{float(np.mean(np.real(array) * np.abs(array) ** 0.5)):.8e}"
-
-
-def _ordered(array: Array) -> str:
-    """Return the shape, and a mean that depends on the place and the sign of each number."""
-    weighted = array * np.cos(np.arange(array.size)).reshape(array.shape)
-    return f"{array.shape} {float(np.abs(weighted.mean() / np.abs(array).mean())):.6f} {_signed(array)}"
+def _tells(array: Array) -> Any:
+    """True for each number that is not 0, 1, ½ or the like."""
+    return np.abs(array.real % 0.5 - 0.25) < 0.25 - 1e-9

@@ -1,7 +1,6 @@
 """Trial: runs of the code, edited and unedited, judged by an oracle and counted."""
 
 import contextlib
-import functools
 import io
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
@@ -18,8 +17,7 @@ RAISES = "what the code gives"
 _SAME = 1e-9  # relative: far above rounding, and far below a mistake
 _ROUNDS_OF_A_TRY = 300  # the rounds of loops that cost as much as a run of one call without loops
 _CALLS_OF_A_TRY = 4  # the calls of the function that do
-_MOST_ROUNDS = 200_000  # of the unedited code, which may be endless, too: about a second
-_ENDLESS = 10  # times the rounds of the unedited code: an edited loop does not end
+_MOST_ROUNDS = 200_000  # of a look: more do not end
 
 
 @dataclass(frozen=True)
@@ -44,10 +42,12 @@ def wrong_in(outlooks: Iterable[Outlook]) -> set[str]:
 
 
 def mended_by(before: Sequence[Outlook], after: Sequence[Outlook]) -> set[str]:
-    """Return the outputs that an edit makes right at every sample; none if it helps only in part, or if an output that
-    was right no longer is."""
-    is_spoiled = any(not now.right <= then.right for now, then in zip(before, after, strict=True))
-    mended = wrong_in(before) - wrong_in(after)
+    """Return the outputs that an edit makes right at every sample where it changes them; none if an output that was
+    right no longer is."""
+    both = list(zip(before, after, strict=True))
+    is_spoiled = any(not now.right <= then.right for now, then in both)
+    mended = {name for now, then in both for name in now.wrong - then.wrong}
+    mended -= {name for now, then in both for name in then.wrong if has_moved(name, now, then)}
     if has_failed(after):
         mended = {name for name in mended if all(name in then.right for then in after)}
     return mended if any(then.right for then in after) and not is_spoiled else set()
@@ -90,8 +90,7 @@ class Trial:
 
     def __init__(self, oracle: Oracle) -> None:
         self.oracle, self.calls, self.left = oracle, 0, 0.0
-        self._rounds = self._rounds_before_call = 0
-        self._longest, self._most_rounds = 100, _MOST_ROUNDS
+        self._rounds = 0
 
     @property
     def is_over(self) -> bool:
@@ -99,37 +98,27 @@ class Trial:
         return self.left <= 0
 
     def step(self) -> bool:
-        """Count a round of a loop of the code. Raises: Failed if one call makes too many, as it does not end."""
+        """Count a round of a loop of the code. Raises: Failed after too many, as they do not end."""
         self._rounds += 1
-        if self._rounds - self._rounds_before_call > self._most_rounds:
+        if self._rounds > _MOST_ROUNDS:
             raise Failed
         return True
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Return the oracle's result; the code may raise."""
-        self._rounds = self._rounds_before_call = self.calls = 0
+        self._rounds = self.calls = 0
         try:
-            outlook = self.oracle.look(function, k)
-            self._longest = max(self._longest, self._rounds)
-            return outlook
+            return self.oracle.look(function, k)
         except (Failed, Exception):
             return FAILED
         finally:
             self.left -= 1 + self._rounds // _ROUNDS_OF_A_TRY + self.calls // _CALLS_OF_A_TRY
-
-    def first(self, code: Code) -> list[Outlook]:
-        """Return the result of the unedited code on every sample, and count its rounds: much more than that does not
-        end."""
-        found = self.looks(code)
-        self._most_rounds = _ENDLESS * self._longest
-        return found
 
     def compiled(self, code: Code, hook: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Return the function, which cannot end the program. An edit that is not code becomes Failed."""
 
         def guarded(*args: Any, **more: Any) -> Any:
             self.calls += 1
-            self._rounds_before_call = self._rounds
             try:
                 return function(*args, **more)
             except SystemExit as error:
@@ -139,7 +128,7 @@ class Trial:
             function = code.compiled(self.step, hook)
         except (SyntaxError, ValueError, TypeError):
             return _failing
-        return functools.update_wrapper(guarded, function)
+        return guarded
 
     def looks(self, code: Code) -> list[Outlook]:
         """Return the result on every sample, and on the first once more, by one function."""
@@ -159,6 +148,12 @@ def quiet() -> Iterator[None]:
         warnings.simplefilter("ignore")
         with np.errstate(all="ignore"):
             yield
+
+
+def has_moved(name: str, now: Outlook, then: Outlook) -> bool:
+    """True if a wrong output changes, as far as known."""
+    is_known = name in now.arrays and name in then.arrays
+    return not is_known or not np.array_equal(now.arrays[name][0], then.arrays[name][0])
 
 
 def is_equal(given: Array, wanted: Array) -> bool:

@@ -12,8 +12,8 @@ from npbert.gradcheck.explain.code import Code, expression, text_of
 from npbert.gradcheck.explain.places import CodePlace
 
 _AXES = ("0", "1", "-1", "-2", "(0, 1)")
-_NUMBERS = ("2", "3", "math.pi", "math.sqrt(2)", "math.sqrt(2 * math.pi)", "math.sqrt(math.pi)")
 _PARTS = (ast.Name, ast.BinOp, ast.Call)
+_SIZES = ("{}", "len({})", "{}.shape[1]", "{}.shape[-1]", "{}.size", "{}.sum()")
 _PRODUCTS = ("({}) * ({})", "({}) @ ({})", "({}) @ ({}).T")
 _MOST_CALLS = 24  # the shortest, as each is tried in every place
 _MOST_FACTORS = 13  # 3 · 13² products are tried in a place
@@ -36,14 +36,13 @@ class Vocabulary:
         self._drawn: dict[str, Callable[[CodePlace], Iterable[str]]] = {
             "": lambda place: [""],
             "A": lambda place: _AXES,
-            "B": self._parts_left_out,
             "C": _near,
             "G": self._products,
-            "K": lambda place: _NUMBERS,
-            "N": _sizes,
+            "N": self._sizes,
             "P": lambda place: (text_of(each) for each in ast.walk(place.expr) if isinstance(each, _PARTS)),
             "S": lambda place: (step.replace("…", text_of(place.expr)) for step in self._steps),
             "V": self._others,
+            "Z": _shapes,
             "W": lambda place: (e for e, value in self._valued(place.env) if broadcasts(value, place.value)),
         }
 
@@ -60,12 +59,6 @@ class Vocabulary:
         if isinstance(e, ast.Attribute) and e.attr not in ("T", "real", "imag", "shape", "size"):
             yield from (f"{text_of(e.value)}.{other}" for other in self._attributes)
 
-    def _parts_left_out(self, place: CodePlace) -> Iterator[str]:
-        """B: the place after the backward of a part that the code does not call."""
-        for name, part in getattr(place.env.get("self"), "__dict__", {}).items():
-            if hasattr(part, "backward") and f"self.{name}.backward".encode() not in self.code.text:
-                yield f"self.{name}.backward({text_of(place.expr)})"
-
     def _products(self, place: CodePlace) -> Iterator[str]:
         """G: products of two arrays that have the shape of the place."""
         arrays = [(e, value) for e, value in self._valued(place.env) if np.ndim(value)]
@@ -75,15 +68,34 @@ class Vocabulary:
                     if np.shape(eval(text.format("a", "b"), {"a": one, "b": other})) == np.shape(place.value):
                         yield text.format(a, b)
 
+    def _sizes(self, place: CodePlace) -> Iterator[str]:
+        """N: the whole numbers and sizes of variables, their items and counts of what is true; each of one form and
+        value once."""
+        items = (f"{array}[{count}]" for array, count in itertools.permutations(place.env, 2))
+        counted = map("({}).sum()".format, self._expressions)
+        texts = {form: map(form.format, place.env) for form in _SIZES} | {"": (*items, *counted)}
+        found: dict[tuple[str, int], str] = {}
+        for form in texts:
+            for text, size in self._evaluated(texts[form], place.env):
+                if isinstance(size, int | np.integer) and not isinstance(size, bool):
+                    found.setdefault((form, int(size)), text)
+        return iter(found.values())
+
+    def _evaluated(self, texts: Iterable[str], env: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+        """Yield the expressions that have a value, with it."""
+        scope = {**self.code.scope, **env}
+        for text in texts:
+            try:
+                value = eval(expression(text), scope)
+            except Exception:  # of the author's code: an undefined name, shapes that do not fit
+                continue
+            yield text, value
+
     def _valued(self, env: Mapping[str, Any]) -> list[tuple[str, Any]]:
         """Return names, first those that are never read, then expressions of the code and of forward, that are floats,
         booleans or arrays of them; with their values, each value once."""
-        scope, found = {**self.code.scope, **env}, dict[Any, tuple[str, Any]]()
-        for e in (*sorted(env, key=self._names.__contains__), *self._expressions):
-            try:
-                value = eval(expression(e), scope)
-            except Exception:  # of the author's code: an undefined name, shapes that do not fit
-                continue
+        found: dict[Any, tuple[str, Any]] = {}
+        for e, value in self._evaluated((*sorted(env, key=self._names.__contains__), *self._expressions), env):
             array = np.asarray(value if isinstance(value, np.ndarray | float) else 0)
             if array.dtype.kind in "fb" and array.size <= _MOST_NUMBERS:
                 found.setdefault((array.shape, array.tobytes()), (e, value))
@@ -98,23 +110,12 @@ def _near(place: CodePlace) -> Iterator[str]:
             yield f"{new:.17g}"
 
 
-def _sizes(place: CodePlace) -> Iterator[str]:
-    """N: the sizes of the known arrays, and the whole numbers; each of the same form and value once."""
-    found: dict[tuple[str, Any], str] = {}
+def _shapes(place: CodePlace) -> Iterator[str]:
+    """Z: the other shapes of known arrays, for as many numbers."""
+    size, shape = np.size(place.value), np.shape(place.value)
     for name, value in place.env.items():
-        forms: dict[str, Any] = {}
-        if isinstance(value, np.ndarray) and value.ndim:
-            axes = (axis if axis + 1 < value.ndim else -1 for axis in range(1, value.ndim))
-            forms = {"len({})": len(value), **{f"{{}}.shape[{axis}]": value.shape[axis] for axis in axes}}
-            forms |= {"{}.size": value.size, **({"{}.sum()": int(value.sum())} if value.dtype == bool else {})}
-        elif isinstance(value, int) and not isinstance(value, bool):
-            forms = {"{}": value}
-        elif isinstance(value, list | tuple):
-            forms = {"len({})": len(value)}
-        for form, size in forms.items():
-            if np.ndim(place.value) or size != place.value:
-                found.setdefault((form, size), form.format(name))
-    return iter(found.values())
+        if isinstance(value, np.ndarray) and value.size == size and value.shape != shape:
+            yield f"{name}.shape"
 
 
 def broadcasts(value: Any, to: Any) -> bool:

@@ -10,7 +10,6 @@ from npbert.compute import Array
 from npbert.gradcheck.explain import in_manner
 from npbert.learn.blank import Blank, Numbers, returned
 
-GRADIENT, CHANGED = "the gradient", "the count of changed numbers of x"
 SHAPES = ((2, 3), (5,), (3, 2, 4))
 
 
@@ -49,7 +48,8 @@ def run(h: float, derivative: Any, seed: int) -> Iterator[Numbers]:
             raise ValueError(f"f is called with {moved} of the {x.size} numbers of x moved at once")
         return (weights * np.exp(np.sin(z))).sum() + np.cos(z.sum())
 
-    yield {GRADIENT: returned(derivative(f, x, h)), CHANGED: np.array(np.sum(x != start), float)}
+    gradient = returned(derivative(f, x, h))
+    yield {"the gradient": gradient, "the count of changed numbers of x": np.array(np.sum(x != start), float)}
 
 
 CENTRAL = Blank(right=central_difference, numbers=partial(run, 1e-5), tolerance=1e-7)

@@ -18,7 +18,7 @@ def formulas() -> dict[str, dict[str, str]]:
     parser = ConfigParser(delimiters=("=",), interpolation=None)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # W is not w
     parser.read_string(resource("number/formulas.ini"))
-    return {name: dict(section) for name, section in parser.items() if name != "DEFAULT"}
+    return {name: dict(parser[name]) for name in parser.sections()}
 
 
 def network(config: BertConfig) -> dict[str, Any]:

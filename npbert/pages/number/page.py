@@ -142,11 +142,7 @@ def dialogue_data(
         masked = mask_each_word(example, dialogue.vocabulary)
         examples.append(masked[rng.integers(len(masked))])
     if len(masked) > 1:  # the last line, for a mean over several masked words
-        examples[-1] = _both(*(masked[index] for index in rng.choice(len(masked), 2, replace=False)))
+        one, other = (masked[index] for index in rng.choice(len(masked), 2, replace=False))
+        ids = np.where(np.equal(one.labels, IGNORED), other.input_ids, one.input_ids)
+        examples[-1] = replace(one, input_ids=ids.tolist(), labels=np.maximum(one.labels, other.labels).tolist())
     return export(model, examples, dialogue.vocabulary.tokens, optimizer={"lr": RATE})
-
-
-def _both(one: Example, other: Example) -> Example:
-    """Return the example with both words masked, from two with one each."""
-    ids = np.where(np.equal(one.labels, IGNORED), other.input_ids, one.input_ids)
-    return replace(one, input_ids=ids.tolist(), labels=np.maximum(one.labels, other.labels).tolist())

@@ -39,7 +39,8 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
     for path in others:
         where = PACKAGE.parent if path.startswith("npbert/") else root
         texts[_page(path)] = file_page(path, read_text(where / path))
-    reference = {f"reference/{room}.md": _reference(room) for room in REFERENCE if _importable(room)}
+    has_sklearn = importlib.util.find_spec("sklearn") is not None
+    reference = {f"reference/{room}.md": _reference(room) for room in REFERENCE if room != "sklearn" or has_sklearn}
     contents = {"The chapters": list(chapters)} | {f"npbert/{room}": list(map(_page, rooms[room])) for room in SHOWN}
     contents |= {"Files that chapters name": list(map(_page, others)), "Reference": list(reference)}
     texts |= reference
@@ -56,10 +57,6 @@ def files_of(room: str) -> list[str]:
     modules = [each.name for each in pkgutil.walk_packages(package.__path__, f"{package.__name__}.") if not each.ispkg]
     ordered = dict.fromkeys([home for home in homes if home in modules] + modules)
     return [f"{module.replace('.', '/')}.py" for module in ordered]
-
-
-def _importable(room: str) -> bool:
-    return room != "sklearn" or importlib.util.find_spec("sklearn") is not None
 
 
 def _page(path: str) -> str:

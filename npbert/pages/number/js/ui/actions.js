@@ -133,11 +133,6 @@ export function moveNumber(place, value) {
   change({moved: value === null ? null : {place, value, ...whatIf(state.trace, place, value)}});
 }
 
-export function takeModelBack() {
-  state.model.parameters.forEach(({values}, name) => values.set(state.exported.get(name)));
-  runAgain({trainer: newTrainer(), stepsTrained: 0, isFresh: false});
-}
-
 // A copy of all parameters, by name.
 export const valuesOf = (model) => new Map([...model.parameters].map(([name, {values}]) => [name, values.slice()]));
 

@@ -32,18 +32,13 @@ export function placeNamed(text, step) {
   const {steps, arrays} = state.trace;
   const [, role, symbol] = text.match(/^(answer|hidden|word|largest|even):(.+)$/) ?? [];
   if (!role) {
-    return placeIn(arrays, text);
+    const [, name, row, column] = text.match(/^(.*)\[(\d+),(\d+)\]$/) ?? [];
+    const [rows, columns] = arrays.get(name)?.shape ?? [0, 0];
+    return Number(row) < rows && Number(column) < columns ? {name, row: Number(row), column: Number(column)} : null;
   }
   const names = step === null ? [...arrays.keys()] : namesAt(steps[step]);
   const found = names.map(arrayNamed).filter((array) => withoutHeads(array) === symbol);
   return bestPlace(found, thereFor(role), role === "even" ? evenness : (value) => Math.abs(value));
-}
-
-// The place NAME[row,column] in one of these arrays, by name; or null.
-export function placeIn(arrays, text) {
-  const [, name, row, column] = text.match(/^(.*)\[(\d+),(\d+)\]$/) ?? [];
-  const [rows, columns] = arrays.get(name)?.shape ?? [0, 0];
-  return Number(row) < rows && Number(column) < columns ? {name, row: Number(row), column: Number(column)} : null;
 }
 
 // All that the stage shows of a step.

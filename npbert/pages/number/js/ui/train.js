@@ -2,7 +2,7 @@
 
 import {makeModel, run} from "../math/run.js";
 import {resetParameters} from "../math/train.js";
-import {newTrainer, nextBatch, runAgain, setRate, takeModelBack, valuesOf} from "./actions.js";
+import {newTrainer, nextBatch, runAgain, setRate, valuesOf} from "./actions.js";
 import {workBeside} from "./beside.js";
 import {chartOfLosses, smoothed} from "./chart.js";
 import {byId, make, show} from "./dom.js";
@@ -35,7 +35,12 @@ function startOver(setModel) {
   setModel();
 }
 
-export const backToStart = () => startOver(takeModelBack);
+export const backToStart = () => startOver(beAsItCame);
+
+function beAsItCame() {
+  state.model.parameters.forEach(({values}, name) => values.set(state.exported.get(name)));
+  runAgain({trainer: newTrainer(), stepsTrained: 0, isFresh: false});
+}
 
 function beFresh() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));

@@ -5,6 +5,7 @@ runs (`Case.holding`), and of the values of an engine before each run.
 """
 
 import collections
+import dis
 import functools
 import gc
 import sys
@@ -129,9 +130,11 @@ def _is_ours(thing: Any) -> bool:
     return is_of_library(thing) or str(getattr(thing, "__module__", None)).startswith("npbert.")
 
 
+@functools.lru_cache(1000)
 def _names_in(code: CodeType) -> set[str]:
-    """Return the names of globals that are read or set, and of attributes."""
-    return {*code.co_names}.union(*(_names_in(each) for each in code.co_consts if isinstance(each, CodeType)))
+    """Return the names of globals that are read or set; `co_names` also has attributes."""
+    names = {each.argval for each in dis.get_instructions(code) if each.opname.endswith(("_GLOBAL", "_NAME"))}
+    return names.union(*(_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType)))
 
 
 def is_empty(cell: CellType) -> bool:

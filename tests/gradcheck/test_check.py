@@ -26,6 +26,10 @@ def scale_with(**held):
     return layer
 
 
+held = Parameter(np.ones(2))
+"""Not the attribute of this name."""
+
+
 class Hidden(Scale):
     def __init__(self):
         self.held = {Parameter(np.array([1.0, 2.0, 3.0]))}  # a set, where named_parameters does not look

@@ -76,9 +76,8 @@ class TrainCommand(SettingsCommand):
                 tell(f"\nstopped at step {run.trainer.step}; to continue: {again}")
             return 130
         print_table(numbers, run.baselines, task=getattr(run, "task", None))
-        if communicator.is_first:  # the others do not know the best step
-            best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
-            print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
+        best, model = run.trainer.progress.best_step, Path(self.folder) / MODEL_FOLDER
+        print(f"after {counted(run.trainer.step, 'step')}; the model of step {best} is in {model}")
         return 0
 
     def _settings_to_go_on_with(self) -> Any:

@@ -75,12 +75,12 @@ def check_gradients(
     """
     _check_methods(tolerances)
     given = layer, *inputs
-    with everything_restored(*given) as things:
+    with everything_restored(*given):
         theirs = [value for value in inputs if not callable(value)]
         layer, inputs = as_layer(layer, inputs, wrt, grads)
         if forward is not None:
             check_reference(layer, inputs, theirs, forward)
-        function = ScalarFunction(layer, inputs, rng, seed, things)
+        function = ScalarFunction(layer, inputs, rng, seed)
         analytic, broken = gradients_of(function)
         proof = prove(layer, *inputs, rng=rng, seed=seed)  # after which the layer is as before
         report = explained(_compared(function, analytic, proof, tolerances), function, broken)

@@ -66,7 +66,7 @@ class Call:
         except (ValueError, TypeError) as error:
             _tell_refusal(error, function.parameters)
             raise
-        function.leave_out(set(function.float_inputs) - set(found))
+        function.derive_by(found)
         self._returned += _watched([(f"d{name}", found[name]) for name in function.float_inputs])
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:

@@ -21,7 +21,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact.case import spread
 from npbert.gradcheck.function import FLOAT32, FLOAT64, STREAM, ScalarFunction
-from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.inputs import Function, Outputs
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
@@ -49,25 +49,25 @@ def right_and_accuracy(function: ScalarFunction) -> tuple[Gradients, float]:
     """Return the right gradients, exact or from differences, and the relative tolerance for gradients in floats."""
     if function.exact:
         return function.exact, _EXACT
-    return _of_each(function, FINITE_DIFFERENCES)[0], _ESTIMATED if function.epsilon == FLOAT64 else _IN_FLOAT32
+    return _of_each(function, slope)[0], _ESTIMATED if function.epsilon == FLOAT64 else _IN_FLOAT32
 
 
 def estimated(function: ScalarFunction, analytic: Gradients, tolerances: dict[str, float]) -> list[Comparison]:
     """Compare each derivative with finite differences, and with the complex step if that agrees with them (complex
     numbers may change a mask or a maximum)."""
-    numeric, doubts = _of_each(function, FINITE_DIFFERENCES)
+    numeric, doubts = _of_each(function, slope)
     for name, said in analytic.items():
         _look_again(function, name, said, numeric[name], doubts[name])
     if function.epsilon == FLOAT32:
         return compared(f"{FINITE_DIFFERENCES} of float32", analytic, numeric, _IN_FLOAT32, doubts=doubts)
-    accepted = {**TOLERANCES, **tolerances}
-    found = compared(FINITE_DIFFERENCES, analytic, numeric, accepted[FINITE_DIFFERENCES], doubts=doubts)
+    accepted = tolerances.get(FINITE_DIFFERENCES, TOLERANCES[FINITE_DIFFERENCES])
+    found = compared(FINITE_DIFFERENCES, analytic, numeric, accepted, doubts=doubts)
     if COMPLEX_STEP in tolerances:
         with contextlib.suppress(TypeError):
-            by_complex_step, _ = _of_each(function, COMPLEX_STEP)
+            by_complex_step, _ = _of_each(function, _complex_step)
             arrays = compared(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts)
             if not any(each.count for each in arrays):
-                found += compared(COMPLEX_STEP, analytic, by_complex_step, accepted[COMPLEX_STEP])
+                found += compared(COMPLEX_STEP, analytic, by_complex_step, tolerances[COMPLEX_STEP])
     return found
 
 
@@ -93,7 +93,8 @@ def compared_along(
     found = list[Comparison]()
     for method, tolerance in tolerances.items():
         with contextlib.suppress(TypeError):
-            values, doubts = np.transpose([_along(function, method, step) for step in steps])
+            estimate = slope if method == FINITE_DIFFERENCES else _complex_step
+            values, doubts = np.transpose([estimate(function, step) for step in steps])
             if rounding:
                 doubts += [_length([rounding[name] * part for name, part in step.items()]) for step in steps]
             arrays = (expected, values, scales, doubts)
@@ -106,11 +107,11 @@ def _length(terms: list[Array]) -> float:
     return math.sqrt(sum((term**2).sum() for term in terms))
 
 
-def _of_each(function: ScalarFunction, method: str) -> tuple[Gradients, Gradients]:
-    """Return an estimate of ∂S/∂value for each number, and error bounds."""
+def _of_each(function: ScalarFunction, estimate: Function) -> tuple[Gradients, Gradients]:
+    """Return an estimate of ∂S/∂value for each number, and error bounds. estimate: `slope` or `_complex_step`."""
     numeric, doubts = {}, {}
     for name, array in function.variables.items():
-        found = [_along(function, method, _of_one(name, array, index)) for index in np.ndindex(array.shape)]
+        found = [estimate(function, _of_one(name, array, index)) for index in np.ndindex(array.shape)]
         both = np.reshape(found, (*array.shape, 2)) / spread(array)
         numeric[name], doubts[name] = both[..., 0], both[..., 1]
     return numeric, doubts
@@ -145,11 +146,6 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
         else:
             best = np.argmin(bounds)
             numeric[index], doubts[index] = values[best], _SLACK * bounds[best]
-
-
-def _along(function: ScalarFunction, method: str, direction: Gradients) -> tuple[float, float]:
-    """Return an estimate of dS/dt at value + t · direction, with its error bound."""
-    return (_complex_step(function, direction), 0.0) if method == COMPLEX_STEP else slope(function, direction)
 
 
 def slope(
@@ -189,8 +185,8 @@ def _steadiest(slopes: Array, rounding: Array) -> tuple[float, float]:
     return float(slopes[best]), float(doubts[best])
 
 
-def _complex_step(function: ScalarFunction, direction: Gradients) -> float:
-    """Return dS/dt. Raises: TypeError if forward cannot run on complex numbers."""
+def _complex_step(function: ScalarFunction, direction: Gradients) -> tuple[float, float]:
+    """Return dS/dt, which is exact. Raises: TypeError if forward cannot run on complex numbers."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", np.exceptions.ComplexWarning)
@@ -199,7 +195,7 @@ def _complex_step(function: ScalarFunction, direction: Gradients) -> float:
         raise TypeError(f"complex numbers do not pass through forward: {error}") from error
     if not all(map(np.iscomplexobj, y)):
         raise TypeError("its output is always real")
-    return _inner(function.dy, [part.imag / _TINY for part in y])
+    return _inner(function.dy, [part.imag / _TINY for part in y]), 0.0
 
 
 def _outputs_at(function: ScalarFunction, direction: Gradients, t: complex) -> Outputs:

@@ -30,8 +30,8 @@ class ScalarFunction(Case):
     dy: random, by seed.
     """
 
-    def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int, things: Any = None) -> None:
-        super().__init__(layer, map(copied, inputs), rng, things=things)
+    def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int) -> None:
+        super().__init__(layer, map(copied, inputs), rng)
         self._check_variables()
         drawn = np.random.default_rng([seed, STREAM])
         y = self.outputs()

@@ -47,7 +47,7 @@ class WrongShapeError(GradientError):
 
 def largest_at(errors: Array) -> Outputs:
     """Return the index of the largest number; a NaN is larger than all."""
-    return tuple(map(int, np.unravel_index(np.argmax(np.nan_to_num(errors, nan=np.inf)), errors.shape)))
+    return tuple(map(int, np.unravel_index(np.argmax(errors), np.shape(errors))))
 
 
 def placed(name: str, index: Outputs) -> str:
@@ -184,7 +184,9 @@ class Report:
 
     def __repr__(self) -> str:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
-        count = f"{self.count:,} derivatives of {names}{self._rests_on}."
+        verdict = "" if self.proof is None else self.proof.verdict
+        rests_on = ", by estimates" * self.ok + ", not proved" * (verdict == NOT_PROVED)
+        count = f"{self.count:,} derivatives of {names}{', proved' if self.proof else rests_on}."
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
         if self.ok and self.proof:
             worst = [f"{count} Cross-checks: {', '.join(self.worst)}." if self.worst else count]
@@ -195,19 +197,11 @@ class Report:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
             others += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
-        if self.proof is not None and self.proof.verdict == NOT_PROVED:
+        if self.proof is not None and verdict == NOT_PROVED:
             others.append(f"Not proved: {self.proof.reason}.")
         notes = " ".join(filter(None, [self.unchecked, self.remark()]))
         lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, notes]
         return with_title("\n".join(filter(None, lines)))
-
-    @property
-    def _rests_on(self) -> str:
-        """The method behind the verdict."""
-        if self.proof is not None and self.proof.verdict != NOT_PROVED:
-            return ", proved" * bool(self.proof)
-        how = ", by estimates" * self.ok
-        return how if self.proof is None else f"{how}, not proved"
 
 
 def compared(

@@ -30,16 +30,15 @@ _LIBRARIES |= sys.stdlib_module_names - _HOLDERS
 
 
 @contextmanager
-def everything_restored(*roots: Any) -> Iterator[list[Any]]:
+def everything_restored(*roots: Any) -> Iterator[None]:
     """Within it, objects reachable from the roots may change, and NumPy's global generator; afterwards they are
-    restored. Gives all reachable objects. A `functools.cache` cannot be restored: it is cleared if it has an exact
-    number.
+    restored. A `functools.cache` cannot be restored: it is cleared if it has an exact number.
     """
     things = list(reachable(roots))
     drawn = np.random.get_state()
     try:
         with restored(things):
-            yield things
+            yield
     finally:
         np.random.set_state(drawn)
         for thing in things:

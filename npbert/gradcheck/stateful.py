@@ -74,7 +74,7 @@ class StatefulForm(Form):
         self._again = set(asked(backward)) & {*self._names, *_RATES}
         others = [name for name in asked(backward) if name not in self._again]
         self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
-        self._inputs, self.values = list(inputs), _arrays_given(self._names, inputs)
+        self._inputs, self.values = inputs, _arrays_given(self._names, inputs)
         self._gradients = dict[str, tuple[str, ...]]()
         self._copy_from(given)
         super().__init__(list(self.values), self._run, self._undo)
@@ -89,15 +89,11 @@ class StatefulForm(Form):
             held = value.astype(float) * (path not in zeros) if is_float_array(value) else value
             self._held.setdefault(id(value), held)
 
-    def _copied(self, others: dict[int, Any]) -> tuple[Any, list[Any]]:
-        """Return a copy of the object and of the author's inputs, with other arrays, by the ids of its own."""
-        held = {key: own(value) if isinstance(value, np.ndarray) else value for key, value in self._held.items()}
-        return copy.deepcopy((self._object, self._inputs), held | others)
-
     def _forwarded(self, others: dict[int, Any]) -> tuple[Any, Any, Any]:
-        """Run forward on a copy with these arrays. Returns y, the object, and what backward takes again: arguments of
-        forward by name, or the gradients of a loss."""
-        thing, given = self._copied(others)
+        """Run forward on a copy of the object and of the author's inputs, with other arrays, by the ids of its own.
+        Returns y, the object, and what backward takes again: arguments of forward by name, or a loss's gradients."""
+        held = {key: own(value) if isinstance(value, np.ndarray) else value for key, value in self._held.items()}
+        thing, given = copy.deepcopy((self._object, self._inputs), held | others)
         named = dict(zip(self._names, given, strict=True)) | dict.fromkeys(_RATES, 1.0)
         again = {name: value for name, value in named.items() if name in self._again}
         y = getattr(thing, self._forward)(*given)
@@ -105,10 +101,8 @@ class StatefulForm(Form):
             y = next((vars(thing)[name] for name in _OUTPUTS if name in getattr(thing, "__dict__", {})), None)
         if not self._backward:
             return y[0], thing, y[1] if len(y) == 2 else y[1:]
-        if isinstance(y, tuple) and self._wants:
-            y = y[0] if len(self._wants) == 1 else y[: len(self._wants)]
-        elif isinstance(y, tuple):  # from a loss
-            y = next((part for part in y if np.ndim(part) == 0), y)
+        if isinstance(y, tuple):  # without a dy, backward is that of a loss
+            y = y[: len(self._wants)] if self._wants else next((part for part in y if np.ndim(part) == 0), y)
         return y, thing, again
 
     def _run(self, inputs: list[Any]) -> tuple[Any, Any]:

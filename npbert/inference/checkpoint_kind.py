@@ -10,7 +10,7 @@ _FINETUNE = "; npbert finetune makes one from it"
 _KINDS = {
     "BertModel": "a BERT without a head",
     "BertForPreTraining": "a pre-trained BERT with a masked-LM head",
-    "BertForMaskedLM": "a model with a masked-LM head",
+    "BertForMaskedLM": "a pre-trained BERT with a masked-LM head",
     "BertForSequenceClassification": "a text classifier",
     "BertForTokenClassification": "a tagger",
     "BertForQuestionAnswering": "a question-answering model",
@@ -30,7 +30,7 @@ def check_holds(folder: str | Path, wanted: str) -> None:
     folder = model_folder(folder)
     names: Any = read_json_object(folder / CONFIG_FILE, may_lack=True).get("architectures")
     held = str(names[0]) if isinstance(names, list) and names else wanted
-    is_masked_lm = {held, wanted} == {"BertForPreTraining", "BertForMaskedLM"}
-    if held != wanted != "BertModel" and {held, wanted} <= _KINDS.keys() and not is_masked_lm:
+    has, wants = _KINDS.get(held), _KINDS.get(wanted)
+    if has and wants and has != wants and wanted != "BertModel":
         hint = _FINETUNE if held in _PRETRAINED else ""
-        raise FileError(f"{folder} has {_KINDS[held]}, wanted {_KINDS[wanted]}{hint}")
+        raise FileError(f"{folder} has {has}, wanted {wants}{hint}")

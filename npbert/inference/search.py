@@ -7,8 +7,6 @@ import numpy as np
 from npbert.compute import Array, matmul
 from npbert.io import at_least, one_of
 
-SIMILARITIES = ("cosine", "dot")
-
 PRECISIONS = ("float32", "float16", "int8")
 
 SCORES_AT_ONCE = 4_000_000
@@ -49,7 +47,7 @@ def _scaled(vectors: Array, dtype: Any, similarity_fn_name: str) -> Array:
     Raises: ValueError for a vector that is not finite or too long, or an unknown similarity.
     """
     x = vectors.astype(dtype, copy=False)
-    one_of(SIMILARITIES).check("similarity_fn_name", similarity_fn_name)
+    one_of(("cosine", "dot")).check("similarity_fn_name", similarity_fn_name)
     if not (_lengths(x) < np.sqrt(np.finfo(x.dtype).max)).all():
         raise ValueError("a vector is not finite, or too long for a product")
     return unit_vectors(x) if similarity_fn_name == "cosine" else x

@@ -192,8 +192,8 @@ def check_max_length(max_length: int, config: BertConfig) -> None:
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:
     """Raise FileError, with the folder of the model, unless the tokenizer has as many tokens as the model's table of
     words has rows. A descendant of BERT may have further rows, which are not tokens."""
-    may_have_more = config.architecture.model_type != "bert"
-    if len(tokenizer) > config.vocab_size or (len(tokenizer) < config.vocab_size and not may_have_more):
+    least = config.vocab_size if config.architecture.model_type == "bert" else 0
+    if not least <= len(tokenizer) <= config.vocab_size:
         raise FileError(
             f"{folder}: the tokenizer has {len(tokenizer)} tokens, wanted {config.vocab_size}, the vocab_size in its "
             "config.json"

@@ -12,7 +12,7 @@ USES = {
     "Classify": ("BertForSequenceClassification", "a text classifier"),
     "Tag": ("BertForTokenClassification", "a tagger"),
     "Answer": ("BertForQuestionAnswering", "a question-answering model"),
-    "FillMask": ("BertForMaskedLM", "a model with a masked-LM head"),
+    "FillMask": ("BertForMaskedLM", "a pre-trained BERT with a masked-LM head"),
 }
 FINETUNE = "; npbert finetune makes one from it"
 HELD = {
@@ -20,7 +20,7 @@ HELD = {
     "BertForMultipleChoice": ("a model for multiple choice", ""),
     "BertModel": ("a BERT without a head", FINETUNE),
     "BertForPreTraining": ("a pre-trained BERT with a masked-LM head", FINETUNE),
-    "BertForMaskedLM": ("a model with a masked-LM head", FINETUNE),
+    "BertForMaskedLM": ("a pre-trained BERT with a masked-LM head", FINETUNE),
 }
 
 

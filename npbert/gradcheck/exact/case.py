@@ -50,19 +50,12 @@ class Floats:
 class Case:
     """A layer with its inputs, and its dotted name if it is a part of another one.
 
-    rng: for dropout. things: all objects that the layer holds, if known.
+    rng: for dropout. things: all objects that the layer and the inputs hold.
     """
 
-    def __init__(
-        self,
-        layer: Any,
-        inputs: Iterable[Any],
-        rng: Rng,
-        name: str = "",
-        things: Iterable[Any] | None = None,
-    ) -> None:
+    def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, name: str = "") -> None:
         self.layer, self.inputs, self.rng, self.name = layer, list(inputs), rng, name
-        self.things = list(reachable([layer]) if things is None else things)
+        self.things = list(reachable([layer, *self.inputs]))
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -104,9 +97,9 @@ class Case:
         """Return make(array) for each variable, by name."""
         return {name: make(array) for name, array in self.variables.items()}
 
-    def leave_out(self, names: set[str]) -> None:
-        """Make these inputs constants, as backward returns None for them."""
-        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name not in names}
+    def derive_by(self, names: Gradients) -> None:
+        """Make the inputs without these names constants, as backward returns None for them."""
+        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name in names}
 
     @contextmanager
     def holding(self, values: Mapping[str, Any]) -> "Iterator[Case]":
@@ -186,7 +179,7 @@ class Case:
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
         arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
-        self.leave_out(self.float_inputs.keys() - gradients.keys())
+        self.derive_by(gradients)
         return Floats(ys, dy, gradients, max([2.0**-52, *epsilons]))
 
 

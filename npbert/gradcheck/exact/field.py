@@ -17,10 +17,9 @@ What a reader who knows polynomials needs of it:
 
 import functools
 import math
+import random
 from fractions import Fraction
 from typing import Any
-
-import numpy as np
 
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.number import Number, World
@@ -42,21 +41,16 @@ class Field(World):
     """
 
     modulus = P
-    rng: np.random.Generator
 
     def __init__(self, seed: int, *, drops: bool = False) -> None:
-        super().__init__(np.random.default_rng(seed), drops=drops)
-        self._drawn: list[int] = []
+        super().__init__(random.Random(int(seed)), drops=drops)
         self._values: dict[tuple[str, int], int] = {("log", 1): 0}
         self.has_random_roots = False
         self._powers: dict[int, int] = {}  # by a with a root s of degree d: s^d, which replaces a
 
     def draw(self, seen: float) -> int:
         """Any element of the field, whatever the float."""
-        if not self._drawn:
-            low, high = self.rng.integers(0, 2**64, (512, 2), np.uint64).astype(object).T
-            self._drawn = list((low + high * 2**64) % P)
-        return self._drawn.pop()
+        return int(self.rng.randrange(P))
 
     def draw_tangent(self) -> int:
         """Any element of the field."""

@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from types import FunctionType
+from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -130,16 +130,6 @@ def _or_of_number(function: Function, rule: Function) -> Function:
     return either
 
 
-class _Module:
-    """A module with some of its functions replaced."""
-
-    def __init__(self, module: Any, functions: dict[str, Any]) -> None:
-        self._module, self._functions = module, functions
-
-    def __getattr__(self, name: str) -> Any:
-        return self._functions.get(name) or getattr(self._module, name)
-
-
 _MAKERS = "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "eye", "identity"
 _NUMPY = {name: _with_room(getattr(np, name)) for name in _MAKERS}
 _NUMPY |= {name: _with_numbers(getattr(np, name)) for name in ("array", "asarray", "ascontiguousarray")}
@@ -159,7 +149,7 @@ def _exchanged() -> dict[int, Any]:
     if torch := sys.modules.get("torch"):
         makers = ("from_numpy", "as_tensor", "tensor")
         modules.append((torch, {name: _or_of_number(getattr(torch, name), _as_it_is) for name in makers}))
-    table = {id(module): _Module(module, functions) for module, functions in modules}
+    table = {id(module): SimpleNamespace(**vars(module) | functions) for module, functions in modules}
     return table | {
         id(getattr(module, name)): ours for module, functions in modules for name, ours in functions.items()
     }

@@ -59,7 +59,6 @@ from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
-from npbert.gradcheck.exact.number import NonFinite, Number
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.exact.witness import right_gradients, witnesses
@@ -93,9 +92,9 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     Everything is left unchanged. Raises: ValueError without parameters or float inputs; forward's errors.
     """
     start = time.perf_counter()
-    with everything_restored(layer, *inputs) as things, np.errstate(all="ignore"):
+    with everything_restored(layer, *inputs), np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        case = Case(layer, map(copied, inputs), rng, things=things)
+        case = Case(layer, map(copied, inputs), rng)
         if not case.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         proof = _answer(case, seed)
@@ -155,7 +154,9 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
 
 def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
-    if dropped := _without_small_constants(case, floats, seed):
+    field = Field(seed, drops=True)
+    if _holds(case, floats, field) and field.dropped:
+        dropped = tuple(sorted(field.dropped))
         constants = " and ".join(map(repr, dropped))
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, reason=reason, dropped=dropped)
@@ -180,12 +181,6 @@ def _another_way_back(case: Case, floats: Floats, parting: str) -> Proof:
         return Proof(REFUTED, wrong=tuple(wrong))
     reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
     return Proof(NOT_PROVED, reason=reason)
-
-
-def _without_small_constants(case: Case, floats: Floats, seed: int) -> tuple[float, ...]:
-    """Return the small constants that make the equality hold if they become 0, or ()."""
-    field = Field(seed, drops=True)
-    return tuple(sorted(field.dropped)) if _holds(case, floats, field) else ()
 
 
 def _drawn(seed: int) -> np.random.Generator:
@@ -228,7 +223,4 @@ def _without_rule(error: Exception) -> str:
     """Return the reason, with its place in the user's code."""
     told = error.__cause__ if isinstance(error, SystemError) else error
     message = textwrap.shorten(str(told), 200, placeholder=" …") or type(error).__name__
-    missing = told.__cause__ if told else None
-    if isinstance(missing, AttributeError) and isinstance(missing.obj, Number | NonFinite):  # NumPy looked up a rule
-        message = f"np.{missing.name} has no exact rule"
     return f"exact numbers do not pass through it: {message}{place_of(error)}"

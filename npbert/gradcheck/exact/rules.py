@@ -115,16 +115,15 @@ def _applied(exact: Any, of_floats: Callable[..., float], *given: Any) -> Any:
     return y
 
 
-def _rule(name: str) -> Function:
-    return functools.partial(_applied, _EXACT[name], _OF_FLOATS.get(name) or getattr(np, name))
-
-
 def _root_of(x: Any, degree: int) -> Any:
     """Return x^(1/degree)."""
     return _applied(_root(degree), lambda seen: np.power(seen, 1 / degree), x)
 
 
-RULES = {name: _rule(name) for name in _EXACT}
+RULES: dict[str, Function] = {
+    name: functools.partial(_applied, exact, _OF_FLOATS.get(name) or getattr(np, name))
+    for name, exact in _EXACT.items()
+}
 """The functions of exact numbers, by the names of NumPy and SciPy."""
 
 MATH = {f"a{name[3:]}" if name.startswith("arc") else name: rule for name, rule in RULES.items()}

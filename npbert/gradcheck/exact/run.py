@@ -100,7 +100,7 @@ def names_of(ys: Sequence[Any]) -> list[str]:
 def _finite(name: str, array: Any) -> Components:
     """Return the parts of Numbers; the error is 0 if its bound overflows. Raises: NoRuleError for a number that is not
     finite."""
-    floats = np.asarray(seen(array))
+    floats = seen(array)
     if not np.isfinite(floats).all():
         at = largest_at(~np.isfinite(floats))
         raise NoRuleError(f"{placed(name, at)} is {floats[at]}, which has no derivative")

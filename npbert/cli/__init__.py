@@ -115,8 +115,7 @@ def _below(kind: type[Command], name: str) -> type[Command]:
         meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
         raise UsageError(f"unknown command {name!r}{meant}")
     module, _, class_name = kind.commands[name][0].partition(".")
-    found: type[Command] = getattr(import_module(f"npbert.cli.{module}"), class_name)
-    return found
+    return getattr(import_module(f"npbert.cli.{module}"), class_name)
 
 
 def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:

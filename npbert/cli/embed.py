@@ -30,7 +30,6 @@ from npbert.io import (
     write_json_lines,
     write_where_asked,
 )
-from npbert.training.tasks import TaskSettings
 
 RERANKED = 50
 """The number of lines from a search by vectors that another model sorts again, for each query."""
@@ -75,7 +74,7 @@ class VectorCommand(FilesCommand):
     def read(self) -> list[Row]:
         """Return the texts of the file, with the numbers of their lines."""
         if self.given:
-            return self.read_columns(TaskSettings(**self.given))
+            return self.read_columns(self.kind(**self.given))
         if self.input.endswith(TABLE_ENDINGS):
             wanted = "a text on each line; --text says which column to take"
             raise FileError(f"{self.input} is a table", wanted=wanted)

@@ -17,9 +17,10 @@ _OPTION = re.compile(r"--?[a-zA-Z][^ =]*($|=)")
 
 def _names(entry: Entry) -> list[str]:
     """Return the words for an option: `-q --quiet`, `--normalize --no-normalize` or `--top-k`."""
+    name = flag(entry)
     if "switch" in entry.metadata:
-        return [*entry.metadata["switch"], flag(entry)]
-    return [flag(entry), f"--no-{flag(entry)[2:]}"] if kind_of(entry) == "bool" else [flag(entry)]
+        return [*entry.metadata["switch"], name]
+    return [name, f"--no-{name[2:]}"] if kind_of(entry) == "bool" else [name]
 
 
 def usage(prog: str, kind: type[Command]) -> str:
@@ -51,11 +52,11 @@ def help_of(prog: str, kind: type[Command]) -> str:
 
 def _row(entry: Entry, width: int) -> str:
     """Return the names of an option and its text, from column _LEFT on."""
-    left, text = f"  {', '.join(_names(entry))}", entry.metadata["help"]
+    left, text, kind = f"  {', '.join(_names(entry))}", entry.metadata["help"], kind_of(entry)
     if "is_argument" not in entry.metadata:
-        value = entry.metadata["value"] or KINDS[kind_of(entry)][1]
-        left += f" {value} [{value} ...]" if kind_of(entry) == MANY else f" {value}".rstrip()
-        if kind_of(entry) != "bool" and entry.default not in ("", (), None):
+        value = entry.metadata["value"] or KINDS[kind][1]
+        left += f" {value} [{value} ...]" if kind == MANY else f" {value}".rstrip()
+        if kind != "bool" and entry.default not in ("", (), None):
             text += f" (default: {entry.default})"
     right = textwrap.indent(textwrap.fill(text, width - _LEFT, break_on_hyphens=False), " " * _LEFT)
     return left.ljust(_LEFT) + right[_LEFT:] if len(left) < _LEFT - 1 else f"{left}\n{right}"
@@ -94,14 +95,14 @@ def values_of(words: Sequence[str], kind: type[Command]) -> dict[str, Any]:
 
 def _take(entry: Entry, texts: list[str]) -> Any:
     """Take an entry's value from the front of the texts: one, or if it has many, all. Raises: InputError."""
-    is_many = kind_of(entry) == MANY
-    convert, _, wanted = KINDS[kind_of(entry)]
+    kind = kind_of(entry)
+    convert, _, wanted = KINDS[kind]
     if not texts:
         raise InputError(what=entry.name, got="", wanted=wanted)
-    taken = texts[:] if is_many else texts[:1]
+    taken = texts[:] if kind == MANY else texts[:1]
     del texts[: len(taken)]
     try:
-        value = convert(taken if is_many else taken[0])
+        value = convert(taken if kind == MANY else taken[0])
     except ValueError:
         raise InputError(what=entry.name, got=taken[0], wanted=wanted) from None
     if entry.metadata["wanted"]:

@@ -87,10 +87,17 @@ class DistanceAttention(DotProductAttention):
             self.bias.backward(np.sum(dbs, axis=0), tape)
         return dq, dk, dv
 
-    def weights(self, q: Array, k: Array, positions: Array) -> Array:
-        length = k.shape[1]
-        distances = np.arange(length) - positions[:, None]
-        return self._probabilities(q, k, distances, self._bias_by_distance(length, NO_TAPE))
+    def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
+        """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
+        sequences = self._sequences(q, k, k, sequences)
+        b = self._bias_by_distance(int(sequences.lengths.max()), NO_TAPE)
+        edges = np.cumsum(sequences.query_lengths)[:-1]
+        queries, keys = np.split(q, edges), np.split(k, sequences.offsets[1:-1])
+        at, places = np.split(sequences.query_positions, edges), map(np.arange, sequences.lengths)
+        return [
+            self._probabilities(self._heads(own_q), self._heads(own_k), here - there[:, None], b)
+            for own_q, own_k, there, here in zip(queries, keys, at, places, strict=True)
+        ]
 
     def _bias_by_distance(self, longest: int, tape: Tape) -> Array:
         """Return b (2·longest − 1, H) for the distances 1 − longest … longest − 1; without a bias (0, H)."""

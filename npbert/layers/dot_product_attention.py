@@ -107,17 +107,10 @@ class DotProductAttention(Layer):
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
         """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
         sequences = self._sequences(q, k, k, sequences)
-        edges = np.cumsum(sequences.query_lengths)[:-1]
-        queries, keys = np.split(q, edges), np.split(k, sequences.offsets[1:-1])
-        positions = np.split(sequences.query_positions, edges)
+        queries, keys = np.split(q, np.cumsum(sequences.query_lengths)[:-1]), np.split(k, sequences.offsets[1:-1])
         return [
-            self.weights(self._heads(own_q), self._heads(own_k), at)
-            for own_q, own_k, at in zip(queries, keys, positions, strict=True)
+            _probabilities(self._heads(own_q), self._heads(own_k)) for own_q, own_k in zip(queries, keys, strict=True)
         ]
-
-    def weights(self, q: Array, k: Array, positions: Array) -> Array:
-        """Return P (H, R, T) of one sequence, from q (H, R, d) at these positions (R,), and k (H, T, d)."""
-        return _probabilities(q, k)
 
     def _heads(self, x: Array) -> Array:
         """(T, D) -> (H, T, d)"""

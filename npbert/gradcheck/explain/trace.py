@@ -80,7 +80,7 @@ class Trace:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
-        self._names: dict[frozenset[str], set[str]] = {}  # by the numbers of an array
+        self._names: dict[frozenset[complex], set[str]] = {}  # by the numbers of an array
         for place, value, _ in events:
             name = _GIVEN if place.is_given else place.name
             for array in telling(value):
@@ -131,9 +131,9 @@ def telling(value: Any) -> Iterator[Array]:
             yield array
 
 
-def _numbers(array: Array) -> frozenset[str]:
-    """Return its numbers, except 1, ½ and the like."""
-    return frozenset(f"{number + 0.0:.7e}" for number in array[_tells(array) | (array == 0)].tolist())
+def _numbers(array: Array) -> frozenset[complex]:
+    """Return its numbers, except 1, ½ and the like, to 7 digits."""
+    return frozenset(array[_tells(array) | (array == 0)].astype(np.complex64).tolist())
 
 
 def _tells(array: Array) -> Any:

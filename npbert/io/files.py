@@ -184,8 +184,9 @@ def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_
     """
     if may_lack and not path.is_file():
         return {}
-    if path.is_file() and path.stat().st_size > most:
-        raise FileError(f"{path} has {path.stat().st_size / 2**20:.0f} MiB, wanted at most {most / 2**20:.0f}")
+    size = path.stat().st_size
+    if size > most:
+        raise FileError(f"{path} has {size / 2**20:.0f} MiB, wanted at most {most / 2**20:.0f}")
     value = parse_json(read_text(path), str(path))
     if not isinstance(value, dict):
         raise FileError(f"{path} is a JSON {type(value).__name__}, wanted an object")

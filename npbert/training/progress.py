@@ -116,12 +116,10 @@ class Progress:
         without a batch.
         """
         while True:
-            is_empty = self.place == START
             for place, batch in data.batches(self.epoch_seed, self.place):
-                is_empty = False
                 self.place = place._replace(batch=place.batch + 1)
                 yield batch
-            if is_empty:
+            if self.place == START:
                 raise ValueError("the training data has no batches")
             self.epoch, self.place = self.epoch + 1, START
             self.epoch_seed = int(rng.integers(2**63))

@@ -9,9 +9,9 @@ import pytest
 from npbert import AdamW, Tape
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.models import parameters_by_layer
+from npbert.training import MODEL_FOLDER, STATE_FILE, accumulate
 from npbert.training.finite import NotFiniteError, first_not_finite
 from npbert.training.log import LayerStatistics
-from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))
@@ -110,20 +110,13 @@ def statistics_of(model, update, folder):
     return read_json_lines(folder / LAYERS_FILE)[-1]
 
 
-def backward(model):
-    batch, tape = collate(examples(4)), Tape()
-    model.zero_grad()
-    model.loss(batch, tape)
-    model.loss_backward(1.0, tape)
-
-
 def norm(arrays):
     return np.linalg.norm(np.concatenate(arrays, axis=None))
 
 
 def test_the_numbers_of_a_step(tmp_path):
     model = classifier(np.float64)
-    backward(model)
+    accumulate(model, BATCH, None)
     layers = parameters_by_layer(model)
     before = {name: [p.value.copy() for p in parameters] for name, parameters in layers.items()}
     numbers = statistics_of(model, AdamW(model.parameters(), lr=1e-2).step, tmp_path)

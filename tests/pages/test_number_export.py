@@ -9,6 +9,7 @@ import pytest
 
 import npbert
 from npbert import BertForMaskedLM, BertForSequenceClassification
+from npbert.models.architecture import Architecture
 from npbert.pages.number import export
 from npbert.training import TrainerSettings
 from tests.pages import models
@@ -44,6 +45,8 @@ def test_every_digit_of_every_parameter_comes_back_with_the_sentences_and_the_pr
     [
         ({}, {"examples": []}, "at least one with a masked word"),
         ({}, {"examples": [replace(models.EXAMPLES[0], labels=[-100] * 5)]}, "labels has no target"),
+        ({"hidden_act": "silu"}, {}, "hidden_act is 'silu', wanted one of gelu, relu, gelu_new"),
+        ({"architecture": Architecture("roberta")}, {}, "model_type is 'roberta', wanted one of bert"),
         ({"hidden_size": 34}, {}, "hidden_size is 34, wanted at most 32 for the page"),
         ({}, {"vocabulary": ["a", "b", "c"]}, "has 3 tokens, wanted 12, the vocab_size"),
     ],

@@ -7,9 +7,10 @@ import numpy as np
 
 from npbert.data import Example, collate
 from npbert.gradcheck import LossOf, prove
+from npbert.io import one_of
 from npbert.layers import SinusoidalPositions
 from npbert.models import BertForMaskedLM, BertForPreTraining
-from npbert.pages.number.network import formulas, network
+from npbert.pages.number.network import ACTIVATIONS, formulas, network
 from npbert.pages.number.source import source_lines
 
 LARGEST = {"hidden_size": 32, "num_hidden_layers": 4, "intermediate_size": 128}
@@ -46,13 +47,16 @@ def export(
     optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW, and `max_grad_norm` for clipping, if not npbert's
     defaults.
 
-    Raises: TypeError for a model without a masked-LM head; ValueError for a model too large for the page, no examples,
-    one that is too long, or a vocabulary of another size; the errors of the model's `loss`.
+    Raises: TypeError for a model without a masked-LM head; ValueError for a descendant of BERT or an activation that
+    formulas.ini does not have, a model too large for the page, no examples, one that is too long, or a vocabulary of
+    another size; the errors of the model's `loss`.
     """
     if not isinstance(model, BertForMaskedLM | BertForPreTraining):
         wanted = "a masked-LM head (BertForMaskedLM or BertForPreTraining)"
         raise TypeError(f"model is a {type(model).__name__}, wanted {wanted}")
     config = model.config
+    one_of(["bert"]).check("model_type", config.architecture.model_type)
+    one_of(ACTIVATIONS).check("hidden_act", config.hidden_act)
     _check_size(model)
     if len(vocabulary) != config.vocab_size:
         raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, wanted {config.vocab_size}, the vocab_size")

@@ -7,8 +7,8 @@ from typing import Any
 from npbert.models import BertConfig
 from npbert.pages.html import resource
 
-ACTIVATIONS = {"gelu": "GELU", "relu": "ReLU"}
-"""The activations by Hugging Face's names; all others are GELU's tanh form."""
+ACTIVATIONS = {"gelu": "GELU", "relu": "ReLU", "gelu_new": "TanhGELU", "gelu_pytorch_tanh": "TanhGELU"}
+"""The activations of formulas.ini by Hugging Face's names."""
 LOOKUPS = ("ids", "labels")
 
 
@@ -28,7 +28,7 @@ def network(config: BertConfig) -> dict[str, Any]:
     """
     is_fixed = config.position_embedding_type == "sinusoidal"
     names = {
-        "activation": ACTIVATIONS.get(config.hidden_act, "TanhGELU"),
+        "activation": ACTIVATIONS[config.hidden_act],
         "positions": "SinusoidalPositions" if is_fixed else "Embedding",
         "table": "table" if is_fixed else "weight",
     }

@@ -6,7 +6,7 @@ from npbert.pages.report.run import RunFiles
 from npbert.training.tasks import FinetuneTask, TaskSettings, task_named
 
 _LEARNED = ((0.0, "it has learned nothing yet"), (0.1, "it has barely learned"), (0.5, "it has begun to learn"))
-"""The sentence up to each share of the way from the baseline to 1."""
+"""The sentence up to each share of the way from the baseline to the best value, 1, or 0 of a loss."""
 
 
 def verdict(run: RunFiles) -> str:
@@ -19,7 +19,8 @@ def verdict(run: RunFiles) -> str:
     said = _told(goal, value, f"of {what} right")
     if baseline is None:
         return f"{said}."
-    share = (value - baseline) / max(1 - baseline, 1e-9)
+    best = 0 if goal.endswith("loss") else 1
+    share = (value - baseline) / ((best - baseline) or 1e-9)
     learned = next((words for most, words in _LEARNED if share <= most), "it has learned")
     is_before = _task(run).before == "before training"
     baseline_is = (

@@ -68,8 +68,10 @@ class Search:
         edits = *statement_edits(code, statements, fine), *moved
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in edits]
         for place in self.survey.reach:
-            more = RIGHT if place.statement in fine and not isinstance(place.statement, ast.Return) else 0.0
-            if place.is_name and place.is_whole and not isinstance(place.statement, ast.Assign):
+            passes_on = place.is_name and place.is_whole
+            is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
+            more = RIGHT if is_fine else 0.0
+            if passes_on and not isinstance(place.statement, ast.Assign):
                 more += _PASSED_ON
             ranked += [
                 (edit.rank, [edit], place)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from npbert.io.extras import import_extra
+from npbert.io import import_extra
 
 pytest = import_extra("pytest", extra="test")
 

@@ -19,9 +19,7 @@ from npbert.io import (
     setting,
     write_json_lines,
 )
-from npbert.training import FinetuneSettings
-from npbert.training.settings import SETTINGS_FILE, load_settings, read_settings
-from npbert.training.tasks import TaskSettings
+from npbert.training import SETTINGS_FILE, FinetuneSettings, TaskSettings, load_settings, read_settings
 
 GROUPS = {
     "training data": "corpus document_per_file train model new_head vocabulary held_out",

@@ -14,8 +14,7 @@ from npbert.cli.evaluate import print_table
 from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
-from npbert.data import Tokenizer
-from npbert.data.corpus import text_files
+from npbert.data import Tokenizer, text_files
 from npbert.io import FileError, InputError, counted, import_extra, quiet
 from npbert.training import (
     MODEL_FOLDER,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from npbert.cli.command import Command, argument, switch
-from npbert.data import Tokenizer
-from npbert.data.corpus import text_files
-from npbert.data.learn_vocabulary import COUNT
+from npbert.data import COUNT, Tokenizer, text_files
 from npbert.io import Wanted, counted, setting
 
 

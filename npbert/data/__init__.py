@@ -1,6 +1,7 @@
 """From text to arrays: the toy dialogue, its vocabulary, sentence pairs, masks, batches and labelled tables."""
 
-from npbert.data.batch import Batch, pad_rows
+from npbert.data.batch import Batch, Ids, pad_rows
+from npbert.data.corpus import text_files, warn_of_known
 from npbert.data.dialogue import (
     DIALOGUES,
     Dialogue,
@@ -21,10 +22,11 @@ from npbert.data.example import (
     make_example,
     mask_each_word,
 )
+from npbert.data.learn_vocabulary import COUNT
 from npbert.data.masking import mask_words
 from npbert.data.tables import TableRow, read_table
 from npbert.data.task_data import TaskData
-from npbert.data.tokenizer import Text, Tokenizer
+from npbert.data.tokenizer import SPECIAL, Text, Tokenizer
 from npbert.data.tokenizer_files import Encoding
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 
@@ -32,3 +34,4 @@ __all__ = ["DIALOGUES", "Dialogue", "load_dialogue", "split_words", "SPECIAL_TOK
 __all__ += ["IS_NEXT", "NOT_NEXT", "Pair", "all_pairs", "draw_pairs", "join_pair", "mask_words"]
 __all__ += ["Batch", "pad_rows", "Tokenizer", "Encoding", "Text", "word_tokenizer"]
 __all__ += ["Example", "join_lines", "make_example", "mask_each_word", "collate", "TableRow", "read_table", "TaskData"]
+__all__ += ["COUNT", "Ids", "SPECIAL", "text_files", "warn_of_known"]

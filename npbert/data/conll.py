@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.io import InputError, Place, counted
-from npbert.io.files import FileError, read_text
+from npbert.io import FileError, InputError, Place, counted, read_text
 
 _DOCUMENT_START = "-DOCSTART-"
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io import InputWarning, Place
+from npbert.io import InputWarning, Place, counted, warn
 from npbert.io.files import HOW_TO_ENCODE, FileError, decode
-from npbert.io.messages import counted, warn
 
 PIECE_BYTES = 32 * 1024
 """The bytes of a document read at once, about 250 sentences."""

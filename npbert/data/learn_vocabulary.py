@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from npbert.data.tokenizer_config import SPECIAL
-from npbert.io import InputError, Wanted, import_extra
-from npbert.io.files import FileError, read_text
+from npbert.io import FileError, InputError, Wanted, import_extra, read_text
 
 MOST_CHARACTERS = 1000
 """The most different characters in a learned vocabulary; a word with another one is [UNK]."""

@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io.errors import Place, Sentence, Setting, one_of
-from npbert.io.files import FileError, parse_json, read_text
-from npbert.io.messages import counted, listed
+from npbert.io import FileError, Place, Sentence, Setting, counted, listed, one_of, parse_json, read_text
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 DELIMITER = one_of(("", *DELIMITERS))

@@ -15,7 +15,7 @@ from npbert.gradcheck.function_forms import Given, form_of
 from npbert.gradcheck.inputs import Outputs, is_float_array, names_given
 from npbert.gradcheck.paths import Grads, as_list, is_numeric, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
-from npbert.io.messages import counted
+from npbert.io import counted
 
 
 def as_layer(

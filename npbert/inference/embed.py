@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data import Batch, Text, Tokenizer
-from npbert.data.batch import Ids
+from npbert.data import Batch, Ids, Text, Tokenizer
 from npbert.inference.search import Hit, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
 from npbert.io import InputError, model_folder, one_of
-from npbert.models import BertModel, PackedBatch, Reads
-from npbert.models.pooling import POOLINGS as OF_TOKENS
-from npbert.models.pooling import TextPooling
+from npbert.models import POOLINGS as OF_TOKENS
+from npbert.models import BertModel, PackedBatch, Reads, TextPooling
 
 POOLINGS = (*OF_TOKENS, "pooler")
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from npbert.data.tokenizer_config import read_length
 from npbert.io import FileError, atomic_write, parse_json, read_json_object, read_text, warn, write_json
-from npbert.models import load_config
-from npbert.models.pooling import POOLINGS
+from npbert.models import POOLINGS, load_config
 
 MODULES_FILE = "modules.json"
 _TRANSFORMER_FILE, _WHOLE_FILE = "sentence_bert_config.json", "config_sentence_transformers.json"

@@ -6,6 +6,7 @@ from npbert.io.errors import (
     InputIndexError,
     InputWarning,
     Place,
+    Sentence,
     Setting,
     Wanted,
     at_least,
@@ -14,6 +15,7 @@ from npbert.io.errors import (
 )
 from npbert.io.extras import how_to_install, import_extra
 from npbert.io.files import (
+    LARGEST_OBJECT,
     FileError,
     atomic_write,
     check_writable,
@@ -22,6 +24,7 @@ from npbert.io.files import (
     parse_json,
     read_json_object,
     read_text,
+    remove_leftovers,
     write_json,
     write_where_asked,
 )
@@ -85,3 +88,4 @@ __all__ = [
     "read_texts",
     "write_json_lines",
 ]
+__all__ += ["LARGEST_OBJECT", "Sentence", "remove_leftovers"]

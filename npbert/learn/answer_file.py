@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from npbert.io.files import FileError, read_text
-from npbert.io.messages import printable
+from npbert.io import FileError, printable, read_text
 from npbert.learn.blank import Blank
 from npbert.learn.exercise import Exercise
 from npbert.learn.failure import Failure, attempt, load

@@ -19,7 +19,7 @@ from npbert.data import (
     mask_each_word,
     mask_words,
 )
-from npbert.io.files import read_text
+from npbert.io import read_text
 from npbert.learn.exercise import Exercise
 from npbert.learn.failure import Failure, load
 from npbert.models import BertConfig, BertForPreTraining

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.io.messages import did_you_mean
+from npbert.io import did_you_mean
 from npbert.learn.source import import_of
 
 IN_NUMPY = {

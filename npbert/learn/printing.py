@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 from npbert.gradcheck.explain import describe, describe_edit
-from npbert.io.files import read_text
+from npbert.io import read_text
 from npbert.learn.exercise import Exercise
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 

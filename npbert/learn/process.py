@@ -15,7 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import NoReturn
 
-from npbert.gradcheck.explain import Finding
+from npbert.gradcheck import Finding
 from npbert.learn.answer_file import judge_file
 from npbert.learn.exercise import Exercise
 from npbert.learn.exercises import ALL

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from npbert.gradcheck.explain import Finding
+from npbert.gradcheck import Finding
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 

@@ -12,7 +12,7 @@ from npbert.models.classification import (
 )
 from npbert.models.config import PRESETS, BertConfig, load_config
 from npbert.models.electra import ElectraForPreTraining, ReplacedTokenDetection
-from npbert.models.packed_batch import PackedBatch, Reads
+from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.parameters import (
     ParameterRow,
     neither_size_nor_folder,
@@ -21,10 +21,11 @@ from npbert.models.parameters import (
     parameters_by_layer,
     size_table,
 )
+from npbert.models.pooling import POOLINGS, TextPooling
 from npbert.models.pretrained import PreTrainedModel
 from npbert.models.pretraining import BertForMaskedLM, BertForPreTraining, PreTrainingLosses, PreTrainingOutput
 from npbert.models.question_answering import BertForQuestionAnswering, QuestionAnsweringOutput
-from npbert.models.sentence_vectors import BertForSentenceVectors
+from npbert.models.sentence_vectors import LOSSES, BertForSentenceVectors
 from npbert.models.task_model import TaskLoss, TaskModel
 
 AutoConfig, AutoModel, AutoModelForMaskedLM = BertConfig, BertModel, BertForMaskedLM
@@ -57,3 +58,4 @@ __all__ += ["AutoModelForSequenceClassification", "AutoModelForTokenClassificati
 __all__ += ["AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"]
 __all__ += ["ParameterRow", "parameter_rows", "parameter_table", "parameters_by_layer"]
 __all__ += ["size_table", "neither_size_nor_folder"]
+__all__ += ["AnyBatch", "LOSSES", "POOLINGS", "TextPooling"]

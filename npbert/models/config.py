@@ -10,8 +10,7 @@ from typing import Any
 
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.display import shown_in_short
-from npbert.io import FileError, did_you_mean
-from npbert.io.errors import POSITIVE, InputError, Wanted, one_of
+from npbert.io import POSITIVE, FileError, InputError, Wanted, did_you_mean, one_of
 from npbert.models.architecture import OF_BERT, Architecture
 from npbert.models.hugging_face.config import read_config
 from npbert.models.hugging_face.families import architecture_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbert.compute import bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.io import InputWarning, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.parallel import ALONE

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.io.errors import one_of
+from npbert.io import one_of
 
 
 class Goal(NamedTuple):

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npbert.data import TaskData, Tokenizer
-from npbert.data.corpus import warn_of_known
+from npbert.data import TaskData, Tokenizer, warn_of_known
 from npbert.inference import check_holds, check_vocabulary
 from npbert.io import (
     POSITIVE,

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from npbert.core import Layer, Tape, named_parts
-from npbert.models import TaskModel
-from npbert.models.packed_batch import AnyBatch
+from npbert.models import AnyBatch, TaskModel
 from npbert.training.shares import Shares
 
 

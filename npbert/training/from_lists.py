@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from npbert.data.tokenizer import Text
+from npbert.data import Text
 from npbert.inference import Classify, Embed
 from npbert.io import FileError, InputError, Place, Setting, atomic_write, counted, worded_by
 from npbert.training.finetune import FinetuneSettings, Finetuning

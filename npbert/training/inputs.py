@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
 import npbert
-from npbert.data.tokenizer import Tokenizer
+from npbert.data import Tokenizer
 
 _SHOWN = 40
 

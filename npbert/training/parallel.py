@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from npbert.compute import set_num_threads
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.io import LOGGER, import_extra, in_words, launched, warn
 from npbert.training.inputs import differences
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.data.task_data import START, Position
 from npbert.training.accumulate import StepLosses
 

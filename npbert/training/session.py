@@ -9,8 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from npbert.compute import hold_blas, keep_freed_memory
-from npbert.io.extras import import_extra
-from npbert.io.files import FileError, naming, remove_leftovers
+from npbert.io import FileError, import_extra, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.inputs import digests
 from npbert.training.live import Bar

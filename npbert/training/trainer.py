@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from npbert.core import Tape
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.display import titled
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of

@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.inputs import Outputs, Rng, as_tuple, copied, is_float_array, names_given
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable, restored
-from npbert.io.messages import counted
+from npbert.io import counted
 
 _DECADES, _LARGE = 3, 1e4
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from npbert.compute import Array
-from npbert.io import LOGGER, import_extra
-from npbert.io.files import LARGEST_OBJECT, FileError
+from npbert.io import LARGEST_OBJECT, LOGGER, FileError, import_extra
 
 FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 """The dtypes of a file, and NumPy's. NumPy has no bfloat16, the upper half of a float32."""

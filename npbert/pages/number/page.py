@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data import IS_NEXT, Dialogue, Example, join_pair, mask_each_word
-from npbert.data.tokenizer import SPECIAL, Tokenizer
+from npbert.data import IS_NEXT, SPECIAL, Dialogue, Example, Tokenizer, join_pair, mask_each_word
 from npbert.io import counted, did_you_mean, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import json_script, module_script, page, resource

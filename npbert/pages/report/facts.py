@@ -13,10 +13,7 @@ from npbert.io import FileError, counted, import_extra
 from npbert.models.hugging_face import TensorFile
 from npbert.models.hugging_face.checkpoint import find_weights
 from npbert.pages.report.run import RunFiles
-from npbert.training import FinetuneSettings, PretrainSettings
-from npbert.training.log import EVENTS_FOLDER
-from npbert.training.settings import SETTINGS_FILE, version_in
-from npbert.training.state import MODEL_FOLDER
+from npbert.training import EVENTS_FOLDER, MODEL_FOLDER, SETTINGS_FILE, FinetuneSettings, PretrainSettings, version_in
 
 
 def facts_of(run: RunFiles) -> dict[str, str]:

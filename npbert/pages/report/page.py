@@ -17,7 +17,7 @@ from npbert.pages.report.verdict import to_look_at, verdict
 from npbert.plots import plot_attention, plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios
 from npbert.plots.curves import curve_names, curves_figure
 from npbert.plots.drawing import as_bytes
-from npbert.training.state import MODEL_FOLDER
+from npbert.training import MODEL_FOLDER
 
 _STEPS, _CHARACTERS = 6, 40
 REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"

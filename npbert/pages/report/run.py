@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from npbert.io import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, FileError, read_json_lines
 from npbert.plots.curves import judged_in
-from npbert.training.settings import SETTINGS_FILE, read_settings
+from npbert.training import SETTINGS_FILE, read_settings
 
 
 class RunFiles(NamedTuple):

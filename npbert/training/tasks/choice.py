@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from npbert.data import Batch, Encoding, Text
-from npbert.io.errors import InputError, Wanted
+from npbert.io import InputError, Wanted
 from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.predictions import OneOfMany
 from npbert.training.tasks.settings import TaskSettings

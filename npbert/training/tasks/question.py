@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.inference import Answer, AnswerSpan
 from npbert.training.span_metrics import exact_match, squad_scores

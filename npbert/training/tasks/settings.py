@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 from npbert.data.tables import DELIMITER
 from npbert.io import Settings, Wanted, at_least, one_of, setting
-from npbert.models.pooling import POOLINGS
-from npbert.models.sentence_vectors import LOSSES
+from npbert.models import LOSSES, POOLINGS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,9 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from npbert.data.tables import read_table
-from npbert.io import FileError, Place, Setting, Wanted, listed
-from npbert.io.errors import Sentence
+from npbert.data import read_table
+from npbert.io import FileError, Place, Sentence, Setting, Wanted, listed
 from npbert.training.tasks.settings import TaskSettings
 
 _TOO_MANY = 100

@@ -7,7 +7,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data.batch import pad_rows
+from npbert.data import pad_rows
 from npbert.data.conll import column_number, read_conll
 from npbert.inference import Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed

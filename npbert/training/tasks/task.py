@@ -10,7 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
-from npbert.io.errors import InputError
+from npbert.io import InputError
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
 from npbert.training.parallel import ALONE, Communicator

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data.batch import Batch
+from npbert.data import Batch
 from npbert.inference import Classify
 from npbert.io import InputError, Wanted, listed
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1

@@ -14,8 +14,7 @@ from npbert.inference import Embed, semantic_search
 from npbert.inference.sentence_transformers import read_sentence_settings
 from npbert.io import InputError, Setting, model_folder
 from npbert.layers import UnitLength
-from npbert.models import BertForSentenceVectors
-from npbert.models.sentence_vectors import LOSSES
+from npbert.models import LOSSES, BertForSentenceVectors
 from npbert.training.tasks.choice import GroupedTask
 from npbert.training.tasks.predictions import OneNumber
 from npbert.training.tasks.report_rows import Row, Shown, row_of

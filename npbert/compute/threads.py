@@ -80,15 +80,20 @@ def run(work: Callable[[Item], object], items: Iterable[Item], *, of: int | None
     `run` raises an error of `work`, or a KeyboardInterrupt, after all threads have stopped and BLAS has its threads
     again. The remaining items are not started.
     """
-    items = list(items)
+    items, user = list(items), object()
     left, threads = iter(items), num_threads()
     within = max(1, _here.ways // max(1, of or len(items)))
-    with contextlib.nullcontext(False) if _here.count == 1 else blas_hold.hold_blas() as is_held:
-        doers = min(threads, len(items)) if is_held else 1
+    try:
+        doers = min(threads, len(items)) if _here.count != 1 and blas_hold.hold(user) else 1
         if doers > 1:
             _on_several(partial(_drain, work, left, threads // doers, within), left, doers - 1)
         else:
             _drain(work, left, threads, within)
+    finally:
+        try:
+            blas_hold.release(user)
+        finally:
+            blas_hold.release(user)  # again, as a KeyboardInterrupt may interrupt the first call
 
 
 def _drain(work: Callable[[Item], object], left: Iterator[Item], threads: int, ways: int) -> None:
@@ -119,7 +124,7 @@ def _on_several(drain: Callable[[], None], left: Iterator[Item], helpers: int) -
         try:
             errors = end()
         finally:
-            errors = end()  # again, as a KeyboardInterrupt may interrupt the first call
+            errors = end()  # again, as above
     if errors:
         raise errors[0]
 

@@ -65,7 +65,7 @@ def running(folder, pause, *arguments):
 
 
 def leftovers(folder):
-    return [place.name.split(".")[1] for place in folder.rglob(".*.safetensors.*")]
+    return [place.stem for place in folder.rglob(".*.npbert-unfinished/*.safetensors")]
 
 
 def stopped_at(folder, step):

@@ -20,7 +20,9 @@ SHORT_TOO = "a short gradient afterwards, the gradient afterwards, the result"
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
     (2, "input_with_reshaped_weight", "transpose", "dx"),
+    (1, "central_difference: one_array_by_two_names", "copy", "the gradient"),
     (6, "last_of_repeated_ids_wins", "repeated index", "dW"),
+    (6, "added_to_a_copy", "temporary", "dW"),
     (2, "loop_overwrites", "= or +=", "dW"),
     (7, "gamma_set", "= or +=", "the gradient of gamma after two backwards"),
     (13, "clip_by_global_norm: root_forgotten", "missing step", SHORT_TOO),

@@ -16,7 +16,7 @@ from npbert.pages.site import build, build_site, proofs, sources
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
 if not all(map(find_spec, ("sphinx", "myst_parser", "furo"))):  # imported by the tests alone, as that takes a second
-    pytest.skip("Sphinx is not installed: pip install 'npbert[site]'", allow_module_level=True)
+    pytest.skip("Sphinx is not installed: pip install -e '.[site]'", allow_module_level=True)
 ROOT = Path(__file__).parent.parent.parent
 PROOFS = {block: f"PASS of {block}" for block in CATALOGUE}
 CHAPTER = """# 1. One

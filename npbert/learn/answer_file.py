@@ -13,7 +13,7 @@ from npbert.learn.exercise import Exercise
 from npbert.learn.failure import Failure, attempt, load
 from npbert.learn.judge import judge
 from npbert.learn.source import definitions
-from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, in_turn
 
 MOST_PRINTED = 2000
 _AGAIN = (
@@ -54,20 +54,24 @@ def _judged(exercise: Exercise, path: Path, mends: bool) -> Verdict:
         return Verdict(status=NOT_BEGUN)
     if isinstance(module, Failure):
         return module.verdict
-    names = [blank.name for blank in exercise.blanks]
-    for number, blank in enumerate(exercise.blanks):
+    wrong: list[Verdict] = []
+    right: list[str] = []
+    for blank in exercise.blanks:
         verdict = _lost(exercise, blank, text, path)
-        if verdict is None:
-            thing, node = getattr(module, blank.name), definitions(text).get(blank.name)
-            verdict = attempt(partial(judge, blank, thing, node, mends=mends), str(path))
+        if verdict is not None:
+            return verdict
+        thing, node = getattr(module, blank.name), definitions(text).get(blank.name)
+        verdict = attempt(partial(judge, blank, thing, node, mends=mends), str(path))
         if isinstance(verdict, Failure):  # the result cannot be compared
             verdict = verdict.verdict
-        if verdict is not None:
-            is_named = len(names) == 1 or blank.name in verdict.says
-            says = verdict.says if is_named else f"{blank.name}: {verdict.says}"
-            so_far = f"{', '.join(names[:number])} is right." if number else ""
-            return replace(verdict, says=says, blank=blank.name).because_of(so_far)
-    return Verdict(status=RIGHT)
+        if verdict is None:
+            right.append(blank.name)
+        else:
+            is_named = len(exercise.blanks) == 1 or blank.name in verdict.says
+            wrong.append(verdict if is_named else replace(verdict, says=f"{blank.name}: {verdict.says}"))
+            blank.put_into(module)
+    so_far = f"{', '.join(right)} {'is' if len(right) == 1 else 'are'} right." if right else ""
+    return in_turn(wrong).because_of(so_far) if wrong else Verdict(status=RIGHT)
 
 
 def _lost(exercise: Exercise, blank: Blank, text: str, path: Path) -> Verdict | None:

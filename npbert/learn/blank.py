@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,13 @@ class Blank:
             yield thing
         finally:
             setattr(thing, self.method, own)
+
+    def put_into(self, module: ModuleType) -> None:
+        """Put the library's function in the place of the learner's, for other blanks that call or inherit it."""
+        if self.method:
+            setattr(getattr(module, self.name), self.method, getattr(self.right, self.method))
+        else:
+            setattr(module, self.name, self.right)
 
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""

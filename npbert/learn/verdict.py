@@ -12,14 +12,13 @@ RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
 class Verdict:
     """says: the mistake, in a sentence. because: the reason and advice, in paragraphs.
     findings: the mistakes as data, each with its line and its edit. status: RIGHT, NOT_BEGUN or WRONG.
-    blank: the name of the wrong blank. printed: the output of the learner's code.
+    printed: the output of the learner's code.
     """
 
     says: str = ""
     because: str = ""
     findings: tuple[Finding, ...] = ()
     status: str = WRONG
-    blank: str = ""
     printed: str = ""
 
     def because_of(self, *texts: str) -> "Verdict":
@@ -33,4 +32,12 @@ def numbered(verdicts: Sequence[Verdict]) -> Verdict:
     first, *others = verdicts
     for number, each in enumerate(others, 2):
         first = first.because_of(f"{number}. {each.says}", each.because)
+    return first
+
+
+def in_turn(verdicts: Sequence[Verdict]) -> Verdict:
+    """Join the verdicts on several blanks."""
+    first, *others = verdicts
+    for each in others:
+        first = replace(first, findings=first.findings + each.findings).because_of(each.says, each.because)
     return first

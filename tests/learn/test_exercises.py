@@ -72,6 +72,17 @@ def test_a_wrong_answer_is_told_by_its_line_and_kind(number, name, kind, subject
     assert f"line {first.line} ({kind})" in verdict.says
 
 
+def test_all_wrong_blanks_are_told_and_what_inherits_from_one_may_be_right(judge):
+    texts = {answer.name: answer.text for answer in wrong_answers(14)}
+    adam, kept = texts["Adam.step: uphill"], texts["AdamW.kept: growth"]
+    verdict = judge(EXERCISES[14], adam)
+    assert [finding.line for finding in verdict.findings] == [69] and verdict.because.endswith("AdamW is right.")
+    both = [*adam.splitlines()[:80], *kept.splitlines()[80:]]
+    verdict = judge(EXERCISES[14], "\n".join(both))
+    assert [finding.line for finding in verdict.findings] == [69, 103]
+    assert "\n\nAdamW: kept for a matrix, the weight are wrong; line 103 (sign):" in verdict.because
+
+
 @each_exercise
 def test_what_wrong_answers_are_compared_with_is_right(exercise, tmp_path):
     """The code in small steps; and the library's, where no answer in a style of its own is tried."""

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, FileError, read_json_lines
+from npbert.io import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, FileError, read_json_lines
 from npbert.plots.curves import judged_in
 from npbert.training import SETTINGS_FILE, read_settings
 
@@ -43,7 +43,7 @@ def read_run(folder: str | Path) -> RunFiles:
     if not (folder / SETTINGS_FILE).is_file():
         raise FileError(f"{folder} is not a run of npbert pretrain or npbert finetune: it has no {SETTINGS_FILE}")
     files = (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)
-    metrics, layers, report_rows = (read_json_lines(folder / name, at_most=MOST_ROWS) for name in files)
+    metrics, layers, report_rows = (read_json_lines(folder / name) for name in files)
     if not metrics:
         raise FileError(f"{folder / METRICS_FILE} has no numbers yet, wanted at least one step")
     settings = read_settings(folder / SETTINGS_FILE)

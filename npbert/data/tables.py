@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.io import (
+    JSON_LINES,
     FileError,
     Place,
     Sentence,
@@ -19,11 +20,10 @@ from npbert.io import (
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 DELIMITER = one_of(("", *DELIMITERS))
-_JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
 _OTHER_DELIMITER: Sentence = ("for columns with another character between them, give ", Setting("delimiter"))
 
 
-TABLE_ENDINGS = (".tsv", ".csv", *_JSON_ENDINGS)
+TABLE_ENDINGS = (".tsv", ".csv", *JSON_LINES)
 """Endings of files that are nearly always tables."""
 
 
@@ -51,7 +51,7 @@ def read_table(
     """
     DELIMITER.check("delimiter", delimiter)
     path, ending = str(path), Path(path).suffix
-    if ending in _JSON_ENDINGS and not delimiter:
+    if ending in JSON_LINES and not delimiter:
         rows = json_rows(path, columns)
     else:
         by = DELIMITERS[delimiter or ("comma" if ending == ".csv" else "tab")]

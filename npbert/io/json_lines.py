@@ -62,7 +62,9 @@ def read_json_lines(path: Path) -> list[dict[str, Any]]:
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
     rows = list(_rows(path))
-    width = max(1, max((row["step"] for row in rows), default=0) / MOST_ROWS)
+    if len(rows) <= MOST_ROWS:
+        return rows
+    width = max(1, max(row["step"] for row in rows) / MOST_ROWS)
     read = {(*row, row["step"] // width): row for row in rows}
     if len(read) < len(rows):
         warn(f"{path} has {len(rows):,} rows, too many to draw: {len(read):,} of them are read")

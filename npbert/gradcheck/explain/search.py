@@ -22,7 +22,7 @@ from npbert.gradcheck.explain.grammar import rules_for
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.survey import Made, Survey
-from npbert.gradcheck.explain.trial import has_failed, wrong_in
+from npbert.gradcheck.explain.trial import has_failed, moved_by, wrong_in
 
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on: less than between two kinds, so that it only decides
@@ -53,7 +53,9 @@ class Search:
                     return made
                 if made and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
-                    more = _TO_RUN if has_failed(survey.now) else _MORE + _ELSEWHERE * survey.moves_others(made)
+                    more = (
+                        _TO_RUN if has_failed(survey.now) else _MORE + _ELSEWHERE * bool(moved_by(survey.now, made[2]))
+                    )
                     most = min(most, cost + more)
                 if survey.trial.is_over:
                     break

@@ -16,6 +16,7 @@ from npbert.learn.judge import judge as judged
 from tests.learn.answers import right, right_answer, wrong_answers
 from tests.tables import one_in, one_of_each
 
+SHORT_TOO = "a short gradient afterwards, the gradient afterwards, the result"
 MENDED = [
     (1, "central_difference: same_array", "copy", "the gradient"),
     (2, "input_with_reshaped_weight", "transpose", "dx"),
@@ -26,7 +27,7 @@ MENDED = [
     (2, "input_times_x", "too much", "dx"),
     (2, "loop_overwrites", "= or +=", "dW"),
     (7, "gamma_set", "= or +=", "the gradient of gamma after two backwards"),
-    (13, "clip_by_global_norm: root_forgotten", "missing step", "the gradient afterwards, the result"),
+    (13, "clip_by_global_norm: root_forgotten", "missing step", SHORT_TOO),
     (14, "AdamW.kept: growth", "sign", "kept for a matrix, the weight"),
 ]
 """(exercise, mistake, kind of the edit that mends it, what is wrong)"""

@@ -18,6 +18,7 @@ from npbert.gradcheck import GradientError
 from npbert.gradcheck.explain import VARIATIONS
 from npbert.learn.exception_help import IN_NUMPY
 from npbert.learn.source import blanked, definitions, with_helpers
+from npbert.learn.text import entries
 from npbert.learn.verdict import Verdict
 
 Numbers = dict[str, Array]
@@ -85,7 +86,7 @@ class Blank:
 
     def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
         """Return the verdict on an answer with right numbers, or None if it is right in all else. node: its definition
-        in the learner's file."""
+        in the learner's file. Raises: errors of the answer."""
         return None
 
     @cached_property
@@ -120,7 +121,7 @@ class Blank:
 
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""
-        return {key: " ".join(value.split()) for key, value in _ENTRY.findall(self.text.get(section, ""))}
+        return entries(self.text.get(section, ""))
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this blank."""
@@ -145,6 +146,3 @@ class Blank:
 
 def _titled(title: str, source: str) -> str:
     return f"{title}\n{'─' * len(title)}\n{textwrap.dedent(source).strip()}"
-
-
-_ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)

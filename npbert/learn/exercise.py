@@ -5,6 +5,7 @@ The text begins with a line with its title and chapter, and the task. Its sectio
     == imports    the imports of the file, with those that an answer may need
     == hints      three, from a nudge to almost the answer
     == asked      the docstring for the blank, instead of the one with the answer
+    == names      gradient → its name for the learner: "weight → dW"; otherwise dx for an input x
     == plain      a right answer in small steps, to compare with; for most exercises
     == reasons    name → the reason of the right formula, by what is wrong: "dW → …"
     == advice     pattern → what helps, by the error of an answer
@@ -12,16 +13,15 @@ The text begins with a line with its title and chapter, and the task. Its sectio
 With several blanks, each has its own sections: "== asked AdamW".
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 from npbert.learn.blank import Blank
 from npbert.learn.chapters import CHAPTERS, Chapter
+from npbert.learn.text import sections
 
-_OF_A_BLANK = "asked", "plain", "reasons", "advice"
+_OF_A_BLANK = "asked", "names", "plain", "reasons", "advice"
 _FILE = '''"""Exercise {exercise.number}: {exercise.title}
 
 {exercise.text}
@@ -79,21 +79,14 @@ class Exercise:
 
 def read_exercise(slug: str, number: int, *blanks: Blank) -> Exercise:
     """Return an exercise with its text. A variant has the hints of its exercise."""
-    sections = {"hints": _sections(slug.removesuffix("_again"))["hints"], **_sections(slug)}
-    head, _, task = sections[""].partition("\n\n")
+    found = {"hints": sections(slug.removesuffix("_again"))["hints"], **sections(slug)}
+    head, _, task = found[""].partition("\n\n")
     title, _, chapter = head.rpartition(", chapter ")
-    with_text = tuple(replace(blank, text=_text_of(blank, sections)) for blank in blanks)
-    hints, imports = tuple(sections["hints"].split("\n\n")), sections["imports"]
+    with_text = tuple(replace(blank, text=_text_of(blank, found)) for blank in blanks)
+    hints, imports = tuple(found["hints"].split("\n\n")), found["imports"]
     return Exercise(slug, number, title, CHAPTERS[int(chapter)], task, imports, hints, with_text)
 
 
-def _text_of(blank: Blank, sections: Mapping[str, str]) -> dict[str, str]:
+def _text_of(blank: Blank, found: Mapping[str, str]) -> dict[str, str]:
     """Return the sections of a blank: its own, or those without a name."""
-    return {name: sections.get(f"{name} {blank.name}", sections.get(name, "")) for name in _OF_A_BLANK}
-
-
-def _sections(slug: str) -> dict[str, str]:
-    """Return the sections of a text by name, "" for the first."""
-    text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
-    named = (section.partition("\n") for section in re.split(r"^== ", f"== \n{text}", flags=re.MULTILINE)[1:])
-    return {name.strip(): body.strip("\n") for name, _, body in named}
+    return {name: found.get(f"{name} {blank.name}", found.get(name, "")) for name in _OF_A_BLANK}

@@ -3,8 +3,8 @@
 import ast
 import functools
 import inspect
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -40,12 +40,11 @@ caller's array."""
 class LayerBlank(Blank):
     """A layer in two settings, which differ in all sizes.
 
-    names: the learner's names of the gradients, by input or parameter: {"weight": "dW"}; by default `dx` for an input
-    x, and `the gradient of weight` for a parameter.
+    The section `names` of its text has names of gradients; by default they are `dx` for an input x, and `the gradient
+    of weight` for a parameter.
     """
 
     settings: tuple[Setting, ...]
-    names: Mapping[str, str] = field(default_factory=dict)
 
     def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
         """Return y and the gradients of a call, as far as it runs; test the promises of a layer once for each setting.
@@ -53,8 +52,8 @@ class LayerBlank(Blank):
         Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
         """
         function = _made(self.settings[seed % 2], thing, seed)
-        shown = {name: self.names.get(name, f"the gradient of {name}") for name in function.parameters}
-        shown |= {name: self.names.get(name, f"d{name}") for name in function.float_inputs}
+        shown = {name: f"the gradient of {name}" for name in function.parameters}
+        shown |= {name: f"d{name}" for name in function.float_inputs} | self.entries("names")
         is_promised = seed < 2
         with function.unchanged():
             call = Call(function)

@@ -24,7 +24,7 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary
 RIGHT = 1.0
 """The extra cost of an edit where the numbers are right: all common mistakes elsewhere come first."""
 
-_OF_MEMORY = ("= or +=", "in place", "new array", "copy")
+_OF_MEMORY = ("= or +=", "in place", "new array", "copy", "needless copy")
 """Kinds that say where right numbers go."""
 
 Uses = list[tuple[ast.stmt, ast.Name]]
@@ -144,7 +144,7 @@ def moved_factors(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit]:
     computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
     uses: dict[str, Uses] = {}
     for each in computing:
-        for name in _names_in(each):
+        for name in names_in(each):
             uses.setdefault(name.id, []).append((each, name))
         for product in ast.walk(each):
             if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
@@ -181,9 +181,9 @@ def kept_values(code: Code, statements: Sequence[ast.stmt]) -> Iterator[Edit]:
         if isinstance(each, ast.Assign | ast.AugAssign):
             start, _ = code.span(each)
             changed, _ = _variables_of(each)
-            lost = changed if isinstance(each, ast.AugAssign) else changed & {name.id for name in _names_in(each)}
+            lost = changed if isinstance(each, ast.AugAssign) else changed & {name.id for name in names_in(each)}
             for later in statements[number + 1 :]:
-                for name in _names_in(later):
+                for name in names_in(later):
                     if name.id in lost:
                         kept = f"{name.id}_before"
                         changes = [(start, start, f"{kept} = np.copy({name.id}); "), (*code.span(name), kept)]
@@ -194,7 +194,7 @@ def _indent(statement: ast.stmt) -> str:
     return "\n" + " " * statement.col_offset
 
 
-def _names_in(tree: ast.AST) -> list[ast.Name]:
+def names_in(tree: ast.AST) -> list[ast.Name]:
     """Return the names that are read for their numbers, not for their shape."""
     shapes = [n.value for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in ("shape", "size", "ndim")]
     names = (node for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))

@@ -95,6 +95,7 @@ copy: a = b → a = b.copy(); a = b = c → a, b = (c), (c).copy()
 temporary: a[b][c, d] -= e → a[np.flatnonzero(b)[c], d] -= e; a[b][c, d] += e → a[np.flatnonzero(b)[c], d] += e
 temporary: a[b][c] -= d → a[np.flatnonzero(b)[c]] -= d; a[b][c] += d → a[np.flatnonzero(b)[c]] += d
 temporary: np.add.at(a[b], c, d) → np.add.at(a, b, d), np.add.at(a, c, d)
+needless copy: a = np.array(b) → a = b; a = np.copy(b) → a = b; a = b.copy() → a = b
 real array: a.copy() → a.astype(complex); a.astype(b) → a.astype(complex); np.array(a) → np.array(a, complex)
 real array: np.zeros(a) → np.zeros(a, complex); np.zeros_like(a) → np.zeros_like(a, complex)
 repeated index: a[b] += c → np.add.at(a, b, c); a[b] = c → np.add.at(a, b, c); a[b] -= c → np.subtract.at(a, b, c)

@@ -12,7 +12,9 @@ from npbert.gradcheck.explain.trace import Trace, telling, watched
 from npbert.gradcheck.explain.trial import has_failed, is_equal
 
 _LOST = "Line {{}} computes the right {}: look at what happens to it after that."
-_NEW = "Look from line {} on: it is the first with a result that the library's answer does not have."
+_NEW = (
+    "Look from line {} on, and at what it uses: it is the first with numbers that the library's answer does not have."
+)
 
 
 def line_edits(survey: Survey, *, alone: bool) -> Iterator[Made]:

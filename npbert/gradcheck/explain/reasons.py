@@ -33,6 +33,7 @@ shape | 1.6 | The shape is wrong.
 reshape | 1.6 | reshape keeps the order in memory, but the axes must also be swapped.
 misplaced factor | 1.7 | A factor belongs in another place, such as inside or outside of a sum.
 temporary | 1.4 | This writes into a copy, which is lost: a[i] with an array i is a copy.
+needless copy | 1.4 | What is written into this copy is lost.
 real array | 1.5 | The array is real, so what is written into it loses its imaginary part.
 overwritten | 1.65 | A value that is needed later is overwritten.
 line order | 1.4 | Line {} is in the wrong place.

@@ -33,7 +33,17 @@ from npbert.gradcheck.explain.places import places_in
 from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trace import Trace, watched
-from npbert.gradcheck.explain.trial import RAISES, Oracle, Outlook, Trial, has_failed, mended_by, quiet, wrong_in
+from npbert.gradcheck.explain.trial import (
+    RAISES,
+    Oracle,
+    Outlook,
+    Trial,
+    has_failed,
+    mended_by,
+    moved_by,
+    quiet,
+    wrong_in,
+)
 
 TRIES = 8000
 """The most runs of the code, with any edits: some seconds for a layer."""
@@ -42,10 +52,11 @@ TRIES = 8000
 @dataclass(frozen=True)
 class EditStep:
     """One edit. finding: its message, with the edit as `wanted`. outputs: those that it makes right, maybe with other
-    edits of the same outputs"""
+    edits of the same outputs. moved: those that it changes without making them right"""
 
     finding: Finding
     outputs: tuple[str, ...]
+    moved: set[str]
 
 
 class Mending:
@@ -69,9 +80,9 @@ class Mending:
 
     @property
     def steps(self) -> list[EditStep]:
-        """The edits so far of what is right with them, in order; none if they only make the code run."""
+        """The edits so far of which all that they change is right; none if they only make the code run."""
         steps = [] if has_failed(self._first) and self.left else self._steps
-        return [step for step in steps if self.left.isdisjoint(step.outputs)]
+        return [step for step in steps if self.left.isdisjoint({*step.outputs, *step.moved})]
 
     @property
     def left(self) -> set[str]:
@@ -102,9 +113,9 @@ class Mending:
     def _take(self, chain: Sequence[tuple[Code, Made]]) -> None:
         """Take edits, each with the code before it."""
         _, (_, code, after) = chain[-1]
-        outputs = _outputs(self._now, after)
+        outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
         for before, (edit, _, _) in chain:
-            self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs))
+            self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs, moved))
         self._now = after
         if self.left:
             self._search = Search(self._surveyed(code, after))

@@ -16,13 +16,14 @@ from npbert.gradcheck.explain.edits import (
     kept_values,
     moved_factors,
     moved_lines,
+    names_in,
     statement_edits,
 )
 from npbert.gradcheck.explain.grammar import rules_for
 from npbert.gradcheck.explain.places import CodePlace
 from npbert.gradcheck.explain.reasons import KINDS
 from npbert.gradcheck.explain.survey import Made, Survey
-from npbert.gradcheck.explain.trial import has_failed, wrong_in
+from npbert.gradcheck.explain.trial import has_failed, moved_by, wrong_in
 
 _PASSED_ON = 0.04
 """The extra cost of an edit where a line only passes a number on: less than between two kinds, so that it only decides
@@ -31,6 +32,8 @@ _MORE = 0.3
 """The extra cost allowed to an edit that mends more than the first that helps: as between neighbors among the kinds."""
 _ELSEWHERE = 0.3
 """The same, more, after an edit that also changes an output that stays wrong: it may be before the mistake."""
+_UNREAD = 0.6
+"""The same, for another variable in the place of one that is then never read: what computes that may be wrong."""
 _TO_RUN = 1.0
 """The same, for code that fails: many edits let it run, few with right numbers."""
 _VALUE = "__value__"
@@ -49,15 +52,23 @@ class Search:
             (cost, *_), edits, place = self._untried.popleft()
             for edit in edits:
                 made = survey.made(edit, place)
-                if made and not wrong_in(made[2]):
+                if made and not (wrong_in(made[2]) or _leaves_unread(made)):
                     return made
                 if made and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
-                    more = _TO_RUN if has_failed(survey.now) else _MORE + _ELSEWHERE * survey.moves_others(made)
-                    most = min(most, cost + more)
+                    most = min(most, cost + self._more(made))
                 if survey.trial.is_over:
                     break
         return min(found, key=survey.badness, default=None)
+
+    def _more(self, made: Made) -> float:
+        """Return the extra cost allowed to an edit that is better."""
+        _, _, after = made
+        if not wrong_in(after):
+            return _UNREAD
+        if has_failed(self.survey.now):
+            return _TO_RUN
+        return _MORE + _ELSEWHERE * bool(moved_by(self.survey.now, after))
 
     @cached_property
     def _untried(self) -> deque[tuple[tuple[float, ...], Iterable[Edit], CodePlace | None]]:
@@ -92,3 +103,9 @@ class Search:
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
             if is_open or survey.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False:
                 yield edit
+
+
+def _leaves_unread(made: Made) -> bool:
+    """True for another variable in the place of one that is never read then."""
+    edit, code, _ = made
+    return edit.kind == "wrong name" and edit.old not in {each.id for each in names_in(code.functions[0])}

@@ -20,6 +20,7 @@ from npbert.gradcheck.explain.trial import (
     has_failed,
     has_moved,
     mended_by,
+    moved_by,
 )
 from npbert.gradcheck.explain.vocabulary import Vocabulary
 
@@ -103,15 +104,7 @@ class Survey:
     def badness(self, made: Made) -> tuple[bool, bool, int]:
         """A sort key: does it fail, does it change what stays wrong, and how many outputs are wrong, at how many
         samples?"""
-        return has_failed(made[2]), self.moves_others(made), sum(len(outlook.wrong) for outlook in made[2])
-
-    def moves_others(self, made: Made) -> bool:
-        """True if an edit also changes a wrong output that stays wrong."""
-        return any(
-            has_moved(name, now, then)
-            for now, then in zip(self.now, made[2], strict=True)
-            for name in now.wrong & then.wrong & now.arrays.keys() & then.arrays.keys()
-        )
+        return has_failed(made[2]), bool(moved_by(self.now, made[2])), sum(len(outlook.wrong) for outlook in made[2])
 
     def has_right_numbers(self, text: str, env: Mapping[str, Any]) -> bool | None:
         """True if an expression has numbers of the right code, False if it has others or fails, None if none tell."""

@@ -53,6 +53,17 @@ def mended_by(before: Sequence[Outlook], after: Sequence[Outlook]) -> set[str]:
     return mended if any(then.right for then in after) and not is_spoiled else set()
 
 
+def moved_by(before: Sequence[Outlook], after: Sequence[Outlook]) -> set[str]:
+    """Return the outputs with known numbers that an edit changes, and that stay wrong."""
+    both = zip(before, after, strict=True)
+    return {
+        name
+        for now, then in both
+        for name in now.wrong & then.wrong & now.arrays.keys() & then.arrays.keys()
+        if has_moved(name, now, then)
+    }
+
+
 def first_wrong(outlooks: list[Outlook]) -> int:
     """Return the number of the first sample with a wrong output; the last result is of the first sample again."""
     return next((k for k, outlook in enumerate(outlooks) if outlook.wrong), 0) % (len(outlooks) - 1)

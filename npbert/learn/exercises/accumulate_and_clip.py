@@ -12,17 +12,8 @@ from npbert.layers import Linear, SoftmaxCrossEntropy
 from npbert.learn.blank import Blank, Numbers, in_one_row, returned
 from npbert.optim import clip_by_global_norm
 
-LABELS = (
-    ([4, IGNORED, 0, 2, 1, 3, 4], [IGNORED, 1, IGNORED], [2, 3]),
-    ([IGNORED, 0], [2, IGNORED, IGNORED, 1, 0], [6, 1, 5, IGNORED], [3]),
-)
-"""The labels of the pieces, for each of two samples."""
-
-SHAPES = (((3, 5), (7,), (2,)), ((4, 2), (5, 3), (11,)))
-SIZES = (1.0, 3.0, 1.7)
-"""The shapes of three parameters, for each of two samples, and the sizes of their gradients."""
-LONG, ENOUGH = (1.3, 2.1), 99.0
-"""A max_norm below the gradients' norm at both samples, and one above it."""
+ROWS = (7, 3, 2), (2, 5, 4, 3)
+"""The rows of the pieces, for each of two samples. Not each piece has the same share of targets."""
 
 
 def accumulate(layer: Linear, loss: SoftmaxCrossEntropy, pieces: Sequence[tuple[Array, Array]]) -> float:
@@ -52,37 +43,43 @@ class Watched(Linear):
 
 def accumulated(thing: Any, seed: int) -> Iterator[Numbers]:
     """Return the gradients, added to one of the bias, the result, and the most rows that ran at once."""
-    rng, labels = np.random.default_rng(seed), [np.array(each) for each in LABELS[seed % 2]]
-    layer = Watched(3 + seed % 2, 5 + 2 * (seed % 2), Init(rng, 1.0, np.float64))
-    layer.bias.add_grad(np.ones(layer.bias.value.shape))
-    pieces = [(in_manner(rng.standard_normal((len(each), 3 + seed % 2)), seed), each) for each in labels]
+    rng, odd = np.random.default_rng(seed), seed % 2
+    layer = Watched(3 + odd, 5 + odd, Init(rng, 1.0, np.float64))
+    layer.bias.add_grad(np.ones(5 + odd))
+    pieces = []
+    for rows in ROWS[odd]:
+        labels = rng.integers(5 + odd, size=rows)
+        labels[::3] = IGNORED
+        pieces.append((in_manner(rng.standard_normal((rows, 3 + odd)), seed // 2), labels))
     weight, bias = layer.parameters()
     mean = returned(thing(layer, SoftmaxCrossEntropy(), pieces), "the mean")
     yield {
         "the gradient of weight": weight.grad,
         "the gradient of bias": bias.grad,
         "the returned mean": mean,
-        "the most rows at once": np.array(max(layer.most_rows, *map(len, labels))),
+        "the most rows at once": np.array(max(layer.most_rows, *ROWS[odd])),
     }
 
 
 def clipped(thing: Any, seed: int) -> Iterator[Numbers]:
     """Return all gradients, values and norms after clipping gradients above max_norm, and others below it."""
+    odd = seed % 2
+    long, enough = 1.3 + odd, 99.0
 
     def clip(max_norm: float, scale: float = 1.0) -> tuple[Array, Array, Array]:
         """Return the result, the gradients and the values of three parameters with gradients of this scale."""
         rng = np.random.default_rng(seed)
-        parameters = [Parameter(rng.standard_normal(shape)) for shape in SHAPES[seed % 2]]
-        for parameter, size in zip(parameters, SIZES, strict=True):
-            parameter.add_grad(in_manner(scale * size * rng.standard_normal(parameter.value.shape), seed // 2))
+        parameters = [Parameter(rng.standard_normal(shape)) for shape in ((3 + odd, 5), (7 + odd,), (2 + odd,))]
+        for parameter in parameters:
+            parameter.add_grad(in_manner(scale * rng.standard_normal(parameter.value.shape), seed // 2))
         norm = returned(thing([*parameters, parameters[1]], max_norm), "the norm before")
         return norm, in_one_row(each.grad for each in parameters), in_one_row(each.value for each in parameters)
 
-    norms, gradients, values = map(np.stack, zip(clip(LONG[seed % 2]), clip(ENOUGH), strict=True))
+    norms, gradients, values = map(np.stack, zip(clip(long), clip(enough), strict=True))
     yield {"the result": norms}
     yield {"the gradient afterwards": gradients, "the value afterwards": values}
     nearly = 1.001 * float(np.linalg.norm(gradients[1]))
-    yield {"a short gradient afterwards": np.stack([clip(LONG[0], 0.0)[1], clip(nearly)[1]])}
+    yield {"a short gradient afterwards": np.stack([clip(long, 0.0)[1], clip(nearly)[1]])}
 
 
 ACCUMULATE = Blank(right=accumulate, numbers=accumulated)

@@ -15,23 +15,16 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Vocabulary, load_dialogue, mask_words
 from npbert.learn.blank import Blank
-from npbert.learn.exercises.masking_calls import KINDS, Draws, Sample
+from npbert.learn.exercises.masking_calls import KINDS, Draws
 from npbert.learn.failure import file_of
 from npbert.learn.verdict import Verdict
 
 SIGMAS = 6
 """The allowed deviation of a share by chance."""
 
-
-def _sample(vocabulary: Vocabulary, calls: int, **options: Any) -> Sample:
-    ids = vocabulary.word_ids.tolist() * 6
-    text = [vocabulary.cls_id, *ids[:12], vocabulary.sep_id, *ids[5:14], vocabulary.sep_id, *[vocabulary.pad_id] * 4]
-    return Sample(vocabulary, text, options, calls)
-
-
-SAMPLES = (
-    _sample(load_dialogue(9).vocabulary, 1000, probability=0.4, max_predictions=9),
-    _sample(Vocabulary("ab"), 400, probability=1.0, max_predictions=99),
+SAMPLES: tuple[dict[str, Any], ...] = (
+    {"vocabulary": load_dialogue(9).vocabulary, "calls": 1000, "probability": 0.4, "max_predictions": 9},
+    {"vocabulary": Vocabulary("ab"), "calls": 400, "probability": 1.0, "max_predictions": 99},
 )
 """The words of the toy dialogue, and two letters, where a random word often is the true one."""
 
@@ -41,29 +34,29 @@ Fact = tuple[str, str, int]
 
 def facts_of_calls(draws: Draws) -> Iterator[Fact]:
     """Yield what is wrong in single calls, each at the first place. What comes later may only follow from it."""
-    ids, masked, labels = draws.ids, draws.masked, draws.labels
-    for call, place in _first(draws.chosen & (labels != ids)):
-        wanted = f"{ids[place]}, which is input_ids[{place}], or {IGNORED}"
-        yield "label", f"labels[{place}] is {labels[call, place]}, wanted {wanted}", draws.trace(call).labels[place]
-    for (call,) in _first(draws.chosen.sum(axis=1) != draws.count):
-        places, traced = int(draws.chosen[call].sum()), draws.trace(call)
-        line, says = traced.line, f"{places} places have a label"
-        if line:
-            says = f"rng.choice draws {traced.drawn} places"
-            says += f", but only {places} different ones" * (places < traced.drawn)
-        elif len(set(traced.labels.values())) == 1:  # another line may take labels away
-            line, *_ = traced.labels.values()
-        yield "count", f"{says}, wanted {draws.count}, which is count", line
-    for call, place in _first(draws.chosen & ~draws.is_word):
-        traced, token = draws.trace(call), draws.words.tokens[ids[place]]
-        says = f"input_ids[{place}] is chosen, but it is {token}"
-        yield "special", says, traced.line or traced.labels[place]
-    for call, place in _first(~draws.chosen & (masked != ids)):
-        says = f"masked[{place}] is {masked[call, place]}, wanted {ids[place]}, as labels[{place}] is {IGNORED}"
-        yield "changed", says, draws.trace(call).masked[place]
-    for call, place in _first(draws.chosen & ~np.isin(masked, [draws.words.mask_id, *draws.words.word_ids])):
-        wanted = f"{draws.words.mask_id}, which is [MASK], or one of vocabulary.word_ids"
-        yield "unknown", f"masked[{place}] is {masked[call, place]}, wanted {wanted}", draws.trace(call).masked[place]
+    ids, chosen, words = draws.ids, draws.chosen, draws.words
+    for (call,) in _first(chosen.sum(axis=1) != draws.count):
+        line, places = draws.choice(call)
+        line = line or draws.line_of("labels", call, range(len(ids)))
+        yield "count", f"{places}, wanted {draws.count}, which is count", line
+    for call, place in _first(chosen & ~draws.is_word):
+        line, _ = draws.choice(call)
+        says = f"input_ids[{place}] is chosen, but it is {words.tokens[ids[place]]}"
+        yield "special", says, line or draws.line_of("labels", call, [place])
+    for reason, result, wrong, wanted in (
+        ("label", "labels", chosen & (draws.labels != ids), f"{{}}, which is input_ids[{{}}], or {IGNORED}"),
+        ("changed", "masked", ~chosen & (draws.masked != ids), f"{{}}, as labels[{{}}] is {IGNORED}"),
+        (
+            "unknown",
+            "masked",
+            chosen & ~np.isin(draws.masked, [words.mask_id, *words.word_ids]),
+            f"{words.mask_id}, which is [MASK], or one of vocabulary.word_ids",
+        ),
+    ):
+        for call, place in _first(wrong):
+            found = getattr(draws, result)[call, place]
+            says = f"{result}[{place}] is {found}, wanted {wanted.format(ids[place], place)}"
+            yield reason, says, draws.line_of(result, call, [place])
 
 
 def facts_of_shares(draws: Draws) -> Iterator[Fact]:
@@ -83,7 +76,7 @@ def facts_of_shares(draws: Draws) -> Iterator[Fact]:
         together = happens.T.astype(float) @ happens / len(happens)  # on the diagonal, each place
         for (one, two), found, wanted in _far(together, expected, len(happens)):
             places = f"input_ids[{one}] is" if one == two else f"input_ids[{one}] and input_ids[{two}] are both"
-            line = draws.trace(0).line if reason == "chosen" else 0
+            line = draws.choice(0)[0] if reason == "chosen" else 0
             yield reason, f"{places} {what} in {found} of the calls, wanted {wanted}", line
 
     others = draws.masked[draws.kinds == 1]
@@ -93,12 +86,9 @@ def facts_of_shares(draws: Draws) -> Iterator[Fact]:
     for (index,), found, wanted in _far(drawn, likely / likely.sum(), len(others)):
         token = words.tokens[words.word_ids[index]]
         yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", 0
-    rows = [row[kinds == 1] for row, kinds in zip(draws.masked, draws.kinds, strict=True)]
-    same = [row[0] == row[1] for row in rows if len(row) > 1]
-    if len(words.word_ids) == 2 or not same:  # of two words, only the one that is not true shows
-        return
-    for _, found, wanted in _far(np.array([np.mean(same)]), np.array([1 / len(words.word_ids)]), len(same)):
-        yield "same", f"two random words of a call are the same in {found} of the cases, wanted {wanted}", 0
+    same = others[1:] == others[:-1]
+    for _, found, wanted in _far(np.array([same.mean()]), np.array([1 / len(words.word_ids)]), len(same)):
+        yield "same", f"a random word is the same as the one before in {found} of the cases, wanted {wanted}", 0
 
 
 def _first(wrong: Array) -> list[tuple[int, ...]]:
@@ -119,7 +109,7 @@ class MaskingBlank(Blank):
     def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
         """Return the verdict on the first fact that is not as wanted. Raises: as Draws."""
         for sample in SAMPLES:
-            draws = Draws(sample, thing)
+            draws = Draws(thing, **sample)
             for reason, says, line in itertools.chain(facts_of_calls(draws), facts_of_shares(draws)):
                 where = f"Line {line}" if line else "The result"
                 code = linecache.getline(file_of(thing), line).strip()

@@ -1,10 +1,8 @@
 """Draws: calls of a learner's mask_words on one text, and the lines that make their results."""
 
-import itertools
 import sys
-from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
@@ -15,65 +13,40 @@ from npbert.gradcheck import GradientError
 from npbert.learn.blank import returned
 
 KINDS = "[MASK]", "another word", "the true word"
-
-
-class Sample(NamedTuple):
-    """A text with some special tokens, and the options of mask_words. calls: how many, with seeds from 0."""
-
-    vocabulary: Vocabulary
-    ids: list[int]
-    options: Mapping[str, Any]
-    calls: int
-
-
-class Traced(NamedTuple):
-    """The lines that make the results of a call. masked, labels: by place, the line that last writes it, or 0. line,
-    drawn: where rng.choice draws the chosen places, and how many with repetitions, or 0 and 0."""
-
-    masked: dict[int, int]
-    labels: dict[int, int]
-    line: int
-    drawn: int
-
-
-class Watched(np.random.Generator):
-    """A generator that records each result of `choice`, as a set: the line of the call, and how many it draws."""
-
-    def __init__(self, seed: int) -> None:
-        super().__init__(np.random.PCG64(seed))
-        self.drawn: dict[frozenset[int], tuple[int, int]] = {}
-
-    def choice(self, *args: Any, **options: Any) -> Any:
-        """As in Generator."""
-        found = super().choice(*args, **options)
-        self.drawn.setdefault(frozenset(np.ravel(found).tolist()), (sys._getframe(1).f_lineno, np.size(found)))
-        return found
+Steps = list[tuple[int, dict[str, list[int]]]]
+"""The lines of a call as they ran, each with the variables after it that are rows of whole numbers."""
 
 
 class Draws:
-    """All calls of an answer on a sample. masked, labels (calls, N): the results. chosen, kinds (calls, N): the places
-    with a label; and for each the number in KINDS, or -1 elsewhere.
+    """Calls of an answer, with seeds from 0, on one text with some special tokens.
+
+    masked, labels (calls, N): the results. chosen, kinds (calls, N): the places with a label; and for each the number
+    in KINDS, or -1 elsewhere. ids, is_word (N,): the text, and its ordinary words. count: the labels wanted in a call.
 
     Raises: GradientError for a wrong result; errors of the function.
     """
 
-    def __init__(self, sample: Sample, function: Any) -> None:
-        self.sample, self.function, self.words = sample, function, sample.vocabulary
-        draws = np.array([self._call(np.random.default_rng(seed)) for seed in range(sample.calls)])
-        if not np.array_equal(draws[0], self._call(np.random.default_rng(0))):
+    def __init__(self, function: Any, vocabulary: Vocabulary, calls: int, **options: Any) -> None:
+        self.function, self.words, self.options = function, vocabulary, options
+        cls, sep, word = [vocabulary.cls_id], [vocabulary.sep_id], vocabulary.word_ids.tolist() * 6
+        self.ids = np.array([*cls, *word[:12], *sep, *word[5:14], *sep, *[vocabulary.pad_id] * 4])
+        draws = np.array([self._call(seed) for seed in range(calls)])
+        if not np.array_equal(draws[0], self._call(0)):
             raise GradientError("a second call with the same generator gives another result; draw only from rng")
         self.masked, self.labels = draws.swapaxes(0, 1)
-        self.ids, self.is_word = np.array(sample.ids), self.words.is_word[sample.ids]
-        self.count = min(sample.options["max_predictions"], int(self.is_word.sum()))
+        self.is_word = vocabulary.is_word[self.ids]
+        self.count = min(options["max_predictions"], int(self.is_word.sum()))
         self.chosen = self.labels != IGNORED
-        is_mask, is_same = self.masked == self.words.mask_id, self.masked == self.ids
+        is_mask, is_same = self.masked == vocabulary.mask_id, self.masked == self.ids
         self.kinds = np.where(self.chosen, np.select([is_mask, is_same], [0, 2], 1), -1)
 
-    def _call(self, rng: np.random.Generator) -> Array:
+    def _call(self, seed: int) -> Array:
         """Return masked and labels, (2, N)."""
-        given = list(self.sample.ids)
-        found = returned(self.function(given, self.words, rng, **self.sample.options), "masked, labels")
-        if given != self.sample.ids:
+        given = self.ids.tolist()
+        found = returned(
+            self.function(given, self.words, np.random.default_rng(seed), **self.options), "masked, labels"
+        )
+        if not np.array_equal(given, self.ids):
             raise GradientError("input_ids itself has changed; write into a copy, masked = list(input_ids)")
         if found.shape != (2, len(given)) or found.dtype.kind not in "iu":
             wanted = (
@@ -82,42 +55,55 @@ class Draws:
             raise GradientError(f"the result has shape {found.shape} and dtype {found.dtype}, wanted {wanted}")
         return found
 
-    def trace(self, seed: int) -> Traced:
-        """Return the lines of one of the calls that make its results differ from input_ids and from IGNORED."""
-        seen, code = [(0, dict[str, list[int]]())], getattr(self.function, "__code__", None)
+    def choice(self, call: int) -> tuple[int, str]:
+        """Return the line that chooses the places, and how many its variable has; or 0 and how many have a label."""
+        places = set(np.flatnonzero(self.chosen[call]).tolist())
+        for line, rows in self._steps(call):
+            for name, row in rows.items():
+                if set(row) == places and name != "candidates":
+                    only = f", but only {len(places)} different ones" if len(row) > len(places) else ""
+                    return line, f"{name} has {len(row)} places{only}"
+        return 0, f"{len(places)} places have a label"
+
+    def line_of(self, result: str, call: int, places: Iterable[int]) -> int:
+        """Return the line that last writes these places of `masked` or `labels`; 0 if several do, or none."""
+        writers = self._writers(result, call)
+        lines = {writers[place] for place in places if place in writers}
+        return lines.pop() if len(lines) == 1 else 0
+
+    def _writers(self, result: str, call: int) -> dict[int, int]:
+        """Return by place the line that last writes into `masked` or `labels`, under its name in the answer."""
+        row = [IGNORED] * len(self.ids) if result == "labels" else self.ids.tolist()
+        last, steps, found = getattr(self, result)[call].tolist(), self._steps(call), dict[int, int]()
+        variable = next((name for name, value in reversed(steps[-1][1].items()) if value == last), "")
+        for line, rows in steps:
+            new = rows.get(variable, [])
+            if len(new) == len(row):
+                found |= {place: line for place, value in enumerate(new) if value != row[place]}
+                row = new
+        return found
+
+    def _steps(self, call: int) -> Steps:
+        lines, rows, code = list[int](), list[dict[str, list[int]]](), getattr(self.function, "__code__", None)
 
         def look(frame: Any, event: str, value: object) -> Any:
             if frame.f_code is not code:
                 return None
-            seen.append((frame.f_lineno, {name: _row(value) for name, value in frame.f_locals.items()}))
+            lines.append(frame.f_lineno)
+            rows.append({name: _row(value) for name, value in frame.f_locals.items()})
             return look
 
-        rng, other = Watched(seed), sys.gettrace()
+        other = sys.gettrace()
         sys.settrace(look)
         try:
-            masked, labels = self._call(rng).tolist()
+            self._call(call)
         finally:
             sys.settrace(other)
-        line, drawn = rng.drawn.get(frozenset(np.flatnonzero(self.chosen[seed]).tolist()), (0, 0))
-        ids, ignored = self.sample.ids, [IGNORED] * len(labels)
-        return Traced(_writers(seen, ids, masked), _writers(seen, ignored, labels), line, drawn)
+        return list(zip(lines, rows[1:], strict=False)) or [(0, {})]  # a line is seen before it runs
 
 
 def _row(value: Any) -> list[int]:
-    """Return a copy of a list or array of whole numbers; an empty list for anything else."""
+    """Return a copy of a list, set or array of whole numbers; an empty list for anything else."""
     row = value.tolist() if isinstance(value, np.ndarray) else value
-    return [*row] if isinstance(row, list) and all(isinstance(each, int | np.integer) for each in row) else []
-
-
-def _writers(seen: list[tuple[int, dict[str, list[int]]]], row: list[int], last: list[int]) -> dict[int, int]:
-    """Return by place the line that last writes into the variable that ends as `last`: what is as in `row` was not
-    written."""
-    found: dict[int, int] = defaultdict(int)
-    _, variables = seen[-1]
-    name = next((name for name, value in reversed(variables.items()) if value == last), "")
-    for (line, _), (_, after) in itertools.pairwise(seen):
-        new = after.get(name, [])
-        if len(new) == len(row):
-            found |= {place: line for place, value in enumerate(new) if value != row[place]}
-            row = new
-    return found
+    is_row = isinstance(row, list | set) and all(isinstance(each, int | np.integer) for each in row)
+    return [*row] if is_row else []

@@ -1,7 +1,7 @@
 """PretrainingData: masked batches from a corpus, streamed from disk in a new random order every epoch."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -108,13 +108,13 @@ class PretrainingData:
         return sentences[int(rng.integers(len(sentences))) :] if sentences else []
 
     def _masked(self, packed: Packed, rng: np.random.Generator) -> Example:
-        input_ids, token_type_ids = join_pair(packed.first, packed.second, self.tokenizer)
+        example = join_pair(packed.first, packed.second, self.tokenizer, packed.next_sentence_label)
         masked_ids, labels = mask_words(
-            input_ids,
+            example.input_ids,
             self.tokenizer,
             rng,
             probability=self.mask_probability,
-            max_predictions=len(input_ids),
+            max_predictions=len(example.input_ids),
             whole_words=self.whole_words,
         )
-        return Example(masked_ids, token_type_ids, labels, packed.next_sentence_label)
+        return replace(example, input_ids=masked_ids, labels=labels)

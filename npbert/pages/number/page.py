@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data import IS_NEXT, SPECIAL, Dialogue, Example, Tokenizer, join_pair, mask_each_word
+from npbert.data import SPECIAL, Dialogue, Example, Tokenizer, join_pair, mask_each_word
 from npbert.io import counted, did_you_mean, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import json_script, module_script, page, resource
@@ -136,9 +136,7 @@ def dialogue_data(
     examples = []
     lines = sorted(dialogue.lines, key=lambda line: abs(len(line) - LENGTH))
     for line in lines:
-        input_ids, token_type_ids = join_pair(line, None, dialogue.vocabulary)
-        example = Example(input_ids, token_type_ids, [IGNORED] * len(input_ids), IS_NEXT)
-        masked = mask_each_word(example, dialogue.vocabulary)
+        masked = mask_each_word(join_pair(line, None, dialogue.vocabulary), dialogue.vocabulary)
         examples.append(masked[rng.integers(len(masked))])
     if len(masked) > 1:  # the last line, for a mean over several masked words
         one, other = (masked[index] for index in rng.choice(len(masked), 2, replace=False))

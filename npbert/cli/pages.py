@@ -11,7 +11,7 @@ from npbert.inference import FillMask
 from npbert.io import InputError, check_writable, setting
 from npbert.pages import write_number_page
 from npbert.pages.html import ICON
-from npbert.pages.number.page import masked_sentences, vocabulary_of, write_page
+from npbert.pages.number.page import masked_sentences, write_page
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
 
 _PAGE = "page.html"
@@ -90,7 +90,7 @@ class PageCommand(Command):
         else:
             task = FillMask.from_pretrained(self.folder)
             examples = masked_sentences(task, self.texts, self.answer)
-            write_number_page(task.model, examples, vocabulary_of(task.tokenizer), path)
+            write_number_page(task.model, examples, task.tokenizer.tokens, path)
         note(f"{path} written; open it in a browser")
 
 

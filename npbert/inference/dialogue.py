@@ -20,7 +20,7 @@ def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterato
     """
     vocabulary, softmax = dialogue.vocabulary, Softmax()
     words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
-    first, *second = map(vocabulary.encode, words)
+    first, *second = map(vocabulary.ids, words)
     candidates: Sequence[list[int] | None] = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
     examples = []
     for line in candidates:

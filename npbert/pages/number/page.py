@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data import SPECIAL, Dialogue, Example, Tokenizer, join_pair, mask_each_word
-from npbert.io import counted, did_you_mean, write_where_asked
+from npbert.data import SPECIAL, Dialogue, Example, join_pair, mask_each_word
+from npbert.io import counted, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import json_script, module_script, page, resource
 from npbert.pages.number.export import export
@@ -103,21 +103,12 @@ def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str
     guesses = [guess.token for masks in task(texts, top_k=1) for (guess,) in masks]
     if answers and len(answers) != len(guesses):
         raise ValueError(f"{counted(len(answers), 'answer')} for {len(guesses)} {MASK}: wanted one for each, or none")
-    vocabulary = {token: index for index, token in enumerate(vocabulary_of(tokenizer))}
-    if unknown := [answer for answer in answers if answer not in vocabulary]:
-        hint = did_you_mean(unknown[0], list(vocabulary))
-        raise ValueError(f"the answer {unknown[0]!r} is not a token of the model's vocabulary{hint}")
-    right = iter(answers or guesses)
+    right = iter(tokenizer.ids(answers or guesses))
     examples = []
     for encoding in encodings:
-        labels = [vocabulary[next(right)] if index == tokenizer.mask_id else IGNORED for index in encoding.ids]
+        labels = [next(right) if index == tokenizer.mask_id else IGNORED for index in encoding.ids]
         examples.append(Example(encoding.ids, encoding.type_ids, labels, 0))
     return examples
-
-
-def vocabulary_of(tokenizer: Tokenizer) -> list[str]:
-    """Return the V tokens by id."""
-    return tokenizer.decode(range(len(tokenizer)))
 
 
 def write_dialogue_page(

@@ -84,9 +84,9 @@ class GradientsPicture(Picture):
         """The figure."""
         task, rng = FillMask.from_pretrained(self.folder), np.random.default_rng(self.seed)
         examples = []
-        for encoding in task.tokenize(self.text):
-            ids, labels = mask_words(encoding.ids, task.tokenizer, rng)
-            examples.append(Example(ids, encoding.type_ids, labels, IS_NEXT))
+        for text in task.tokenize(self.text):
+            ids, labels = mask_words(text.ids.tolist(), task.tokenizer, rng)
+            examples.append(Example(ids, text.type_ids.tolist(), labels, IS_NEXT))
         return plot_gradient_flow(task.model, collate(examples, pad_id=task.tokenizer.pad_id))
 
 

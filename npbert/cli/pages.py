@@ -12,7 +12,7 @@ from npbert.io import InputError, check_writable, setting
 from npbert.pages import write_number_page
 from npbert.pages.html import ICON
 from npbert.pages.number.page import masked_sentences, write_page
-from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
+from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_report
 
 _PAGE = "page.html"
 
@@ -35,14 +35,12 @@ class ReportCommand(Command):
     def run(self) -> None:
         """Write it."""
         first, *others = self.folders
-        path = self.output or (COMPARISON_FILE if others else str(Path(first) / REPORT_FILE))
-        if self.output or Path(path).parent.is_dir():
-            check_writable(Path(path), ICON)
-        if others:
-            write_comparison(self.folders, path)
-        else:
-            write_report(first, self.output or None)
-        note(f"{path} written; open it in a browser")
+        path = self.output or (COMPARISON_FILE if others else None)
+        place = Path(path or Path(first, REPORT_FILE))
+        if path or place.parent.is_dir():
+            check_writable(place, ICON)
+        write_report(*self.folders, path=path)
+        note(f"{place} written; open it in a browser")
 
 
 class PageCommand(Command):

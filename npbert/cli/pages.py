@@ -9,9 +9,9 @@ from npbert.cli.log import note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
 from npbert.io import InputError, check_writable, setting
-from npbert.pages import write_number_page
+from npbert.pages import export, write_number_page
 from npbert.pages.html import ICON
-from npbert.pages.number.page import masked_sentences, write_page
+from npbert.pages.number.page import masked_sentences
 from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_report
 
 _PAGE = "page.html"
@@ -81,14 +81,14 @@ class PageCommand(Command):
         if self.folder is None:
             from npbert.pages.site.number import number_data  # imported here, as it reads the site's files
 
-            write_page(number_data(), path)
+            write_number_page(number_data(), path)
         elif not self.texts:
             example = 'npbert page FOLDER "how are [MASK]"'
             raise InputError(what="texts", got="", wanted=f"a line with [MASK]: {example}")
         else:
             task = FillMask.from_pretrained(self.folder)
             examples = masked_sentences(task, self.texts, self.answer)
-            write_number_page(task.model, examples, task.tokenizer.tokens, path)
+            write_number_page(export(task.model, examples, task.tokenizer.tokens), path)
         note(f"{path} written; open it in a browser")
 
 

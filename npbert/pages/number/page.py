@@ -37,28 +37,11 @@ RATE = 3e-3
 """The learning rate for a trained model: its next step still lowers the loss of the batch."""
 
 
-def write_number_page(
-    model: BertForMaskedLM | BertForPreTraining,
-    examples: Sequence[Example],
-    vocabulary: Sequence[str],
-    path: str | Path,
-    *,
-    optimizer: dict[str, Any] | None = None,
-) -> None:
-    """Write the page of a small model: one HTML file, which needs no network.
+def write_number_page(data: dict[str, Any], path: str | Path) -> None:
+    """Write the page of a small model: one HTML file, which needs no network. data: from `export`, or `dialogue_data`.
 
-    examples: masked sentences; the page opens with the first, offers the others, and trains on all.
-    vocabulary: the V tokens by id.
-    optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW, if not the defaults.
-
-    Raises: TypeError for a model without a masked-LM head; ValueError for a model or examples that do not fit the page;
-    OSError if the file cannot be written.
+    Raises: OSError if the file cannot be written.
     """
-    write_page(export(model, examples, vocabulary, optimizer=optimizer), path)
-
-
-def write_page(data: dict[str, Any], path: str | Path) -> None:
-    """Write the page for the data of `export`. Raises: OSError if the file cannot be written."""
     folder = Path(path).resolve().parent
     near = [each for each in ("docs/", "") if (folder / each / "01-derivative-of-a-batch.md").is_file()]
     text = number_page(data, f'<a href="{near[0]}\\1.md">\\2</a>' if near else r"\2")
@@ -109,13 +92,6 @@ def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str
         labels = [next(right) if index == tokenizer.mask_id else IGNORED for index in encoding.ids]
         examples.append(Example(encoding.ids, encoding.type_ids, labels, 0))
     return examples
-
-
-def write_dialogue_page(
-    model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, path: str | Path, rng: np.random.Generator
-) -> None:
-    """Write the page of the model, with the lines of the dialogue. Raises: as write_number_page."""
-    write_page(dialogue_data(model, dialogue, rng), path)
 
 
 def dialogue_data(

@@ -32,9 +32,8 @@ def write_report(*folders: str | Path, path: str | Path | None = None) -> None:
     """
     runs = list(map(read_run, folders))
     whole = comparison_page(runs) if len(runs) > 1 else report_page(runs[0])
-    with (
-        write_where_asked(Path(path)) if path else atomic_write(Path(folders[0], REPORT_FILE)) as file
-    ):  # not by a link
+    # Only a path that a user gives may be a link.
+    with write_where_asked(Path(path)) if path else atomic_write(Path(folders[0], REPORT_FILE)) as file:
         file.write_text(whole, encoding="utf-8")
 
 

@@ -120,8 +120,8 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     packed: PackedBatch = model.pack(batch)
     config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
     if not parts:
-        numbers = sum(parameter.value.size for parameter in model.parameters())
-        parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)
+        sizes = config.num_hidden_layers, config.hidden_size, model.num_parameters()
+        parts = training_parts(packed.sequences.num_rows, *sizes)
     order = np.argsort(lengths, kind="stable")
     has_target = np.ones(len(order), bool)
     for targets in (packed.batch.labels, packed.batch.start_positions):

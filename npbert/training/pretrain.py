@@ -143,11 +143,11 @@ class Pretraining(TrainingRun):
     def summary(self) -> str:
         """Return a few lines about the run: its text, its model and its length."""
         settings, corpus = self.settings, self.data.corpus
-        count = sum(parameter.value.size for parameter in self.model.parameters())
         lines = [
             f"{shorten(', '.join(settings.corpus), 60)}: {counted(corpus.num_bytes, 'byte')} of text, in "
             f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
-            f"a model of {count:,} parameters, {len(self.tokenizer):,} tokens; it starts from {settings.model}",
+            f"a model of {self.model.num_parameters():,} parameters, {len(self.tokenizer):,} tokens; it starts from "
+            f"{settings.model}",
         ]
         if self.held_out:
             when = when_judged(self.trainer.settings)

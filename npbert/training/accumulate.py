@@ -10,9 +10,8 @@ import numpy as np
 from npbert.compute import bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data import Batch
-from npbert.io import InputWarning, Setting, counted, warn
+from npbert.io import ALONE, InputWarning, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
-from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares, Sums, add_up
 from npbert.training.vectors_first import vectors_first
 

@@ -18,7 +18,7 @@ from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
 from npbert.inference import check_max_length, check_vocabulary
-from npbert.io import InputError, Wanted, at_least, counted, setting
+from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, setting
 from npbert.models import (
     PRESETS,
     BertConfig,
@@ -32,7 +32,6 @@ from npbert.training.accumulate import StepLosses
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
-from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
 from npbert.training.trainer import Trainer, TrainingRun

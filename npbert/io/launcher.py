@@ -1,7 +1,7 @@
 """The processes of a launcher, such as mpiexec: how many there are, and what they do together."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -12,18 +12,18 @@ RANKS = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PMIX_RANK",
 Item = TypeVar("Item")
 
 
-def launched(environment: Mapping[str, str] = os.environ) -> int:
+def launched() -> int:
     """Return the number of processes of the launcher: 1 without a launcher, 0 if unknown."""
-    return _first(SIZES, environment, 0 if "PMIX_RANK" in environment else 1)
+    return _first(SIZES, 0 if "PMIX_RANK" in os.environ else 1)
 
 
 def launched_rank() -> int:
     """Return the rank of this process, if known: 0 is the first."""
-    return _first(RANKS, os.environ, 0)
+    return _first(RANKS, 0)
 
 
-def _first(names: Iterable[str], environment: Mapping[str, str], default: int) -> int:
-    return next((int(environment[name]) for name in names if environment.get(name, "").isdecimal()), default)
+def _first(names: Iterable[str], default: int) -> int:
+    return next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), default)
 
 
 class Communicator:

@@ -30,18 +30,16 @@ class Printed(io.StringIO):
         return len(text)
 
 
-def judge_file(exercise: Exercise, path: Path, *, mends: bool = True) -> Verdict:
-    """Run and check the file. With `mends`, also search the edit that makes a wrong answer right, which takes longer.
-
-    The verdict has up to MOST_PRINTED characters of its output."""
+def judge_file(exercise: Exercise, path: Path) -> Verdict:
+    """Run and check the file. The verdict has up to MOST_PRINTED characters of its output."""
     printed = Printed()
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
-        verdict = _judged(exercise, path, mends)
+        verdict = _judged(exercise, path)
     says, because, said = map(printable, (verdict.says, verdict.because, printed.getvalue()))
     return replace(verdict, says=says, because=because, printed=said)
 
 
-def _judged(exercise: Exercise, path: Path, mends: bool) -> Verdict:
+def _judged(exercise: Exercise, path: Path) -> Verdict:
     try:
         text = read_text(path)
         is_begun = is_begun_in(exercise, text)
@@ -61,7 +59,7 @@ def _judged(exercise: Exercise, path: Path, mends: bool) -> Verdict:
         if verdict is not None:
             return verdict
         thing, node = getattr(module, blank.name), definitions(text).get(blank.name)
-        verdict = attempt(partial(judge, blank, thing, node, mends=mends), str(path))
+        verdict = attempt(partial(judge, blank, thing, node), str(path))
         if isinstance(verdict, Failure):  # the result cannot be compared
             verdict = verdict.verdict
         if verdict is None:

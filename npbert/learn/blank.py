@@ -86,7 +86,7 @@ class Blank:
 
     def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
         """Return the verdict on an answer with right numbers, or None if it is right in all else. node: its definition
-        in the learner's file."""
+        in the learner's file. Raises: errors of the answer."""
         return None
 
     @cached_property

@@ -20,14 +20,10 @@ _NO_ADVICE: Mapping[str, str] = MappingProxyType({})
 
 
 class Failure(NamedTuple):
-    """An exception, with its place in the learner's file and the verdict for the learner.
-
-    line, file: 0 and "" if none of the learner's lines took part
-    """
+    """An exception, with the verdict for the learner. file: the learner's with the line that stops, or "" """
 
     error: BaseException
     verdict: Verdict
-    line: int = 0
     file: str = ""
 
     @property
@@ -70,13 +66,13 @@ def failure_of(
     helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", variables, advice)
     if isinstance(error, NotImplementedError) and code.startswith("raise"):
         left = f"Not finished: the `raise NotImplementedError` is left in line {line}."
-        return Failure(error, Verdict(left, "Replace that line by your code."), line, file)
+        return Failure(error, Verdict(left, "Replace that line by your code."), file)
     if isinstance(error, GradientError):
-        return Failure(error, Verdict(sentence(message), helps), line, file)
+        return Failure(error, Verdict(sentence(message), helps), file)
     verdict = Verdict(f"{f'Line {line}' if line else 'The code'} stops with {kind}: {message}")
     shown = f"{line:>4}:  {code}" if line else ""
     arrays = f"Its arrays: {shapes}" if shapes else ""
-    return Failure(error, verdict.because_of(shown, helps, arrays), line, file)
+    return Failure(error, verdict.because_of(shown, helps, arrays), file)
 
 
 def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType | None, int]:

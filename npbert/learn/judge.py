@@ -10,7 +10,6 @@ What is told, in this order:
 """
 
 import ast
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,7 +18,6 @@ from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, des
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison, is_number
 from npbert.learn.facts import statement
-from npbert.learn.failure import Failure, attempt, file_of
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import findings_of
@@ -36,24 +34,22 @@ _DAMAGED = Verdict(
 )
 
 
-def judge(blank: Blank, thing: object, node: ast.stmt | None = None, *, mends: bool = True) -> Verdict | None:
+def judge(blank: Blank, thing: object, node: ast.stmt | None = None) -> Verdict | None:
     """Return the verdict on `thing`, the learner's answer, or None if it is right.
 
-    node: its definition in the learner's file. mends: search the edit that makes a wrong answer right, which takes
-    longer.
+    node: its definition in the learner's file. Raises: as Blank.prove.
     """
     compared = Comparison(blank, thing)
     compared.run()
     if compared.first is None:
-        proved = attempt(functools.partial(blank.prove, thing, node), file_of(thing))
-        return proved.verdict if isinstance(proved, Failure) else proved
+        return blank.prove(thing, node)
     stopped = compared.stopped
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
         return stopped.verdict
     verdict = _before_all(compared, compared.first) if stopped is None else None
     if verdict is None:
         lift_time_limit()  # the search counts rounds of loops
-        findings = tuple(findings_of(compared)) if mends else ()
+        findings = tuple(findings_of(compared))
         if stopped is not None:
             return replace(stopped.verdict, findings=findings)
         verdict = _with_promise(compared, findings) if not compared.all_wrong() else _with_numbers(compared, findings)

@@ -39,10 +39,10 @@ def folder(learn, tmp_path, in_this_process):
 def judge(tmp_path):
     """judge(number, text) -> the verdict on a file with this text."""
 
-    def judge(exercise, text, **options):
+    def judge(exercise, text):
         exercise = EXERCISES[exercise] if isinstance(exercise, int) else exercise
         path = tmp_path / exercise.file_name
         path.write_text(text, encoding="utf-8")
-        return judge_file(exercise, path, **options)
+        return judge_file(exercise, path)
 
     return judge

@@ -3,6 +3,7 @@
 import itertools
 import re
 from dataclasses import replace
+from functools import partial
 from operator import itemgetter
 
 import pytest
@@ -11,7 +12,7 @@ from npbert.gradcheck.explain import Code
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.comparison import Comparison
 from npbert.learn.exercises import ALL, EXERCISES
-from npbert.learn.failure import load
+from npbert.learn.failure import attempt, load
 from npbert.learn.judge import judge as judged
 from tests.learn.answers import right, right_answer, wrong_answers
 from tests.tables import one_in, one_of_each
@@ -41,8 +42,9 @@ def blanks_named(exercise, name):
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda exercise: exercise.slug)
-def test_no_known_wrong_answer_is_accepted(exercise, tmp_path, thorough):
+def test_no_known_wrong_answer_is_accepted(exercise, tmp_path, thorough, monkeypatch):
     """Hundreds of wrong answers as data, judged without being mended; without --thorough, one in twelve."""
+    monkeypatch.setattr("npbert.learn.judge.findings_of", lambda compared: [])
     accepted, path = [], tmp_path / exercise.file_name
     at_one_seed = {blank.name: replace(blank, seeds=blank.seeds[1:3][-1:]) for blank in exercise.blanks}
     for answer in itertools.islice(wrong_answers(exercise.number), None, None, 1 if thorough else 12):
@@ -50,7 +52,7 @@ def test_no_known_wrong_answer_is_accepted(exercise, tmp_path, thorough):
         thing = getattr(load(path, answer.text), answer.part)
         (blank,) = blanks_named(exercise, answer.part).blanks
         tried = at_one_seed[answer.part], blank  # one seed tries no promise, and is not always enough
-        if not any(judged(each, thing, mends=False) for each in tried):
+        if not any(attempt(partial(judged, each, thing)) for each in tried):
             accepted.append(answer.name)
     assert accepted == []
 

@@ -36,16 +36,13 @@ def facts_of_calls(draws: Draws) -> Iterator[Fact]:
     """Yield what is wrong in single calls, each at the first place. What comes later may only follow from it."""
     ids, chosen, words = draws.ids, draws.chosen, draws.words
     for (call,) in _first(chosen.sum(axis=1) != draws.count):
-        places, (line, name, number) = int(chosen[call].sum()), draws.chooser(call)
-        says = f"{name} has {number} places" if name else f"{places} places have a label"
-        says += f", but only {places} different ones" * (places < number)
-        writers = {line} if line else set(draws.writers(call, "labels").values())
-        line = writers.pop() if len(writers) == 1 else 0  # another line may take labels away
-        yield "count", f"{says}, wanted {draws.count}, which is count", line
+        line, places = draws.choice(call)
+        line = line or draws.line_of("labels", call, range(len(ids)))
+        yield "count", f"{places}, wanted {draws.count}, which is count", line
     for call, place in _first(chosen & ~draws.is_word):
-        line, *_ = draws.chooser(call)
+        line, _ = draws.choice(call)
         says = f"input_ids[{place}] is chosen, but it is {words.tokens[ids[place]]}"
-        yield "special", says, line or draws.writers(call, "labels")[place]
+        yield "special", says, line or draws.line_of("labels", call, [place])
     for reason, result, wrong, wanted in (
         ("label", "labels", chosen & (draws.labels != ids), f"{{}}, which is input_ids[{{}}], or {IGNORED}"),
         ("changed", "masked", ~chosen & (draws.masked != ids), f"{{}}, as labels[{{}}] is {IGNORED}"),
@@ -59,7 +56,7 @@ def facts_of_calls(draws: Draws) -> Iterator[Fact]:
         for call, place in _first(wrong):
             found = getattr(draws, result)[call, place]
             says = f"{result}[{place}] is {found}, wanted {wanted.format(ids[place], place)}"
-            yield reason, says, draws.writers(call, result)[place]
+            yield reason, says, draws.line_of(result, call, [place])
 
 
 def facts_of_shares(draws: Draws) -> Iterator[Fact]:
@@ -79,7 +76,7 @@ def facts_of_shares(draws: Draws) -> Iterator[Fact]:
         together = happens.T.astype(float) @ happens / len(happens)  # on the diagonal, each place
         for (one, two), found, wanted in _far(together, expected, len(happens)):
             places = f"input_ids[{one}] is" if one == two else f"input_ids[{one}] and input_ids[{two}] are both"
-            line = draws.chooser(0)[0] if reason == "chosen" else 0
+            line = draws.choice(0)[0] if reason == "chosen" else 0
             yield reason, f"{places} {what} in {found} of the calls, wanted {wanted}", line
 
     others = draws.masked[draws.kinds == 1]

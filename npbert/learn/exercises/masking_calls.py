@@ -1,7 +1,7 @@
 """Draws: calls of a learner's mask_words on one text, and the lines that make their results."""
 
 import sys
-from collections import defaultdict
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -55,20 +55,26 @@ class Draws:
             raise GradientError(f"the result has shape {found.shape} and dtype {found.dtype}, wanted {wanted}")
         return found
 
-    def chooser(self, call: int) -> tuple[int, str, int]:
-        """Return the line that chooses the places, the variable for them, and how many it has, with repetitions; or 0,
-        "" and 0."""
+    def choice(self, call: int) -> tuple[int, str]:
+        """Return the line that chooses the places, and how many its variable has; or 0 and how many have a label."""
         places = set(np.flatnonzero(self.chosen[call]).tolist())
         for line, rows in self._steps(call):
             for name, row in rows.items():
                 if set(row) == places and name != "candidates":
-                    return line, name, len(row)
-        return 0, "", 0
+                    only = f", but only {len(places)} different ones" if len(row) > len(places) else ""
+                    return line, f"{name} has {len(row)} places{only}"
+        return 0, f"{len(places)} places have a label"
 
-    def writers(self, call: int, result: str) -> dict[int, int]:
+    def line_of(self, result: str, call: int, places: Iterable[int]) -> int:
+        """Return the line that last writes these places of `masked` or `labels`; 0 if several do, or none."""
+        writers = self._writers(result, call)
+        lines = {writers[place] for place in places if place in writers}
+        return lines.pop() if len(lines) == 1 else 0
+
+    def _writers(self, result: str, call: int) -> dict[int, int]:
         """Return by place the line that last writes into `masked` or `labels`, under its name in the answer."""
         row = [IGNORED] * len(self.ids) if result == "labels" else self.ids.tolist()
-        last, steps, found = getattr(self, result)[call].tolist(), self._steps(call), defaultdict[int, int](int)
+        last, steps, found = getattr(self, result)[call].tolist(), self._steps(call), dict[int, int]()
         variable = next((name for name, value in reversed(steps[-1][1].items()) if value == last), "")
         for line, rows in steps:
             new = rows.get(variable, [])

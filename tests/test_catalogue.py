@@ -54,7 +54,7 @@ def derived(name, dtype=np.float64, seed=None):
     layer, inputs, _ = CATALOGUE[name].make(dtype=dtype)
     tape = Tape(None if seed is None else np.random.default_rng(seed))
     y = layer.forward(*inputs, tape=tape)
-    kept = [array for entry in tape._entries for array in entry.values.values() if isinstance(array, np.ndarray)]
+    kept = [array for entry in tape.entries for array in entry.values.values() if isinstance(array, np.ndarray)]
     assert dtype == np.float64 or np.float64 not in {array.dtype for array in kept}
     dx = layer.backward(tuple(map(np.cos, y)) if isinstance(y, tuple) else np.cos(y), tape)
     arrays = parts_of(y) + parts_of(dx) + [parameter.grad for parameter in layer.parameters()]

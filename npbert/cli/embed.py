@@ -21,8 +21,8 @@ from npbert.io import (
     JSON_LINES,
     STANDARD_INPUT,
     FileError,
+    Place,
     at_least,
-    name_of,
     one_of,
     printable,
     read_lines,
@@ -193,7 +193,7 @@ class SearchCommand(VectorCommand):
             raise FileError(f"{self.vectors} is not an array of npbert embed --output NAME.npy: {error}") from error
         shape = count, embed.model.config.hidden_size
         if vectors.shape != shape:
-            wanted = f"wanted {shape}, one for each line of {name_of(self.input)}"
+            wanted = f"wanted {shape}, one for each line of {Place(self.input)}"
             raise FileError(f"{self.vectors} has vectors {vectors.shape}, {wanted}")
         if vectors.dtype.kind == "i" and embed.similarity_fn_name != "cosine":
             raise FileError(f"{self.vectors} has vectors without lengths", wanted="float16: the folder compares by dot")

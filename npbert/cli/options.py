@@ -14,8 +14,6 @@ from npbert.io import (
     InputError,
     Setting,
     check_writable,
-    name_of,
-    read_all,
     setting,
     write_json_lines,
 )
@@ -115,8 +113,8 @@ class FilesCommand(Command):
     def read_columns(self, columns: TaskSettings) -> list[Row]:
         """Return the text, or two, of each row of the file, and the number of the line where it ends."""
         names = [name for name in (columns.text, columns.text_pair) if name]
-        header, text = columns.first_row == "header", read_all(self.input)
-        rows = read_table(name_of(self.input), names, delimiter=columns.delimiter, header=header, text=text)
+        header = columns.first_row == "header"
+        rows = read_table(self.input, names, delimiter=columns.delimiter, header=header)
         return [({"line": place.line}, values[0] if len(values) == 1 else values) for values, place in rows]
 
 

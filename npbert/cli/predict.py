@@ -11,7 +11,7 @@ from npbert.data.conll import column_number, read_conll
 from npbert.data.squad import Question, read_squad
 from npbert.data.tables import TABLE_ENDINGS, json_rows
 from npbert.inference import Answer, Classify, FillMask, Tag
-from npbert.io import at_least, name_of, read_all, read_lines, read_texts, setting
+from npbert.io import at_least, read_all, read_lines, read_texts, setting
 
 _QUESTION = "question", "passage,context"
 _WANTED = "texts, wanted one, or two with a tab between them; for a file with more columns, give --text"
@@ -81,8 +81,8 @@ class TagCommand(FilesCommand):
         tag, columns = Tag.from_pretrained(self.folder), self.columns((".conll",))
         rows: list[Row]
         if columns or self.input.endswith(".conll"):
-            column, text = column_number("text", columns.text if columns else "0"), read_all(self.input)
-            sentences = read_conll(name_of(self.input), word_column=column, tag_column=None, text=text)
+            column = column_number("text", columns.text if columns else "0")
+            sentences = read_conll(self.input, word_column=column, tag_column=None)
             rows = [({"line": sentence.place.line}, sentence.words) for sentence in sentences]
         else:
             rows = [({}, line.split() if self.words else line) for line in read_lines(self.input)]
@@ -119,5 +119,5 @@ class AnswerCommand(FilesCommand):
             return [Question("", self.question, read_all(self.input), ())]
         if self.input.endswith(".json"):
             return read_squad(self.input, answered=False)
-        rows = json_rows(name_of(self.input), read_all(self.input), _QUESTION, hint="or give --question")
+        rows = json_rows(self.input, _QUESTION, hint="or give --question")
         return [Question("", question, passage, ()) for (question, passage), _ in rows]

@@ -41,36 +41,36 @@ class Tape:
             raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
         self.rng, self.keeps, self.watcher = rng, keeps, watcher
         self.under_way: list[Any] = []  # the layers whose forward is running, the outermost first
-        self._entries: list[Entry] = []
+        self.entries: list[Entry] = []
 
     def keep(self, layer: Any, /, **values: Any) -> None:
         """Put the values for the layer's backward on top, each with its name."""
         if self.keeps:
-            self._entries.append(Entry(layer, values, [*self.under_way, layer][0]))
+            self.entries.append(Entry(layer, values, [*self.under_way, layer][0]))
 
     def take(self, layer: Any) -> Any:
         """Take off what `layer` kept last: a value, or a tuple of several.
 
         Raises: TapeError if something else is on top, or nothing."""
-        if self._entries and self._entries[-1].layer is layer:
-            values = tuple(self._entries.pop().values.values())
+        if self.entries and self.entries[-1].layer is layer:
+            values = tuple(self.entries.pop().values.values())
             return values[0] if len(values) == 1 else values
         name, why = describe_layer(layer), "this tape keeps nothing: call forward with a `Tape()`."
-        if self._entries:
-            another = "another " if describe_layer(self._entries[-1].layer) == name else ""
-            why = f"on top of the tape is what {another}{self._entries[-1]}."
+        if self.entries:
+            another = "another " if describe_layer(self.entries[-1].layer) == name else ""
+            why = f"on top of the tape is what {another}{self.entries[-1]}."
         elif self.keeps:
             why = "the tape is empty: forward kept nothing on it, or it was taken already."
         raise TapeError(f"{name} cannot take what it kept: {why} {RULE}")
 
     def check_empty(self) -> None:
         """Raise TapeError if an entry is left, as after a forgotten backward."""
-        if self._entries:
-            raise TapeError(f"backward is over, but the tape still holds what {self._entries[-1]}. {RULE}")
+        if self.entries:
+            raise TapeError(f"backward is over, but the tape still holds what {self.entries[-1]}. {RULE}")
 
     def __len__(self) -> int:
         """Return the number of entries."""
-        return len(self._entries)
+        return len(self.entries)
 
     def __bool__(self) -> bool:
         return True
@@ -81,9 +81,9 @@ class Tape:
     def __repr__(self) -> str:
         """Return a line for each entry, the top first, such as `attention.query: x (5, 8)`; EncoderLayer has an
         example. Without entries, "an empty Tape", or "NO_TAPE" if it never keeps anything and has no dropout."""
-        if not self._entries:
+        if not self.entries:
             return "an empty Tape" if self.keeps or self.rng else "NO_TAPE"
-        return describe_tape(self._entries, named_parts)
+        return describe_tape(self.entries, named_parts)
 
 
 NO_TAPE = Tape(keeps=False)

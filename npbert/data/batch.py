@@ -141,18 +141,22 @@ def ids_of(encoding: Any) -> Ids:
     return Ids(np.array(encoding.ids, np.int32), np.array(encoding.type_ids, np.int32), bool(encoding.overflowing))
 
 
-def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int, *, name: str = "a row") -> Array:
+def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int) -> Array:
     """Return the N rows as an array (N, T) of integers, filled at the end with `padding` to the longest.
 
-    Raises: TypeError with `name` for a row of other values than integers.
+    Raises: TypeError for a row of other numbers.
     """
-    array = np.full((len(rows), max(map(len, rows))), padding)
+    array = np.full((len(rows), max(map(len, rows), default=0)), padding)
     for target, row in zip(array, rows, strict=True):
-        values = np.asarray(row)
-        if values.size:  # NumPy makes an empty list a float array
-            check_integers(values, name=name)
-        target[: len(values)] = values
+        np.copyto(target[: len(row)], row)  # which refuses to round
     return array
+
+
+def pad(ids: Sequence[Sequence[int] | Array], types: Sequence[Sequence[int] | Array], *, pad_id: int) -> Batch:
+    """Return a Batch of sequences with these ids and types, padded at the end to the longest. Padding has token
+    `pad_id`, type 0 and mask 0. Raises: as Batch."""
+    mask = [[1] * len(row) for row in ids]
+    return Batch(pad_rows(ids, pad_id), pad_rows(types, 0), pad_rows(mask, 0))
 
 
 def _numbers(name: str, values: Any) -> Array:

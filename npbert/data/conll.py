@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from npbert.io import FileError, InputError, Place, counted, read_text
+from npbert.io import FileError, InputError, Place, counted, read_lines
 
 _DOCUMENT_START = "-DOCSTART-"
 
@@ -17,24 +17,21 @@ class TaggedSentence(NamedTuple):
     place: Place
 
 
-def read_conll(
-    path: str | Path, *, word_column: int = 0, tag_column: int | None = -1, text: str | None = None
-) -> list[TaggedSentence]:
-    """Return the sentences of a file. Columns are separated by spaces or tabs, and numbered from 0, or from −1 at the
-    end.
+def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None = -1) -> list[TaggedSentence]:
+    """Return the sentences of a file, or of standard input for `-`. Columns are separated by spaces or tabs, and
+    numbered from 0, or from −1 at the end.
 
-    tag_column: None reads only the words, for sentences without tags: `tags` is empty. text: the content of the file,
-    if it is already read; `path` is then only a name.
+    tag_column: None reads only the words, for sentences without tags: `tags` is empty.
 
     (Tjong Kim Sang & De Meulder 2003; lines that start a document are skipped.)
 
     Raises: FileError with file and line for too few columns, an empty file, or text that is not UTF-8; OSError.
     """
-    text, path = read_text(Path(path)) if text is None else text, str(path)
+    path = str(path)
     sentences: list[TaggedSentence] = []
     is_new = True
-    for number, line in enumerate(text.split("\n"), start=1):
-        place, cells = Place(path, number), re.split("[ \t]+", line.strip(" \t\r"))
+    for number, line in enumerate(read_lines(path), start=1):
+        place, cells = Place(path, number), re.split("[ \t]+", line.strip(" \t"))
         if cells == [""] or cells[0] == _DOCUMENT_START:
             is_new = True
             continue
@@ -53,7 +50,7 @@ def read_conll(
         sentences[-1].words.append(word)
         sentences[-1].tags.extend(tag)
     if not sentences:
-        raise FileError(f"{path} is empty, wanted sentences")
+        raise FileError(f"{Place(path)} is empty, wanted sentences")
     return sentences
 
 

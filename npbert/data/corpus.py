@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.io import InputWarning, Place, counted, warn
-from npbert.io.files import HOW_TO_ENCODE, FileError, decode
+from npbert.io.files import FileError, decode
 
 PIECE_BYTES = 32 * 1024
 """The bytes of a document read at once, about 250 sentences."""
@@ -61,7 +61,7 @@ class Corpus:
         piece = self.pieces[number]
         with self.files[piece.file].open("rb") as file:
             file.seek(piece.start)
-            text = decode(file.read(piece.size), str(self.files[piece.file]))
+            text = decode(file.read(piece.size), Place(str(self.files[piece.file])))
         return [line.strip() for line in text.split("\n") if line.strip()]
 
 
@@ -105,11 +105,7 @@ def _pieces(file: Path, document_per_file: bool) -> Iterator[tuple[int, int, int
     document, start, position, has_text = 0, 0, 0, False
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
-            try:
-                is_blank = not line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
-            except UnicodeDecodeError as error:
-                says = f"{file}, line {number}: byte {error.start + 1} of the line is not UTF-8"
-                raise FileError(says, hint=HOW_TO_ENCODE) from error
+            is_blank = not decode(line, Place(str(file), number)).strip()
             ends_document = is_blank and not document_per_file
             for place, part in enumerate(_parts(line)):
                 if has_text and (ends_document or place or position - start >= PIECE_BYTES):

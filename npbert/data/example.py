@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data.batch import Batch, Decode, pad_rows
+from npbert.data.batch import Batch, Decode, pad, pad_rows
 from npbert.data.dialogue import Dialogue
 from npbert.data.masking import mask_words
 from npbert.data.vocabulary import Vocabulary
@@ -116,18 +115,9 @@ def collate(examples: Sequence[Example], *, pad_id: int, decode: Decode | None =
 
     Raises: ValueError for no examples; TypeError for ids that are not integers.
     """
-    if not examples:
-        raise ValueError("examples is empty, wanted at least one")
-
-    def padded(name: str, padding: int) -> Array:
-        return pad_rows([getattr(example, name) for example in examples], padding, name=name)
-
-    batch = Batch(
-        padded("input_ids", pad_id),
-        padded("token_type_ids", 0),
-        pad_rows([[1] * len(example.input_ids) for example in examples], 0),
-        padded("labels", IGNORED),
-        np.array([example.next_sentence_label for example in examples]),
-    )
+    ids = [example.input_ids for example in examples]
+    batch = pad(ids, [example.token_type_ids for example in examples], pad_id=pad_id)
+    batch.labels = pad_rows([example.labels for example in examples], IGNORED)
+    batch.next_sentence_label = np.array([example.next_sentence_label for example in examples])
     batch.names = {"input_ids": decode, "labels": decode} if decode else {}
     return batch

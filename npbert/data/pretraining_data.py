@@ -38,7 +38,7 @@ class PretrainingData:
     `batch_size` (the last of a group may be smaller). The seed of the epoch and the number of the group determine all
     of it, so any batch can be made again without earlier groups. Sequences without a known word are left out.
 
-    mask_probability, max_predictions, whole_words: as in mask_words; max_predictions None: only the share is a limit.
+    mask_probability, whole_words: as in mask_words, without another limit than the share.
 
     Raises: InputError for another objective, a max_length or batch_size that is too small, or a mask_probability that
     is not a share.
@@ -50,7 +50,6 @@ class PretrainingData:
     max_length: int = 128
     objective: str = "nsp"
     mask_probability: float = 0.15
-    max_predictions: int | None = None
     whole_words: bool = False
 
     def __post_init__(self) -> None:
@@ -115,7 +114,7 @@ class PretrainingData:
             self.tokenizer,
             rng,
             probability=self.mask_probability,
-            max_predictions=len(input_ids) if self.max_predictions is None else self.max_predictions,
+            max_predictions=len(input_ids),
             whole_words=self.whole_words,
         )
         return Example(masked_ids, token_type_ids, labels, packed.next_sentence_label)

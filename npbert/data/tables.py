@@ -5,15 +5,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io import FileError, Place, Sentence, Setting, counted, listed, one_of, parse_json, read_text
+from npbert.io import (
+    JSON_LINES,
+    FileError,
+    Place,
+    Sentence,
+    Setting,
+    counted,
+    listed,
+    one_of,
+    parse_json,
+    read_lines,
+)
 
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";"}
 DELIMITER = one_of(("", *DELIMITERS))
-_JSON_ENDINGS = (".jsonl", ".json", ".ndjson")
 _OTHER_DELIMITER: Sentence = ("for columns with another character between them, give ", Setting("delimiter"))
 
 
-TABLE_ENDINGS = (".tsv", ".csv", *_JSON_ENDINGS)
+TABLE_ENDINGS = (".tsv", ".csv", *JSON_LINES)
 """Endings of files that are nearly always tables."""
 
 
@@ -25,53 +35,52 @@ class TableRow(NamedTuple):
 
 
 def read_table(
-    path: str | Path, columns: Sequence[str], *, delimiter: str = "", header: bool = False, text: str | None = None
+    path: str | Path, columns: Sequence[str], *, delimiter: str = "", header: bool = False
 ) -> list[TableRow]:
-    """Return the values in `columns` of every row of a file.
+    """Return the values in `columns` of every row of a file, or of standard input for `-`.
 
     columns: each is a number, from 0, a name, or several names with commas, one of them in the file
     (`sentence,content`). With a name among them, the first line of the file names the columns.
     delimiter: `tab`, with quotes as ordinary text, or `comma` or `semicolon`, with quotes around a value; by default
     comma for .csv, otherwise tab. In .jsonl, .json and .ndjson every line is a JSON object, and columns are names.
     header: the first line names the columns even if they are given as numbers.
-    text: the content of the file, if it is already read; `path` is then only a name.
 
     Raises: FileError that gives file and line for a row without one of the columns, or of a CSV with more or fewer than
     the first, or a line that is not a JSON object, and for an empty file, or text that is not UTF-8; ValueError for
     another delimiter; OSError.
     """
     DELIMITER.check("delimiter", delimiter)
-    text, path, ending = read_text(Path(path)) if text is None else text, str(path), Path(path).suffix
-    if ending in _JSON_ENDINGS and not delimiter:
-        rows = json_rows(path, text, columns)
+    path, ending = str(path), Path(path).suffix
+    if ending in JSON_LINES and not delimiter:
+        rows = json_rows(path, columns)
     else:
         by = DELIMITERS[delimiter or ("comma" if ending == ".csv" else "tab")]
         header = header or not all(map(str.isdigit, columns))
-        cells = _cells(path, text, by, header=header)
+        cells = _cells(path, by, header=header)
         rows = [_chosen(each, columns, place, "" if "1" in each else _OTHER_DELIMITER) for each, place in cells]
     if not rows:
-        raise FileError(f"{path} is empty, wanted rows")
+        raise FileError(f"{Place(path)} is empty, wanted rows")
     return rows
 
 
-def json_rows(path: str, text: str, columns: Sequence[str], *, hint: str = "") -> list[TableRow]:
+def json_rows(path: str, columns: Sequence[str], *, hint: str = "") -> list[TableRow]:
     """Return the values in `columns` of every line of JSON. hint: the fix in errors. Raises: as read_table."""
     rows = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(read_lines(path), start=1):
         if line.strip():
-            place, cells = Place(path, number), parse_json(line, path, line=number)
+            place = Place(path, number)
+            cells = parse_json(line, place)
             if not isinstance(cells, dict):
                 raise FileError(f"it is a JSON {type(cells).__name__}", wanted="an object", where=place, hint=hint)
             rows.append(_chosen(cells, columns, place, hint))
     return rows
 
 
-def _cells(path: str, text: str, by: str, *, header: bool) -> Iterator[tuple[dict[str, str], Place]]:
+def _cells(path: str, by: str, *, header: bool) -> Iterator[tuple[dict[str, str], Place]]:
     """Yield the cells of each row, by the names in the `header` and by their numbers."""
-    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))  # for the whole process: never reduced
+    csv.field_size_limit(2**31 - 1)  # no limit
     dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}
-    reader = csv.reader((f"{line}\n" for line in lines), strict=True, **dialect)
+    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True, **dialect)
     width, names = 0, list[str]()
     try:
         for row in filter(None, reader):

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from npbert.data.batch import Batch, Ids, ids_of, pad_rows
+from npbert.data.batch import Batch, Ids, ids_of, pad
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.library_tokenizer import cutting_tokenizer, panics_named
 from npbert.data.tokenizer_config import SPECIAL
@@ -222,11 +222,9 @@ class Tokenizer(Vocabulary):
             raise TypeError(
                 f"encodings has {texts[0]!r:.40}, wanted an Encoding; use tokenizer.batch(tokenizer.encode(texts))"
             )
-        batch = Batch(
-            pad_rows([encoding.ids for encoding in encodings], self.pad_id),
-            pad_rows([encoding.type_ids for encoding in encodings], 0) * self.has_types,
-            pad_rows([[1] * len(encoding.ids) for encoding in encodings], 0),
-        )
+        types = [encoding.type_ids for encoding in encodings]
+        batch = pad([encoding.ids for encoding in encodings], types, pad_id=self.pad_id)
+        batch.token_type_ids *= self.has_types
         batch.names = {"input_ids": self.decode}
         return batch
 

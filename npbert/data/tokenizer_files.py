@@ -110,19 +110,15 @@ def _bert(
 
     A text becomes `[CLS] text [SEP]`, and a pair `[CLS] first [SEP] second [SEP]`, with type 1 from the second on.
     """
+    library = import_extra("tokenizers", extra="hf")
+    tokenizer = library.Tokenizer(library.models.WordPiece(ids, unk_token=special["unk_id"]))
     normalizer = {of_library: settings.get(name, usual) for name, (of_library, usual) in NORMALIZER.items()}
-    model = {"type": "WordPiece", "unk_token": special["unk_id"], "continuing_subword_prefix": "##"}
-    stored = {
-        "version": "1.0",
-        "added_tokens": [],
-        "normalizer": {"type": "BertNormalizer", "clean_text": True, **normalizer},
-        "pre_tokenizer": {"type": "BertPreTokenizer"},
-        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
-        "model": {**model, "max_input_chars_per_word": 100, "vocab": ids},
-    }
-    tokenizer = tokenizer_from(stored, added)
+    tokenizer.normalizer = library.normalizers.BertNormalizer(**normalizer)
+    tokenizer.pre_tokenizer = library.pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = library.decoders.WordPiece()
+    tokenizer.add_tokens([library.AddedToken(**flags) for flags in added])
     sep, cls = ((token, tokenizer.token_to_id(token)) for token in (special["sep_id"], special["cls_id"]))
-    tokenizer.post_processor = import_extra("tokenizers.processors", extra="hf").BertProcessing(sep, cls)
+    tokenizer.post_processor = library.processors.BertProcessing(sep, cls)
     return tokenizer
 
 

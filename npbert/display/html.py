@@ -12,7 +12,7 @@ def escape(text: object) -> str:
 
     A text from right to left does not turn its neighbors if it is put into a <bdi>.
     """
-    return html.escape(visible(text), quote=True)
+    return html.escape(visible(text))
 
 
 def visible(text: object) -> str:

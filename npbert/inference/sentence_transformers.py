@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer_config import read_length
-from npbert.io import FileError, atomic_write, parse_json, read_json_object, read_text, warn, write_json
+from npbert.io import FileError, Place, atomic_write, parse_json, read_json_object, read_text, warn, write_json
 from npbert.models import POOLINGS, load_config
 
 MODULES_FILE = "modules.json"
@@ -80,7 +80,7 @@ def write_sentence_settings(folder: Path, embed: Any) -> None:
 def _modules(path: Path) -> list[tuple[str, Path]]:
     """Return the class and folder of each module, the first a BERT. A class of sentence-transformers is without the
     package."""
-    entries, folder, modules = parse_json(read_text(path), str(path)), path.parent, []
+    entries, folder, modules = parse_json(read_text(path), Place(str(path))), path.parent, []
     for entry in entries if isinstance(entries, list) else [entries]:
         match entry:
             case {"path": str(where), "type": str(kind)}:

@@ -2,6 +2,7 @@
 
 from npbert.io.errors import (
     POSITIVE,
+    STANDARD_INPUT,
     InputError,
     InputIndexError,
     InputWarning,
@@ -28,11 +29,11 @@ from npbert.io.files import (
     write_json,
     write_where_asked,
 )
-from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, JsonLines, read_json_lines
-from npbert.io.launcher import launched, launched_rank
+from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, JsonLines, read_json_lines
+from npbert.io.launcher import ALONE, Communicator, launched, launched_rank
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, listed, printable, quiet, warn
 from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
-from npbert.io.streams import JSON_LINES, STANDARD_INPUT, name_of, read_all, read_lines, read_texts, write_json_lines
+from npbert.io.streams import JSON_LINES, read_all, read_lines, read_texts, write_json_lines
 
 __all__ = [
     "POSITIVE",
@@ -60,9 +61,10 @@ __all__ = [
     "JsonLines",
     "LAYERS_FILE",
     "METRICS_FILE",
-    "MOST_ROWS",
     "SHOWN_FILE",
     "read_json_lines",
+    "ALONE",
+    "Communicator",
     "launched",
     "launched_rank",
     "LOGGER",
@@ -82,7 +84,6 @@ __all__ = [
     "setting",
     "JSON_LINES",
     "STANDARD_INPUT",
-    "name_of",
     "read_all",
     "read_lines",
     "read_texts",

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 from npbert.io.messages import did_you_mean
 
+STANDARD_INPUT = "-"
+"""Its name on the command line, in the place of a file's."""
+
 
 class Place(NamedTuple):
     """A file, or a line of it, counted from 1; 0: the whole file."""
@@ -17,7 +20,8 @@ class Place(NamedTuple):
     line: int = 0
 
     def __str__(self) -> str:
-        return f"{self.path}, line {self.line}" if self.line else self.path
+        name = "standard input" if self.path == STANDARD_INPUT else self.path
+        return f"{name}, line {self.line}" if self.line else name
 
 
 class Setting(NamedTuple):

@@ -135,7 +135,7 @@ def read_text(path: Path) -> str:
     LOGGER.debug("reading %s", path)
     with naming(path), path.open("rb") as stream:
         data = stream.read() if path.is_file() else read_stream(stream, str(path))
-    return decode(data, str(path))
+    return decode(data, Place(str(path)))
 
 
 def read_stream(stream: IO[bytes], name: str) -> bytes:
@@ -146,19 +146,19 @@ def read_stream(stream: IO[bytes], name: str) -> bytes:
     return data
 
 
-def decode(data: bytes, name: str) -> str:
+def decode(data: bytes, place: Place) -> str:
     """Return UTF-8 as text, without a byte-order mark. Raises: FileError with file, line and byte of other data."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        text, place = error.object, error.start  # without the byte-order mark
-        line = text.count(b"\n", 0, place) + 1
-        says = f"{name}, line {line}: byte {place} (0x{text[place]:02x}) is not UTF-8"
-        raise FileError(says, hint=HOW_TO_ENCODE) from error
+        *before, line = error.object[: error.start].split(b"\n")  # without the byte-order mark
+        where = place._replace(line=max(1, place.line) + len(before))
+        says = f"byte {len(line) + 1} of the line (0x{error.object[error.start]:02x}) is not UTF-8"
+        raise FileError(says, where=where, hint=HOW_TO_ENCODE) from error
 
 
-def parse_json(text: str, name: str, *, line: int = 0) -> Any:
-    """Return the value of a JSON text, from the file called `name`, or from one line of it.
+def parse_json(text: str, place: Place) -> Any:
+    """Return the value of a JSON text, from a file or from one line of it.
 
     Raises: FileError with file and line, for text that is not JSON (such as NaN), is nested too deeply, or has a number
     with thousands of digits or half of a character (a lone surrogate).
@@ -168,8 +168,8 @@ def parse_json(text: str, name: str, *, line: int = 0) -> Any:
         if "\\u" in text:
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        place = Place(name, line or getattr(error, "lineno", 0))
-        raise FileError(f"not valid JSON: {getattr(error, 'msg', error)}", where=place) from error
+        where = place if place.line else place._replace(line=getattr(error, "lineno", 0))
+        raise FileError(f"not valid JSON: {getattr(error, 'msg', error)}", where=where) from error
     return value
 
 
@@ -187,7 +187,7 @@ def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_
     size = path.stat().st_size
     if size > most:
         raise FileError(f"{path} has {size / 2**20:.0f} MiB, wanted at most {most / 2**20:.0f}")
-    value = parse_json(read_text(path), str(path))
+    value = parse_json(read_text(path), Place(str(path)))
     if not isinstance(value, dict):
         raise FileError(f"{path} is a JSON {type(value).__name__}, wanted an object")
     return value

@@ -53,18 +53,18 @@ class JsonLines:
                 os.fsync(file.fileno())
 
 
-def read_json_lines(path: Path, *, at_most: int | None = None) -> list[dict[str, Any]]:
+def read_json_lines(path: Path) -> list[dict[str, Any]]:
     """Return the rows of the complete lines of a file, or none without a file.
 
-    at_most: the most rows with the same names that a picture needs. Of more, the last one in each of so many equal
-    parts of the steps is read, with a warning.
+    Of rows with the same names, a picture needs at most MOST_ROWS. The last one in each of so many equal parts of the
+    steps is read, with a warning if others are left out.
 
     Raises: FileError with file and line for a line that is not a row; OSError.
     """
     rows = list(_rows(path))
-    if at_most is None or len(rows) <= at_most:
+    if len(rows) <= MOST_ROWS:
         return rows
-    width = max(1, max(row["step"] for row in rows) / at_most)
+    width = max(1, max(row["step"] for row in rows) / MOST_ROWS)
     read = {(*row, row["step"] // width): row for row in rows}
     if len(read) < len(rows):
         warn(f"{path} has {len(rows):,} rows, too many to draw: {len(read):,} of them are read")

@@ -7,19 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from npbert.io.errors import STANDARD_INPUT, Place
 from npbert.io.files import FileError, decode, naming, read_stream, read_text, write_where_asked
 from npbert.io.json_lines import finite_or_null
 from npbert.io.messages import LOGGER
 
-STANDARD_INPUT = "-"
 JSON_LINES = (".jsonl", ".ndjson", ".json")
 """The endings of a file of JSON lines."""
 _C1 = re.compile("[\x7f-\x9f\ud800-\udfff]")  # valid in JSON, but not on a terminal or in UTF-8
-
-
-def name_of(path: str) -> str:
-    """Return the name of the file for an error."""
-    return "standard input" if path == STANDARD_INPUT else path
 
 
 def read_all(path: str) -> str:
@@ -36,10 +31,10 @@ def read_all(path: str) -> str:
             ends = "Ctrl-D (on Windows, Ctrl-Z and Enter)"
             LOGGER.info("reading from the keyboard: type a text on each line, and end with %s", ends)
         with naming(Path("standard input")):
-            text = decode(read_stream(sys.stdin.buffer, "standard input"), "standard input")
-    LOGGER.debug("read %s: %d characters", name_of(path), len(text))
+            text = decode(read_stream(sys.stdin.buffer, "standard input"), Place(path))
+    LOGGER.debug("read %s: %d characters", Place(path), len(text))
     if not text.strip():
-        raise FileError(f"{name_of(path)} is empty, wanted text")
+        raise FileError(f"{Place(path)} is empty, wanted text")
     return text
 
 
@@ -55,7 +50,7 @@ def read_texts(path: str, wanted: str) -> list[list[str]]:
     rows = [line.split("\t") for line in read_lines(path)]
     for number, parts in enumerate(rows, start=1):
         if len(parts) > 2:
-            raise FileError(f"{name_of(path)}, line {number}: {len(parts)} {wanted}")
+            raise FileError(f"{Place(path, number)}: {len(parts)} {wanted}")
     return rows
 
 

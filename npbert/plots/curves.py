@@ -1,7 +1,6 @@
 """Draws the curves of runs: every metric by step."""
 
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError
@@ -21,39 +20,29 @@ _UNITS = {"loss": "nats", "accuracy": "share", "norm": "‖g‖", "rate": "a ste
 """The units of metrics by the end of their name."""
 
 
-def plot_curves(
-    run: drawing.Run,
-    names: Collection[str] | None = None,
-    *,
-    baselines: Mapping[str, float] | None = None,
-    best_step: int | None = None,
-) -> Any:
+def plot_curves(run: drawing.Run, names: Collection[str] | None = None) -> Any:
     """Draw a panel for each metric of a run, with the held-out set as a thick line with dots. A cross marks a number
-    that is not finite.
+    that is not finite. For a folder, dashed lines are the baselines, and rings mark the step of the best model.
 
     run: the folder of a run, or rows of metrics.jsonl; `eval_x` is for the held-out set, `x` for training.
     names: only these metrics.
-    baselines: dashed lines.   best_step: the best model's, marked with rings. For a folder, by default the run's.
 
     (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
     rows = drawing.rows_of(run, METRICS_FILE)
-    if isinstance(run, str | Path):
-        written, best = judged_in(drawing.rows_of(run, SHOWN_FILE))
-        baselines, best_step = baselines or written, best_step or best
     names = [name for name in curve_names(rows) if names is None or name in names]
     if not names:
         raise FileError(f"{METRICS_FILE} of the run has no numbers to draw")
-    return curves_figure({"": rows}, names, baselines=baselines, best_step=best_step)
+    baselines, best_step = judged_in(drawing.rows_of(run, SHOWN_FILE))
+    return curves_figure({"": rows}, names, baselines, best_step)
 
 
 @drawing.style()
 def curves_figure(
     runs: Mapping[str, Sequence[dict[str, Any]]],
     names: Sequence[str],
-    *,
-    baselines: Mapping[str, float] | None = None,
-    best_step: int | None = None,
+    baselines: Mapping[str, float | None],
+    best_step: int | None,
 ) -> Any:
     """Return the figure of plot_curves for the rows of each run, by its name, with a color for each run."""
     columns = min(3, len(names))
@@ -70,7 +59,7 @@ def curves_figure(
                     look["transform"] = axes.get_xaxis_transform()
                 label = f"{run}, {words}" if run else words
                 (looks[label],) = axes.plot(*zip(*points, strict=True), label=label, **look)
-        if baselines and baselines.get(name) is not None:
+        if baselines.get(name) is not None:
             looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
         axes.set_title(drawing.label(name.replace("_", " "), _TITLE), loc="left")
         axes.set_ylabel(_UNITS.get(name.rpartition("_")[2], ""))

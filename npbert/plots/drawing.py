@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from npbert.io import MOST_ROWS, FileError, import_extra, printable, read_json_lines, write_where_asked
+from npbert.io import FileError, import_extra, printable, read_json_lines, write_where_asked
 
 Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
 """The folder of a run, or rows of one of its files."""
@@ -67,7 +67,7 @@ def shares() -> Any:
 
 def rows_of(run: Run, file: str) -> list[dict[str, Any]]:
     """Return the rows of a run. Raises: as read_json_lines."""
-    return read_json_lines(Path(run) / file, at_most=MOST_ROWS) if isinstance(run, str | Path) else list(run)
+    return read_json_lines(Path(run) / file) if isinstance(run, str | Path) else list(run)
 
 
 def label(text: object, longest: int = _LONGEST) -> str:

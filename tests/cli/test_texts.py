@@ -115,7 +115,7 @@ def test_lines(tmp_path, content, lines):
 
 BAD_INPUTS = {
     b"\xef\xbb\xbf \r\n\n": " is empty, wanted text",
-    b"cat\r\n\xe2\x82": f", line 2: byte 5 (0xe2) is not UTF-8; {HOW_TO_ENCODE}",
+    b"cat\r\n\xe2\x82": f", line 2: byte 1 of the line (0xe2) is not UTF-8; {HOW_TO_ENCODE}",
 }
 
 

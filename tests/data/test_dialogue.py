@@ -46,7 +46,7 @@ def test_an_example_is_a_pair_with_masks():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: collate([], pad_id=0), ValueError, "examples is empty"),
+        (lambda: collate([], pad_id=0), ValueError, r"^input_ids has shape \(0, 0\), wanted \(B, T\)"),
         (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
         *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],
         (

@@ -117,7 +117,7 @@ TABLE_ERRORS = [
     ),
     ("a.tsv", "text\tlabel\nx\t1\n", ["texts"], "line 2: column 'texts' is missing, wanted one of 'text', 'label'$"),
     ("a.jsonl", '{"t": 1}\n', ["t", "u,v"], "line 1: column 'u' or 'v' is missing, wanted one of 't'$"),
-    ("a.tsv", "", "0", "a.tsv is empty, wanted rows"),
+    ("a.tsv", "", "0", "a.tsv is empty, wanted text"),
     ("a.csv", 'x,1\n"y,2\nz,3\n', "0", "a.csv, line 3: unexpected end of data"),
     ("a.jsonl", '{"t": 1}\n{"t": }\n', "t", "a.jsonl, line 2: not valid JSON: Expecting value"),
     ("a.jsonl", '["t"]\n', "t", "line 1: it is a JSON list, wanted an object"),

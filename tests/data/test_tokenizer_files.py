@@ -50,7 +50,7 @@ NO_BERT = " is not a BERT tokenizer: "
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("vocab.txt", b"[PAD]\n[UNK]\nca\xff\n", ", line 3: byte 14 (0xff) is not UTF-8"),
+        ("vocab.txt", b"[PAD]\n[UNK]\nca\xff\n", ", line 3: byte 3 of the line (0xff) is not UTF-8"),
         ("vocab.txt", "\n".join([*WORDS, "cat"]), f"{NO_BERT}'Café' has the id 7, wanted 6, as ids count"),
         ("vocab.txt", "\n".join(WORDS).replace("[MASK]", "new"), f"{NO_BERT}the vocabulary has no [MASK]"),
         ("tokenizer.json", BPE, f"{NO_BERT}its model is BPE, wanted WordPiece"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from npbert.data.corpus import Corpus
-from npbert.io import files
+from npbert.io import Place, files
 from npbert.io.files import FileError, atomic_write, read_json_object, read_text, write_where_asked
 
 
@@ -108,10 +108,11 @@ def test_only_where_a_person_asks_for_it_is_a_link_followed(path, tmp_path, writ
         (b"3", " is a JSON int, wanted an object"),
         (
             b"\xe4",
-            r", line 1: byte 0 \(0xe4\) is not UTF-8; save it as UTF-8 \(> in Windows PowerShell 5 writes UTF-16\)",
+            r", line 1: byte 1 of the line \(0xe4\) is not UTF-8; save it as UTF-8 \(> in Windows PowerShell 5 writes"
+            r" UTF-16\)",
         ),
-        (b"ab\ncd\xff\n\xfe", r", line 2: byte 5 \(0xff\) is not UTF-8"),
-        (b"\n\nab\xc3", r", line 3: byte 4 \(0xc3\) is not UTF-8"),
+        (b"ab\ncd\xff\n\xfe", r", line 2: byte 3 of the line \(0xff\) is not UTF-8"),
+        (b"\n\nab\xc3", r", line 3: byte 3 of the line \(0xc3\) is not UTF-8"),
     ],
 )
 def test_text_and_what_is_none(path, data, message):
@@ -123,7 +124,7 @@ def test_text_and_what_is_none(path, data, message):
     assert isinstance(caught.value, ValueError)
     if "UTF-8" in message:
         with pytest.raises(FileError, match=f"^some name{message}"):
-            files.decode(data, "some name")
+            files.decode(data, Place("some name"))
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no /dev/zero")

@@ -57,7 +57,7 @@ def test_the_attention_that_is_shown_is_what_forward_kept(name):
     model = random_model(BertModel, num_hidden_layers=LAYERS, hidden_size=8, architecture=architecture)
     batch = Batch([[1, 5, 5, 2]])
     model(batch, tape)
-    kept = [entry.values["probabilities"] for entry in tape._entries if "probabilities" in entry.values]
+    kept = [entry.values["probabilities"] for entry in tape.entries if "probabilities" in entry.values]
     assert_all_close(tuple(model.attention_probabilities(batch).values()), tuple(p for (p,) in kept))
 
 

@@ -96,7 +96,7 @@ def test_a_run_that_goes_on_and_has_left_little(tmp_path, monkeypatch):
     words = Parsed(report_page(read_run(folder))).words
     for wanted in (
         "The run was at step 10 when this page was made",
-        "This run wrote nothing down about its layers",
+        "No picture here: layers.jsonl has no gradient_norms above 0",
         "There is no evaluation on held-out data",
         "Which label it takes for which",
         "model is not a checkpoint",

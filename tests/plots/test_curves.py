@@ -50,11 +50,11 @@ def test_a_panel_a_name():
 @pytest.mark.parametrize(("best_step", "ringed"), [(10, [[10, 3.5]]), (15, []), (None, [])])
 def test_what_to_beat_is_dashed_and_the_best_step_has_a_ring(best_step, ringed, tmp_path):
     write_run(tmp_path, baselines={"loss": 2.75, "f1": None}, best_step=best_step)
-    for figure in (plot_curves(tmp_path), plot_curves(ROWS, baselines={"loss": 2.75}, best_step=best_step)):
-        found = {axes.get_title("left"): curves(axes) for axes in figure.axes}
-        assert found["loss"].get("best model", []) == ringed
-        assert found["loss"]["baseline"] == [[0, 2.75], [1, 2.75]] and "baseline" not in found["f1"]
-        assert key(figure) == ["training", "held out", *["best model"] * bool(ringed), "baseline", "not finite"]
+    figure = plot_curves(tmp_path)
+    found = {axes.get_title("left"): curves(axes) for axes in figure.axes}
+    assert found["loss"].get("best model", []) == ringed
+    assert found["loss"]["baseline"] == [[0, 2.75], [1, 2.75]] and "baseline" not in found["f1"]
+    assert key(figure) == ["training", "held out", *["best model"] * bool(ringed), "baseline", "not finite"]
 
 
 def test_without_numbers_there_is_no_picture(tmp_path):
@@ -64,7 +64,7 @@ def test_without_numbers_there_is_no_picture(tmp_path):
 
 
 def test_runs_over_each_other_each_have_a_color_and_held_out_has_dots_as_alone():
-    (axes,) = curves_figure({"one": ROWS, "two": ROWS[:2]}, ["loss"]).axes
+    (axes,) = curves_figure({"one": ROWS, "two": ROWS[:2]}, ["loss"], {}, None).axes
     looks = {line.get_label(): (line.get_color(), line.get_marker()) for line in axes.lines}
     assert list(looks) == ["one, training", "one, held out", "two, training", "two, held out"]
     assert looks["one, training"][0] == looks["one, held out"][0] != looks["two, held out"][0]

@@ -60,7 +60,8 @@ def comparison_page(runs: Sequence[RunFiles]) -> str:
     facts = [{"came to": verdict(run), **facts_of(run)} for run in runs]
     settings = [{name: in_words(value) for name, value in run.settings.items()} for run in runs]
     metrics = {name: run.metrics for name, run in zip(names, runs, strict=True)}
-    curves = picture(lambda: curves_figure(metrics, curve_names([row for run in runs for row in run.metrics])))
+    shown = curve_names([row for run in runs for row in run.metrics])
+    curves = picture(lambda: curves_figure(metrics, shown, {}, None))
     differ = [row for row in _side_by_side(settings) if len(set(row[1:])) > 1]
     title = f"Runs compared: {', '.join(names)}"
     return _page("compare.html", title, names=names, facts=_side_by_side(facts), differ=differ, curves=curves)
@@ -120,10 +121,10 @@ def _numbers(run: RunFiles) -> list[list[str]]:
 def _pictures(run: RunFiles, last: dict[str, Any]) -> dict[str, str]:
     """Return the pictures by name, each from `picture`."""
     drawn: dict[str, Callable[[], Any]] = {
-        "curves": lambda: plot_curves(run.metrics, baselines=run.baselines, best_step=run.best_step),
-        "gradients": lambda: plot_layers(run.layers),
-        "updates": lambda: plot_update_ratios(run.layers),
-        "updates_by_layer": lambda: plot_layers(run.layers, "update_ratios"),
+        "curves": lambda: plot_curves(run.folder),
+        "gradients": lambda: plot_layers(run.folder),
+        "updates": lambda: plot_update_ratios(run.folder),
+        "updates_by_layer": lambda: plot_layers(run.folder, "update_ratios"),
     }
     if "counts" in last:
         drawn["answers"] = lambda: plot_confusion(last["labels"], last["counts"])

@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from npbert.io import LAYERS_FILE, METRICS_FILE, MOST_ROWS, SHOWN_FILE, FileError, read_json_lines
+from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, read_json_lines
 from npbert.plots.curves import judged_in
 from npbert.training import SETTINGS_FILE, read_settings
 
 
 class RunFiles(NamedTuple):
-    """The folder of a run, its settings by name, and the rows of its three files.
+    """The folder of a run, its settings by name, and the rows of metrics.jsonl and shown.jsonl.
 
     best_step: of the model in model/. baselines: the metrics of the baselines on the held-out set. Both only if the run
     has recorded them.
@@ -18,7 +18,6 @@ class RunFiles(NamedTuple):
     folder: Path
     settings: dict[str, Any]
     metrics: list[dict[str, Any]]
-    layers: list[dict[str, Any]]
     report_rows: list[dict[str, Any]]
     best_step: int | None
     baselines: dict[str, float]
@@ -42,10 +41,9 @@ def read_run(folder: str | Path) -> RunFiles:
     folder = Path(folder)
     if not (folder / SETTINGS_FILE).is_file():
         raise FileError(f"{folder} is not a run of npbert pretrain or npbert finetune: it has no {SETTINGS_FILE}")
-    files = (METRICS_FILE, LAYERS_FILE, SHOWN_FILE)
-    metrics, layers, report_rows = (read_json_lines(folder / name, at_most=MOST_ROWS) for name in files)
+    metrics, report_rows = (read_json_lines(folder / name) for name in (METRICS_FILE, SHOWN_FILE))
     if not metrics:
         raise FileError(f"{folder / METRICS_FILE} has no numbers yet, wanted at least one step")
     settings = read_settings(folder / SETTINGS_FILE)
     baselines, best_step = judged_in(report_rows)
-    return RunFiles(folder, settings, metrics, layers, report_rows, best_step, baselines)
+    return RunFiles(folder, settings, metrics, report_rows, best_step, baselines)

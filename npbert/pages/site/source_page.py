@@ -117,30 +117,18 @@ def _bugs(thing: Any, bugs: list[str]) -> Iterator[str]:
         yield "</details>"
 
 
-class _Listed(Tape):
-    """A tape that also lists its entries."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        super().__init__(rng)
-        self.kept: list[tuple[Any, dict[str, Any]]] = []
-
-    def keep(self, layer: Any, /, **values: Any) -> None:
-        super().keep(layer, **values)
-        self.kept.append((layer, values))
-
-
 def kept(setting: Setting) -> str:
     """Return the arrays that a block's forward keeps, with their numbers, the top of the tape first."""
     layer, inputs, rng = setting.make()
-    tape = _Listed(rng)
+    tape = Tape(rng)
     layer(*inputs, tape=tape)
     owners = {id(part): name for name, part in named_parts(layer)}
     lines = []
-    for owner, values in reversed(tape.kept):
-        for name, value in values.items():
+    for entry in reversed(tape.entries):
+        for name, value in entry.values.items():
             for array in value if isinstance(value, list) else [value]:
                 if isinstance(array, np.ndarray):
-                    title = f"{owners.get(id(owner), '')} {name} {array.shape}".strip()
+                    title = f"{owners.get(id(entry.layer), '')} {name} {array.shape}".strip()
                     numbers = np.array2string(array, precision=3, suppress_small=True, threshold=60, max_line_width=100)
                     lines.append(f"{title}\n{numbers}\n")
     return "\n".join(lines)

@@ -22,7 +22,7 @@ from npbert.compute import Array
 from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.data import Batch
 from npbert.gradcheck import LossOf, randomize
-from npbert.layers import LayerNorm, RelativeBias, Rotary
+from npbert.layers import DotProductAttention, LayerNorm, RelativeBias, Rotary
 from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
 from npbert.training import accumulate
@@ -124,7 +124,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return lambda cls, init: cls(H, 0.3, bias=bias(RelativeBias, init), **distances)
 
     def rotary_attention(layer_class: Any, init: Init) -> Any:
-        return layer_class(2 * D, H, init, rotary=_rotary(2 * D // H)(Rotary, init), dropout=0.3)
+        return layer_class(DotProductAttention(H, 0.3), _rotary(2 * D // H)(Rotary, init))
 
     def encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> Any:
         made = layer_class([layer()(EncoderLayer, init), layer(activation="gelu_new")(EncoderLayer, init)])
@@ -194,8 +194,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             lambda cls, init: cls(D, F, replace(init, bias=False), activation="silu"),
             x,
         ),
-        "RotaryAttention": (rotary_attention, _drawn(wide, wide, also=(lengths,))),
-        "RotaryAttention, some rows look": (rotary_attention, _drawn(wide_few, wide, also=(lengths.only(read),))),
+        "RotaryAttention": (rotary_attention, _drawn(wide, wide, wide, also=(lengths,))),
+        "RotaryAttention, some rows look": (rotary_attention, _drawn(wide_few, wide, wide, also=(lengths.only(read),))),
         "MultiHeadAttention": (attention, sequences),
         "MultiHeadAttention, some rows look": (attention, some_look),
         "MultiHeadAttention, one sequence": (attention, _drawn(rows, rows)),

@@ -26,7 +26,8 @@ def copied(value: Any) -> Any:
 
 
 def different(value: Any) -> Any:
-    """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order.
+    """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order, with
+    all queries at the first place.
 
     Floats are not only moved to other rows, as there may be only one, and not only shifted or scaled, which LayerNorm
     ignores. Whole numbers in ascending order stay, as the order may matter.
@@ -40,7 +41,8 @@ def different(value: Any) -> Any:
         return np.asarray(moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
 
     if isinstance(value, Sequences):
-        return value.reversed()
+        first = np.zeros_like(value.query_positions)
+        return Sequences(value.lengths[::-1], value.query_lengths[::-1], first)
     return _with_arrays(value, change)
 
 

@@ -139,7 +139,7 @@ def pairs_of(
     4. It is missing, and so wrong, if the object has another gradient, or a room for this one, such as self.db = None.
     5. It is a constant.
 
-    If several objects hold a parameter, their gradients add up.
+    If several objects hold a parameter, their gradients add up, unless backward returns the sum.
 
     parameters: the candidates. values: all after backward. written: by backward. grads: the caller's pairs, by the path
     or name of a parameter. used: those that y depends on.
@@ -174,7 +174,14 @@ def pairs_of(
     by_array = dict[int, tuple[str, list[str]]]()
     for path in [path for path in parameters if path in found]:
         by_array.setdefault(id(parameters[path]), (path, []))[1].extend(found[path])
-    return {path: tuple(_once({each: values[each] for each in paths})) for path, paths in by_array.values()}, constants
+    return {
+        path: tuple(_once({each: values[each] for each in _final(paths)})) for path, paths in by_array.values()
+    }, constants
+
+
+def _final(paths: list[str]) -> list[str]:
+    """Return those of a parameter's gradients that backward returns, which include the others; or all."""
+    return [path for path in paths if path.startswith("returned")] or paths
 
 
 def once(pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

@@ -71,8 +71,11 @@ class StatefulForm(Form):
         self._forward, self._backward = _method(given, _FORWARDS), _method(given, _BACKWARDS)
         self._names = names_given(getattr(given, self._forward), len(inputs))
         backward = getattr(given, self._backward or self._forward)
-        self._again = set(asked(backward)) & {*self._names, *_RATES}
-        others = [name for name in asked(backward) if name not in self._again]
+        words = asked(backward)
+        self._rates = _RATES & set(words)
+        is_dy = len(words) == 1 and self._backward != "gradient"  # under any name
+        self._again = set() if is_dy else self._rates | set(words) & set(self._names)
+        others = [name for name in words if name not in self._again]
         self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
         self._inputs, self.values = inputs, _arrays_given(self._names, inputs)
         self._gradients = dict[str, tuple[str, ...]]()
@@ -130,7 +133,7 @@ class StatefulForm(Form):
                 found.append(before[path] - values[path])
             else:
                 there = [values[each] for each in gradients if values.get(each) is not None]
-                found.append(sum(there, np.zeros(before[path].shape)))
+                found.append(sum(there) if there else np.zeros(before[path].shape))
         return tuple(found if self._wants else [dy * gradient for gradient in found])  # a loss returns those for 1
 
     def _find(self, grads: Grads, wrt: Sequence[str] | None) -> str:
@@ -159,7 +162,7 @@ class StatefulForm(Form):
             check_written("backward", returned)
         left, used = self._moved_alone(y)
         stepped = [path for path in used if path in candidates]
-        if stepped and not self._again & _RATES:
+        if stepped and not self._rates:
             raise GradientError(f"backward changes the value of {stepped[0]}: only an optimizer may")
         others = {path: value for path, value in left.items() if path not in candidates}
         pairs, constants = pairs_of(others, after, candidates, grads, used)

@@ -6,7 +6,7 @@ import numpy as np
 
 from npbert.compute import Array, adam_steps
 from npbert.core import Parameter
-from npbert.optim.optimizer import Optimizer, check_range, is_decayed
+from npbert.optim.optimizer import Optimizer, check_range
 
 
 def adam(
@@ -93,4 +93,4 @@ class AdamW(Adam):
 
     def kept(self, parameter: Parameter) -> float:
         """Return 1 − lr · λ for a matrix, otherwise 1."""
-        return 1 - self.lr * self.weight_decay if is_decayed(parameter.value) else 1.0
+        return 1 - self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0

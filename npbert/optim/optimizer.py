@@ -48,8 +48,3 @@ def check_range(name: str, value: float, low: float, high: float) -> float:
     if not isinstance(value, Real) or not low <= value < high:
         raise ValueError(f"{name} is {value!r}, wanted from {low} up to, but not including, {high}")
     return value
-
-
-def is_decayed(value: Array) -> bool:
-    """True for a matrix. Vectors (biases, and γ and β of LayerNorm) do not decay."""
-    return value.ndim > 1

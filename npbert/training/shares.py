@@ -8,9 +8,9 @@ import numpy as np
 
 from npbert.compute import Array, in_blocks, run
 from npbert.core import Layer, Parameter
+from npbert.io import Communicator
 from npbert.optim import Optimizer
 from npbert.optim.clipping import block_squares
-from npbert.training.parallel import Communicator
 
 Sums = dict[range, list[Array]]
 """Sums of the gradients of some parts of a batch, as in `add_up`: an array for each parameter of the model."""

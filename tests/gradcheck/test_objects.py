@@ -15,6 +15,10 @@ from tests.tables import one_in
 X, IDS, LABELS = n(5, 4), np.array([0, 3, 3, 1, 4]), np.array([0, 2, 1, 1, 2])
 CASES = {  # by name: the inputs, and what the report says of parameters and gradients
     "Dense": ([X], "Parameters W, b; their gradients dW, db."),
+    "OneName": ([X], "Parameters W, b; their gradients dW, db."),
+    "Eta": ([X], "Parameters W, b; their gradients dW, db."),
+    "Decayed": ([X], 'their gradients returned["W"], returned["b"].'),
+    "Windows": ([X], ""),
     "InDicts": ([X], 'Parameters params["W"], params["b"]; their gradients grads["W"], grads["b"].'),
     "InLists": ([X], "Parameters params[0], params[1]; their gradients grads[0], grads[1]."),
     "Returned": ([X], "Parameters W, b; their gradients returned[1], returned[2]."),
@@ -29,6 +33,8 @@ CASES = {  # by name: the inputs, and what the report says of parameters and gra
 }
 WRONG = [  # what is right, and what makes it wrong; and which parameter is wrong by it
     ("Dense", "self.db = dout.sum(axis=0)", "self.db = dout.mean(axis=0)", "b"),
+    ("Eta", "1.0 * eta", "np.ones_like(eta)", "x"),
+    ("Eta", "1.0 * eta", "eta * eta", "x"),
     ("OtherNames", "self.a.T @ out_grad", "-self.a.T @ out_grad", "kernel"),
     ("Steps", "learning_rate * grad.sum", "grad.mean", "b"),
     ("Traced", "upstream.sum(axis=0)", "-upstream.sum(axis=0)", "b"),
@@ -53,6 +59,7 @@ def test_what_is_wrong_is_refuted(name, before, after, wrong, tmp_path):
     thing = getattr(changed(objects, before, after, tmp_path)[0], name)()
     report = check_gradients(thing, *CASES[name][0])
     assert report.proof.verdict == REFUTED and report.wrong[wrong]
+    assert "wrong" in str(report)
 
 
 def test_a_gradient_of_an_earlier_backward_is_not_believed(tmp_path):
@@ -91,12 +98,22 @@ def test_what_has_no_gradient_is_told(tmp_path):
     ("after", "says"),
     [
         ("self.W -= 0.1 * dout.sum()", "backward changes the value of W: only an optimizer may"),
+        ("self.db = dout.sum()", r"returns a gradient of shape \(\) and float64 for b, wanted shape \(3,\)"),
         ("self.W @ dout", "backward raises ValueError, at line .*mine.py: matmul"),
     ],
 )
 def test_a_backward_that_changes_a_parameter_or_raises_is_told_at_once(after, says, tmp_path):
     with pytest.raises(GradientError, match=says):
         check_gradients(changed(objects, "self.db = dout.sum(axis=0)", after, tmp_path)[0].Dense(), X)
+
+
+def test_a_view_beyond_an_array_is_told_and_does_not_end_the_program(tmp_path):
+    module, _ = changed(objects, "self.sums(np.pad(dy, ((0, 0), (1, 1))))", "self.sums(dy)", tmp_path)
+    with pytest.raises(
+        GradientError, match=r"at line \d+ of .*mine.py: as_strided reads outside an array of shape \(5, 4\)"
+    ):
+        check_gradients(module.Windows(), X)
+    assert np.lib.stride_tricks.as_strided(X, (2, 30), (0, 8)).shape == (2, 30)  # outside a check as before
 
 
 def test_an_array_that_is_given_twice_is_one_input_and_those_of_a_list_are_several():

@@ -1,4 +1,4 @@
-"""Finds the author's functions that a layer runs through, in any file, and replaces one of them for all callers.
+"""Finds the author's functions that a layer runs through, in any file.
 
 The layer is run and its calls are recorded. So methods, methods of parts, helpers and functions of other files are
 found alike, for every Form.
@@ -9,9 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from functools import lru_cache
+from collections.abc import Callable
 from pathlib import Path
 from types import CodeType, FrameType, FunctionType
 from typing import Any
@@ -21,7 +19,6 @@ from npbert.gradcheck.explain.code import Code
 
 _LIBRARIES = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
 _OURS = str(Path(npbert.__file__).parent)
-_TWIN = "__twin__"
 
 
 def functions_called(
@@ -61,28 +58,3 @@ def _length(function: FunctionType) -> int:
         return len(Code.of(function).text)
     except (OSError, TypeError, ValueError, SyntaxError):
         return 0
-
-
-@contextmanager
-def in_place_of(function: FunctionType, twin: Callable[..., Any]) -> Iterator[None]:
-    """Within it, every call of the function calls the twin."""
-    code, scope = function.__code__, function.__globals__
-    scope[_TWIN] = twin
-    function.__code__ = _call_of_twin(code.co_freevars)
-    try:
-        yield
-    finally:
-        function.__code__ = code
-        del scope[_TWIN]
-
-
-@lru_cache
-def _call_of_twin(free: tuple[str, ...]) -> CodeType:
-    """Return the code of a function that passes its arguments to the twin, with these free variables."""
-    called = (
-        f"    def call(*args, **more):\n        if 0: {', '.join(free) or 0}\n        return {_TWIN}(*args, **more)\n"
-    )
-    scope: dict[str, Any] = {}
-    exec(f"def maker({', '.join(free)}):\n{called}    return call", scope)
-    made: FunctionType = scope["maker"](*free)
-    return made.__code__

@@ -4,6 +4,7 @@ import contextlib
 import copy
 import inspect
 import itertools
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.contract import Call, promised_gradients
-from npbert.gradcheck.explain.authors import functions_called, in_place_of
+from npbert.gradcheck.explain.authors import functions_called
 from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, d
 from npbert.gradcheck.explain.reasons import CHEAP, KINDS
@@ -24,6 +25,7 @@ from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple
 from npbert.gradcheck.report import Gradients, PromiseError, WrongShapeError
+from npbert.gradcheck.restoring import in_place_of
 
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
@@ -108,7 +110,8 @@ def _searches(
         if each not in searches:
             oracle = LayerOracle(samples, each)
             code = replace(Code.of(each), leaves_functions=each in forward)
-            alike = "".join(inspect.getsource(other) for other in forward if other.__module__ == each.__module__)
+            near = [other for other in forward if other.__module__ == each.__module__]
+            alike = "".join(textwrap.dedent(inspect.getsource(other)) for other in near)
             searches[each] = Mending(code, oracle, forward=alike)
         search, share = searches[each], int(tries) // min(2, len(theirs) - count)
         search.run(share, most)

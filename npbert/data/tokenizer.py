@@ -18,8 +18,6 @@ from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
 from npbert.io import FileError, import_extra
 
-__all__ = ["SPECIAL", "Text", "Tokenizer"]
-
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
 
@@ -62,8 +60,8 @@ class Tokenizer(Vocabulary):
         has_types: bool = True,
         path: Path | None = None,
     ) -> None:
-        self.library_tokenizer = getattr(library_tokenizer, "_tokenizer", library_tokenizer)
-        self.max_length, self.special, self.path = max_length, dict(special), path
+        self.library_tokenizer, self.special, self.path = library_tokenizer, special, path
+        self.max_length = max_length
         self.truncation_side, self.has_types = truncation_side, has_types
         self.library_tokenizer.no_padding()
         self.library_tokenizer.no_truncation()
@@ -93,7 +91,7 @@ class Tokenizer(Vocabulary):
         kind than WordPiece, byte pairs or Unigram, a missing special token, or an impossible or unsupported setting.
         """
         import_extra("tokenizers", extra="hf")
-        path = find_tokenizer(Path(folder))
+        path = find_tokenizer(folder)
         try:
             with panics_named(f"{path} is not a BERT tokenizer"):
                 library_tokenizer, settings = read_tokenizer(path)

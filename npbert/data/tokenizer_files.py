@@ -52,7 +52,7 @@ class Encoding(Protocol):
         """Return the first character of the word in the text with this number, and the one after its last."""
 
 
-def find_tokenizer(folder: Path) -> Path:
+def find_tokenizer(folder: str | Path) -> Path:
     """Return the path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError without both."""
     folder = model_folder(folder)
     for path in (folder / "tokenizer.json", folder / "vocab.txt"):

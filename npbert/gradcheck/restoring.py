@@ -100,6 +100,7 @@ def _within_the_array(x: Any, *args: Any, **options: Any) -> Array:
 
 _STRIDED: Any = as_strided
 _UNGUARDED = FunctionType(_STRIDED.__code__, _STRIDED.__globals__, argdefs=_STRIDED.__defaults__)
+_UNGUARDED.__kwdefaults__ = _STRIDED.__kwdefaults__
 
 
 @contextmanager

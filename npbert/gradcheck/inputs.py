@@ -20,11 +20,6 @@ def as_tuple(value: Any) -> Outputs:
     return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
 
 
-def copied(value: Any) -> Any:
-    """Return a copy of the arrays, also of those in a dataclass (a Batch)."""
-    return _with_arrays(value, np.copy)
-
-
 def different(value: Any) -> Any:
     """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order.
 

@@ -11,7 +11,7 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Outputs, as_tuple, different
+from npbert.gradcheck.inputs import Outputs, as_tuple, copied, different
 from npbert.gradcheck.paths import leaves
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
@@ -45,7 +45,7 @@ class Call:
     """
 
     def __init__(self, function: ScalarFunction, *, other: bool = False, dy: Outputs | None = None) -> None:
-        change = different if other else copy.deepcopy
+        change = different if other else copied
         self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
         inputs = [(name, change(value)) for name, value in function.named_inputs()]
         rng = np.random.default_rng(0) if other and function.rng else copy.deepcopy(function.rng)

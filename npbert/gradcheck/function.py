@@ -1,7 +1,6 @@
 """ScalarFunction: a layer as one scalar function of all its numbers."""
 
 import contextlib
-import copy
 import itertools
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -14,7 +13,7 @@ from npbert.core import named_parts
 from npbert.gradcheck.exact.case import Case, spread
 from npbert.gradcheck.exact.witness import right_gradients
 from npbert.gradcheck.forms import Form
-from npbert.gradcheck.inputs import Rng
+from npbert.gradcheck.inputs import Rng, copied
 from npbert.gradcheck.report import GradientError, Gradients
 from npbert.gradcheck.restoring import restored
 
@@ -32,14 +31,14 @@ class ScalarFunction(Case):
     """
 
     def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int) -> None:
-        super().__init__(layer, map(copy.deepcopy, inputs), rng)
+        super().__init__(layer, map(copied, inputs), rng)
         self._check_variables()
         drawn = np.random.default_rng([seed, STREAM])
         y = self.outputs()
         if not all(np.isfinite(part).all() for part in y):
             raise GradientError("forward returns a number that is not finite, which has no derivative")
         self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
-        self.inputs = list(map(copy.deepcopy, inputs))  # forward may have written into them
+        self.inputs = list(map(copied, inputs))  # forward may have written into them
 
     def _check_variables(self) -> None:
         if not self.size:

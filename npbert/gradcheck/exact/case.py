@@ -13,7 +13,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError, named_parameters
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.inputs import Outputs, Rng, as_tuple, is_float_array, names_given
+from npbert.gradcheck.inputs import Outputs, Rng, as_tuple, copied, is_float_array, names_given
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable, restored
 from npbert.io import counted
@@ -168,14 +168,14 @@ class Case:
         input."""
         values = self.made(np.copy)
         with self.holding(values) as there:
-            there.inputs = list(map(copy.deepcopy, there.inputs))
+            there.inputs = list(map(copied, there.inputs))
             tape = Tape(copy.deepcopy(self.rng))
             y = there.forward(tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))
             if isinstance(dy, np.random.Generator):
                 dy = tuple(_drawn_like(part, dy) for part in ys)
             with told("backward"):
-                found = there.backward(y, copy.deepcopy(dy), tape)  # it may write into dy
+                found = there.backward(y, tuple(map(copied, dy)), tape)  # it may write into dy
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
         arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]

@@ -31,7 +31,8 @@ def copied(value: Any, copy: Callable[[np.ndarray], np.ndarray] = np.copy) -> An
 
 
 def different(value: Any) -> Any:
-    """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order.
+    """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order, with
+    all queries at the first place.
 
     Floats are not only moved to other rows, as there may be only one, and not only shifted or scaled, which LayerNorm
     ignores. Whole numbers in ascending order stay, as the order may matter.
@@ -45,7 +46,8 @@ def different(value: Any) -> Any:
         return np.asarray(moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
 
     if isinstance(value, Sequences):
-        return value.reversed()
+        first = np.zeros_like(value.query_positions)
+        return Sequences(value.lengths[::-1], value.query_lengths[::-1], first)
     return copied(value, another)
 
 

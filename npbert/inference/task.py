@@ -105,7 +105,8 @@ class Task:
         return encodings
 
     def _encode(self, texts: list[Any]) -> list[Any]:
-        return self.tokenizer.encode(texts, max_length=self.max_length)
+        """Return only the Ids of the texts, as whole encodings of many take much memory."""
+        return self.tokenizer.encode_ids(texts, max_length=self.max_length)
 
     def batch(self, encodings: Sequence[Any]) -> Batch:
         """Return the batch of the encodings that the model reads."""

@@ -53,7 +53,7 @@ class DistanceAttention(DotProductAttention):
 
         run(work, range(len(pieces)))
         tape.keep(self, q=q, k=k, v=v, pieces=pieces, probabilities=probabilities, masks=masks)  # for dq, dk and dv
-        tape.keep(self, v=v, pieces=pieces, distances=distances, probabilities=probabilities, masks=masks, b=b)
+        tape.keep(self, v=v, pieces=pieces, distances=distances, p=probabilities, masks=masks, b=b)
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array, DTypeLike, scatter_add
+from npbert.core.checks import check_rng
 from npbert.display import in_short
 
 
@@ -137,8 +138,7 @@ class Init:
     bias: bool = True
 
     def __post_init__(self) -> None:
-        if self.rng is not None and not isinstance(self.rng, np.random.Generator):
-            raise TypeError(f"rng is {self.rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
+        check_rng(self.rng)
         if np.dtype(self.dtype).kind != "f":
             raise TypeError(f"dtype is {np.dtype(self.dtype)}, wanted a float, such as np.float32")
 

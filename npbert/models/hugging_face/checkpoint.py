@@ -1,6 +1,5 @@
 """Hugging Face's checkpoints: reads and writes parameters in a model.safetensors."""
 
-import copy
 import math
 import shlex
 from collections.abc import Callable
@@ -73,8 +72,7 @@ def load_model(
     held = sum(math.prod(shape) for shape in file.shapes.values())
     if least > held + SMALL:
         raise FileError(f"{path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
-    lazy = LazyGenerator(copy.deepcopy(rng.bit_generator))
-    model = make(lazy)
+    model = make(LazyGenerator(rng.bit_generator))
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
     new = _new_parameters(wanted, in_file, new_head)
@@ -93,7 +91,6 @@ def load_model(
     if new:
         for stored in new.values():
             _ = stored.parameter.value  # is drawn now
-        rng.bit_generator.state = lazy.bit_generator.state
         LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), path)
     return model
 

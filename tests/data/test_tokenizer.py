@@ -97,6 +97,7 @@ def test_ids_are_what_a_model_reads_of_an_encoding(tokenizer, monkeypatch):
     assert {each.overflowing for each in ids} == {True, False}
     for theirs, ours in zip(vars(tokenizer.batch(encodings)).items(), vars(tokenizer.batch(ids)).items(), strict=True):
         np.testing.assert_equal(ours, theirs)
+    assert tokenizer.batch(ids).input_ids[-1, -1] == tokenizer.pad_id
 
 
 words = st.sampled_from(["the", "cat", "cats", "sat", "unaffable", ".", "dog"])

@@ -36,7 +36,7 @@ def judge_file(exercise: Exercise, path: Path) -> Verdict:
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         verdict = _judged(exercise, path)
     says, because, said = map(printable, (verdict.says, verdict.because, printed.getvalue()))
-    return replace(verdict, says=says, because=because, printed=said)
+    return Verdict(says, because, verdict.findings, verdict.status, said)
 
 
 def _judged(exercise: Exercise, path: Path) -> Verdict:
@@ -51,7 +51,7 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
     if not is_begun:
         return Verdict(status=NOT_BEGUN)
     if isinstance(module, Failure):
-        return module.verdict
+        return module
     wrong: list[Verdict] = []
     right: list[str] = []
     for blank in exercise.blanks:
@@ -60,8 +60,6 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
             return verdict
         thing, node = getattr(module, blank.name), definitions(text).get(blank.name)
         verdict = attempt(partial(judge, blank, thing, node), str(path))
-        if isinstance(verdict, Failure):  # the result cannot be compared
-            verdict = verdict.verdict
         if verdict is None:
             right.append(blank.name)
         else:

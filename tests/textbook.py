@@ -272,8 +272,6 @@ FORMULAS = {
     "TripletLoss": triplet_loss,
     "MaskedLMHead": masked_lm_head,
     "NextSentenceHead": linear,
-    "ReplacedTokenHead": lambda layer, x: linear(
-        layer.dense_prediction, each(ACTIVATIONS["gelu"], None, linear(layer.dense, x))
-    ),
+    "ReplacedTokenHead": feed_forward,
 }
 """By the names of the catalogue, or the part of them before a comma."""

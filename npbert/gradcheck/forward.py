@@ -81,7 +81,7 @@ def _loses_digits(form: Form, inputs: list[Any]) -> bool:
 def _largest(form: Form, inputs: Sequence[Any], position: int, size: float) -> float:
     """Return the largest number of y for this input at this size; 0 if forward raises."""
     moved = list(inputs)
-    moved[position] = inputs[position] * (size / np.abs(inputs[position]).max())
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's code may fail for such numbers
+        moved[position] = inputs[position] * (size / np.abs(inputs[position]).max())
         return float(np.max([np.abs(y).max(initial=0) for y in Case(form, moved, None).outputs()]))
     return 0.0

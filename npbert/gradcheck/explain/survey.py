@@ -71,6 +71,7 @@ class Survey:
         then = self._moved(place, lambda value: value * (1 + _A_LITTLE * rng.random(np.shape(value))) + _A_LITTLE)
         spoiled = now.right - then.right
         if spoiled and all(_is_nothing(now, name) for name in spoiled):  # a sum that is 0 may stay so
+            self.trial.left += 1  # one place is one try
             then = self._moved(place, lambda value: value * (1 + _A_LITTLE))
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)

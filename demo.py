@@ -54,7 +54,7 @@ from npbert.io.files import check_writable
 from npbert.io.messages import print_any_letter
 from npbert.io.settings import setting
 from npbert.optim import Adadelta
-from npbert.pages import write_dialogue_page
+from npbert.pages import dialogue_data, write_number_page
 
 OPTIMIZERS = {"adam": Adam, "adamw": AdamW, "adadelta": Adadelta}
 LINE_EVERY = 10  # epochs
@@ -219,7 +219,7 @@ class DemoCommand(Command):
             save_dialogue_model(model, dialogue, self.save)
             print(f'\nsaved in {self.save}; to try it: echo "how are [MASK]" | npbert fill-mask {self.save}')
         if self.page:
-            write_dialogue_page(model, dialogue, self.page, np.random.default_rng(self.seed))
+            write_number_page(dialogue_data(model, dialogue, np.random.default_rng(self.seed)), self.page)
             print(f"\n{self.page} is written: open it in a browser, and follow a number back")
         talk(model, dialogue)
 

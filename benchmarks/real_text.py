@@ -79,8 +79,8 @@ def pairs(data: Path) -> list[Arrays]:
         sentences = tokenizer.pieces(corpus.read(int(piece)))
         place = int(rng.integers(len(sentences) - 1))
         first, second = sentences[place : place + 2]
-        ids, types = join_pair(first, second, tokenizer)
-        ids, types = ids[:MAX_LENGTH], types[:MAX_LENGTH]
+        example = join_pair(first, second, tokenizer)
+        ids, types = example.input_ids[:MAX_LENGTH], example.token_type_ids[:MAX_LENGTH]
         masked, labels = mask_words(ids, tokenizer, rng, max_predictions=len(ids))
         examples.append(Example(masked, types, labels, IS_NEXT))
     starts = range(0, len(examples), BATCH_SIZE)

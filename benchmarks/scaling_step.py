@@ -22,9 +22,10 @@ from workloads import WORKLOADS
 
 from npbert import AdamW, Batch, BertConfig, BertForPreTraining
 from npbert.compute import keep_freed_memory
+from npbert.io import Communicator
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
-from npbert.training.parallel import Communicator, world
+from npbert.training.parallel import world
 from npbert.training.shares import Shares, Sums
 
 PARTS_OF_A_STEP = ("gradients", "sum and norm", "update", "spread")

@@ -19,13 +19,12 @@ import npbert.layers
 import npbert.models
 from npbert.blocks import EncoderLayer, PreNormEncoderLayer
 from npbert.compute import Array
-from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
+from npbert.core import IGNORED, Init, Layer
 from npbert.data import Batch
 from npbert.gradcheck import LossOf, randomize
-from npbert.layers import LayerNorm, RelativeBias, Rotary
+from npbert.layers import DotProductAttention, LayerNorm, RelativeBias, Rotary
 from npbert.models import BertConfig
 from npbert.shapes import AWKWARD, Shapes
-from npbert.training import accumulate
 
 _ROOMS = npbert.layers, npbert.blocks, npbert.models
 _CLASSES: dict[str, type[Any]] = {name: getattr(room, name) for room in _ROOMS for name in room.__all__}
@@ -61,23 +60,6 @@ class Setting:
         drawn = self.inputs(np.random.default_rng(seed + 2))
         inputs = [value.astype(dtype) if getattr(value, "dtype", None) == np.float64 else value for value in drawn]
         return layer, tuple(inputs), np.random.default_rng(seed + 3)
-
-
-class LossInParts(Layer):
-    """A model's loss over a whole batch, without dropout, with the backward of a training step.
-
-    The batch is cut into at most `parts` parts, and each runs forward and backward separately."""
-
-    def __init__(self, model: Any, parts: int) -> None:
-        self.model, self.parts = model, parts
-
-    def forward(self, batch: Batch, tape: Tape = NO_TAPE) -> Any:
-        tape.keep(self, batch=batch)
-        return self.model.loss(batch).loss
-
-    def backward(self, dloss: Any, tape: Tape) -> None:
-        """Add up the parts' gradients, each weighted by its share of the targets."""
-        accumulate(self.model, tape.take(self), None, parts=self.parts, dloss=float(dloss))
 
 
 def _made(*values: Any, **options: Any) -> Build:
@@ -124,7 +106,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         return lambda cls, init: cls(H, 0.3, bias=bias(RelativeBias, init), **distances)
 
     def rotary_attention(layer_class: Any, init: Init) -> Any:
-        return layer_class(2 * D, H, init, rotary=_rotary(2 * D // H)(Rotary, init), dropout=0.3)
+        return layer_class(DotProductAttention(H, 0.3), _rotary(2 * D // H)(Rotary, init))
 
     def encoder(layer_class: Any, init: Init, *, checkpointing: bool = False) -> Any:
         made = layer_class([layer()(EncoderLayer, init), layer(activation="gelu_new")(EncoderLayer, init)])
@@ -137,10 +119,9 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     def model(layer_class: Any, init: Init, changes: Any = None, **options: Any) -> Any:
         return layer_class(replace(config, **changes or {}), rng=init.rng, dtype=init.dtype, **options)
 
-    def loss(inputs: Inputs, *, config: dict[str, Any] | None = None, parts: int = 0, **options: Any) -> Any:
-        """Return the functions for a model's loss and its batch; the loss is over the whole batch, or in parts."""
-        loss_of: Any = partial(LossInParts, parts=parts) if parts else LossOf
-        return lambda cls, init: loss_of(model(cls, init, config, **options)), inputs
+    def loss(inputs: Inputs, *, config: dict[str, Any] | None = None, **options: Any) -> Any:
+        """Return the functions for a model's loss and its batch."""
+        return lambda cls, init: LossOf(model(cls, init, config, **options)), inputs
 
     def batch(**targets: Any) -> Inputs:
         return lambda rng: (shapes.batch(**targets),)
@@ -194,8 +175,8 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             lambda cls, init: cls(D, F, replace(init, bias=False), activation="silu"),
             x,
         ),
-        "RotaryAttention": (rotary_attention, _drawn(wide, wide, also=(lengths,))),
-        "RotaryAttention, some rows look": (rotary_attention, _drawn(wide_few, wide, also=(lengths.only(read),))),
+        "RotaryAttention": (rotary_attention, _drawn(wide, wide, wide, also=(lengths,))),
+        "RotaryAttention, some rows look": (rotary_attention, _drawn(wide_few, wide, wide, also=(lengths.only(read),))),
         "MultiHeadAttention": (attention, sequences),
         "MultiHeadAttention, some rows look": (attention, some_look),
         "MultiHeadAttention, one sequence": (attention, _drawn(rows, rows)),
@@ -228,13 +209,12 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertForMaskedLM, logits of all": (model, batch()),
         "ElectraForPreTraining": loss(batch(labels=replaced)),
         "ReplacedTokenDetection": loss(batch(labels=one_without)),
-        "BertForPreTraining, a batch in 3 parts": loss(batch(**words), parts=3),
         "BertForSequenceClassification": loss(batch(labels=shapes.class_labels), config={"num_labels": 5}),
         "BertForSequenceClassification, regression": loss(batch(labels=numbers), config={"num_labels": 1}),
         "BertForMultipleChoice": loss(grouped(2, shapes.next_sentence)),
         "BertForSentenceVectors": loss(texts_of_triples),
         "BertForSentenceVectors, max, of length 1": loss(texts_of_triples, pooling="max", normalize=True),
-        "BertForSentenceVectors, a batch in 3 parts": loss(texts_of_triples, pooling="cls", parts=3),
+        "BertForSentenceVectors, cls": loss(texts_of_triples, pooling="cls"),
         "BertForTokenClassification": loss(batch(labels=shapes.word_labels), config={"num_labels": V}),
         "BertForQuestionAnswering": loss(batch(start_positions=shapes.starts, end_positions=shapes.ends)),
     }

@@ -89,7 +89,7 @@ def test_what_stops_it_is_said_at_once(options, status, said, demo, capsys):
 def test_lines_that_come_by_a_pipe_are_answered(demo, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("Thanks you, [MASK]\n\nwhat is love\n"))
     first, second = demo("--dialogue", 6, "--size", "page", "--epochs", 1).split("\n> ")[1:]
-    assert first.startswith("Thanks you, [MASK]\n  [MASK] is ") and "only words of the vocabulary" in second
+    assert first.startswith("Thanks you, [MASK]\n  [MASK] is ") and "not in the vocabulary: 'what'" in second
 
 
 def test_without_numpy_it_says_what_it_needs(tmp_path):

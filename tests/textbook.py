@@ -108,10 +108,9 @@ def dot_product(layer, q, k, v, sequences=None):
     return c
 
 
-def rotary_attention(layer, x, z, sequences):
-    q = rotary(layer.rotary, linear(layer.query, x), sequences.query_positions)
-    k = rotary(layer.rotary, linear(layer.key, z), sequences.positions)
-    return linear(layer.output, dot_product(layer.dot_product, q, k, linear(layer.value, z), sequences))
+def rotary_attention(layer, q, k, v, sequences):
+    q, k = rotary(layer.rotary, q, sequences.query_positions), rotary(layer.rotary, k, sequences.positions)
+    return dot_product(layer.attention, q, k, v, sequences)
 
 
 def attention(layer, x, z, sequences=None):
@@ -273,8 +272,6 @@ FORMULAS = {
     "TripletLoss": triplet_loss,
     "MaskedLMHead": masked_lm_head,
     "NextSentenceHead": linear,
-    "ReplacedTokenHead": lambda layer, x: linear(
-        layer.dense_prediction, each(ACTIVATIONS["gelu"], None, linear(layer.dense, x))
-    ),
+    "ReplacedTokenHead": feed_forward,
 }
 """By the names of the catalogue, or the part of them before a comma."""

@@ -7,9 +7,9 @@ from task import MAX_NORM, SENTENCE, Array, Arrays, Encode, Step, Task
 
 from npbert import AdamW, Batch, BertConfig, BertForPreTraining, BertModel, Embed
 from npbert.compute import keep_freed_memory
+from npbert.io import ALONE
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of
-from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares
 
 keep_freed_memory()

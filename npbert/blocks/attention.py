@@ -10,7 +10,8 @@ class MultiHeadAttention(Layer):
 
     x (M, D): input of the queries   z (N, D): input of keys and values   y (M, D)
     sequences: which rows belong together; None: all rows are one sequence.
-    dot_product: the kind of attention; by default DotProductAttention(num_heads, dropout).
+    dot_product: the kind of attention: a DotProductAttention with this dropout, unless you give a DistanceAttention or
+    a RotaryAttention.
 
     In self-attention x is z. (Vaswani et al. 2017, sections 3.2.1 and 3.2.2; the biases as in BERT's code.)
     Chapter 6 of docs/ derives it.
@@ -26,7 +27,7 @@ class MultiHeadAttention(Layer):
         init: Init,
         *,
         dropout: float = 0.0,
-        dot_product: DotProductAttention | None = None,
+        dot_product: Layer | None = None,
     ) -> None:
         if num_heads < 1 or hidden_size % num_heads:
             raise ValueError(f"num_heads is {num_heads}, wanted a divisor of hidden_size, {hidden_size}")
@@ -34,7 +35,7 @@ class MultiHeadAttention(Layer):
         self.key = Linear(hidden_size, hidden_size, init)
         self.value = Linear(hidden_size, hidden_size, init)
         self.output = Linear(hidden_size, hidden_size, init)
-        self.dot_product = dot_product or DotProductAttention(num_heads, dropout)
+        self.dot_product: Layer = dot_product or DotProductAttention(num_heads, dropout)
 
     def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         q = self.query(x, tape)

@@ -40,13 +40,10 @@ class Encoder(Layer):
         self, x: Array, sequences: Sequences | None = None, read: Array | None = None, tape: Tape = NO_TAPE
     ) -> Array:
         sequences = Sequences(np.array([len(x)])) if sequences is None else sequences
-        computed: list[Layer] = list(self.layers)
-        if self.gradient_checkpointing:
-            computed = [Checkpointed(layer) for layer in computed]
+        computed = [Checkpointed(layer) if self.gradient_checkpointing else layer for layer in self.layers]
         *layers, last = computed
         for layer in layers:
             x = layer(x, x, sequences, tape=tape)
-        all_are_read = read is None
         if read is None:
             y: Array = last(x, x, sequences, tape=tape)
         else:
@@ -54,7 +51,7 @@ class Encoder(Layer):
         if self.norm:
             y = self.norm(y, tape)
         # `Checkpointed` wraps the layers again in each forward.
-        tape.keep(self, computed=computed, all_are_read=all_are_read)
+        tape.keep(self, computed=computed, all_are_read=read is None)
         return y
 
     def backward(self, dy: Array, tape: Tape) -> Array:

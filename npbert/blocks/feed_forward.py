@@ -21,15 +21,24 @@ class FeedForward(Layer):
     x (N, D)   W₁ (D, F)   W₂ (F, D)   y (N, D)
 
     activation: a name in ACTIVATIONS, such as `gelu` (exact, BERT's in Hugging Face), `gelu_new` (its tanh form) or
-    `relu` (the Transformer's). (Vaswani et al. 2017, section 3.3; Devlin et al. 2018, appendix A.2.)
+    `relu` (the Transformer's). output_size: the width of y, by default D. (Vaswani et al. 2017, section 3.3; Devlin et
+    al. 2018, appendix A.2.)
 
     Raises: ValueError for an unknown activation, or when x is not (N, D); TypeError when its dtype is not that of W₁.
     """
 
-    def __init__(self, hidden_size: int, intermediate_size: int, init: Init, *, activation: str = "gelu") -> None:
+    def __init__(
+        self,
+        hidden_size: int,
+        intermediate_size: int,
+        init: Init,
+        *,
+        activation: str = "gelu",
+        output_size: int | None = None,
+    ) -> None:
         self.intermediate = Linear(hidden_size, intermediate_size, init)
         self.activation = make_activation(activation)
-        self.output = Linear(intermediate_size, hidden_size, init)
+        self.output = Linear(intermediate_size, output_size or hidden_size, init)
 
     def forward(self, x: Array, tape: Tape = NO_TAPE) -> Array:
         h = self.intermediate(x, tape)  # (N, F)

@@ -1,48 +1,36 @@
-"""RotaryAttention: multi-head attention that rotates queries and keys by their position."""
+"""RotaryAttention: attention that rotates queries and keys by their position."""
 
 import numpy as np
 
-from npbert.blocks.attention import MultiHeadAttention
 from npbert.compute import Array
-from npbert.core import NO_TAPE, Init, Sequences, Tape
+from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers import DotProductAttention, Rotary
 
 
-class RotaryAttention(MultiHeadAttention):
-    """MultiHeadAttention with  Q = Rotary(x Wq + bq),  K = Rotary(z Wk + bk)  in place of Q and K.
+class RotaryAttention(Layer):
+    """c = attention(Rotary(q), Rotary(k), v): the `dot_product` of a MultiHeadAttention.
+
+    q (M, D) queries   k (N, D) keys   v (N, D) values   c (M, D)
+    attention: a DotProductAttention, or a DistanceAttention.
 
     A position is the place of a row in its sequence. Layers may share one `rotary`, as it has no parameters.
     (Su et al. 2021, "RoFormer", section 3.2.)
 
-    Raises: as MultiHeadAttention and Rotary.
+    Raises: as DotProductAttention and Rotary.
     """
 
-    def __init__(
-        self,
-        hidden_size: int,
-        num_heads: int,
-        init: Init,
-        *,
-        rotary: Rotary,
-        dropout: float = 0.0,
-        dot_product: DotProductAttention | None = None,
-    ) -> None:
-        super().__init__(hidden_size, num_heads, init, dropout=dropout, dot_product=dot_product)
-        self.rotary = rotary
+    def __init__(self, attention: DotProductAttention, rotary: Rotary) -> None:
+        self.attention, self.rotary = attention, rotary
 
-    def forward(self, x: Array, z: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
+    def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         if sequences is None:
-            sequences = Sequences(np.array([len(z)]), np.array([len(x)]))
-        q = self.rotary(self.query(x, tape), sequences.query_positions, tape)
-        k = self.rotary(self.key(z, tape), sequences.positions, tape)
-        v = self.value(z, tape)
-        c = self.dot_product(q, k, v, sequences, tape)
-        return self.output(c, tape)
+            sequences = Sequences(np.array([len(k)]), np.array([len(q)]))
+        q = self.rotary(q, sequences.query_positions, tape)
+        k = self.rotary(k, sequences.positions, tape)
+        return self.attention(q, k, v, sequences, tape)
 
-    def backward(self, dy: Array, tape: Tape) -> tuple[Array, Array]:
-        """(dx, dz) as in MultiHeadAttention, with dq and dk rotated back before the projections."""
-        dc = self.output.backward(dy, tape)
-        dq, dk, dv = self.dot_product.backward(dc, tape)
-        dz = self.value.backward(dv, tape) + self.key.backward(self.rotary.backward(dk, tape), tape)
-        dx = self.query.backward(self.rotary.backward(dq, tape), tape)
-        return dx, dz
+    def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
+        """(dq, dk, dv) of the attention, with dq and dk rotated back."""
+        dq, dk, dv = self.attention.backward(dc, tape)
+        dk = self.rotary.backward(dk, tape)
+        return self.rotary.backward(dq, tape), dk, dv

@@ -9,10 +9,10 @@ from npbert.cli.log import note
 from npbert.gradcheck import GradientError
 from npbert.inference import FillMask
 from npbert.io import InputError, check_writable, setting
-from npbert.pages import write_number_page
+from npbert.pages import export, write_number_page
 from npbert.pages.html import ICON
-from npbert.pages.number.page import masked_sentences, vocabulary_of, write_page
-from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_comparison, write_report
+from npbert.pages.number.page import masked_sentences
+from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_report
 
 _PAGE = "page.html"
 
@@ -35,14 +35,12 @@ class ReportCommand(Command):
     def run(self) -> None:
         """Write it."""
         first, *others = self.folders
-        path = self.output or (COMPARISON_FILE if others else str(Path(first) / REPORT_FILE))
-        if self.output or Path(path).parent.is_dir():
-            check_writable(Path(path), ICON)
-        if others:
-            write_comparison(self.folders, path)
-        else:
-            write_report(first, self.output or None)
-        note(f"{path} written; open it in a browser")
+        path = self.output or (COMPARISON_FILE if others else None)
+        place = Path(path or Path(first, REPORT_FILE))
+        if path or place.parent.is_dir():
+            check_writable(place, ICON)
+        write_report(*self.folders, path=path)
+        note(f"{place} written; open it in a browser")
 
 
 class PageCommand(Command):
@@ -83,14 +81,14 @@ class PageCommand(Command):
         if self.folder is None:
             from npbert.pages.site.number import number_data  # imported here, as it reads the site's files
 
-            write_page(number_data(), path)
+            write_number_page(number_data(), path)
         elif not self.texts:
             example = 'npbert page FOLDER "how are [MASK]"'
             raise InputError(what="texts", got="", wanted=f"a line with [MASK]: {example}")
         else:
             task = FillMask.from_pretrained(self.folder)
             examples = masked_sentences(task, self.texts, self.answer)
-            write_number_page(task.model, examples, vocabulary_of(task.tokenizer), path)
+            write_number_page(export(task.model, examples, task.tokenizer.tokens), path)
         note(f"{path} written; open it in a browser")
 
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from npbert.cli.command import Command, argument
 from npbert.cli.log import note
-from npbert.core import IGNORED
-from npbert.data import mask_words
+from npbert.data import IS_NEXT, Example, collate, mask_words
 from npbert.inference import Embed, FillMask
 from npbert.io import Wanted, at_least, read_texts, setting
 from npbert.plots import plot_attention, plot_curves, plot_embeddings, plot_gradient_flow, save_figure
@@ -84,12 +83,11 @@ class GradientsPicture(Picture):
     def draw(self) -> Any:
         """The figure."""
         task, rng = FillMask.from_pretrained(self.folder), np.random.default_rng(self.seed)
-        batch = task.tokenizer.batch(task.tokenize(self.text))
-        batch.labels = np.full_like(batch.input_ids, IGNORED)
-        for row, mask in enumerate(batch.attention_mask == 1):
-            ids, labels = mask_words(batch.input_ids[row, mask].tolist(), task.tokenizer, rng)
-            batch.input_ids[row, mask], batch.labels[row, mask] = ids, labels
-        return plot_gradient_flow(task.model, batch)
+        examples = []
+        for text in task.tokenize(self.text):
+            ids, labels = mask_words(text.ids.tolist(), task.tokenizer, rng)
+            examples.append(Example(ids, text.type_ids.tolist(), labels, IS_NEXT))
+        return plot_gradient_flow(task.model, collate(examples, pad_id=task.tokenizer.pad_id))
 
 
 class EmbeddingsPicture(Picture):

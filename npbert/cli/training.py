@@ -15,7 +15,7 @@ from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
 from npbert.data import Tokenizer, text_files
-from npbert.io import FileError, InputError, counted, import_extra, quiet
+from npbert.io import Communicator, FileError, InputError, counted, import_extra, quiet
 from npbert.training import (
     MODEL_FOLDER,
     STATE_FILE,
@@ -25,7 +25,7 @@ from npbert.training import (
     PretrainSettings,
     world,
 )
-from npbert.training.parallel import Communicator, share_cores
+from npbert.training.parallel import share_cores
 
 _LOOKED_AT = 200  # lines
 

@@ -1,4 +1,4 @@
-"""Checks of a user's ids and labels, before anything is computed from them."""
+"""Checks of a user's ids, labels and generators, before anything is computed from them."""
 
 import numpy as np
 
@@ -6,6 +6,12 @@ from npbert.compute import Array
 
 IGNORED = -100
 """A label with this value is not a target (Hugging Face's convention)."""
+
+
+def check_rng(rng: np.random.Generator | None) -> None:
+    """Raise TypeError unless `rng` is a Generator or None."""
+    if rng is not None and not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
 
 
 def check_integers(array: Array, *, name: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array, DTypeLike, scatter_add
+from npbert.core.checks import check_rng
 from npbert.display import in_short
 
 
@@ -89,14 +90,13 @@ _part: ContextVar[dict[Parameter, Array] | None] = ContextVar("_part", default=N
 
 
 @contextmanager
-def gradients_of_a_part() -> Iterator[dict[Parameter, Array]]:
-    """Within it, collect the added gradients in a dict instead of the parameters.
+def gradients_of_a_part() -> Iterator[None]:
+    """Within it, the gradients of all parameters are separate ones, at first 0.
 
     So threads can compute several parts of a batch at the same time."""
-    gradients: dict[Parameter, Array] = {}
-    token = _part.set(gradients)
+    token = _part.set({})
     try:
-        yield gradients
+        yield
     finally:
         _part.reset(token)
 
@@ -137,8 +137,7 @@ class Init:
     bias: bool = True
 
     def __post_init__(self) -> None:
-        if self.rng is not None and not isinstance(self.rng, np.random.Generator):
-            raise TypeError(f"rng is {self.rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
+        check_rng(self.rng)
         if np.dtype(self.dtype).kind != "f":
             raise TypeError(f"dtype is {np.dtype(self.dtype)}, wanted a float, such as np.float32")
 

@@ -44,13 +44,6 @@ class Sequences:
             raise ValueError("read is not in ascending order")
         return Sequences(self.lengths, np.diff(np.searchsorted(read, self.offsets)), self.positions[read])
 
-    def reversed(self) -> Sequences:
-        """Return the same sequences in reverse order."""
-        positions = self._query_positions
-        if positions is not None:
-            positions = np.concatenate(np.split(positions, np.cumsum(self.query_lengths)[:-1])[::-1])
-        return Sequences(self.lengths[::-1], self.query_lengths[::-1], positions)
-
     @cached_property
     def positions(self) -> Array:
         return _places(self.lengths)

@@ -5,6 +5,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
+from npbert.core.checks import check_rng
 from npbert.core.parts import named_parts
 from npbert.display.layers import Entry, describe_layer, describe_tape
 
@@ -37,8 +38,7 @@ class Tape:
     def __init__(
         self, rng: np.random.Generator | None = None, *, keeps: bool = True, watcher: Watcher | None = None
     ) -> None:
-        if rng is not None and not isinstance(rng, np.random.Generator):
-            raise TypeError(f"rng is {rng!r}, wanted a Generator, such as np.random.default_rng(0), or None")
+        check_rng(rng)
         self.rng, self.keeps, self.watcher = rng, keeps, watcher
         self.under_way: list[Any] = []  # the layers whose forward is running, the outermost first
         self.entries: list[Entry] = []

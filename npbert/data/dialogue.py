@@ -63,7 +63,7 @@ def load_dialogue(num_lines: int) -> Dialogue:
     text = DIALOGUES[num_lines]
     words = [split_words(line) for line in text]
     vocabulary = Vocabulary(word for line in words for word in line)
-    return Dialogue(text, vocabulary, [vocabulary.encode(line) for line in words])
+    return Dialogue(text, vocabulary, [vocabulary.ids(line) for line in words])
 
 
 def word_tokenizer(vocabulary: Vocabulary) -> Tokenizer:

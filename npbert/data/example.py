@@ -51,20 +51,6 @@ def draw_pairs(num_lines: int, count: int, rng: np.random.Generator) -> list[Pai
     return [drawn[i] for i in rng.permutation(count)]
 
 
-def join_pair(
-    first: Sequence[int], second: Sequence[int] | None, vocabulary: Vocabulary
-) -> tuple[list[int], list[int]]:
-    """Return `[CLS] first [SEP] second [SEP]` as input_ids, and its token_type_ids: 0 up to the first [SEP], then 1.
-
-    Without a second text, `[CLS] first [SEP]`.
-    """
-    input_ids = [vocabulary.cls_id, *first, vocabulary.sep_id]
-    if second is not None:
-        input_ids += [*second, vocabulary.sep_id]
-    first_length = len(first) + 2
-    return input_ids, [0] * first_length + [1] * (len(input_ids) - first_length)
-
-
 @dataclass(frozen=True)
 class Example:
     """One sequence before padding: lists of T ids, types and labels, and the label of its sentence pair.
@@ -83,11 +69,25 @@ class Example:
             raise ValueError(f"input_ids, token_type_ids and labels have {lengths} tokens, wanted one length")
 
 
+def join_pair(
+    first: Sequence[int], second: Sequence[int] | None, vocabulary: Vocabulary, next_sentence_label: int = IS_NEXT
+) -> Example:
+    """Return `[CLS] first [SEP] second [SEP]`, with type 1 from the second on, without masks.
+
+    Without a second text, `[CLS] first [SEP]`.
+    """
+    input_ids = [vocabulary.cls_id, *first, vocabulary.sep_id]
+    types = [0] * len(input_ids)
+    if second is not None:
+        input_ids += [*second, vocabulary.sep_id]
+        types += [1] * (len(second) + 1)
+    return Example(input_ids, types, [IGNORED] * len(input_ids), next_sentence_label)
+
+
 def join_lines(dialogue: Dialogue, pair: Pair) -> Example:
-    """Return the pair as `[CLS] first [SEP] second [SEP]`, without masks."""
+    """Return the pair of lines as join_pair does."""
     first, second = dialogue.lines[pair.first], dialogue.lines[pair.second]
-    input_ids, token_type_ids = join_pair(first, second, dialogue.vocabulary)
-    return Example(input_ids, token_type_ids, [IGNORED] * len(input_ids), pair.next_sentence_label)
+    return join_pair(first, second, dialogue.vocabulary, pair.next_sentence_label)
 
 
 def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Example:

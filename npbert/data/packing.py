@@ -1,7 +1,6 @@
 """From the sentences of documents to sequences for pre-training, packed as full as possible, single or in pairs."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,15 +15,9 @@ _SHORT_PROBABILITY = 0.1
 _DRAWS = 20
 
 
-class Packed(NamedTuple):
-    """The token ids of one or two texts, and a label: the second follows the first (0) or not (1); 0 for one text.
-
-    With sentence-order prediction, 1 means that the two are exchanged.
-    """
-
-    first: list[int]
-    second: list[int] | None
-    next_sentence_label: int
+Packed = tuple[list[int], list[int] | None, int]
+"""The token ids of one or two texts, and a label: the second follows the first (0) or not (1); 0 for one text. With
+sentence-order prediction, 1 means that the two are exchanged."""
 
 
 def pack(
@@ -54,7 +47,7 @@ def pack(
             end = max(end, min(position + 2, len(sentences)))  # a pair has at least two sentences
         chunk, position = sentences[position:end], end
         if not in_pairs:
-            yield Packed(_cut(_joined(chunk), room, rng), None, IS_NEXT)
+            yield _cut(_joined(chunk), room, rng), None, IS_NEXT
             continue
         split = int(rng.integers(1, len(chunk))) if len(chunk) > 1 else 1
         first, second = _joined(chunk[:split]), _joined(chunk[split:])
@@ -68,7 +61,7 @@ def pack(
         elif objective == "sop" and rng.random() < 0.5:
             first, second, label = second, first, NOT_NEXT
         if first and second:
-            yield Packed(*_cut_pair(first, second, room, rng), label)
+            yield *_cut_pair(first, second, room, rng), label
 
 
 def _fill(sentences: Sequence[Sentence], start: int, target: int) -> int:

@@ -1,7 +1,7 @@
 """PretrainingData: masked batches from a corpus, streamed from disk in a new random order every epoch."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,7 @@ from npbert.data.batch import Batch
 from npbert.data.corpus import Corpus
 from npbert.data.example import Example, collate, join_pair
 from npbert.data.masking import mask_words
-from npbert.data.packing import OBJECTIVES, Packed, Sentence, pack
+from npbert.data.packing import OBJECTIVES, Sentence, pack
 from npbert.data.task_data import START, Position
 from npbert.data.tokenizer import Tokenizer
 from npbert.io.errors import SHARE, at_least, one_of
@@ -67,23 +67,24 @@ class PretrainingData:
             for number in range(first, -(-len(examples) // self.batch_size)):
                 chosen = examples[number * self.batch_size : (number + 1) * self.batch_size]
                 batch_rng = np.random.default_rng([epoch_seed, group, number])
-                masked = [self._masked(packed, batch_rng) for packed in chosen]
+                masked = [self._masked(example, batch_rng) for example in chosen]
                 batch = collate(masked, pad_id=self.tokenizer.pad_id, decode=self.tokenizer.decode)
                 yield Position(group, number), batch
 
-    def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Packed]:
-        """Return the sequences of a group of pieces, in random order."""
+    def _examples(self, numbers: Array, rng: np.random.Generator) -> list[Example]:
+        """Return the sequences of a group of pieces, without masks, in random order."""
         pieces = {number: self._tokens(number) for number in numbers.tolist()}
-        examples: list[Packed] = []
+        examples: list[Example] = []
         documents = {number: self.corpus.pieces[number].document for number in pieces}
         others = {document: self._others(document, pieces) for document in set(documents.values())}
         for number, sentences in pieces.items():
             draw_other = partial(self._draw_other, others[documents[number]], pieces, rng)
-            examples += pack(
+            texts = pack(
                 sentences, max_length=self.max_length, objective=self.objective, draw_other=draw_other, rng=rng
             )
+            examples += [join_pair(first, second, self.tokenizer, label) for first, second, label in texts]
         is_word = self.tokenizer.is_word  # a text may be all [UNK]
-        examples = [packed for packed in examples if is_word[[*packed.first, *(packed.second or [])]].any()]
+        examples = [example for example in examples if is_word[example.input_ids].any()]
         return [examples[index] for index in rng.permutation(len(examples))]
 
     def _tokens(self, number: int) -> list[Sentence]:
@@ -107,14 +108,13 @@ class PretrainingData:
         sentences = pieces[other] if other in pieces else self._tokens(other)
         return sentences[int(rng.integers(len(sentences))) :] if sentences else []
 
-    def _masked(self, packed: Packed, rng: np.random.Generator) -> Example:
-        input_ids, token_type_ids = join_pair(packed.first, packed.second, self.tokenizer)
+    def _masked(self, example: Example, rng: np.random.Generator) -> Example:
         masked_ids, labels = mask_words(
-            input_ids,
+            example.input_ids,
             self.tokenizer,
             rng,
             probability=self.mask_probability,
-            max_predictions=len(input_ids),
+            max_predictions=len(example.input_ids),
             whole_words=self.whole_words,
         )
-        return Example(masked_ids, token_type_ids, labels, packed.next_sentence_label)
+        return replace(example, input_ids=masked_ids, labels=labels)

@@ -142,9 +142,7 @@ class Tokenizer(Vocabulary):
         """Return all token ids of each text, without [CLS] and [SEP]."""
         return [encoding.ids for encoding in self._encodings(texts, add_special_tokens=False)]
 
-    def encode(  # type: ignore[override]  # texts instead of words
-        self, texts: Sequence[Text], *, max_length: int | None = None
-    ) -> list[Encoding]:
+    def encode(self, texts: Sequence[Text], *, max_length: int | None = None) -> list[Encoding]:
         """Return the texts, or pairs, as tokens, cut to `max_length` tokens, the longer text of a pair first.
 
         Raises: TypeError for one string, and for values that are neither texts nor pairs; ValueError for a max_length

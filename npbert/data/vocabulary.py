@@ -7,6 +7,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.display import titled
+from npbert.io import did_you_mean
 
 _SPECIAL = {"pad_id": "[PAD]", "cls_id": "[CLS]", "sep_id": "[SEP]", "mask_id": "[MASK]"}
 SPECIAL_TOKENS = tuple(_SPECIAL.values())
@@ -51,12 +52,12 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def encode(self, words: Iterable[str]) -> list[int]:
+    def ids(self, words: Sequence[str]) -> list[int]:
         """Return the ids of the words. Raises: ValueError with the words that are not in the vocabulary."""
-        words = list(words)
         unknown = [word for word in words if word not in self._ids]
         if unknown:
-            raise ValueError(f"words has {', '.join(map(repr, unknown))}, wanted only words of the vocabulary")
+            hint = did_you_mean(unknown[0], self.tokens)
+            raise ValueError(f"not in the vocabulary: {', '.join(map(repr, unknown))}{hint}")
         return [self._ids[word] for word in words]
 
     def decode(self, ids: Sequence[int] | Array) -> list[str]:

@@ -55,7 +55,7 @@ class EngineForm(Form):
         self.values = [np.array(_data(value), dtype=float) for value in self._values]
         self._restore = saved([*self._values, *set(map(type, self._values))])
         super().__init__([path for path, _ in found], self._run, self._undo)
-        self.moved, self.given = list(range(len(found))), len(of_inputs)
+        self.moved, self.given = self.input_names, len(of_inputs)
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
         """If f is an operation, True for all code except the methods of f; otherwise for f, and for a model with

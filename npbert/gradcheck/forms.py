@@ -21,7 +21,7 @@ class Form(Layer):
 
     input_names: of forward's inputs.
     run(inputs): y, and the values for backward.   back(dy, kept): the author's backward.
-    moved: the positions of the inputs with a gradient.
+    moved: the names of the inputs with a gradient.
     pick: the indices of their gradients in backward's result; None: all.
     note: for the report.   given: the number of inputs of the author's forward.
     """
@@ -30,7 +30,7 @@ class Form(Layer):
 
     def __init__(self, names: Sequence[str], run: Function, back: Function) -> None:
         self.input_names, self._run, self._back = list(names), run, back
-        self.moved, self.given = list[int](), len(names)
+        self.moved, self.given = list[str](), len(names)
         self.pick: list[Any] | None = None
         self._draws = 0
 
@@ -39,7 +39,8 @@ class Form(Layer):
 
     def forward(self, *inputs: Any, tape: Tape = NO_TAPE) -> Any:
         """Run the author's forward on copies."""
-        y, kept = self.ran([own(value, position in self.moved) for position, value in enumerate(inputs)])
+        named = zip(self.input_names, inputs, strict=True)
+        y, kept = self.ran([own(value, name in self.moved) for name, value in named])
         tape.keep(self, kept=kept)
         return each(plain, y)
 

@@ -29,13 +29,11 @@ def check_written(which: str, returned: Any) -> None:
 
 def check_moves(form: Form, inputs: Sequence[Any]) -> None:
     """Raise GradientError for a template that returns 0 for every input."""
-    drawn = np.random.default_rng(0)
+    case = Case(form, inputs, None)
     for size in (0, 1, 10, 100):
-        moved = [
-            value + size * drawn.standard_normal(value.shape) if is_float_array(value) else value for value in inputs
-        ]
-        if any(np.any(y) for y in as_tuple(form.forward(*moved))):
-            return
+        with case.moved(case.random_step(size), size) as there:
+            if any(map(np.any, there.outputs())):
+                return
     raise GradientError("forward returns 0 for every input: it is not written yet")
 
 
@@ -56,20 +54,24 @@ def unsteady(form: Any, inputs: Sequence[Any]) -> str:
     """Return a sentence if forward overflows for a large input without need, or loses all digits of y for an input far
     from 0, as a variance E[x²] − E[x]² does; or "". Only a Form is tried."""
     for position, value in enumerate(inputs[: form.given] if isinstance(form, Form) else ()):
-        if is_float_array(value) and value.any():
-            name = form.input_names[position]
+        if is_float_array(value) and np.isfinite(value).all() and value.any():
+            name, unit = form.input_names[position], value / np.abs(value).max()
             for sign in (1, -1):
-                sizes = [_largest(form, inputs, position, sign * size) for size in _SIZES]
+                sizes = [_largest(_with(form, inputs, position, sign * size * unit)) for size in _SIZES]
                 if any(less < _BEYOND and not np.isfinite(more) for less, more in itertools.pairwise(sizes)):
                     return f"Forward returns NaN or ∞ if {name} is as large as 800: exp overflows, or log gets 0."
-            if _loses_digits(form, [*inputs[:position], value + _FAR, *inputs[position + 1 :]]):
+            if _loses_digits(_with(form, inputs, position, value + _FAR)):
                 return f"Forward loses all digits if {name} is near 10⁸: close numbers are subtracted."
     return ""
 
 
-def _loses_digits(form: Form, inputs: list[Any]) -> bool:
+def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> Case:
+    """Return the form with another value for one input."""
+    return Case(form, [*inputs[:position], value, *inputs[position + 1 :]], None)
+
+
+def _loses_digits(case: Case) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
-    case = Case(form, inputs, None)
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
         ys = case.outputs()
         run, _ = decimals(case, tuple(map(np.ones_like, ys)), backward=False)
@@ -78,10 +80,8 @@ def _loses_digits(form: Form, inputs: list[Any]) -> bool:
     return False
 
 
-def _largest(form: Form, inputs: Sequence[Any], position: int, size: float) -> float:
-    """Return the largest number of y for this input at this size; 0 if forward raises."""
-    moved = list(inputs)
+def _largest(case: Case) -> float:
+    """Return the largest number of y; 0 if forward raises."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's code may fail for such numbers
-        moved[position] = inputs[position] * (size / np.abs(inputs[position]).max())
-        return float(np.max([np.abs(y).max(initial=0) for y in Case(form, moved, None).outputs()]))
+        return float(np.max([np.abs(y).max(initial=0) for y in case.outputs()]))
     return 0.0

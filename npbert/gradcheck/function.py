@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import Tape, named_parts
+from npbert.core import named_parts
 from npbert.gradcheck.exact.case import Case, spread
 from npbert.gradcheck.exact.witness import right_gradients
 from npbert.gradcheck.forms import Form
-from npbert.gradcheck.inputs import Rng, as_tuple, copied
+from npbert.gradcheck.inputs import Rng, copied
 from npbert.gradcheck.report import GradientError, Gradients
 from npbert.gradcheck.restoring import restored
 
@@ -84,9 +84,9 @@ class ScalarFunction(Case):
         smooth. (Exact numbers allow no casts.)"""
 
         def values(t: float) -> list[Array]:
-            with self.holding(self.made(lambda x: np.asarray(x * (1 + t)))) as there:
-                y = there.forward(tape := Tape())
-                return [*as_tuple(y), *there.backward(y, self.dy, tape).values()]
+            with self.moved(self.variables, t) as there:
+                floats = there.run_on_floats(self.dy)
+            return [*floats.y, *floats.gradients.values()]
 
         if isinstance(self.layer, Form):
             with contextlib.suppress(Exception):  # an error of the author's code

@@ -20,19 +20,25 @@ def as_tuple(value: Any) -> Outputs:
     return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
 
 
-def copied(value: Any) -> Any:
-    """Return a copy of the arrays, also of those in a dataclass (a Batch)."""
-    return _with_arrays(value, np.copy)
+def copied(value: Any, copy: Callable[[np.ndarray], np.ndarray] = np.copy) -> Any:
+    """Return a copy of the arrays, also of those in a dataclass (a Batch). copy: of an array."""
+    if isinstance(value, np.ndarray):
+        return copy(value)
+    if not dataclasses.is_dataclass(value) or isinstance(value, type):
+        return value
+    fields = [field.name for field in dataclasses.fields(value) if field.init]
+    return dataclasses.replace(value, **{name: copied(getattr(value, name), copy) for name in fields})
 
 
 def different(value: Any) -> Any:
-    """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order.
+    """Return another valid value: other floats, rows of ids and masks in other places, sequences in reverse order, with
+    all queries at the first place.
 
     Floats are not only moved to other rows, as there may be only one, and not only shifted or scaled, which LayerNorm
     ignores. Whole numbers in ascending order stay, as the order may matter.
     """
 
-    def change(array: np.ndarray) -> np.ndarray:
+    def another(array: np.ndarray) -> np.ndarray:
         moved = np.roll(array, 1, axis=0) if array.ndim else array
         if array.dtype.kind != "f":
             is_ascending = array.ndim == 1 and (np.diff(array) >= 0).all()
@@ -40,8 +46,9 @@ def different(value: Any) -> Any:
         return np.asarray(moved * 1.5 + (np.arange(array.size) % 3 + 1).reshape(array.shape))
 
     if isinstance(value, Sequences):
-        return value.reversed()
-    return _with_arrays(value, change)
+        first = np.zeros_like(value.query_positions)
+        return Sequences(value.lengths[::-1], value.query_lengths[::-1], first)
+    return copied(value, another)
 
 
 def is_float_array(value: Any) -> bool:
@@ -76,12 +83,3 @@ def _unwrapped(function: Any) -> Any:
     if len(wrapped) != 1:
         return function
     return wrapped[0].__get__(function.__self__) if inspect.ismethod(function) else wrapped[0]
-
-
-def _with_arrays(value: Any, change: Callable[[np.ndarray], np.ndarray]) -> Any:
-    if isinstance(value, np.ndarray):
-        return change(value)
-    if not dataclasses.is_dataclass(value) or isinstance(value, type):
-        return value
-    fields = [field.name for field in dataclasses.fields(value) if field.init]
-    return dataclasses.replace(value, **{name: _with_arrays(getattr(value, name), change) for name in fields})

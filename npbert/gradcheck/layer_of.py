@@ -13,7 +13,7 @@ from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves, check_written
 from npbert.gradcheck.function_forms import Given, form_of
 from npbert.gradcheck.inputs import Outputs, is_float_array, names_given
-from npbert.gradcheck.paths import Grads, as_list, is_numeric, whose
+from npbert.gradcheck.paths import Grads, Values, as_list, is_numeric, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io import counted
 
@@ -43,11 +43,11 @@ def as_layer(
         parts, rest = list(given) if isinstance(given, tuple | list) else [given], list(inputs)
         while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
             parts.append(rest.pop(0))
-        values = list(map(_as_array, rest))
-        form = form_of(Given(parts, values, next((type(value) for value in rest if is_tensor(value)), None)))
-        _find_moved(form, values, wrt)
-        for position in form.moved:
-            values[position] = np.array(values[position], dtype=float)
+        arrays = list(map(_as_array, rest))
+        form = form_of(Given(parts, arrays, next((type(value) for value in rest if is_tensor(value)), None)))
+        named = dict(zip(form.input_names, arrays, strict=True))
+        _find_moved(form, named, wrt)
+        values = [np.array(value, dtype=float) if name in form.moved else value for name, value in named.items()]
     check_moves(form, values)
     return form, tuple(values)
 
@@ -91,16 +91,16 @@ def _as_array(value: Any) -> Any:
     return plain(value) if is_other_float or is_tensor(value) else value
 
 
-def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> None:
+def _find_moved(form: Form, inputs: Values, wrt: Sequence[str] | None) -> None:
     """Set the inputs that have a gradient, and their index in backward's result, by running it once."""
-    form.moved = [position for position, value in enumerate(inputs) if is_float_array(value)]
+    form.moved = [name for name, value in inputs.items() if is_float_array(value)]
     if unknown := set(wrt or ()) - set(form.input_names):
         raise ValueError(f"wrt has {', '.join(sorted(unknown))}, wanted inputs: {', '.join(form.input_names)}")
     if wrt is not None:
-        form.moved = [form.input_names.index(name) for name in wrt]
+        form.moved = list(wrt)
     try:
         with told("forward"):
-            y, kept = form.ran(list(map(own, inputs)))
+            y, kept = form.ran(list(map(own, inputs.values())))
         with told("backward"):
             found = form.returned(each(lambda part: np.ones(np.shape(plain(part))), y), kept)
     except Exception as error:  # the author's error, which the check reports
@@ -109,23 +109,23 @@ def _find_moved(form: Form, inputs: list[Any], wrt: Sequence[str] | None) -> Non
         return
     check_written("forward", y)
     check_written("backward", found)
-    keys = whose(found, form.input_names, inputs, wrt)
+    keys = whose(found, inputs, wrt)
     if keys is not None:
         form.moved, form.pick = list(keys), list(keys.values())
     elif form.moved and wrt is None and not isinstance(y, tuple | list) and np.ndim(plain(y)) == 0:  # a loss
         form.moved = _of_these_shapes(as_list(found), inputs)
 
 
-def _of_these_shapes(returned: list[Any], inputs: list[Any]) -> list[int]:
+def _of_these_shapes(returned: list[Any], inputs: Values) -> list[str]:
     """Return the first inputs, in order, with the shapes of these gradients."""
-    moved: list[int] = []
-    rest = iter(enumerate(inputs))
+    moved: list[str] = []
+    rest = iter(inputs.items())
     for gradient in map(np.shape, returned):
-        position = next((p for p, value in rest if is_numeric(value) and np.shape(value) == gradient), None)
-        if position is None:
+        found = next((name for name, value in rest if is_numeric(value) and np.shape(value) == gradient), None)
+        if found is None:
             raise ValueError(
                 f"backward returns {counted(len(returned), 'gradient')}, one of shape {gradient}, which no "
                 f"remaining input has; name their inputs, as in wrt=('x',)"
             )
-        moved.append(position)
+        moved.append(found)
     return moved

@@ -105,25 +105,22 @@ def as_list(returned: Any) -> list[Any]:
     return list(returned) if isinstance(returned, tuple | list) else [returned]
 
 
-def whose(
-    returned: Any, names: Sequence[str], inputs: Sequence[Any], wrt: Sequence[str] | None
-) -> dict[int, Any] | None:
-    """Return the positions of the inputs with a gradient, each with its key in backward's result, or None if nothing
-    fits.
+def whose(returned: Any, inputs: Values, wrt: Sequence[str] | None) -> dict[str, Any] | None:
+    """Return the names of the inputs with a gradient, each with its key in backward's result, or None if nothing fits.
 
     In a dict a gradient is named for its input. Otherwise there is one for each input (or None), for each array of
     floats, or for each array and float. wrt: the names of the inputs to derive by."""
     if isinstance(returned, dict):
-        named = {p: [key for key in returned if is_named_for(key, name)] for p, name in enumerate(names)}
-        return {p: keys[0] for p, keys in named.items() if keys}
-    arrays = [p for p, value in enumerate(inputs) if is_float_array(value)]
-    numbers = [p for p, value in enumerate(inputs) if p in arrays or isinstance(value, float | np.floating)]
+        named = {name: [key for key in returned if is_named_for(key, name)] for name in inputs}
+        return {name: keys[0] for name, keys in named.items() if keys}
+    arrays = [name for name, value in inputs.items() if is_float_array(value)]
+    numbers = [name for name, value in inputs.items() if name in arrays or isinstance(value, float | np.floating)]
     parts = as_list(returned)
-    for positions in (range(len(inputs)), arrays, numbers):
-        if len(parts) == len(positions):
-            theirs = {p: key for key, p in enumerate(positions) if parts[key] is not None}
+    for names in (list(inputs), arrays, numbers):
+        if len(parts) == len(names):
+            theirs = {name: key for key, name in enumerate(names) if parts[key] is not None}
             if theirs.keys() <= set(numbers):
-                return {p: key for p, key in theirs.items() if wrt is None or names[p] in wrt}
+                return {name: key for name, key in theirs.items() if wrt is None or name in wrt}
     return None
 
 

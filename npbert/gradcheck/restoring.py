@@ -100,6 +100,7 @@ def _within_the_array(x: Any, *args: Any, **options: Any) -> Array:
 
 _STRIDED: Any = as_strided
 _UNGUARDED = FunctionType(_STRIDED.__code__, _STRIDED.__globals__, argdefs=_STRIDED.__defaults__)
+_UNGUARDED.__kwdefaults__ = _STRIDED.__kwdefaults__
 
 
 @contextmanager
@@ -144,16 +145,16 @@ def reachable(roots: Any) -> Iterator[Any]:
 def _held_by(thing: Any) -> Iterable[Any]:
     if isinstance(thing, np.ndarray):
         return thing.flat if thing.dtype == object else ()
-    if isinstance(thing, (*_CONTAINERS, *_TRANSPARENT)):  # the collector counts an object's __dict__ as its contents
-        return _items(thing) if isinstance(thing, _CONTAINERS) else gc.get_referents(thing)
+    if isinstance(thing, _CONTAINERS):  # for the collector, the contents of a __dict__ may be the object's alone
+        return _items(thing)
     if isinstance(thing, FunctionType | type):
         return getattr(thing, "__closure__", None) or () if _is_ours(thing) else _named_by(thing)
     if hasattr(thing, "cache_clear") and hasattr(thing, "__wrapped__"):
         held = (each for each in gc.get_referents(thing) if not isinstance(each, type))
         return (part for each in held for part in (each.values() if isinstance(each, dict) else (each,)))
-    if is_of_library(type(thing)):
+    if is_of_library(type(thing)) and not isinstance(thing, _TRANSPARENT):
         return ()
-    return type(thing), *getattr(thing, "__dict__", {}).values(), *_slots(thing).values()
+    return gc.get_referents(thing)
 
 
 def _named_by(thing: Any) -> list[Any]:

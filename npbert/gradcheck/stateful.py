@@ -83,7 +83,7 @@ class StatefulForm(Form):
         super().__init__(list(self.values), self._run, self._undo)
         self.note = self._find(grads, wrt)
         self.input_names = list(self.values)
-        self.moved = [position for position, name in enumerate(self.values) if name in self._gradients]
+        self.moved = list(self._gradients)
 
     def _copy_from(self, thing: Any, zeros: Iterable[str] = ()) -> None:
         """Copy this object from now on, with arrays of float64, and with 0 at these paths."""
@@ -207,16 +207,16 @@ def _of_inputs(
 ) -> dict[str, tuple[str, ...]]:
     """Return the paths of the inputs' gradients by input: backward's results in their order; or, if it returns a dict
     or nothing, the arrays named for them."""
-    names, parts = list(given), as_list(returned)
-    moved = [p for p, name in enumerate(names) if is_float_array(given[name]) and (wrt is None or name in wrt)]
+    parts = as_list(returned)
+    moved = [name for name, value in given.items() if is_float_array(value) and (wrt is None or name in wrt)]
     if isinstance(returned, dict) or all(part is None for part in parts):
         aliases = _INPUTS if len(moved) == 1 else ()
-        found = {names[p]: _named([names[p], *aliases], written) for p in moved}
+        found = {name: _named([name, *aliases], written) for name in moved}
         return {name: paths for name, paths in found.items() if paths}
-    keys = whose(returned, names, list(given.values()), wrt)
+    keys = whose(returned, given, wrt)
     if keys is None:  # with the parameters' gradients after them
         keys = dict(zip(moved, range(len(parts)), strict=False))
-    return {names[p]: (f"returned[{key}]" if returned is not parts[0] else "returned",) for p, key in keys.items()}
+    return {name: (f"returned[{key}]" if returned is not parts[0] else "returned",) for name, key in keys.items()}
 
 
 def _named(names: Sequence[str], written: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data import IS_NEXT, Dialogue, Example, collate, join_pair, split_words, word_tokenizer
+from npbert.data import IS_NEXT, Dialogue, collate, join_pair, split_words, word_tokenizer
 from npbert.layers import Softmax
 from npbert.models import BertForPreTraining
 
@@ -20,13 +20,13 @@ def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterato
     """
     vocabulary, softmax = dialogue.vocabulary, Softmax()
     words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
-    first, *second = map(vocabulary.encode, words)
+    first, *second = map(vocabulary.ids, words)
     candidates: Sequence[list[int] | None] = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
     examples = []
     for line in candidates:
-        input_ids, token_type_ids = join_pair(first, line, vocabulary)
-        labels = np.where(np.array(input_ids) == vocabulary.mask_id, 0, IGNORED)  # a label marks a word to predict
-        examples.append(Example(input_ids, token_type_ids, labels.tolist(), IS_NEXT))
+        example = join_pair(first, line, vocabulary)
+        labels = np.where(np.equal(example.input_ids, vocabulary.mask_id), 0, IGNORED)  # 0 marks a word to predict
+        examples.append(replace(example, labels=labels.tolist()))
     output = model(collate(examples, pad_id=vocabulary.pad_id))
     for probabilities in softmax(output.prediction_logits):
         best = probabilities.argsort()[::-1][:3]

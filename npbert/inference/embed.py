@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.data import Batch, Ids, Text, Tokenizer
+from npbert.data import Batch, Text, Tokenizer
 from npbert.inference.search import Hit, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
@@ -137,10 +137,6 @@ class Embed(Task):
         first = items[0] if len(items) else ""
         is_text = isinstance(first, str) or (isinstance(first, tuple | list) and isinstance(first[0], str))
         return self(items) if is_text else items
-
-    def _encode(self, texts: list[Any]) -> list[Ids]:
-        """Return only the Ids of many texts, which takes less memory."""
-        return self.tokenizer.encode_ids(texts, max_length=self.max_length)
 
     def outputs(self, batch: Batch) -> Array:
         """Return the vectors of a batch (B, D)."""

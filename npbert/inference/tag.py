@@ -73,7 +73,7 @@ class Tag(ForTexts[TaggedText]):
     def _encode(self, texts: list[Any]) -> list[Encoding]:
         """Return the texts, or lists of words, as tokens."""
         if all(isinstance(text, str) for text in texts):
-            return super()._encode(texts)
+            return self.tokenizer.encode(texts, max_length=self.max_length)
         for number, text in enumerate(texts, start=1):
             if isinstance(text, str) or not all(isinstance(word, str) for word in text):
                 raise TypeError(f"text {number} is {text!r}, wanted a list of words, as the others are")

@@ -11,7 +11,19 @@ from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
 from npbert.display import titled
 from npbert.inference.checkpoint_kind import check_holds
-from npbert.io import FileError, InputError, InputWarning, Place, at_least, counted, import_extra, is_quiet, warn
+from npbert.io import (
+    ALONE,
+    Communicator,
+    FileError,
+    InputError,
+    InputWarning,
+    Place,
+    at_least,
+    counted,
+    import_extra,
+    is_quiet,
+    warn,
+)
 from npbert.models import BertConfig, PreTrainedModel
 
 TOKENS_IN_A_BATCH = 2048
@@ -36,8 +48,8 @@ class Task:
 
     model_class: ClassVar[type[PreTrainedModel]]
     model: PreTrainedModel
-    share: tuple[int, int] = 0, 1
-    """The number of this process, and how many share the batches of `run`; `gather` returns the results of each."""
+    communicator: Communicator = ALONE
+    """The processes that share the batches of `run`; all get all results."""
 
     def __init__(self, model: Any, tokenizer: Tokenizer, *, max_length: int | None = None) -> None:
         longest = model.config.max_position_embeddings
@@ -93,7 +105,8 @@ class Task:
         return encodings
 
     def _encode(self, texts: list[Any]) -> list[Any]:
-        return self.tokenizer.encode(texts, max_length=self.max_length)
+        """Return only the Ids of the texts, as whole encodings of many take much memory."""
+        return self.tokenizer.encode_ids(texts, max_length=self.max_length)
 
     def batch(self, encodings: Sequence[Any]) -> Batch:
         """Return the batch of the encodings that the model reads."""
@@ -131,23 +144,18 @@ class Task:
         """
         if batch_size is not None:
             at_least(1).check("batch_size", batch_size)
-        rank, size = self.share
         lengths = [self.length(encoding) for encoding in encodings]
-        batches = list(batches_by_length(lengths, batch_size=batch_size))[rank::size]
+        own = self.communicator.own(list(batches_by_length(lengths, batch_size=batch_size)))
         found: dict[int, Any] = {}
         quiet = np.errstate(over="ignore", invalid="ignore")  # check_finite rejects the results
-        with _progress(sum(map(len, batches)), show_progress_bar) as progress, quiet:
-            for numbers in batches:
+        with _progress(sum(map(len, own)), show_progress_bar) as progress, quiet:
+            for numbers in own:
                 batch = self.batch([encodings[number] for number in numbers])
                 found.update(zip(numbers, compute(batch), strict=True))
                 progress.update(len(numbers))
-        for of_one in self.gather(found):
+        for of_one in self.communicator.gather(found):
             found.update(of_one)
         return [found[number] for number in range(len(encodings))]
-
-    def gather(self, value: Any) -> list[Any]:
-        """Return the value of each process that shares the batches."""
-        return [value]
 
 
 class ForTexts(Task, Generic[Result]):

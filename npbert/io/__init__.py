@@ -30,7 +30,7 @@ from npbert.io.files import (
     write_where_asked,
 )
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, JsonLines, read_json_lines
-from npbert.io.launcher import launched, launched_rank
+from npbert.io.launcher import ALONE, Communicator, launched, launched_rank
 from npbert.io.messages import LOGGER, counted, did_you_mean, in_words, is_quiet, listed, printable, quiet, warn
 from npbert.io.settings import KINDS, MANY, Settings, check_values, kind_of, setting
 from npbert.io.streams import JSON_LINES, read_all, read_lines, read_texts, write_json_lines
@@ -63,6 +63,8 @@ __all__ = [
     "METRICS_FILE",
     "SHOWN_FILE",
     "read_json_lines",
+    "ALONE",
+    "Communicator",
     "launched",
     "launched_rank",
     "LOGGER",

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 
-from npbert.compute import Array, attention_pieces, run, scatter_add, strands
+from npbert.compute import Array, attention_pieces, run, scatter_add
 from npbert.core import NO_TAPE, Sequences, Tape
-from npbert.layers.checks import check_like
 from npbert.layers.dot_product_attention import DotProductAttention
 from npbert.layers.relative_bias import RelativeBias
 from npbert.layers.softmax import softmax, softmax_backward
@@ -53,9 +52,8 @@ class DistanceAttention(DotProductAttention):
             probabilities[i] = p if tape.keeps else None
 
         run(work, range(len(pieces)))
-        tape.keep(
-            self, q=q, k=k, v=v, pieces=pieces, distances=distances, probabilities=probabilities, masks=masks, b=b
-        )
+        tape.keep(self, q=q, k=k, v=v, pieces=pieces, probabilities=probabilities, masks=masks)  # for dq, dk and dv
+        tape.keep(self, v=v, pieces=pieces, distances=distances, p=probabilities, masks=masks, b=b)
         return c
 
     def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
@@ -64,28 +62,23 @@ class DistanceAttention(DotProductAttention):
         S is a sum, so both terms get dS unchanged. A number of b is part of every score at its distance, so their
         gradients add up. Out of reach P is 0, and so is dS. A key within reach of two bands adds up both gradients.
         """
-        q, k, v, pieces, distances, probabilities, masks, b = tape.take(self)
-        check_like(self, dc, q.shape, q.dtype)
-        dq, dk, dv = np.empty_like(q), np.zeros_like(k), np.zeros_like(v)
+        v, pieces, distances, probabilities, masks, b = tape.take(self)
+        dqkv = super().backward(dc, tape)
+        if self.bias is None:
+            return dqkv
         dbs = [np.zeros_like(b) for _ in pieces]
 
-        def work(strand: list[int]) -> None:
-            for i in strand:
-                piece, p, mask = pieces[i], probabilities[i], masks[i]
-                dc_here, scale = piece.queries(dc), 1 / math.sqrt(piece.queries(q).shape[-1])
-                piece.keys(dv)[...] += self.dropout.apply(p, mask).swapaxes(-1, -2) @ dc_here
-                ds = softmax_backward(self.dropout.apply(dc_here @ piece.keys(v).swapaxes(-1, -2), mask), p)
-                piece.queries(dq)[...] = ds @ piece.keys(k) * scale
-                piece.keys(dk)[...] += ds.swapaxes(-1, -2) @ piece.queries(q) * scale
-                if self.bias:  # each head of each distance adds up its dS
-                    of_distance = distances[i].reshape(-1) + len(b) // 2  # (n·R·T,)
-                    of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
-                    scatter_add(dbs[i][:, piece.heads], of_distance, of_heads)
+        def work(i: int) -> None:
+            piece = pieces[i]
+            da = piece.queries(dc) @ piece.keys(v).swapaxes(-1, -2)
+            ds = softmax_backward(self.dropout.apply(da, masks[i]), probabilities[i])
+            of_distance = distances[i].reshape(-1) + len(b) // 2  # (n·R·T,)
+            of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
+            scatter_add(dbs[i][:, piece.heads], of_distance, of_heads)  # each head of each distance adds up its dS
 
-        run(work, strands(pieces))
-        if self.bias:
-            self.bias.backward(np.sum(dbs, axis=0), tape)
-        return dq, dk, dv
+        run(work, range(len(pieces)))
+        self.bias.backward(np.sum(dbs, axis=0), tape)
+        return dqkv
 
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
         """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""

@@ -15,10 +15,6 @@ class SiLU(Elementwise):
     Chapter 11 of docs/ derives it.
     """
 
-    def value(self, x: Array) -> Array:
-        """y = x σ(x)"""
-        return x * _sigmoid(x)
-
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
         """y = x σ(x)  and  y′ = σ(x) + y (1 − σ(x)).
 

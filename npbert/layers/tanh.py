@@ -12,10 +12,6 @@ class Tanh(Elementwise):
     x (N, D)   y (N, D)
     """
 
-    def value(self, x: Array) -> Array:
-        """tanh(x)"""
-        return np.tanh(x)
-
     def value_and_slope(self, x: Array) -> tuple[Array, Array]:
         """y = tanh(x)  and  y′ = 1 − y²: steepest at 0, and flat near y = −1 and 1."""
         y = np.tanh(x)

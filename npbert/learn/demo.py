@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.core import IGNORED, Layer, Tape, named_parts
+from npbert.core import Layer, Tape, named_parts
 from npbert.data import (
     Dialogue,
     Example,
@@ -108,8 +108,7 @@ def count_guessed(model: Any) -> tuple[int, int]:
     """Return how many words of the dialogue are guessed, with each word masked in turn; and the number of words."""
     dialogue, right, total = load_dialogue(9), 0, 0
     for line in dialogue.lines:
-        ids, types = join_pair(line, None, dialogue.vocabulary)
-        examples = mask_each_word(Example(ids, types, [IGNORED] * len(ids), 0), dialogue.vocabulary)
+        examples = mask_each_word(join_pair(line, None, dialogue.vocabulary), dialogue.vocabulary)
         guesses = model(collate(examples, pad_id=dialogue.vocabulary.pad_id)).prediction_logits.argmax(axis=-1)
-        right, total = right + int((guesses == ids[1:-1]).sum()), total + len(guesses)
+        right, total = right + int((guesses == line).sum()), total + len(guesses)
     return right, total

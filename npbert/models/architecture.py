@@ -15,7 +15,7 @@ from npbert.blocks import (
     PreNormEncoderLayer,
     RotaryAttention,
 )
-from npbert.core import Init
+from npbert.core import Init, Layer
 from npbert.layers import DistanceAttention, DotProductAttention, Identity, LayerNorm, RelativeBias, Rotary
 
 
@@ -92,18 +92,14 @@ def make_encoder(config: Any, init: Init) -> Encoder:
     layer_class = PreNormEncoderLayer if architecture.pre_norm else EncoderLayer
     network = GatedFeedForward if architecture.gated else FeedForward
 
-    def dot_product(number: int) -> DotProductAttention:
-        reach = architecture.reach[number % len(architecture.reach)]
-        dropout = config.attention_probs_dropout_prob
-        if bias is None and reach is None:
-            return DotProductAttention(heads, dropout)
-        return DistanceAttention(heads, dropout, bias=bias, reach=reach)
-
-    def attention(number: int) -> MultiHeadAttention:
+    def dot_product(number: int) -> Layer:
+        reach, dropout = architecture.reach[number % len(architecture.reach)], config.attention_probs_dropout_prob
+        attention = DotProductAttention(heads, dropout)
+        if bias or reach is not None:
+            attention = DistanceAttention(heads, dropout, bias=bias, reach=reach)
         if not rotary:
-            return MultiHeadAttention(features, heads, linear, dot_product=dot_product(number))
-        base = architecture.rotary[number % len(architecture.rotary)]
-        return RotaryAttention(features, heads, linear, rotary=rotary[base], dot_product=dot_product(number))
+            return attention
+        return RotaryAttention(attention, rotary[architecture.rotary[number % len(architecture.rotary)]])
 
     def layer(number: int) -> EncoderLayer:
         return layer_class(
@@ -113,7 +109,7 @@ def make_encoder(config: Any, init: Init) -> Encoder:
             norm,
             dropout=config.hidden_dropout_prob,
             layer_norm_eps=config.layer_norm_eps,
-            attention=attention(number),
+            attention=MultiHeadAttention(features, heads, linear, dot_product=dot_product(number)),
             feed_forward=network(features, config.intermediate_size, linear, activation=config.hidden_act),
         )
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from npbert.compute import Array, adam_steps
 from npbert.core import Parameter
-from npbert.optim.optimizer import Optimizer, check_range, is_decayed
+from npbert.optim.optimizer import Optimizer, check_range
 
 
 def adam(
@@ -45,8 +45,8 @@ class Adam(Optimizer):
         eps: float = 1e-8,
     ) -> None:
         super().__init__(parameters, lr)
-        self.betas = check_range("beta1", betas[0], 0, 1), check_range("beta2", betas[1], 0, 1)
-        self.eps = check_range("eps", eps, 0, float("inf"))
+        self.betas = check_range("beta1", betas[0], 1), check_range("beta2", betas[1], 1)
+        self.eps = check_range("eps", eps)
         self.first_moments = [np.zeros_like(parameter.value) for parameter in self.parameters]
         self.second_moments = [np.zeros_like(parameter.value) for parameter in self.parameters]
 
@@ -89,8 +89,8 @@ class AdamW(Adam):
         weight_decay: float = 0.01,
     ) -> None:
         super().__init__(parameters, lr, betas, eps)
-        self.weight_decay = check_range("weight_decay", weight_decay, 0, float("inf"))
+        self.weight_decay = check_range("weight_decay", weight_decay)
 
     def kept(self, parameter: Parameter) -> float:
         """Return 1 − lr · λ for a matrix, otherwise 1."""
-        return 1 - self.lr * self.weight_decay if is_decayed(parameter.value) else 1.0
+        return 1 - self.lr * self.weight_decay if parameter.value.ndim > 1 else 1.0

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from npbert.compute import Array
-from npbert.data import Text, Tokenizer
-from npbert.models import BertModel
+from npbert.data import Text
+from npbert.inference import Embed, Task
 from npbert.plots.drawing import label, name_places, new_figure, shares, style
 
 MOST_TOKENS = 48
@@ -14,27 +14,26 @@ MOST_CELLS = 20_000
 """More squares than this become an image, also in SVG and PDF."""
 
 
-def plot_attention(
-    model: Any, text: Text, *, tokenizer: Tokenizer | None = None, layers: Collection[int] | None = None
-) -> Any:
+def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[int] | None = None) -> Any:
     """Draw a heat map for each head, in a row for each layer. In it, a row is a query with sum 1, a column is a key,
     white is 0, and darker is more.
 
-    model: the folder of a checkpoint, a task such as FillMask or Embed, or a model with its `tokenizer`.
+    model: the folder of a checkpoint, or a task such as FillMask or Embed.
     text: one, or a pair.   layers: counted from 1, or from −1 at the end; by default all.
 
-    (Extras: plot, hf.) Raises: ValueError for a text of more than 48 tokens, or a model without a tokenizer; IndexError
-    for an unknown layer; as from_pretrained.
+    (Extras: plot, hf.) Raises: ValueError for a text of more than 48 tokens; IndexError for an unknown layer; as
+    from_pretrained.
     """
-    bert, tokenizer = _bert(model, tokenizer)
-    (encoding,) = tokenizer.encode([text])
+    task: Any = Embed.from_pretrained(model, pooling="mean") if isinstance(model, str | Path) else model
+    bert = getattr(task.model, "bert", task.model)
+    (encoding,) = task.tokenizer.encode([text])
     if len(encoding.ids) > MOST_TOKENS:
         wanted = f"wanted at most {MOST_TOKENS} for a picture"
         raise ValueError(f"the text has {len(encoding.ids)} tokens, {wanted}")
     if layers is not None:  # −1 is the last layer, and each layer is drawn once
         count = len(bert.encoder.layers)
         layers = list(dict.fromkeys(layer + count + 1 if -count <= layer < 0 else layer for layer in layers))
-    probabilities = bert.attention_probabilities(tokenizer.batch([encoding]), layers)
+    probabilities = bert.attention_probabilities(task.tokenizer.batch([encoding]), layers)
     return attention_figure({layer: found[0] for layer, found in probabilities.items()}, encoding.tokens)
 
 
@@ -59,14 +58,3 @@ def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> 
     figure.supylabel("query", fontsize=9)
     figure.colorbar(cells, ax=axes, label="share of attention", fraction=0.05, aspect=30)
     return figure
-
-
-def _bert(model: Any, tokenizer: Tokenizer | None) -> tuple[BertModel, Tokenizer]:
-    if isinstance(model, str | Path):
-        bert = BertModel.from_pretrained(model, add_pooling_layer=False)
-        return bert, tokenizer or Tokenizer.from_pretrained(model)
-    known = tokenizer or getattr(model, "tokenizer", None)
-    if known is None:
-        raise ValueError(f"tokenizer is missing, wanted the tokenizer of this {type(model).__name__}")
-    inner = getattr(model, "model", model)
-    return getattr(inner, "bert", inner), known

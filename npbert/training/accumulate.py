@@ -10,9 +10,8 @@ import numpy as np
 from npbert.compute import bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data import Batch
-from npbert.io import InputWarning, Setting, counted, warn
+from npbert.io import ALONE, InputWarning, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
-from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares, Sums, add_up
 from npbert.training.vectors_first import vectors_first
 
@@ -120,8 +119,8 @@ def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:
     packed: PackedBatch = model.pack(batch)
     config, lengths = packed.config, packed.is_real.reshape(packed.batch_shape[0], -1).sum(axis=1)
     if not parts:
-        numbers = sum(parameter.value.size for parameter in model.parameters())
-        parts = training_parts(packed.sequences.num_rows, config.num_hidden_layers, config.hidden_size, numbers)
+        sizes = config.num_hidden_layers, config.hidden_size, model.num_parameters()
+        parts = training_parts(packed.sequences.num_rows, *sizes)
     order = np.argsort(lengths, kind="stable")
     has_target = np.ones(len(order), bool)
     for targets in (packed.batch.labels, packed.batch.start_positions):

@@ -13,7 +13,9 @@ import numpy as np
 from npbert.data import TaskData, Tokenizer, warn_of_known
 from npbert.inference import check_holds, check_vocabulary
 from npbert.io import (
+    ALONE,
     POSITIVE,
+    Communicator,
     FileError,
     InputError,
     Place,
@@ -29,7 +31,6 @@ from npbert.models import load_config
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
-from npbert.training.parallel import ALONE, Communicator
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, labels_of, task_class
 from npbert.training.trainer import Trainer, TrainingRun

@@ -14,29 +14,19 @@ class NotFiniteError(FloatingPointError):
 
 
 def check_parameters(model: Layer, step: int) -> None:
-    """Raise NotFiniteError for a parameter after the update of this step."""
-    name = parameter_not_finite(model)
-    if name:
-        raise NotFiniteError(f"step {step}: the parameter {name} is not finite after it; try a smaller learning rate")
-
-
-def parameter_not_finite(model: Layer) -> str:
-    """Return the name of the first parameter with a value that is not finite, or ""."""
+    """Raise NotFiniteError for the first parameter that is not finite after the update of this step."""
     for name, parameter in model.named_parameters():
         if not np.isfinite(parameter.value).all():
-            return name
-    return ""
+            why = f"the parameter {name} is not finite after it; try a smaller learning rate"
+            raise NotFiniteError(f"step {step}: {why}")
 
 
 def first_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]], shares: Shares) -> tuple[int, str]:
-    """Return a sentence on the first parameter, or else the first layer, with a value that is not finite; or else on a
-    parameter with such a gradient. Before it, a number that is smaller the nearer it is to the cause.
+    """Return a sentence on the first layer with a value that is not finite, or else on a parameter with such a
+    gradient. Before it, a number that is smaller the nearer it is to the cause.
 
     parts: of this process; each with a tape for the same dropout.
     """
-    name = parameter_not_finite(model)
-    if name:
-        return 0, f"the parameter {name} is not finite"
     names = {id(part): name or "model" for name, part in named_parts(model)}
     found: list[str] = []
 
@@ -50,8 +40,8 @@ def first_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]], s
         tape.watcher = look
         model.loss(batch, tape)
     if found:
-        return 1, f"the first values that are not finite come from {found[0]}"
+        return 0, f"the first values that are not finite come from {found[0]}"
     for name, parameter in reversed(list(zip(shares.names, shares.parameters, strict=True))):  # nearest to the loss
         if not np.isfinite(parameter.grad).all():
-            return 2, f"all values are finite, but the gradient of {name} is not"
-    return 3, "all values and gradients are finite, but their sum is not"
+            return 1, f"all values are finite, but the gradient of {name} is not"
+    return 2, "all values and gradients are finite, but their sum is not"

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from npbert.compute import set_num_threads
 from npbert.data import Batch
-from npbert.io import LOGGER, import_extra, in_words, launched, warn
+from npbert.io import ALONE, LOGGER, Communicator, import_extra, in_words, launched, warn
 from npbert.training.inputs import differences
 
 CHOSEN_BY = ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
@@ -28,46 +28,6 @@ Item = TypeVar("Item")
 
 class LauncherError(OSError):
     """The processes of a launcher cannot exchange messages."""
-
-
-class Communicator:
-    """Process `rank` of `size`, which train one model on parts of the same batches.
-
-    All processes call every method in the same order, and wait for each other. This class is a single process.
-    """
-
-    rank = 0
-    size = 1
-
-    def gather(self, value: Item) -> list[Item]:
-        """Return the values of all processes in order: anything that can be pickled."""
-        return [value]
-
-    def exchange(self, values: Sequence[Item]) -> list[Item]:
-        """Send values[k] to process k, and return what each process sends to this one: from itself, the value itself.
-        (All-to-all.)"""
-        return list(values)
-
-    @contextmanager
-    def ending_together(self) -> Iterator[None]:
-        """Within it, no process waits forever for a failed one.
-
-        Raises: errors inside it. If not all processes fail, the failing one prints its error and ends them all.
-        """
-        yield
-
-    @property
-    def is_first(self) -> bool:
-        """True for the process that writes files and prints."""
-        return self.rank == 0
-
-    def own(self, items: Sequence[Item]) -> Sequence[Item]:
-        """Return this process's share of the items: neighbors, as many as other processes have, or one more."""
-        return items[len(items) * self.rank // self.size : len(items) * (self.rank + 1) // self.size]
-
-
-ALONE = Communicator()
-"""A single process, as without a launcher."""
 
 
 class MPICommunicator(Communicator):

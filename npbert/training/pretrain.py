@@ -18,7 +18,7 @@ from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
 from npbert.inference import check_max_length, check_vocabulary
-from npbert.io import InputError, Wanted, at_least, counted, setting
+from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, setting
 from npbert.models import (
     PRESETS,
     BertConfig,
@@ -32,7 +32,6 @@ from npbert.training.accumulate import StepLosses
 from npbert.training.evaluation import Evaluation, Goal
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
-from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Averages
 from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
 from npbert.training.trainer import Trainer, TrainingRun
@@ -143,11 +142,11 @@ class Pretraining(TrainingRun):
     def summary(self) -> str:
         """Return a few lines about the run: its text, its model and its length."""
         settings, corpus = self.settings, self.data.corpus
-        count = sum(parameter.value.size for parameter in self.model.parameters())
         lines = [
             f"{shorten(', '.join(settings.corpus), 60)}: {counted(corpus.num_bytes, 'byte')} of text, in "
             f"{counted(len(corpus.files), 'file')} with {counted(corpus.num_documents, 'document')} in all",
-            f"a model of {count:,} parameters, {len(self.tokenizer):,} tokens; it starts from {settings.model}",
+            f"a model of {self.model.num_parameters():,} parameters, {len(self.tokenizer):,} tokens; it starts from "
+            f"{settings.model}",
         ]
         if self.held_out:
             when = when_judged(self.trainer.settings)

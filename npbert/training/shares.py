@@ -2,15 +2,15 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from npbert.compute import Array, in_blocks, run
 from npbert.core import Layer, Parameter
+from npbert.io import Communicator
 from npbert.optim import Optimizer
 from npbert.optim.clipping import block_squares
-from npbert.training.parallel import Communicator
 
 Sums = dict[range, list[Array]]
 """Sums of the gradients of some parts of a batch, as in `add_up`: an array for each parameter of the model."""
@@ -87,18 +87,17 @@ class Shares:
 
     def spread_gradients(self) -> None:
         """Give all processes the summed gradients of the model, for watchers."""
-        whole = self._whole([parameter.grad for parameter in self.parameters])
-        for parameter, gradient in zip(self.all, whole, strict=True):
+        own = [parameter.grad for parameter in self.parameters]
+        for parameter, gradient in zip(self.all, self._whole(own), strict=True):
             parameter.zero_grad()
             parameter.add_grad(gradient)
 
     def spread_values(self) -> None:
         """Give all processes the updated values of all shares."""
-        own, values = [each.value for each in self.parameters], [each.value for each in self.all]
-        for rank, theirs in enumerate(self.communicator.exchange([own] * self.communicator.size)):
-            if theirs is not own:
-                for target, array in zip(self._cut(values, rank), theirs, strict=True):
-                    target[...] = array.reshape(-1)
+        if self.communicator.size > 1:
+            own = [parameter.value for parameter in self.parameters]
+            for parameter, value in zip(self.all, self._whole(own), strict=True):
+                parameter.value[...] = value
 
     def moments(self, optimizer: Optimizer) -> dict[str, Array]:
         """Return the moments of an optimizer of `parameters`, by kind and name, on process 0; nothing on the others."""
@@ -109,13 +108,12 @@ class Shares:
                 found |= {f"{kind}.{name}": array for name, array in zip(self.names, whole, strict=True)}
         return found
 
-    def _whole(self, own: list[Array]) -> list[Array]:
-        """Return whole arrays for all parameters, from the shares of all processes."""
+    def _whole(self, own: list[Array]) -> Iterable[Array]:
+        """Return whole arrays for all parameters, one after another, from the shares of all processes."""
         if self.communicator.size == 1:
             return own
-        shares = zip(*self.communicator.exchange([own] * self.communicator.size), strict=True)
-        pairs = zip(shares, self.all, strict=True)
-        return [np.concatenate(arrays, axis=None).reshape(whole.value.shape) for arrays, whole in pairs]
+        pairs = zip(self.all, *self.communicator.exchange([own] * self.communicator.size), strict=True)
+        return (np.concatenate(arrays, axis=None).reshape(each.value.shape) for each, *arrays in pairs)
 
     def _cut(self, arrays: Sequence[Array], rank: int) -> list[Array]:
         """Return the share of a process in arrays, one for each parameter: views of the flattened arrays."""

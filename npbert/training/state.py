@@ -13,7 +13,7 @@ import numpy as np
 from npbert.blocks import Encoder
 from npbert.compute import Array
 from npbert.core import named_parts
-from npbert.io import FileError, InputError, Setting, atomic_write
+from npbert.io import ALONE, Communicator, FileError, InputError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
@@ -21,7 +21,6 @@ from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.evaluation import Evaluation
 from npbert.training.finite import check_parameters
 from npbert.training.inputs import differences
-from npbert.training.parallel import ALONE, Communicator
 from npbert.training.progress import Data, Progress
 from npbert.training.settings import TrainerSettings
 from npbert.training.shares import Shares

@@ -98,11 +98,13 @@ class Trainer(Resumable):
         return step
 
     def _fail(self, step: Step, seed: Sequence[int], watchers: Sequence[Watcher]) -> None:
-        """Raise NotFiniteError, on all processes, for the loss or a gradient, with the first wrong layer."""
+        """Raise NotFiniteError, on all processes, for a parameter, or for the loss or a gradient, with the first wrong
+        layer."""
         step.row = {"loss": step.losses.total, "gradient_norm": step.gradient_norm}
         step.is_logged, step.seconds = False, math.inf
         for watcher in watchers:
             watcher.after(step)  # to show the end in the curves
+        check_parameters(self.model, self.step)
         pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
         own = self.communicator.own([(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
         _, found = min(self.communicator.gather(first_not_finite(self.model, own, self.shares)))

@@ -15,8 +15,8 @@ import numpy as np
 
 from npbert.compute import Array, run
 from npbert.core import Tape
+from npbert.io import Communicator
 from npbert.models import PackedBatch, TaskLoss, TaskModel
-from npbert.training.parallel import Communicator
 
 
 def vectors_first(

@@ -25,11 +25,3 @@ def test_rows_that_cannot_be_read(read, dtype, error, message):
     some, read = Sequences([2, 3]), np.array(read, dtype)
     with pytest.raises(error, match=message):
         some.only(read)
-
-
-def test_reversed_sequences_keep_the_place_of_each_query():
-    some = Sequences([3, 2]).only(np.array([0, 2, 2, 3]))
-    other = some.reversed()
-    assert (other.lengths.tolist(), other.query_lengths.tolist()) == ([2, 3], [1, 3])
-    assert other.query_positions.tolist() == [0, 0, 2, 2]
-    assert Sequences([3, 2], np.array([1, 2])).reversed().query_positions.tolist() == [0, 1, 0]

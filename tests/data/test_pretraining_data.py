@@ -62,7 +62,8 @@ def sequences(data, seeds=(0,)):
             is_real = batch.attention_mask[row] == 1
             ids, types = unmasked[row][is_real].tolist(), batch.token_type_ids[row][is_real].tolist()
             first, second = ids[1 : types.count(0) - 1], ids[types.count(0) : -1] or None
-            assert (ids, types) == join_pair(first, second, data.tokenizer)
+            whole = join_pair(first, second, data.tokenizer)
+            assert (ids, types) == (whole.input_ids, whole.token_type_ids)
             yield decode(first), second and decode(second), label, place.group
 
 

@@ -56,8 +56,13 @@ def test_what_casts_to_float32_is_right_by_differences_and_the_report_says_so():
 
 def test_a_jax_custom_vjp():
     """By its functions, which is all that is asked of it: JAX itself is not needed."""
-    scaled = SimpleNamespace(fun=lambda x, k: np.exp(x) * k, nondiff_argnums=(1,))
-    scaled.fwd = lambda x, k: (scaled(x, k), np.exp(x))  # which JAX alone can call
+
+    class CustomVjp(SimpleNamespace):
+        def __call__(self, *inputs):
+            raise TypeError("only JAX's own arrays")
+
+    scaled = CustomVjp(fun=lambda x, k: np.exp(x) * k, nondiff_argnums=(1,))
+    scaled.fwd = lambda x, k: (scaled(x, k), np.exp(x))
     for factor in (1, 2):
         scaled.bwd = lambda k, residuals, g, factor=factor: (factor * g * k * residuals, None)
         assert check_gradients(scaled, n(3, 4), 3).proof.verdict == ("proved" if factor == 1 else "refuted")

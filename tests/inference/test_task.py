@@ -51,7 +51,7 @@ def test_batches_by_length(lengths, tokens, batch_size):
 def test_results_are_in_the_order_of_the_texts(task):
     lengths, words = (3, 30, 1, 7, 7, 30, 0, 15) * 20, itertools.cycle(WORDS[5:14])
     encodings, sizes = task.tokenize([" ".join([next(words)] * count) for count in lengths]), []
-    wanted = [encoding.ids for encoding in encodings]
+    wanted = [encoding.ids.tolist() for encoding in encodings]
 
     def compute(batch):
         sizes.append(batch.input_ids.size)

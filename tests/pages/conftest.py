@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from npbert.pages import write_number_page
+from npbert.pages import export, write_number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, go, small_model
 
 LEAN = ["--no-sandbox", "--disable-gpu", "--js-flags=--single-threaded"]
@@ -60,7 +60,7 @@ def open_page(tab):
 def path(tmp_path_factory):
     """The page "Follow one number back" of a small model."""
     path = tmp_path_factory.mktemp("page") / "page.html"
-    write_number_page(small_model(), EXAMPLES, VOCABULARY, path, optimizer={"lr": 1e-2})
+    write_number_page(export(small_model(), EXAMPLES, VOCABULARY, optimizer={"lr": 1e-2}), path)
     return path
 
 

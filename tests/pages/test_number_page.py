@@ -29,7 +29,7 @@ def test_tours_lead_to_the_chapters_in_the_site_and_beside_docs(tmp_path):
     assert len(re.findall(r'href="docs/0\d[\w-]+\.html"', site)) == 5
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "01-derivative-of-a-batch.md").touch()
-    write_number_page(small_model(), EXAMPLES, VOCABULARY, tmp_path / "page.html")
+    write_number_page(export(small_model(), EXAMPLES, VOCABULARY), tmp_path / "page.html")
     assert len(re.findall(r'href="docs/0\d[\w-]+\.md"', (tmp_path / "page.html").read_text(encoding="utf-8"))) == 5
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from npbert import BertForMaskedLM, FillMask
+from npbert import BertForMaskedLM, Embed, FillMask
 from npbert.plots import plot_attention
 
 
@@ -31,7 +31,7 @@ def test_the_numbers_are_those_of_the_model(folder):
         assert [label.get_text() for label in labels] == encoding.tokens
     assert bar.get_ylabel() == "share of attention" and panels[0].yaxis_inverted()
     assert (figure.get_supxlabel(), figure.get_supylabel()) == ("key", "query")
-    others = plot_attention(folder, "cat"), plot_attention(task.model.bert, "cat " * 28, tokenizer=task.tokenizer)
+    others = plot_attention(folder, "cat"), plot_attention(Embed(task.model.bert, task.tokenizer), "cat " * 28)
     assert (others[1].get_size_inches() > 1.7 * others[0].get_size_inches()).all(), "a cell has its room"
 
 
@@ -41,5 +41,3 @@ def test_some_layers_and_what_has_no_picture(folder):
         plot_attention(folder, "the cat", layers=[3])
     with pytest.raises(ValueError, match="the text has 62 tokens, wanted at most 48 for a picture"):
         plot_attention(folder, "cat " * 60)
-    with pytest.raises(ValueError, match="tokenizer is missing, wanted the tokenizer of this BertModel"):
-        plot_attention(FillMask.from_pretrained(folder).model.bert, "cat")

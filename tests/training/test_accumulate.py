@@ -10,8 +10,8 @@ import pytest
 from npbert import IGNORED, Batch, Reads, Tape
 from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import LossOf
+from npbert.io import ALONE
 from npbert.training.accumulate import StepLosses, accumulate, gradients_of, parts_of
-from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares, add_up
 from tests.computing import in_pieces, on_threads
 from tests.tables import one_in

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from npbert import Batch
-from npbert.io import METRICS_FILE, FileError, read_json_lines
+from npbert.io import ALONE, METRICS_FILE, FileError, read_json_lines
 from npbert.training import (
     MODEL_FOLDER,
     SETTINGS_FILE,
@@ -20,7 +20,6 @@ from npbert.training import (
     evaluate_losses,
     load_settings,
 )
-from npbert.training.parallel import ALONE
 from npbert.training.session import stop_when_asked
 from tests.models.own import TwoTower
 from tests.tables import one_in

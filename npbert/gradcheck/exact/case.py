@@ -79,7 +79,7 @@ class Case:
         return {
             f"input {name}" if name in self.parameters else name: position
             for position, (name, value) in enumerate(self.named_inputs())
-            if (is_float_array(value) and name not in constant if moved is None else position in moved)
+            if (is_float_array(value) and name not in constant if moved is None else name in moved)
         }
 
     @property

@@ -144,5 +144,4 @@ _FUNCTIONS: dict[str, Callable[[Decimal], Decimal]] = {
     "cos": lambda x: _sin(x + _pi(getcontext().prec) / 2),
     "arctan": _arctan,
     "arcsin": lambda x: _arctan(x / (1 - x * x).sqrt()),
-    "arcsinh": lambda x: (x + (x * x + 1).sqrt()).ln(),
 }

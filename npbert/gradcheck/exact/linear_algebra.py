@@ -11,18 +11,17 @@ from npbert.gradcheck.inputs import Function
 
 def _eliminated(a: Array, b: Array) -> tuple[Any, Array]:
     """(det a, a⁻¹ b), by Gaussian elimination with partial pivoting."""
-    a, b = np.array(a, object), np.array(b, object)
-    determinant: Any = 1
-    for k in range(len(a)):
-        pivot = max(range(k, len(a)), key=lambda row: abs(a[row, k]))
+    both, n, determinant = np.array(np.hstack([a, b]), object), len(a), 1
+    for k in range(n):
+        pivot = max(range(k, n), key=lambda row: abs(both[row, k]))
         if pivot != k:
-            a[[k, pivot]], b[[k, pivot]], determinant = a[[pivot, k]], b[[pivot, k]], -determinant
-        determinant = determinant * a[k, k]
-        a[k], b[k] = a[k] / a[k, k], b[k] / a[k, k]
-        for row in range(len(a)):
+            both[[k, pivot]], determinant = both[[pivot, k]], -determinant
+        determinant = determinant * both[k, k]
+        both[k] = both[k] / both[k, k]
+        for row in range(n):
             if row != k:
-                a[row], b[row] = a[row] - a[row, k] * a[k], b[row] - a[row, k] * b[k]
-    return determinant, b
+                both[row] = both[row] - both[row, k] * both[k]
+    return determinant, both[:, n:]
 
 
 _solved = np.vectorize(lambda a, b: _eliminated(a, b)[1], otypes=[object], signature="(n,n),(n,m)->(n,m)")

@@ -21,21 +21,6 @@ from npbert.gradcheck.restoring import is_empty
 _makes_room = contextvars.ContextVar("makes_room", default=False)
 
 
-class Variables(dict[str, Any]):
-    """The closure variables of a function, as a namespace."""
-
-    def __init__(self, function: FunctionType) -> None:
-        names, cells = function.__code__.co_freevars, function.__closure__ or ()
-        self._cells = dict(zip(names, cells, strict=True))
-        super().__init__({name: cell.cell_contents for name, cell in self._cells.items() if not is_empty(cell)})
-        self["__name__"] = function.__module__
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        if name in self._cells:
-            self._cells[name].cell_contents = value
-        super().__setitem__(name, value)
-
-
 def is_exact() -> bool:
     """True within `room_for_numbers` in this thread."""
     return _makes_room.get()
@@ -47,36 +32,37 @@ def room_for_numbers(things: Iterable[Any]) -> Iterator[None]:
     other threads, each exchanged function behaves as the original."""
     functions = [each for each in things if isinstance(each, FunctionType)]
     ours = [vars(module) for name, module in sys.modules.items() if name.startswith("npbert.")]
-    scopes = [*ours, *(each.__globals__ for each in functions), *map(Variables, functions)]
+    scopes = {id(scope): scope for scope in [*ours, *(each.__globals__ for each in functions)]}.values()
+    theirs = [scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))]  # C code would break
+    cells = [cell for each in functions if not is_ours_or_numpys(each.__module__) for cell in each.__closure__ or ()]
     exact = _exchanged()
-    changed = [
-        (scope, name, value)
-        for scope in {id(scope): scope for scope in scopes}.values()
-        if not is_ours_or_numpys(str(scope.get("__name__")))  # their C code would break
-        for name, value in scope.items()
-        if id(value) in exact
-    ]
+    named = [(scope, name, value) for scope in theirs for name, value in scope.items() if id(value) in exact]
+    held = [(cell, cell.cell_contents) for cell in cells if not is_empty(cell) and id(cell.cell_contents) in exact]
     token = _makes_room.set(True)
     try:
-        for scope, name, value in changed:
+        for scope, name, value in named:
             scope[name] = exact[id(value)]
+        for cell, value in held:
+            cell.cell_contents = exact[id(value)]
         yield
     finally:
         _makes_room.reset(token)
-        for scope, name, value in changed:
+        for scope, name, value in named:
             scope[name] = value
+        for cell, value in held:
+            cell.cell_contents = value
 
 
-def is_ours_or_numpys(module: str) -> bool:
-    """True for modules of NumPy, of SciPy and of the check."""
-    return module.partition(".")[0] in ("numpy", "scipy") or f"{module}.".startswith("npbert.gradcheck.")
+def is_ours_or_numpys(module: str | None) -> bool:
+    """True for the names of modules of NumPy, of SciPy and of the check."""
+    return f"{module}.".startswith(("numpy.", "scipy.", "npbert.gradcheck."))
 
 
 def place_of(error: BaseException) -> str:
     """Return the last place in the user's code, such as ", at line 7 of layers.py"."""
     place = ""
     for frame, line in traceback.walk_tb(error.__traceback__):
-        if not is_ours_or_numpys(str(frame.f_globals.get("__name__"))) and frame.f_code.co_filename[:1] != "<":
+        if not is_ours_or_numpys(frame.f_globals.get("__name__")) and frame.f_code.co_filename[:1] != "<":
             place = f", at line {line} of {frame.f_code.co_filename}"
     return place
 

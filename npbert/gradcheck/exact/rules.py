@@ -64,7 +64,7 @@ _EXACT: dict[str, Any] = {
     "cos": _COS,
     "arcsin": _ARCSIN,
     "arctan": _ARCTAN,
-    "arcsinh": Rule("arcsinh", lambda x, y: 1 / _SQRT(x * x + 1), parity=-1),
+    "arcsinh": lambda x: _LOG(x + _SQRT(x * x + 1)),
     "arccosh": lambda x: _LOG(x + _SQRT(x * x - 1)),
     "arccos": lambda x: math.pi / 2 - _ARCSIN(x),
     "arctanh": lambda x: _LOG((1 + x) / (1 - x)) / 2,

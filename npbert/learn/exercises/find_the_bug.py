@@ -31,28 +31,29 @@ class Suspect:
         return getattr(npbert, self.name)
 
     @cached_property
-    def lines(self) -> list[str]:
-        """The lines of the method without docstring, with the change; the first is its head.
-
-        Raises: ValueError unless the text to change occurs exactly once in the library's source."""
+    def source(self) -> str:
+        """The source of the method, with the change."""
         source = textwrap.dedent(inspect.getsource(getattr(self.layer, self.method)))
-        if self.before and source.count(self.before) != 1:
-            raise ValueError(f"{self.before!r} is not in {self.name} once")
-        head, _, rest = source.replace(self.before, self.after).partition('    """')
-        _, _, body = rest.partition('"""\n')
-        return [head.rstrip(), *filter(str.strip, body.splitlines())]
+        return source.replace(self.before, self.after)
+
+    @cached_property
+    def lines(self) -> dict[str, str]:
+        """The lines below the docstring, by their names."""
+        _, _, body = self.source.partition('"""\n')
+        lines = filter(str.strip, body.splitlines())
+        return {f"{self.letter}{number}": line for number, line in enumerate(lines, start=1)}
 
     @property
     def answer(self) -> str:
         """The name of the changed line, or "right"."""
-        changed = [number for number, line in enumerate(self.lines) if self.after and self.after in line]
-        return f"{self.letter}{changed[0]}" if changed else FINE
+        changed = [name for name, line in self.lines.items() if self.after and self.after in line]
+        return changed[0] if changed else FINE
 
     @property
     def text(self) -> str:
         """The class in the file, below the formula of its forward."""
-        head, *body = self.lines
-        lines = [head, *(f"{line}  # {self.letter}{number}" for number, line in enumerate(body, start=1))]
+        head, _, _ = self.source.partition('    """')
+        lines = [head.rstrip(), *(f"{line}  # {name}" for name, line in self.lines.items())]
         formula, place = self.layer.__doc__.partition("\n")[0], self.layer.__module__.replace(".", "/")
         inside = textwrap.indent("\n".join(lines), "    ")
         return f"# {formula}\n# Its forward: {place}.py\nclass {self.letter.upper()}({self.name}):\n{inside}"
@@ -61,10 +62,10 @@ class Suspect:
         """Return what is wrong with an answer, without the right one; "" for a right or an open one."""
         if given in (self.answer, UNKNOWN):
             return ""
-        names = [f"{self.letter}{number}" for number in range(1, len(self.lines))]
         says = "one of its lines is wrong"
-        if given not in (FINE, *names):
-            says = f'the answer is "{given}", wanted "{FINE}", or a line from {names[0]} to {names[-1]}'
+        if given not in (FINE, *self.lines):
+            first, *_, last = self.lines
+            says = f'the answer is "{given}", wanted "{FINE}", or a line from {first} to {last}'
         elif self.answer == FINE:
             says = f"line {given} is right, and so are all others"
         elif given != FINE:

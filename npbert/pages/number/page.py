@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data import IS_NEXT, SPECIAL, Dialogue, Example, Tokenizer, join_pair, mask_each_word
-from npbert.io import counted, did_you_mean, write_where_asked
+from npbert.data import SPECIAL, Dialogue, Example, join_pair, mask_each_word
+from npbert.io import counted, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import json_script, module_script, page, resource
 from npbert.pages.number.export import export
@@ -37,28 +37,11 @@ RATE = 3e-3
 """The learning rate for a trained model: its next step still lowers the loss of the batch."""
 
 
-def write_number_page(
-    model: BertForMaskedLM | BertForPreTraining,
-    examples: Sequence[Example],
-    vocabulary: Sequence[str],
-    path: str | Path,
-    *,
-    optimizer: dict[str, Any] | None = None,
-) -> None:
-    """Write the page of a small model: one HTML file, which needs no network.
+def write_number_page(data: dict[str, Any], path: str | Path) -> None:
+    """Write the page of a small model: one HTML file, which needs no network. data: from `export`, or `dialogue_data`.
 
-    examples: masked sentences; the page opens with the first, offers the others, and trains on all.
-    vocabulary: the V tokens by id.
-    optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW, if not the defaults.
-
-    Raises: TypeError for a model without a masked-LM head; ValueError for a model or examples that do not fit the page;
-    OSError if the file cannot be written.
+    Raises: OSError if the file cannot be written.
     """
-    write_page(export(model, examples, vocabulary, optimizer=optimizer), path)
-
-
-def write_page(data: dict[str, Any], path: str | Path) -> None:
-    """Write the page for the data of `export`. Raises: OSError if the file cannot be written."""
     folder = Path(path).resolve().parent
     near = [each for each in ("docs/", "") if (folder / each / "01-derivative-of-a-batch.md").is_file()]
     text = number_page(data, f'<a href="{near[0]}\\1.md">\\2</a>' if near else r"\2")
@@ -103,28 +86,12 @@ def masked_sentences(task: FillMask, texts: Sequence[str], answers: Sequence[str
     guesses = [guess.token for masks in task(texts, top_k=1) for (guess,) in masks]
     if answers and len(answers) != len(guesses):
         raise ValueError(f"{counted(len(answers), 'answer')} for {len(guesses)} {MASK}: wanted one for each, or none")
-    vocabulary = {token: index for index, token in enumerate(vocabulary_of(tokenizer))}
-    if unknown := [answer for answer in answers if answer not in vocabulary]:
-        hint = did_you_mean(unknown[0], list(vocabulary))
-        raise ValueError(f"the answer {unknown[0]!r} is not a token of the model's vocabulary{hint}")
-    right = iter(answers or guesses)
+    right = iter(tokenizer.ids(answers or guesses))
     examples = []
     for encoding in encodings:
-        labels = [vocabulary[next(right)] if index == tokenizer.mask_id else IGNORED for index in encoding.ids]
+        labels = [next(right) if index == tokenizer.mask_id else IGNORED for index in encoding.ids]
         examples.append(Example(encoding.ids, encoding.type_ids, labels, 0))
     return examples
-
-
-def vocabulary_of(tokenizer: Tokenizer) -> list[str]:
-    """Return the V tokens by id."""
-    return tokenizer.decode(range(len(tokenizer)))
-
-
-def write_dialogue_page(
-    model: BertForMaskedLM | BertForPreTraining, dialogue: Dialogue, path: str | Path, rng: np.random.Generator
-) -> None:
-    """Write the page of the model, with the lines of the dialogue. Raises: as write_number_page."""
-    write_page(dialogue_data(model, dialogue, rng), path)
 
 
 def dialogue_data(
@@ -136,9 +103,7 @@ def dialogue_data(
     examples = []
     lines = sorted(dialogue.lines, key=lambda line: abs(len(line) - LENGTH))
     for line in lines:
-        input_ids, token_type_ids = join_pair(line, None, dialogue.vocabulary)
-        example = Example(input_ids, token_type_ids, [IGNORED] * len(input_ids), IS_NEXT)
-        masked = mask_each_word(example, dialogue.vocabulary)
+        masked = mask_each_word(join_pair(line, None, dialogue.vocabulary), dialogue.vocabulary)
         examples.append(masked[rng.integers(len(masked))])
     if len(masked) > 1:  # the last line, for a mean over several masked words
         one, other = (masked[index] for index in rng.choice(len(masked), 2, replace=False))

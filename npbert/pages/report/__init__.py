@@ -5,10 +5,9 @@ from npbert.pages.report.page import (
     REPORT_FILE,
     comparison_page,
     report_page,
-    write_comparison,
     write_report,
 )
 from npbert.pages.report.run import RunFiles, read_run
 
-__all__ = ["REPORT_FILE", "COMPARISON_FILE", "report_page", "write_report", "comparison_page", "write_comparison"]
+__all__ = ["REPORT_FILE", "COMPARISON_FILE", "report_page", "write_report", "comparison_page"]
 __all__ += ["RunFiles", "read_run"]

@@ -24,24 +24,16 @@ REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
 DESCRIPTION = "A training run of npbert: its curves, layers, predictions and mistakes."
 
 
-def write_report(folder: str | Path, path: str | Path | None = None) -> None:
-    """Write the report of the run in `folder` to `path`, by default report.html in that folder, whole or not at all.
-    (Extras: train, plot.)
+def write_report(*folders: str | Path, path: str | Path | None = None) -> None:
+    """Write the report of the run in a folder, or the page that compares the runs in several folders, to `path`, by
+    default report.html in the (first) folder, whole or not at all. (Extras: train, plot.)
 
     Raises: as read_run; OSError.
     """
-    whole = report_page(read_run(folder))
-    with write_where_asked(Path(path)) if path else atomic_write(Path(folder, REPORT_FILE)) as file:  # not by a link
-        file.write_text(whole, encoding="utf-8")
-
-
-def write_comparison(folders: Sequence[str | Path], path: str | Path) -> None:
-    """Write a page that compares several runs to `path`, whole or not at all. (Extras: train, plot.)
-
-    Raises: as read_run; OSError.
-    """
-    whole = comparison_page([read_run(folder) for folder in folders])
-    with write_where_asked(Path(path)) as file:
+    runs = list(map(read_run, folders))
+    whole = comparison_page(runs) if len(runs) > 1 else report_page(runs[0])
+    # Only a path that a user gives may be a link.
+    with write_where_asked(Path(path)) if path else atomic_write(Path(folders[0], REPORT_FILE)) as file:
         file.write_text(whole, encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any
 
-from npbert.data import Batch, Encoding, Text
+from npbert.data import Batch, Ids, Text
 from npbert.io import InputError, Wanted
 from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.predictions import OneOfMany
@@ -25,10 +25,10 @@ class GroupedTask(FinetuneTask):
         encodings = iter(super().tokenize([text for group in groups for text in group], path))
         return [list(islice(encodings, len(group))) for group in groups]
 
-    def batch(self, encodings: Sequence[list[Encoding]]) -> Batch:
+    def batch(self, encodings: Sequence[list[Ids]]) -> Batch:
         return super().batch([encoding for group in encodings for encoding in group]).grouped(len(encodings[0]))
 
-    def length(self, encoding: list[Encoding]) -> int:
+    def length(self, encoding: list[Ids]) -> int:
         return len(encoding) * max(len(sequence.ids) for sequence in encoding)
 
 

@@ -10,10 +10,9 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
-from npbert.io import InputError
+from npbert.io import ALONE, Communicator, InputError
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
-from npbert.training.parallel import ALONE, Communicator
 from npbert.training.tasks.report_rows import Row
 from npbert.training.tasks.settings import TaskSettings
 
@@ -72,12 +71,7 @@ class FinetuneTask(Task):
         communicator: Communicator = ALONE,
     ) -> None:
         self.settings, self.communicator = settings or TaskSettings(), communicator
-        self.share = communicator.rank, communicator.size
         super().__init__(model, tokenizer, max_length=self.settings.max_length or None)
-
-    def gather(self, value: Any) -> list[Any]:
-        """Return the value of each process."""
-        return self.communicator.gather(value)
 
     @classmethod
     def for_settings(cls, settings: TaskSettings) -> type[FinetuneTask]:

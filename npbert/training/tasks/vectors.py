@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from math import log2
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -98,10 +99,8 @@ class SentenceVectors(GroupedTask):
 
     def search(self, logits: Logits, examples: Examples) -> list[Searched]:
         """Return the texts found for each query."""
-        groups, vectors = [self.sequences_of(example.given) for example in examples], dict[str, Array]()
-        for texts, found in zip(groups, logits, strict=True):
-            vectors.update(zip(texts, found, strict=True))
-        return search(groups, vectors)
+        groups = [self.sequences_of(example.given) for example in examples]
+        return search(groups, dict(zip(chain(*groups), chain(*logits), strict=True)))
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         scores = retrieval_scores(self.search(logits, examples))

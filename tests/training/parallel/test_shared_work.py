@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from npbert import Adam
+from npbert.io import ALONE
 from npbert.training.finite import NotFiniteError
-from npbert.training.parallel import ALONE
 from npbert.training.shares import Shares, add_up
 from tests.training.parallel.program import make
 from tests.training.parallel.together import Threads, together

@@ -4,7 +4,7 @@ import pickle
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from npbert.training.parallel import ALONE, Communicator
+from npbert.io import ALONE, Communicator
 
 LONGEST = 300  # seconds that one waits for another: a hang fails
 

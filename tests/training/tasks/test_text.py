@@ -29,8 +29,8 @@ def test_numbers_and_columns(read):
     assert task.collate(examples).labels.tolist() == [1, -2.5, 1000, 4]
     columns = {"text": "first", "text_pair": "second", "label": "gold", "delimiter": "comma", "sample_weight": "w"}
     task, (example,) = read(TextClassification, 'gold,second,first,w\nyes,"a, b",c,2.5\n', **columns)
-    assert example.encoding.tokens == ["[CLS]", "c", "[SEP]", "a", "[UNK]", "b", "[SEP]"]
-    assert example.encoding.type_ids == [0, 0, 0, 1, 1, 1, 1]
+    assert task.tokenizer.decode(example.encoding.ids) == ["[CLS]", "c", "[SEP]", "a", "[UNK]", "b", "[SEP]"]
+    assert example.encoding.type_ids.tolist() == [0, 0, 0, 1, 1, 1, 1]
     assert task.collate([example]).sample_weight == [2.5]
 
 

@@ -61,13 +61,3 @@ def test_an_example_is_a_pair_with_masks():
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_each_word_is_masked_in_turn():
-    dialogue = load_dialogue(6)
-    example = data.join_lines(dialogue, Pair(4, 5, 0))  # oh congratulations juliet | thanks you romeo
-    batch = collate(data.mask_each_word(example, dialogue.vocabulary), pad_id=0)
-    is_masked = batch.labels != IGNORED
-    assert np.argwhere(is_masked).tolist() == [[0, 1], [1, 2], [2, 3], [3, 5], [4, 6], [5, 7]]
-    assert (batch.input_ids[is_masked] == dialogue.vocabulary.mask_id).all()
-    assert (np.where(is_masked, batch.labels, batch.input_ids) == example.input_ids).all()

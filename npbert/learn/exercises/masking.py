@@ -79,16 +79,17 @@ def facts_of_shares(draws: Draws) -> Iterator[Fact]:
             line = draws.choice(0)[0] if reason == "chosen" else 0
             yield reason, f"{places} {what} in {found} of the calls, wanted {wanted}", line
 
-    others = draws.masked[draws.kinds == 1]
+    others, ((call, place),) = draws.masked[draws.kinds == 1], _first(draws.kinds == 1)
+    line = draws.line_of("masked", call, [place])
     # A random word that is the true one does not show.
     likely = 1 - np.array([np.mean(draws.ids[is_word] == word) for word in words.word_ids])
     drawn = np.array([np.mean(others == word) for word in words.word_ids])
     for (index,), found, wanted in _far(drawn, likely / likely.sum(), len(others)):
         token = words.tokens[words.word_ids[index]]
-        yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", 0
+        yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", line
     same = others[1:] == others[:-1]
     for _, found, wanted in _far(np.array([same.mean()]), np.array([1 / len(words.word_ids)]), len(same)):
-        yield "same", f"a random word is the same as the one before in {found} of the cases, wanted {wanted}", 0
+        yield "same", f"a random word is the same as the one before in {found} of the cases, wanted {wanted}", line
 
 
 def _first(wrong: Array) -> list[tuple[int, ...]]:

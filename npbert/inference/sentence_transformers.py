@@ -80,7 +80,7 @@ def write_sentence_settings(folder: Path, embed: Any) -> None:
 def _modules(path: Path) -> list[tuple[str, Path]]:
     """Return the class and folder of each module, the first a BERT. A class of sentence-transformers is without the
     package."""
-    entries, folder, modules = parse_json(read_text(path), Place(str(path))), path.parent, []
+    entries, folder, modules = parse_json(read_text(path), Place(path)), path.parent, []
     for entry in entries if isinstance(entries, list) else [entries]:
         match entry:
             case {"path": str(where), "type": str(kind)}:

@@ -11,8 +11,7 @@ from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.run import named
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
-from npbert.gradcheck.inputs import Function, as_tuple, is_float_array
-from npbert.gradcheck.paths import as_list
+from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array
 from npbert.gradcheck.report import GradientError, largest_at, placed
 
 _SAME = 1e-9  # relative to the largest number of y

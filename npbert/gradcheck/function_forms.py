@@ -11,8 +11,7 @@ import numpy as np
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
-from npbert.gradcheck.inputs import Function, asked, names_given
-from npbert.gradcheck.paths import as_list
+from npbert.gradcheck.inputs import Function, as_list, asked, names_given
 
 _NUMBERS = np.ndarray, np.generic, float, int, complex, type(None)
 

@@ -90,14 +90,13 @@ _part: ContextVar[dict[Parameter, Array] | None] = ContextVar("_part", default=N
 
 
 @contextmanager
-def gradients_of_a_part() -> Iterator[dict[Parameter, Array]]:
-    """Within it, collect the added gradients in a dict instead of the parameters.
+def gradients_of_a_part() -> Iterator[None]:
+    """Within it, the gradients of all parameters are separate ones, at first 0.
 
     So threads can compute several parts of a batch at the same time."""
-    gradients: dict[Parameter, Array] = {}
-    token = _part.set(gradients)
+    token = _part.set({})
     try:
-        yield gradients
+        yield
     finally:
         _part.reset(token)
 

@@ -133,10 +133,13 @@ def pairs_of_gradients(model, original):
     named = original.named_parameters(remove_duplicate=False)
     gradients = {key: torch.zeros_like(value) if value.grad is None else value.grad for key, value in named}
     pairs = {}
-    for key, stored in stored_parameters(model).items():
+    for stored in stored_parameters(model):
         number, count = stored.part
         wanted = gradient_of(stored.name, gradients).chunk(count)[number]
-        pairs[key] = stored.parameter.grad.T if stored.transposed else stored.parameter.grad, wanted
+        pairs[stored.plain, number] = (
+            stored.parameter.grad.T if stored.transposed else stored.parameter.grad,
+            wanted,
+        )
     return pairs
 
 

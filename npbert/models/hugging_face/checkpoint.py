@@ -1,6 +1,5 @@
 """Hugging Face's checkpoints: reads and writes parameters in a model.safetensors."""
 
-import copy
 import math
 import shlex
 from collections.abc import Callable
@@ -73,40 +72,41 @@ def load_model(
     held = sum(math.prod(shape) for shape in file.shapes.values())
     if least > held + SMALL:
         raise FileError(f"{path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
-    lazy = LazyGenerator(copy.deepcopy(rng.bit_generator))
-    model = make(lazy)
+    model = make(LazyGenerator(rng.bit_generator))
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
-    new = _new_parameters(wanted, in_file, new_head)
-    old = {name: stored for name, stored in wanted.items() if name not in new}
-    for stored in old.values():
+    new_heads = _new_heads(wanted, in_file, new_head)
+    new = [stored for stored in wanted if stored.head in new_heads]
+    old = [stored for stored in wanted if stored.head not in new_heads]
+    for stored in old:
         stored.parameter.start = None
     problems = _misfits(file, in_file, old, names)
     if problems:
         raise FileError(f"{path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
-    for name, stored in old.items():
-        stored.fill(file.read(in_file[of_tensor(name)]))
+    for stored in old:
+        name = in_file[stored.plain]
+        stored.fill(file.read(name))
         values = stored.parameter.value
         if not is_finite(values):
             what = f"a number that is not finite, or too large for {values.dtype}"
-            raise FileError(f"{path}: {in_file[of_tensor(name)]} holds {what}")
+            raise FileError(f"{path}: {name} holds {what}")
     if new:
-        for stored in new.values():
+        for stored in new:
             _ = stored.parameter.value  # is drawn now
-        rng.bit_generator.state = lazy.bit_generator.state
-        LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), path)
+        parts = ", ".join(stored.plain for stored in new)
+        LOGGER.info("the head is new and needs training: %s (not from %s)", parts, path)
     return model
 
 
-def _new_parameters(wanted: dict[str, Stored], in_file: dict[str, str], new_head: bool | None) -> dict[str, Stored]:
-    """Return the parameters of new heads: True means all heads but those of pre-training, False none."""
+def _new_heads(wanted: list[Stored], in_file: dict[str, str], new_head: bool | None) -> set[str]:
+    """Return the new heads: True means all heads but those of pre-training, False none."""
     if new_head is False:
-        return {}
-    heads = {stored.head for stored in wanted.values() if stored.head}
-    new = heads - {stored.head for name, stored in wanted.items() if of_tensor(name) in in_file}
+        return set()
+    heads = {stored.head for stored in wanted if stored.head}
+    new = heads - {stored.head for stored in wanted if stored.plain in in_file}
     if new_head:
         new |= heads - set(PRETRAINING_HEADS)
-    return {name: stored for name, stored in wanted.items() if stored.head in new}
+    return new
 
 
 def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
@@ -120,10 +120,10 @@ def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:
     return found
 
 
-def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored], names: Names) -> list[str]:
+def _misfits(file: TensorFile, in_file: dict[str, str], wanted: list[Stored], names: Names) -> list[str]:
     """Return a line for each tensor that does not fit. An unused tensor is a mistake in a part that the model has;
     otherwise it may be the head of another model."""
-    tensors = {of_tensor(name): stored for name, stored in wanted.items()}
+    tensors = {stored.plain: stored for stored in wanted}
     problems = [f"missing: {name} {stored.shape}" for name, stored in tensors.items() if name not in in_file]
     parts = names.roots | {root_of(name) for name in tensors}
     for plain, name in in_file.items():
@@ -133,7 +133,7 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
             problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
         elif plain not in tensors and plain not in names.tied and root_of(plain) in parts:
             problems.append(f"unknown: {name} {shape}")
-    has_decoder = any(stored.head == "predictions" for stored in wanted.values())
+    has_decoder = any(stored.head == "predictions" for stored in wanted)
     for twin, name in names.tied.items():
         if problems or not has_decoder or twin not in in_file:
             continue
@@ -142,18 +142,13 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: dict[str, Stored
     return problems
 
 
-def of_tensor(name: str) -> str:
-    """Return the plain name of a parameter's tensor: `Wqkv.weight` for `Wqkv.weight[1]`."""
-    return name.partition("[")[0]
-
-
 def hugging_face_tensors(model: Layer) -> dict[str, Array]:
     """Return the values of the parameters with their names and shapes in a file. Raises: as stored_parameters.
 
     Hugging Face has no sinusoidal positions, so they are written as a table of positions.
     """
     parts: dict[str, list[Array]] = {}
-    for stored in stored_parameters(model).values():
+    for stored in stored_parameters(model):
         parts.setdefault(stored.name, []).append(stored.tensor)
     tensors = {name: np.concatenate(found) if len(found) > 1 else found[0] for name, found in parts.items()}
     tensors |= {

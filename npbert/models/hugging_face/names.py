@@ -19,13 +19,15 @@ IN_TORCH = {"gamma": "weight", "beta": "bias"}
 class Stored(NamedTuple):
     """A parameter and its tensor in a Hugging Face file.
 
-    head: its part of the model, or None for the model without a head. name: of the tensor. transposed: whether its axes
-    are swapped there. part: the number of this parameter in the tensor, and how many it holds.
+    head: its part of the model, or None for the model without a head. name, plain: of the tensor, and without prefixes.
+    transposed: whether its axes are swapped there. part: the number of this parameter in the tensor, and how many it
+    holds.
     """
 
     parameter: Parameter
     head: str | None
     name: str
+    plain: str
     transposed: bool
     part: tuple[int, int]
 
@@ -95,8 +97,8 @@ def root_of(plain: str) -> str:
     return plain.removeprefix("cls.").partition(".")[0]
 
 
-def stored_parameters(model: Layer) -> dict[str, Stored]:
-    """Return every parameter of the model, by its plain name in a file; `name[1]` for the second one in a tensor.
+def stored_parameters(model: Layer) -> list[Stored]:
+    """Return every parameter of the model, with its tensor.
 
     A family's models and heads have Hugging Face's names (names.json). Every other part keeps its name. The parameters
     of a Linear, a LayerNorm or an Embedding are stored as in torch, as `weight` (out, in) and `bias`. So a torch module
@@ -105,21 +107,22 @@ def stored_parameters(model: Layer) -> dict[str, Stored]:
     Raises: ValueError for two parameters with the same name in the file.
     """
     names, parts = Names(model), dict(named_parts(model))
-    ours: dict[str, str] = {}
-    stored: dict[str, Stored] = {}
+    ours: dict[tuple[str, int], str] = {}
+    stored = []
     for name, parameter in model.named_parameters():
         path, dot, attribute = name.rpartition(".")
         owner, (in_file, place) = parts.get(path), names.of(path)
         if isinstance(owner, LayerNorm):
             attribute = IN_TORCH.get(attribute, attribute)
         in_file += dot + attribute
-        plain = names.plain(in_file) + (f"[{place[0]}]" if place[0] else "")
-        if plain in stored:
+        key = plain, _ = names.plain(in_file), place[0]
+        if key in ours:
             raise ValueError(
-                f"{type(model).__name__}: {ours[plain]} and {name} would both be {plain} in a file; rename one"
+                f"{type(model).__name__}: {ours[key]} and {name} would both be {plain} in a file; rename one"
             )
         root = name.removeprefix("bert.").partition(".")[0]
         head = None if root in ("embeddings", "encoder") else root
         transposed = isinstance(owner, Linear) and attribute == "weight"
-        ours[plain], stored[plain] = name, Stored(parameter, head, in_file, transposed, place)
+        ours[key] = name
+        stored.append(Stored(parameter, head, in_file, plain, transposed, place))
     return stored

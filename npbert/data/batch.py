@@ -78,13 +78,12 @@ class Batch(_Named):
                     shape, wanted = ids.shape, f"{ids.shape}, as input_ids"
                 if (array.shape[:1] if name == "labels" else array.shape) != shape:
                     raise ValueError(f"{name} has shape {array.shape}, wanted {wanted}")
-        wrong = (self.attention_mask != 0) & (self.attention_mask != 1)
-        if wrong.any():
-            found = self.attention_mask[wrong][0]
-            raise ValueError(f"attention_mask has a {found}, wanted only 1 (real) and 0 (padding)")
-        is_empty = ~self.attention_mask.any(axis=-1)
-        if is_empty.any():
-            where = ", ".join(map(str, np.argwhere(is_empty)[0].tolist()))
+        wrong = self.attention_mask[(self.attention_mask != 0) & (self.attention_mask != 1)]
+        if wrong.size:
+            raise ValueError(f"attention_mask has a {wrong[0]}, wanted only 1 (real) and 0 (padding)")
+        empty = np.argwhere(~self.attention_mask.any(axis=-1))
+        if empty.size:
+            where = ", ".join(map(str, empty[0].tolist()))
             raise ValueError(f"attention_mask[{where}] is all 0, wanted at least one real token")
 
     def grouped(self, count: int) -> Batch:

@@ -70,7 +70,7 @@ class Tokenizer(Vocabulary):
         for place, token in enumerate(tokens):
             if ids[token] != place:
                 raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
-        self._number(tokens, special)
+        super().__init__(tokens, special)
         if type(self.library_tokenizer.model).__name__ != "WordPiece":
             begins = np.array([token.startswith(WORD_BEGINS) for token in self.tokens])
             self.continues = self.is_word & ~begins

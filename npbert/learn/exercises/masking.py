@@ -13,7 +13,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data import Vocabulary, load_dialogue, mask_words
+from npbert.data import SPECIAL_TOKENS, Vocabulary, load_dialogue, mask_words
 from npbert.learn.blank import Blank
 from npbert.learn.exercises.masking_calls import KINDS, Draws
 from npbert.learn.failure import file_of
@@ -24,7 +24,7 @@ SIGMAS = 6
 
 SAMPLES: tuple[dict[str, Any], ...] = (
     {"vocabulary": load_dialogue(9).vocabulary, "calls": 1000, "probability": 0.4, "max_predictions": 9},
-    {"vocabulary": Vocabulary("ab"), "calls": 400, "probability": 1.0, "max_predictions": 99},
+    {"vocabulary": Vocabulary([*SPECIAL_TOKENS, *"ab"]), "calls": 400, "probability": 1.0, "max_predictions": 99},
 )
 """The words of the toy dialogue, and two letters, where a random word often is the true one."""
 

@@ -217,8 +217,7 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
     say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *(str(path) for _, path in right))
     if isinstance(stopped, Failure):
-        verdict = stopped.verdict
-        say(printing.indented("\n\n".join(filter(None, [stopped.file, verdict.says, verdict.because]))))
+        say(printing.indented("\n\n".join(filter(None, [stopped.file, stopped.says, stopped.because]))))
         return 1
     count, total = demo.count_guessed(model)
     say(f"\nWith each word masked in turn, {count} of {total} were guessed.")

@@ -60,5 +60,4 @@ def column_number(name: str, value: str) -> int:
     try:
         return int(value)
     except ValueError as error:
-        wanted = "a number, as columns of a CoNLL file have no names"
-        raise InputError(what=name, got=value, wanted=wanted) from error
+        raise InputError(name, value, "a number, as columns of a CoNLL file have no names") from error

@@ -46,7 +46,7 @@ def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_freque
     first = [*SPECIAL.values(), *pieces]
     if vocab_size < len(first):
         tokens = f"{len(SPECIAL)} special tokens, and the characters of the text at the start of words and"
-        raise InputError(what="vocab_size", got=vocab_size, wanted=f"at least {len(first)}: {tokens} within them")
+        raise InputError("vocab_size", vocab_size, f"at least {len(first)}: {tokens} within them")
     library.train_from_iterator(
         _texts(words),
         vocab_size=vocab_size,

@@ -70,7 +70,7 @@ class Call:
         self._returned += _watched([(f"d{name}", found[name]) for name in function.float_inputs])
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:
-                raise WrongShapeError(name, found[name], value.shape)
+                raise WrongShapeError(name, found, value.shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
     def check_returned(self) -> None:
@@ -226,7 +226,8 @@ def _tell_refusal(error: Exception, parameters: dict[str, Parameter]) -> None:
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if frame.f_code is Parameter.add_grad.__code__:
             refused = frame.f_locals["self"]
-            raise WrongShapeError(names[id(refused)], frame.f_locals["grad"], refused.value.shape) from error
+            name = names[id(refused)]
+            raise WrongShapeError(name, {name: frame.f_locals["grad"]}, refused.value.shape) from error
 
 
 def same(one: Array, other: Array) -> bool:

@@ -1,6 +1,6 @@
 """The report of a gradient check."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -37,12 +37,12 @@ class PromiseError(GradientError):
 
 
 class WrongShapeError(GradientError):
-    """A gradient has another shape or dtype than its parameter or input."""
+    """Of these gradients, the one of this name has another shape or dtype than its parameter or input."""
 
-    def __init__(self, name: str, gradient: Array, wanted: Outputs) -> None:
-        given = f"backward returns a gradient of shape {np.shape(gradient)} and {np.asarray(gradient).dtype} for {name}"
+    def __init__(self, name: str, gradients: Mapping[str, Any], wanted: Outputs) -> None:
+        self.name, self.gradient, self.gradients = name, np.asarray(gradients[name]), gradients
+        given = f"backward returns a gradient of shape {self.gradient.shape} and {self.gradient.dtype} for {name}"
         super().__init__(f"{given}, wanted shape {wanted} and float64")
-        self.name, self.gradient = name, gradient
 
 
 def largest_at(errors: Array) -> Outputs:

@@ -57,7 +57,7 @@ class Embed(Task):
         self._number = model.layer_numbers([layer], what="layer")[layer]
         self._is_last = self._number == model.config.num_hidden_layers
         if pooling == "pooler" and not self._is_last:
-            raise InputError(what="layer", got=layer, wanted="-1: the pooler reads only the last")
+            raise InputError("layer", layer, "-1: the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
 

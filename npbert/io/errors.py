@@ -57,22 +57,22 @@ def worded_by(words: Words) -> Iterator[None]:
 class Fields(Exception):  # noqa: N818  # those below are errors and warnings
     """The base of errors and warnings with fields, in the words of the front end (`worded_by`).
 
-    what: the name of an argument or a setting   got: its value   wanted: the expected value
-    says: a sentence instead of "what is got"   where: the file and the line
-    hint: the fix
+    what: the name of an argument or a setting, or without `got` a sentence   got: its value
+    wanted: the expected value   where: the file and the line   hint: the fix
     """
 
-    says: Sentence = ""
-    what: str = ""
-    got: Any = None
+    what: Sentence
+    got: Any = ...
     wanted: str = ""
     where: Place | str = ""
     hint: Sentence = ""
 
     def __post_init__(self) -> None:
-        words = _words.get()
-        got = repr(self.got) if isinstance(self.got, str) else str(self.got)
-        said = _sentence(self.says or (Setting(self.what), f" is {'missing' if got in _NOTHING else got}"), words)
+        words, sentence = _words.get(), self.what
+        if self.got is not ...:
+            got = repr(self.got) if isinstance(self.got, str) else str(self.got)
+            sentence = Setting(str(self.what)), f" is {'missing' if got in _NOTHING else got}"
+        said = _sentence(sentence, words)
         if where := _sentence((self.where,), words):
             said = f"{where}: {said}"
         if self.wanted:
@@ -110,7 +110,7 @@ class Wanted(NamedTuple):
         with suppress(TypeError):  # for example a text instead of a number
             if self.holds(got):
                 return
-        raise InputError(what=what, got=got, wanted=self.words + did_you_mean(str(got), self.names))
+        raise InputError(what, got, self.words + did_you_mean(str(got), self.names))
 
 
 def at_least(least: int) -> Wanted:

@@ -6,9 +6,9 @@ import io
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 from npbert.io import FileError, printable, read_text
-from npbert.learn.blank import Blank
 from npbert.learn.exercise import Exercise
 from npbert.learn.failure import Failure, attempt, load
 from npbert.learn.judge import judge
@@ -36,32 +36,33 @@ def judge_file(exercise: Exercise, path: Path) -> Verdict:
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         verdict = _judged(exercise, path)
     says, because, said = map(printable, (verdict.says, verdict.because, printed.getvalue()))
-    return replace(verdict, says=says, because=because, printed=said)
+    return Verdict(says, because, verdict.findings, verdict.status, said)
 
 
 def _judged(exercise: Exercise, path: Path) -> Verdict:
     try:
         text = read_text(path)
-        is_begun = is_begun_in(exercise, text)
+        given, made = definitions(text), definitions(exercise.source)
         module = load(path, text)
     except SyntaxError as error:
         return _syntax(error, path)
     except FileError as error:
         return Verdict(str(error))
-    if not is_begun:
+    if all(name in given and _code_of(given[name]) == _code_of(made[name]) for name in exercise.written):
         return Verdict(status=NOT_BEGUN)
+    names = [blank.name for blank in exercise.blanks]
+    lost = [name for name in made if name.partition(".")[0] in names and name not in given]
     if isinstance(module, Failure):
-        return module.verdict
+        return module
+    return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module, given)
+
+
+def _of_blanks(exercise: Exercise, module: ModuleType, given: dict[str, ast.stmt]) -> Verdict:
     wrong: list[Verdict] = []
     right: list[str] = []
     for blank in exercise.blanks:
-        verdict = _lost(exercise, blank, text, path)
-        if verdict is not None:
-            return verdict
-        thing, node = getattr(module, blank.name), definitions(text).get(blank.name)
-        verdict = attempt(partial(judge, blank, thing, node), str(path))
-        if isinstance(verdict, Failure):  # the result cannot be compared
-            verdict = verdict.verdict
+        node = given.get(blank.name)
+        verdict = attempt(partial(judge, blank, getattr(module, blank.name), node), str(module.__file__))
         if verdict is None:
             right.append(blank.name)
         else:
@@ -70,21 +71,6 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
             blank.put_into(module)
     so_far = f"{', '.join(right)} {'is' if len(right) == 1 else 'are'} right." if right else ""
     return in_turn(wrong).because_of(so_far) if wrong else Verdict(status=RIGHT)
-
-
-def _lost(exercise: Exercise, blank: Blank, text: str, path: Path) -> Verdict | None:
-    """Return the verdict if a blank, or one of its methods, was removed from the file."""
-    there = definitions(text)
-    for name in definitions(exercise.source):
-        if name.partition(".")[0] == blank.name and name not in there:
-            return Verdict(f"{name} is missing in {path.name}.", _AGAIN)
-    return None
-
-
-def is_begun_in(exercise: Exercise, text: str) -> bool:
-    """True if any blank differs from the original file. Raises: SyntaxError."""
-    given, made = definitions(text), definitions(exercise.source)
-    return any(name not in given or _code_of(given[name]) != _code_of(made[name]) for name in exercise.written)
 
 
 def _code_of(node: ast.stmt) -> str:

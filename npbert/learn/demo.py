@@ -36,7 +36,7 @@ def load_parts(files: list[tuple[Exercise, Path]]) -> dict[str, Any]:
     for exercise, path in files:
         module = load(path, read_text(path))
         if isinstance(module, Failure):
-            raise ValueError(f"{path}: {module.verdict.says}")
+            raise ValueError(f"{path}: {module.says}")
         found.update({blank.name: getattr(module, blank.name) for blank in exercise.blanks})
     return found
 

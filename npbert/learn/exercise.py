@@ -37,7 +37,7 @@ from __future__ import annotations
 {exercise.imports}
 
 
-{body}
+{exercise.body}
 '''
 
 
@@ -71,10 +71,14 @@ class Exercise:
         return f"{self.code}_{self.slug}.py"
 
     @cached_property
+    def body(self) -> str:
+        """The library's source with its blanks."""
+        return "\n\n\n".join(dict.fromkeys(source.strip("\n") for blank in self.blanks for source in blank.sources()))
+
+    @cached_property
     def source(self) -> str:
-        """The file for the learner: the task, the imports, and the library's source with its blanks."""
-        sources = dict.fromkeys(source.strip("\n") for blank in self.blanks for source in blank.sources())
-        return _FILE.format(exercise=self, body="\n\n\n".join(sources))
+        """The file for the learner: the task, the imports, and the body."""
+        return _FILE.format(exercise=self)
 
 
 def read_exercise(slug: str, number: int, *blanks: Blank) -> Exercise:

@@ -5,9 +5,10 @@ import re
 import traceback
 from bdb import BdbQuit
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType, MappingProxyType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +20,12 @@ MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
 _NO_ADVICE: Mapping[str, str] = MappingProxyType({})
 
 
-class Failure(NamedTuple):
-    """An exception, with the verdict for the learner. file: the learner's with the line that stops, or "" """
+@dataclass(frozen=True, kw_only=True)
+class Failure(Verdict):
+    """The verdict on an exception. file: the learner's with the line that stops, or "" """
 
     error: BaseException
-    verdict: Verdict
-    file: str = ""
+    file: str
 
     @property
     def is_of_check(self) -> bool:
@@ -66,13 +67,13 @@ def failure_of(
     helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", variables, advice)
     if isinstance(error, NotImplementedError) and code.startswith("raise"):
         left = f"Not finished: the `raise NotImplementedError` is left in line {line}."
-        return Failure(error, Verdict(left, "Replace that line by your code."), file)
+        return Failure(left, "Replace that line by your code.", error=error, file=file)
     if isinstance(error, GradientError):
-        return Failure(error, Verdict(sentence(message), helps), file)
-    verdict = Verdict(f"{f'Line {line}' if line else 'The code'} stops with {kind}: {message}")
+        return Failure(sentence(message), helps, error=error, file=file)
+    says = f"{f'Line {line}' if line else 'The code'} stops with {kind}: {message}"
     shown = f"{line:>4}:  {code}" if line else ""
     arrays = f"Its arrays: {shapes}" if shapes else ""
-    return Failure(error, verdict.because_of(shown, helps, arrays), file)
+    return Failure(says, "\n\n".join(filter(None, [shown, helps, arrays])), error=error, file=file)
 
 
 def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType | None, int]:

@@ -45,14 +45,14 @@ def judge(blank: Blank, thing: object, node: ast.stmt | None = None) -> Verdict 
         return blank.prove(thing, node)
     stopped = compared.stopped
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
-        return stopped.verdict
-    verdict = _before_all(compared, compared.first) if stopped is None else None
+        return stopped
+    verdict: Verdict | None = _before_all(compared, compared.first) if stopped is None else None
     if verdict is None:
         lift_time_limit()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
         if stopped is not None:
-            return replace(stopped.verdict, findings=findings)
-        verdict = _with_promise(compared, findings) if not compared.all_wrong() else _with_numbers(compared, findings)
+            return replace(stopped, findings=findings)
+        verdict = _with_findings(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
@@ -67,19 +67,12 @@ def _before_all(compared: Comparison, k: int) -> Verdict | None:
     refused = compared.broken
     if refused is None or isinstance(refused.error, PromiseError) or not compared.all_wrong():
         return None
-    return refused.verdict
+    return refused
 
 
-def _with_promise(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
-    """Return the verdict on right numbers with a broken promise: by the edits that keep it, or by the promise."""
-    assert compared.broken is not None
-    promise = broken_promise(compared.broken)
-    told = [_of_edit(compared.blank, each) for each in findings if each.is_edit]
-    return replace(numbered(told or [promise]).because_of(promise.because), findings=tuple(findings))
-
-
-def _with_numbers(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
-    """Return the verdict on wrong numbers: by edits, as far as they explain them, and by facts for the rest."""
+def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
+    """Return the verdict by edits, as far as they explain what is wrong, and by facts on the numbers for the rest; or
+    by the broken promise, if all numbers are right."""
     suspects = [each for each in findings if each.kind == UNKNOWN]
     edits = sorted((each for each in findings if each.kind != UNKNOWN), key=lambda finding: finding.line)
     verdicts = [_of_edit(compared.blank, finding) for finding in edits]
@@ -89,6 +82,9 @@ def _with_numbers(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     if left:
         verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
+    if compared.broken and not compared.all_wrong():
+        promise = broken_promise(compared.broken)
+        verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
     return replace(numbered(verdicts), findings=tuple(edits))
 
 

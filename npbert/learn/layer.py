@@ -90,7 +90,7 @@ class LayerBlank(Blank):
             layer, inputs, rng = setting.make(thing)
             report = attempt(functools.partial(check_gradients, layer, *inputs, rng=rng), file_of(thing))
             if isinstance(report, Failure):
-                return broken_promise(report) if report.is_of_check else report.verdict
+                return broken_promise(report) if report.is_of_check else report
             worst = max((each.relative_error for each in report.worst.values()), default=0.0)
             if not report.ok and not worst <= _ROUNDING:  # less is rounding, and right at these numbers
                 numbers = "\n".join(map(str, report.worst.values()))
@@ -128,4 +128,4 @@ def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction
 
 def broken_promise(failure: Failure) -> Verdict:
     """Return the verdict on right numbers with a broken promise."""
-    return Verdict("The numbers are right, but it breaks a promise of every layer.", failure.verdict.says)
+    return Verdict("The numbers are right, but it breaks a promise of every layer.", failure.says)

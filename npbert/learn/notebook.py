@@ -82,16 +82,9 @@ class Magic:
         return with_title(printing.hint(exercise, int(number), program=_PROGRAM))
 
     def _ask(self, exercise: Exercise) -> Text:
-        first = next(node for node in ast.parse(exercise.source).body[1:] if not is_import(node))
-        asked = exercise.source.splitlines()[first.lineno - 1 :]
-        self._ipython.set_next_input("\n".join([f"%%exercise {exercise.code}", *asked]))
+        self._ipython.set_next_input(f"%%exercise {exercise.code}\n{exercise.body}")
         text = printing.indented(f"{exercise.text}\n\nTo read: {exercise.chapter}")
         return with_title(f"Exercise {exercise.number}: {exercise.title}\n{text}")
-
-
-def is_import(node: ast.stmt) -> bool:
-    """True for an import."""
-    return isinstance(node, ast.Import | ast.ImportFrom)
 
 
 def file_with(exercise: Exercise, cell: str) -> str:
@@ -99,12 +92,13 @@ def file_with(exercise: Exercise, cell: str) -> str:
 
     Its imports are in one line, at the place of %%exercise, so that line numbers are those of the cell. A cell may also
     be a whole file."""
-    head, below = list[str](), list[str]()
-    for node in ast.parse(exercise.source).body[1:] if "from __future__" not in cell else []:
-        if is_import(node):
-            head.append(ast.unparse(node))
-        elif not isinstance(node, ast.ClassDef | ast.FunctionDef):
-            continue
-        elif not re.search(rf"^(class|def) {node.name}\b", cell, re.MULTILINE):
-            below.append(ast.get_source_segment(exercise.source, node) or "")
-    return "\n".join(["; ".join(head), cell.rstrip("\n"), *below, ""])
+    if "from __future__" in cell:
+        return f"\n{cell.rstrip()}\n"
+    imports = ast.parse(f"from __future__ import annotations\n{exercise.imports}").body
+    below = [
+        ast.get_source_segment(exercise.body, node) or ""
+        for node in ast.parse(exercise.body).body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef)
+        and not re.search(rf"^(class|def) {node.name}\b", cell, re.MULTILINE)
+    ]
+    return "\n".join(["; ".join(map(ast.unparse, imports)), cell.rstrip("\n"), *below, ""])

@@ -190,5 +190,5 @@ class BertModel(PreTrainedModel):
         for layer, number in numbers.items():
             if not first <= number <= last:
                 wanted = f"{first} to {last}, or {first - last - 1} to -1 from the end"
-                raise InputIndexError(what=what, got=layer, wanted=wanted)
+                raise InputIndexError(what, layer, wanted)
         return numbers

@@ -50,24 +50,18 @@ def test_an_example_is_a_pair_with_masks():
         (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
         *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],
         (
-            lambda: Vocabulary(["a", "tt"]).ids("amt"),
+            lambda: Vocabulary([*data.SPECIAL_TOKENS, "a", "tt"]).ids("amt"),
             ValueError,
             "^not in the vocabulary: 'm', 't'$",
         ),
-        (lambda: Vocabulary(["[SEP]", "[MASK]"]), ValueError, r"^words has special tokens: \[MASK\], \[SEP\]$"),
+        (
+            lambda: Vocabulary(["[PAD]", "[SEP]"]),
+            ValueError,
+            r"^the vocabulary has no \[CLS\], wanted every special token$",
+        ),
         (lambda: load_dialogue(7), ValueError, "^num_lines is 7, wanted 6 or 9$"),
     ],
 )
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()
-
-
-def test_each_word_is_masked_in_turn():
-    dialogue = load_dialogue(6)
-    example = data.join_lines(dialogue, Pair(4, 5, 0))  # oh congratulations juliet | thanks you romeo
-    batch = collate(data.mask_each_word(example, dialogue.vocabulary), pad_id=0)
-    is_masked = batch.labels != IGNORED
-    assert np.argwhere(is_masked).tolist() == [[0, 1], [1, 2], [2, 3], [3, 5], [4, 6], [5, 7]]
-    assert (batch.input_ids[is_masked] == dialogue.vocabulary.mask_id).all()
-    assert (np.where(is_masked, batch.labels, batch.input_ids) == example.input_ids).all()

@@ -19,6 +19,7 @@ SLOW = {
     "scores are not scaled back",
     "heads reshaped",
     "a mean for a sum",
+    "a share in softmax",
     "key for query",
     "residual for the input",
     "dK is not transposed back",

@@ -32,6 +32,30 @@ def test_two_wrong_shapes_are_two_edits_though_the_first_stops_backward():
     ]
 
 
+def shifted(x, gamma, beta):
+    return gamma * x + beta, (x, gamma)
+
+
+def shifted_backward(dout, cache):
+    dx, dgamma = None, None
+    x, gamma = cache
+    dgamma = (dout * x).sum(axis=0, keepdims=True)
+    dbeta = dout.sum(axis=0, keepdims=True)
+    dx = dout * gamma * np.tanh(x)
+    return dx, dgamma, dbeta
+
+
+def test_two_wrong_shapes_of_a_function_are_two_edits_and_a_gradient_that_is_none_is_not_right():
+    with pytest.raises(GradientError) as raised:
+        check_gradients(shifted, shifted_backward, X, X[0], X[1])
+    said, first = str(raised.value), shifted_backward.__code__.co_firstlineno
+    assert re.findall(r"(\w+ is wrong); line (\d+) .*\((.+)\)", said) == [
+        ("dgamma is wrong", str(first + 3), "keepdims"),
+        ("dbeta is wrong", str(first + 4), "keepdims"),
+        ("dx is wrong", str(first + 5), "extra factor"),
+    ]
+
+
 class SlopeOracle:
     """Judges a function for the derivative of x tanh(x)."""
 

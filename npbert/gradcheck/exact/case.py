@@ -157,7 +157,7 @@ class Case:
         found |= {name: each for name, each in zip(names, returned, strict=True) if each is not None}
         for name, array in self.variables.items():
             if name in found and np.shape(found[name]) != array.shape:
-                raise WrongShapeError(name, found[name], array.shape)
+                raise WrongShapeError(name, found, array.shape)
         return found
 
     def run_on_floats(self, dy: Outputs | np.random.Generator) -> Floats:

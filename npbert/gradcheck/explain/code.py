@@ -105,7 +105,7 @@ class Code:
 
         Raises: SyntaxError, ValueError or TypeError if an edit is not valid code.
         """
-        scope = {**self.scope, "__builtins__": _BUILTINS, STEP: step, HOOK: hook}
+        scope = {**self.scope, "__builtins__": vars(builtins) | _SILENT, STEP: step, HOOK: hook}
         exec(self._maker, scope)  # compiled in this file, so that no annotations are evaluated, as here
         function: Callable[..., Any] = scope[_MAKER](self.scope.get("__class__"))
         return function
@@ -159,4 +159,4 @@ def _nothing(*args: Any, **more: Any) -> None:
 
 
 _STEPS = ast.parse(f"{STEP}()").body[0]
-_BUILTINS = {**vars(builtins), **dict.fromkeys(("print", "open", "input", "breakpoint"), _nothing)}
+_SILENT = dict.fromkeys(("print", "open", "input", "breakpoint"), _nothing)

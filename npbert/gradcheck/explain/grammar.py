@@ -54,6 +54,8 @@ brackets: a / (b * c) → a / b * c; a / (b + c) → a / b + c; (a + b) ** c →
 brackets: a + b ** c → (a + b) ** c; a * b ** c → (a * b) ** c; -a ** b → (-a) ** b; f(a) ± b → f(a ± b)
 brackets: f(a ± b) → f(a) ± b; f(a * b) → f(a) * b, a * f(b); f(a / b) → f(a) / b; f(a) * b → f(a * b)
 brackets: f(a) / b → f(a / b); a / b * c → a / (b * c)
+brackets: a < b + c → (a < b) + c; a > b + c → (a > b) + c; a <= b + c → (a <= b) + c; a >= b + c → (a >= b) + c
+brackets: a < b * c → (a < b) * c; a > b * c → (a > b) * c; a <= b * c → (a <= b) * c; a >= b * c → (a >= b) * c
 comparison: a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a, b; a or b → a and b, a, b
 comparison: ~a → a; not a → a; a if b else c → c if b else a, a, c; np.where(a, b, c) → np.where(a, c, b)
 index: a[b] → a, a.sum(axis=0); a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]

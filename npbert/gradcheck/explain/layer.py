@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.gradcheck.contract import Call, promised_gradients
 from npbert.gradcheck.explain.authors import functions_called
 from npbert.gradcheck.explain.code import Code
@@ -31,7 +32,7 @@ MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""
 
 _MOST_NAMED = 6  # a sentence with more names is not read
-_CALLS = 150_000  # the most calls of the author's functions: a large model runs less often
+_CALLS = 200_000  # the most calls of the author's functions: a large model runs less often
 
 
 class LayerOracle:
@@ -53,6 +54,8 @@ class LayerOracle:
                     return Outlook(names)  # of another y
                 given, wrong = _as_far_as_it_runs(call)
                 wrong |= {d(name) for name, gradient in given.items() if not sample.accepts(name, gradient)}
+                if RAISES not in wrong:
+                    wrong |= names - set(map(d, given))
                 if k == 0 and not wrong:
                     promised_gradients(tried)
         except PromiseError as error:
@@ -64,13 +67,21 @@ class LayerOracle:
 
 
 def _as_far_as_it_runs(call: Call) -> tuple[Gradients, set[str]]:
-    """Return the gradients. If backward raises, or one has a wrong shape: those of parameters that have one by then,
-    and what is wrong."""
+    """Return the gradients of the right shape, and what is wrong. If backward raises, the gradients are those of
+    parameters that have one by then."""
+    variables = call.function.variables
     try:
         return call.backward(), set()
-    except Exception as error:  # of the author's code, edited
-        so_far = {name: each.grad.copy() for name, each in call.function.parameters.items() if each.grad.any()}
-        return so_far, {RAISES} | ({d(error.name)} if isinstance(error, WrongShapeError) else set())
+    except WrongShapeError as error:
+        found = {name: np.array(each) for name, each in error.gradients.items()}
+        like = {name: each for name, each in found.items() if _kind(each) == _kind(variables[name])}
+        return like, {d(error.name)} | ({RAISES} if found.keys() < variables.keys() else set())
+    except Exception:  # of the author's code, edited
+        return {name: each.grad.copy() for name, each in call.function.parameters.items() if each.grad.any()}, {RAISES}
+
+
+def _kind(array: Array) -> tuple[tuple[int, ...], Any]:
+    return array.shape, array.dtype
 
 
 def mended(function: ScalarFunction, tries: int = TRIES) -> list[Finding]:

@@ -80,9 +80,11 @@ class Mending:
 
     @property
     def steps(self) -> list[EditStep]:
-        """The edits so far of which all that they change is right; none if they only make the code run."""
+        """The edits so far of what is right with them, in order; none if they only make the code run. An edit that
+        changes as many outputs that stay wrong may be right by chance."""
         steps = [] if has_failed(self._first) and self.left else self._steps
-        return [step for step in steps if self.left.isdisjoint({*step.outputs, *step.moved})]
+        told = [step for step in steps if self.left.isdisjoint(step.outputs)]
+        return [step for step in told if len(step.moved & self.left) < len(step.outputs)]
 
     @property
     def left(self) -> set[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data import Vocabulary, load_dialogue, mask_words
+from npbert.data import SPECIAL_TOKENS, Vocabulary, load_dialogue, mask_words
 from npbert.learn.blank import Blank
 from npbert.learn.exercises.masking_calls import KINDS, Draws
 from npbert.learn.failure import file_of
@@ -24,7 +24,7 @@ SIGMAS = 6
 
 SAMPLES: tuple[dict[str, Any], ...] = (
     {"vocabulary": load_dialogue(9).vocabulary, "calls": 1000, "probability": 0.4, "max_predictions": 9},
-    {"vocabulary": Vocabulary("ab"), "calls": 400, "probability": 1.0, "max_predictions": 99},
+    {"vocabulary": Vocabulary([*SPECIAL_TOKENS, *"ab"]), "calls": 400, "probability": 1.0, "max_predictions": 99},
 )
 """The words of the toy dialogue, and two letters, where a random word often is the true one."""
 
@@ -79,16 +79,17 @@ def facts_of_shares(draws: Draws) -> Iterator[Fact]:
             line = draws.choice(0)[0] if reason == "chosen" else 0
             yield reason, f"{places} {what} in {found} of the calls, wanted {wanted}", line
 
-    others = draws.masked[draws.kinds == 1]
+    others, ((call, place),) = draws.masked[draws.kinds == 1], _first(draws.kinds == 1)
+    line = draws.line_of("masked", call, [place])
     # A random word that is the true one does not show.
     likely = 1 - np.array([np.mean(draws.ids[is_word] == word) for word in words.word_ids])
     drawn = np.array([np.mean(others == word) for word in words.word_ids])
     for (index,), found, wanted in _far(drawn, likely / likely.sum(), len(others)):
         token = words.tokens[words.word_ids[index]]
-        yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", 0
+        yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", line
     same = others[1:] == others[:-1]
     for _, found, wanted in _far(np.array([same.mean()]), np.array([1 / len(words.word_ids)]), len(same)):
-        yield "same", f"a random word is the same as the one before in {found} of the cases, wanted {wanted}", 0
+        yield "same", f"a random word is the same as the one before in {found} of the cases, wanted {wanted}", line
 
 
 def _first(wrong: Array) -> list[tuple[int, ...]]:

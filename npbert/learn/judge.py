@@ -40,7 +40,6 @@ def judge(blank: Blank, thing: object, node: ast.stmt | None = None) -> Verdict 
     node: its definition in the learner's file. Raises: as Blank.prove.
     """
     compared = Comparison(blank, thing)
-    compared.run()
     if compared.first is None:
         return blank.prove(thing, node)
     stopped = compared.stopped

@@ -90,7 +90,7 @@ def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
     """Return the fixed positions of a model without learned ones."""
     positions = model.bert.embeddings.position_embeddings
     name = "bert.embeddings.position_embeddings.table"
-    return {name: positions.table} if isinstance(positions, SinusoidalPositions) else {}
+    return {name: positions.weight.value} if isinstance(positions, SinusoidalPositions) else {}
 
 
 def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:

@@ -37,6 +37,7 @@ def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise"))
     (root / "docs" / "1.md").write_text(chapter, encoding="utf-8")
     (root / "tests").mkdir()
     (root / "tests" / "planted").symlink_to(ROOT / "tests" / "planted")
+    (root / "npbert").symlink_to(sources.PACKAGE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "SHOWN", ("layers",))
         patch.setattr(sources, "REFERENCE", ("plots",) if files else ())

@@ -42,8 +42,10 @@ def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise"))
         patch.setattr(sources, "SHOWN", ("layers",))
         patch.setattr(sources, "REFERENCE", ("plots",) if files else ())
         patch.setattr(sources, "files_of", lambda room: [f"npbert/layers/{name}.py" for name in files])
-        number = export(small_model(), EXAMPLES, VOCABULARY)
-        return build_site(folder, root=root, proofs=PROOFS, number=number)
+        patch.setattr(build, "PACKAGE", root / "npbert")
+        patch.setattr(build, "prove", lambda: PROOFS)
+        patch.setattr(build, "number_data", lambda: export(small_model(), EXAMPLES, VOCABULARY))
+        return build_site(folder)
 
 
 @pytest.fixture(scope="module")

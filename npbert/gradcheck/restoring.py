@@ -168,7 +168,7 @@ def _named_by(thing: Any) -> list[Any]:
 
 def attributes_of(thing: Any) -> dict[str, Any]:
     """Return the attributes of an object, unless it belongs to a library, or is a class, function or module."""
-    if isinstance(thing, (type, FunctionType, MethodType, *_ATOMS)) or is_of_library(type(thing)):
+    if isinstance(thing, type) or is_of_library(type(thing)):
         return {}
     return getattr(thing, "__dict__", {}) | _slots(thing)
 

@@ -76,7 +76,6 @@ class StatefulForm(Form):
         others = [name for name in words if name not in self._again]
         self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
         self._inputs, self.values = inputs, _arrays_given(self._names, inputs)
-        self._gradients = dict[str, tuple[str, ...]]()
         self._copy_from(given)
         super().__init__(list(self.values), self._run, self._undo)
         self.note = self._find(grads, wrt)

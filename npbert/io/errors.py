@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.io.messages import did_you_mean
@@ -16,11 +17,11 @@ STANDARD_INPUT = "-"
 class Place(NamedTuple):
     """A file, or a line of it, counted from 1; 0: the whole file."""
 
-    path: str
+    path: str | Path
     line: int = 0
 
     def __str__(self) -> str:
-        name = "standard input" if self.path == STANDARD_INPUT else self.path
+        name = "standard input" if self.path == STANDARD_INPUT else str(self.path)
         return f"{name}, line {self.line}" if self.line else name
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.inference import Embed, semantic_search
 from npbert.inference.sentence_transformers import read_sentence_settings
-from npbert.io import InputError, Setting, model_folder
+from npbert.io import InputError, Setting
 from npbert.layers import UnitLength
 from npbert.models import LOSSES, BertForSentenceVectors
 from npbert.training.tasks.choice import GroupedTask
@@ -73,7 +73,7 @@ class SentenceVectors(GroupedTask):
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
         """Return the pooling, from the folder if it has one, and the loss."""
         settings = options["settings"]
-        _, stored = read_sentence_settings(model_folder(folder), is_chosen=bool(settings.pooling))
+        _, stored = read_sentence_settings(folder, is_chosen=bool(settings.pooling))
         pooling, normalize = settings.pooling or stored.get("pooling", "mean"), stored.get("normalize", False)
         return {"pooling": pooling, "normalize": normalize, "loss_function": LOSSES[settings.loss or cls.losses[0]]()}
 

@@ -18,7 +18,7 @@ from npbert.data.tokenizer_config import (
     settings_of,
     special_tokens,
 )
-from npbert.io import import_extra
+from npbert.io import import_extra, read_lines
 from npbert.io.files import (
     HOW_TO_DOWNLOAD,
     LARGEST_TOKENIZER,
@@ -26,7 +26,6 @@ from npbert.io.files import (
     atomic_write,
     model_folder,
     read_json_object,
-    read_text,
     write_json,
 )
 
@@ -77,8 +76,7 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
     if path.name == "tokenizer.json":
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
     elif is_bert:
-        tokens = read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
-        stored = {"model": {"vocab": _numbered(tokens)}, "added_tokens": []}
+        stored = {"model": {"vocab": _numbered(read_lines(path))}, "added_tokens": []}
     else:
         raise FileError(f"{folder / CONFIG_FILE}: its tokenizer_class needs a tokenizer.json")
     kind, wanted = stored["model"].get("type", "WordPiece"), ("WordPiece", "BPE", "Unigram")

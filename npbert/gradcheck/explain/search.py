@@ -75,7 +75,7 @@ class Search:
         """The edits, each with its rank and its place; edits that add code by place and kind."""
         code, vocabulary, fine = self.survey.code, self.survey.vocabulary, self.survey.fine
         statements = list(dict.fromkeys(place.statement for place in self.survey.places if not place.hidden))
-        moved = *moved_factors(code, statements), *moved_lines(code, statements), *kept_values(code, statements)
+        moved = *moved_factors(code, statements, fine), *moved_lines(code, statements), *kept_values(code, statements)
         edits = *statement_edits(code, statements, fine), *moved
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in edits]
         for place in self.survey.reach:

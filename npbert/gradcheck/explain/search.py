@@ -77,12 +77,14 @@ class Search:
         statements = list(dict.fromkeys(place.statement for place in self.survey.places if not place.hidden))
         moved = *moved_factors(code, statements, fine), *moved_lines(code, statements), *kept_values(code, statements)
         edits = *statement_edits(code, statements, fine), *moved
+        nodes = [node for each in statements for node in ast.walk(each)]
+        computed = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in edits]
         for place in self.survey.reach:
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = RIGHT if is_fine else 0.0
-            if passes_on and not isinstance(place.statement, ast.Assign):
+            if text_of(place.expr) in computed or (passes_on and not isinstance(place.statement, ast.Assign)):
                 more += _PASSED_ON
             ranked += [
                 (edit.rank, [edit], place)

@@ -226,7 +226,7 @@ class DemoCommand(Command):
     def recipe(self) -> Recipe:
         """How to train, as the options say."""
         if self.page and self.size:
-            raise InputError(what="size", got=self.size, wanted="none with --page, which trains the size page")
+            raise InputError("size", self.size, "none with --page, which trains the size page")
         recipe = RECIPES[self.size or ("page" if self.page else "small")]
         rate = self.learning_rate or (1.0 if self.optimizer == "adadelta" else recipe.learning_rate)
         return recipe._replace(epochs=self.epochs or recipe.epochs, learning_rate=rate, optimizer=self.optimizer)

@@ -78,13 +78,8 @@ def _rotary(features: int) -> Build:
 
 
 def _given(*values: Any) -> Inputs:
-    """Return a function that gives these inputs."""
-    return lambda rng: values
-
-
-def _drawn(*shapes: tuple[int, ...], also: tuple[Any, ...] = ()) -> Inputs:
-    """Return a function that draws arrays of these shapes, and gives further constant inputs."""
-    return lambda rng: (*map(rng.standard_normal, shapes), *also)
+    """Return a function that gives these inputs: of a shape, an array that is drawn."""
+    return lambda rng: tuple(rng.standard_normal(each) if isinstance(each, tuple) else each for each in values)
 
 
 def blocks(shapes: Shapes) -> dict[str, Setting]:
@@ -93,10 +88,10 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     (B, T), lengths, read = shapes.mask.shape, shapes.sequences, shapes.read
     config = BertConfig(V, D, 1, H, F, max_position_embeddings=T, layer_norm_eps=_EPS, classifier_dropout=0.3)
     rows, wide, few, wide_few = (shapes.N, D), (shapes.N, 2 * D), (len(read), D), (len(read), 2 * D)
-    x, sequences = _drawn(rows), _drawn(rows, rows, also=(lengths,))
-    some_look = _drawn(few, rows, also=(lengths.only(read),))
-    some_read = _drawn(rows, also=(lengths, read))
-    of_three = _drawn(few, rows, rows, also=(lengths.only(read),))
+    x, sequences = _given(rows), _given(rows, rows, lengths)
+    some_look = _given(few, rows, lengths.only(read))
+    some_read = _given(rows, lengths, read)
+    of_three = _given(few, rows, rows, lengths.only(read))
     embeddings = partial(_sized, V, D, max_position_embeddings=T, dropout=0.2, layer_norm_eps=_EPS)
     attention = _sized(D, H, dropout=0.3)
     layer = partial(_sized, D, H, F, layer_norm_eps=_EPS, dropout=0.2, attention_dropout=0.3)
@@ -140,32 +135,32 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
     turned = np.roll(np.flatnonzero(shapes.mask), shapes.N // 2)
     texts = np.arange(3 * B).reshape(B, 3)
     texts[-1, 2] = texts[0, 1]  # it answers the first query, too
-    triples, texts_of_triples = _drawn((B, 3, D), also=(texts,)), grouped(3, texts)
+    triples, texts_of_triples = _given((B, 3, D), texts), grouped(3, texts)
     replaced = np.where(shapes.word_labels == IGNORED, IGNORED, shapes.word_labels % 2)
-    logits = _drawn((shapes.N, V), also=(shapes.word_labels[places],))
-    weighted = _drawn((shapes.N, V), also=(shapes.word_labels[places], np.linspace(0.5, 2, shapes.N)))
-    angles = _drawn(wide, also=(lengths.positions,))
+    logits = _given((shapes.N, V), shapes.word_labels[places])
+    weighted = _given((shapes.N, V), shapes.word_labels[places], np.linspace(0.5, 2, shapes.N))
+    angles = _given(wide, lengths.positions)
     made: dict[str, tuple[Build, Inputs]] = {
         "Linear": (_sized(D, F), x),
         **dict.fromkeys(("Tanh", "ReLU", "GELU", "TanhGELU", "SiLU", "Softmax", "UnitLength"), (_made(), x)),
         "LayerNorm": (_sized(D, eps=_EPS), x),
         "Dropout": (_made(0.3), x),
         "Embedding": (_sized(V, D), _given(ids)),
-        "Gather": (_made(), _drawn(rows, also=(read[::-1],))),
-        "Unpack": (_made(), _drawn(rows, also=(turned, shapes.mask.shape))),
+        "Gather": (_made(), _given(rows, read[::-1])),
+        "Unpack": (_made(), lambda rng: (rng.standard_normal(rows), turned, shapes.mask.shape)),
         "SoftmaxCrossEntropy": (_made(), logits),
         "WeightedCrossEntropy": (_made(), weighted),
-        "MeanSquaredError": (_made(), _drawn(rows, rows)),
+        "MeanSquaredError": (_made(), _given(rows, rows)),
         "InBatchNegatives": (_made(3.0), triples),
         "InBatchNegatives, both ways": (_made(3.0, both_ways=True), triples),
-        "CosineLoss": (_made(), _drawn((B, 2, D), also=(np.linspace(-1, 1, B),))),
-        "CoSENT": (_made(3.0), _drawn((B, 2, D), also=(np.arange(B) % 3,))),
+        "CosineLoss": (_made(), _given((B, 2, D), np.linspace(-1, 1, B))),
+        "CoSENT": (_made(3.0), _given((B, 2, D), np.arange(B) % 3)),
         "TripletLoss": (_made(0.5), triples),
         "DotProductAttention": (_made(H, 0.3), of_three),
         "Rotary": (_rotary(2 * D // H), angles),
         "RelativeBias": (bias, _given(np.arange(6, -7, -1))),
-        "BinaryCrossEntropy": (_made(), _drawn((B, T), also=(replaced,))),
-        "DistanceAttention, bias": (distance_attention(), _drawn(rows, rows, rows, also=(lengths,))),
+        "BinaryCrossEntropy": (_made(), _given((B, T), replaced)),
+        "DistanceAttention, bias": (distance_attention(), _given(rows, rows, rows, lengths)),
         "DistanceAttention, bias within reach, some rows look": (distance_attention(reach=1), of_three),
         "FeedForward, gelu": (_sized(D, F), x),
         "FeedForward, gelu_new": (_sized(D, F, activation="gelu_new"), x),
@@ -175,17 +170,17 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
             lambda cls, init: cls(D, F, replace(init, bias=False), activation="silu"),
             x,
         ),
-        "RotaryAttention": (rotary_attention, _drawn(wide, wide, wide, also=(lengths,))),
-        "RotaryAttention, some rows look": (rotary_attention, _drawn(wide_few, wide, wide, also=(lengths.only(read),))),
+        "RotaryAttention": (rotary_attention, _given(wide, wide, wide, lengths)),
+        "RotaryAttention, some rows look": (rotary_attention, _given(wide_few, wide, wide, lengths.only(read))),
         "MultiHeadAttention": (attention, sequences),
         "MultiHeadAttention, some rows look": (attention, some_look),
-        "MultiHeadAttention, one sequence": (attention, _drawn(rows, rows)),
+        "MultiHeadAttention, one sequence": (attention, _given(rows, rows)),
         "EncoderLayer": (layer(), sequences),
         "EncoderLayer, some rows look": (layer(), some_look),
         "PreNormEncoderLayer": (layer(), sequences),
         "PreNormEncoderLayer, some rows look": (layer(), some_look),
         "Checkpointed": (lambda cls, init: cls(layer()(EncoderLayer, init)), sequences),
-        "Encoder": (encoder, _drawn(rows, also=(lengths,))),
+        "Encoder": (encoder, _given(rows, lengths)),
         "Encoder, some rows read": (encoder, some_read),
         "Encoder, one layer three times": (lambda cls, init: cls([layer()(EncoderLayer, init)] * 3), some_read),
         "Encoder, pre-norm": (pre_norm_encoder, some_read),
@@ -193,9 +188,9 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BertEmbeddings": (embeddings(), of_embeddings),
         "BertEmbeddings, sinusoidal": (embeddings(position_embedding_type="sinusoidal"), of_embeddings),
         "Pooler": (_sized(D), x),
-        "MeanPooling": (_made(), _drawn(rows, also=(lengths,))),
-        "MeanPooling, over the square root": (_made(0.5), _drawn(rows, also=(lengths,))),
-        "MaxPooling": (_made(), _drawn(rows, also=(lengths,))),
+        "MeanPooling": (_made(), _given(rows, lengths)),
+        "MeanPooling, over the square root": (_made(0.5), _given(rows, lengths)),
+        "MaxPooling": (_made(), _given(rows, lengths)),
         "MaskedLMHead": (lambda cls, init: cls(init.normal(V, D), init, layer_norm_eps=_EPS), x),
         "NextSentenceHead": (_sized(D), x),
         "ReplacedTokenHead": (_sized(D), x),

@@ -2,12 +2,11 @@
 
 import pytest
 
-from npbert import Tokenizer
-from npbert.data.tokenizer import SPECIAL
+from npbert.data import SPECIAL, Tokenizer
+from npbert.data.tokenizer_files import bert_tokenizer
 
 
 def small_tokenizer(tokens: str) -> Tokenizer:
     """The special tokens as ids 0 to 4, then these; it splits at spaces and punctuation, and ignores case."""
-    library = pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
-    vocabulary = {token: index for index, token in enumerate([*SPECIAL.values(), *tokens.split()])}
-    return Tokenizer(library.BertWordPieceTokenizer(vocabulary))
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
+    return Tokenizer(bert_tokenizer([*SPECIAL.values(), *tokens.split()]))

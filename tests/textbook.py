@@ -95,7 +95,7 @@ def dot_product(layer, q, k, v, sequences=None):
     """Head after head, in each sequence by itself."""
     c, d = np.empty(q.shape), q.shape[1] // layer.num_heads
     query, key = 0, 0
-    sequences = Sequences([len(k)], np.array([len(q)])) if sequences is None else sequences
+    sequences = Sequences([len(k)], [len(q)]) if sequences is None else sequences
     for m, t in zip(sequences.query_lengths, sequences.lengths, strict=True):
         for head in range(layer.num_heads):
             features = slice(head * d, (head + 1) * d)

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-import numpy as np
-
 from npbert.blocks.checkpointed import Checkpointed
 from npbert.blocks.encoder_layer import EncoderLayer
 from npbert.compute import Array
@@ -39,7 +37,7 @@ class Encoder(Layer):
     def forward(
         self, x: Array, sequences: Sequences | None = None, read: Array | None = None, tape: Tape = NO_TAPE
     ) -> Array:
-        sequences = Sequences(np.array([len(x)])) if sequences is None else sequences
+        sequences = Sequences([len(x)]) if sequences is None else sequences
         computed = [Checkpointed(layer) if self.gradient_checkpointing else layer for layer in self.layers]
         *layers, last = computed
         for layer in layers:

@@ -1,7 +1,5 @@
 """RotaryAttention: attention that rotates queries and keys by their position."""
 
-import numpy as np
-
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers import DotProductAttention, Rotary
@@ -24,7 +22,7 @@ class RotaryAttention(Layer):
 
     def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
         if sequences is None:
-            sequences = Sequences(np.array([len(k)]), np.array([len(q)]))
+            sequences = Sequences([len(k)], [len(q)])
         q = self.rotary(q, sequences.query_positions, tape)
         k = self.rotary(k, sequences.positions, tape)
         return self.attention(q, k, v, sequences, tape)

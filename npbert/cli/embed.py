@@ -155,7 +155,7 @@ class SearchCommand(VectorCommand):
         embed = self.embed()
         judge = Classify.from_pretrained(self.rerank) if self.rerank else None
         lines = self.read()
-        queries = read_lines(STANDARD_INPUT) if self.queries == (STANDARD_INPUT,) else list(self.queries)
+        queries = read_lines(STANDARD_INPUT) if self.queries == (STANDARD_INPUT,) else self.queries
         if not all(query.strip() for query in queries):
             raise ValueError("a query is empty: there is nothing to search for")
         has_text = [bool(text.strip()) for _, text in lines]

@@ -36,11 +36,9 @@ class EvaluateCommand(SettingsCommand):
         began = command_of(folder)
         if began == "pretrain":
             self._evaluate_pretraining(folder)
-        elif began:
-            settings = self.settings_of(folder, FinetuneSettings)
-            self._print(evaluate_files(folder / MODEL_FOLDER, self.files, settings))
         else:
-            self._print(evaluate_files(folder, self.files, self.read_settings()))
+            settings = self.settings_of(folder, FinetuneSettings) if began else self.read_settings()
+            self._print(evaluate_files(folder, self.files, settings))
 
     def _evaluate_pretraining(self, folder: Path) -> None:
         unknown = sorted(self.given.keys() - {entry.name for entry in fields(PretrainSettings)})

@@ -89,7 +89,7 @@ class FilesCommand(Command):
             elif path.suffix not in ("", *self.endings):
                 wanted = f"a name that ends in one of {', '.join(self.endings)}"
             if wanted:
-                raise InputError(what="output", got=self.output, wanted=wanted)
+                raise InputError("output", self.output, wanted)
         self.write(self.rows())
 
     def write(self, rows: Iterable[Any]) -> None:

@@ -84,7 +84,7 @@ class PageCommand(Command):
             write_number_page(number_data(), path)
         elif not self.texts:
             example = 'npbert page FOLDER "how are [MASK]"'
-            raise InputError(what="texts", got="", wanted=f"a line with [MASK]: {example}")
+            raise InputError("texts", "", f"a line with [MASK]: {example}")
         else:
             task = FillMask.from_pretrained(self.folder)
             examples = masked_sentences(task, self.texts, self.answer)

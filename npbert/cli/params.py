@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from npbert import models
-from npbert.cli.command import Command, argument, switch
-from npbert.io import LOGGER, InputError, model_folder, read_json_object
+from npbert.cli.command import Command, UsageError, argument, switch
+from npbert.io import LOGGER, model_folder, read_json_object
 from npbert.models.hugging_face.config import CONFIG_FILE
 
 
@@ -32,7 +32,7 @@ class ParamsCommand(Command):
             folder = model_folder(self.model)
             model = _class_of(folder)(models.load_config(folder), rng=None)
         else:
-            raise InputError(models.neither_size_nor_folder(self.model), what="model")
+            raise UsageError(models.neither_size_nor_folder(self.model))
         if not self.json:
             print(models.parameter_table(model))
             return

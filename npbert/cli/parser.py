@@ -98,13 +98,13 @@ def _take(entry: Entry, texts: list[str]) -> Any:
     kind = kind_of(entry)
     convert, _, wanted = KINDS[kind]
     if not texts:
-        raise InputError(what=entry.name, got="", wanted=wanted)
+        raise InputError(entry.name, "", wanted)
     taken = texts[:] if kind == MANY else texts[:1]
     del texts[: len(taken)]
     try:
         value = convert(taken if kind == MANY else taken[0])
     except ValueError:
-        raise InputError(what=entry.name, got=taken[0], wanted=wanted) from None
+        raise InputError(entry.name, taken[0], wanted) from None
     if entry.metadata["wanted"]:
         entry.metadata["wanted"].check(entry.name, value)
     return value

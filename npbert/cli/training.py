@@ -108,7 +108,7 @@ class PretrainCommand(TrainCommand):
             lines = list(islice(file, _LOOKED_AT))
         if all(number == tokenizer.unk_id for text in tokenizer.encode(lines) for number in text.ids[1:-1]):
             wanted = "a vocabulary with words of the corpus; npbert vocab makes one"
-            raise InputError(what="vocabulary", got=settings.vocabulary, wanted=wanted)
+            raise InputError("vocabulary", settings.vocabulary, wanted)
         return settings
 
 

@@ -10,9 +10,9 @@ from npbert.compute.pieces import Piece, attention_pieces, strands
 from npbert.compute.products import matmul
 from npbert.compute.rowwise import BLOCK, in_blocks, rowwise
 from npbert.compute.sums import dot_rows, row_maxima, row_sums, scatter_add, sum_rows
-from npbert.compute.threads import num_threads, run, set_num_threads, slices
+from npbert.compute.threads import num_threads, processors, run, set_num_threads, slices
 
-__all__ = ["Array", "DTypeLike", "matmul", "rowwise"]
+__all__ = ["Array", "DTypeLike", "matmul", "rowwise", "processors"]
 __all__ += ["neighbours", "training_parts", "bounded_parts", "inference_parts"]
 __all__ += ["Piece", "attention_pieces", "strands", "adam_steps", "erf"]
 __all__ += ["sum_rows", "dot_rows", "row_sums", "row_maxima", "scatter_add"]

@@ -15,7 +15,7 @@ import operator
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -43,7 +43,7 @@ def num_threads() -> int:
     if _here.count is not None:
         return _here.count
     if _state.count is None:
-        _state.count = blas_hold.count_of_its_own() or _processors()
+        _state.count = blas_hold.count_of_its_own() or len(processors())
     return _state.count
 
 
@@ -174,8 +174,9 @@ def _submit(work: Callable[[], None], times: int, futures: list[Future[None]]) -
             futures.append(_state.pool.submit(contextvars.copy_context().run, work))
 
 
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def processors() -> Collection[int]:
+    """Return the processors that this process may use."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
 
 
 def _start_in_child() -> None:

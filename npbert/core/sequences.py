@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -24,12 +25,15 @@ class Sequences:
     """
 
     def __init__(
-        self, lengths: Array, query_lengths: Array | None = None, query_positions: Array | None = None
+        self,
+        lengths: Array | Sequence[int],
+        query_lengths: Array | Sequence[int] | None = None,
+        query_positions: Array | None = None,
     ) -> None:
         self.lengths = np.asarray(lengths)
         if self.lengths.ndim != 1 or self.lengths.dtype.kind not in "iu" or not (self.lengths > 0).all():
             raise ValueError(f"lengths are {lengths}, wanted a list of whole numbers of at least 1")
-        self.query_lengths = self.lengths if query_lengths is None else query_lengths
+        self.query_lengths = self.lengths if query_lengths is None else np.asarray(query_lengths)
         self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
         self.num_rows, self.num_queries = int(self.lengths.sum()), int(self.query_lengths.sum())
         self._query_positions = query_positions

@@ -65,27 +65,26 @@ class Batch(_Named):
         if ids.ndim not in (2, 3) or not ids.size:
             wanted = "(B, T), or (B, C, T) for multiple choice, with at least one token"
             raise ValueError(f"input_ids has shape {ids.shape}, wanted {wanted}")
-        types, mask = self.token_type_ids, self.attention_mask
-        self.token_type_ids = np.zeros_like(ids) if types is None else _numbers("token_type_ids", types)
-        self.attention_mask = np.ones_like(ids) if mask is None else _numbers("attention_mask", mask)
-        for name in _INPUTS:
-            if getattr(self, name).shape != ids.shape:
-                raise ValueError(f"{name} has shape {getattr(self, name).shape}, wanted {ids.shape}, as input_ids")
-        wrong = (self.attention_mask != 0) & (self.attention_mask != 1)
-        if wrong.any():
-            found = self.attention_mask[wrong][0]
-            raise ValueError(f"attention_mask has a {found}, wanted only 1 (real) and 0 (padding)")
-        is_empty = ~self.attention_mask.any(axis=-1)
-        if is_empty.any():
-            where = ", ".join(map(str, np.argwhere(is_empty)[0].tolist()))
-            raise ValueError(f"attention_mask[{where}] is all 0, wanted at least one real token")
+        if self.token_type_ids is None:
+            self.token_type_ids = np.zeros_like(ids)
+        if self.attention_mask is None:
+            self.attention_mask = np.ones_like(ids)
         for name, values in vars(self).items():
-            if name not in _INPUTS and values is not None:
+            if values is not None:
                 array = _numbers(name, values)
-                if (array.shape[:1] if name == "labels" else array.shape) != ids.shape[:1]:
-                    wanted = f"one for each of the {len(ids)} sequences"
-                    raise ValueError(f"{name} has shape {array.shape}, wanted {wanted}")
                 setattr(self, name, array)
+                shape, wanted = ids.shape[:1], f"one for each of the {len(ids)} sequences"
+                if name in _INPUTS:
+                    shape, wanted = ids.shape, f"{ids.shape}, as input_ids"
+                if (array.shape[:1] if name == "labels" else array.shape) != shape:
+                    raise ValueError(f"{name} has shape {array.shape}, wanted {wanted}")
+        wrong = self.attention_mask[(self.attention_mask != 0) & (self.attention_mask != 1)]
+        if wrong.size:
+            raise ValueError(f"attention_mask has a {wrong[0]}, wanted only 1 (real) and 0 (padding)")
+        empty = np.argwhere(~self.attention_mask.any(axis=-1))
+        if empty.size:
+            where = ", ".join(map(str, empty[0].tolist()))
+            raise ValueError(f"attention_mask[{where}] is all 0, wanted at least one real token")
 
     def grouped(self, count: int) -> Batch:
         """Return (B·C, T) as (B, C, T): each `count` neighbours become a group of C sequences.

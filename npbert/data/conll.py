@@ -27,7 +27,6 @@ def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None
 
     Raises: FileError with file and line for too few columns, an empty file, or text that is not UTF-8; OSError.
     """
-    path = str(path)
     sentences: list[TaggedSentence] = []
     is_new = True
     for number, line in enumerate(read_lines(path), start=1):
@@ -60,5 +59,4 @@ def column_number(name: str, value: str) -> int:
     try:
         return int(value)
     except ValueError as error:
-        wanted = "a number, as columns of a CoNLL file have no names"
-        raise InputError(what=name, got=value, wanted=wanted) from error
+        raise InputError(name, value, "a number, as columns of a CoNLL file have no names") from error

@@ -61,7 +61,7 @@ class Corpus:
         piece = self.pieces[number]
         with self.files[piece.file].open("rb") as file:
             file.seek(piece.start)
-            text = decode(file.read(piece.size), Place(str(self.files[piece.file])))
+            text = decode(file.read(piece.size), Place(self.files[piece.file]))
         return [line.strip() for line in text.split("\n") if line.strip()]
 
 
@@ -105,7 +105,7 @@ def _pieces(file: Path, document_per_file: bool) -> Iterator[tuple[int, int, int
     document, start, position, has_text = 0, 0, 0, False
     with file.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
-            is_blank = not decode(line, Place(str(file), number)).strip()
+            is_blank = not decode(line, Place(file, number)).strip()
             ends_document = is_blank and not document_per_file
             for place, part in enumerate(_parts(line)):
                 if has_text and (ends_document or place or position - start >= PIECE_BYTES):

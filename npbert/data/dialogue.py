@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from npbert.data.tokenizer import Tokenizer
 from npbert.data.tokenizer_files import bert_tokenizer
-from npbert.data.vocabulary import Vocabulary
+from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 from npbert.display import titled
 from npbert.io import import_extra
 
@@ -62,7 +62,7 @@ def load_dialogue(num_lines: int) -> Dialogue:
         raise ValueError(f"num_lines is {num_lines!r}, wanted {wanted}")
     text = DIALOGUES[num_lines]
     words = [split_words(line) for line in text]
-    vocabulary = Vocabulary(word for line in words for word in line)
+    vocabulary = Vocabulary([*SPECIAL_TOKENS, *sorted({word for line in words for word in line})])
     return Dialogue(text, vocabulary, [vocabulary.ids(line) for line in words])
 
 

@@ -100,7 +100,7 @@ def make_example(dialogue: Dialogue, pair: Pair, rng: np.random.Generator) -> Ex
 def mask_each_word(example: Example, vocabulary: Vocabulary) -> list[Example]:
     """Return for each word of the example, except special tokens, a copy with only that word masked."""
     masked = []
-    for position in np.flatnonzero(np.isin(example.input_ids, vocabulary.word_ids)):
+    for position in np.flatnonzero(vocabulary.is_word[example.input_ids]):
         ids, labels = list(example.input_ids), [IGNORED] * len(example.input_ids)
         ids[position], labels[position] = vocabulary.mask_id, ids[position]
         masked.append(replace(example, input_ids=ids, labels=labels))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from npbert.data.tokenizer_config import SPECIAL
-from npbert.io import FileError, InputError, Wanted, import_extra, read_text
+from npbert.io import InputError, Wanted, import_extra, read_lines
 
 MOST_CHARACTERS = 1000
 """The most different characters in a learned vocabulary; a word with another one is [UNK]."""
@@ -46,7 +46,7 @@ def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_freque
     first = [*SPECIAL.values(), *pieces]
     if vocab_size < len(first):
         tokens = f"{len(SPECIAL)} special tokens, and the characters of the text at the start of words and"
-        raise InputError(what="vocab_size", got=vocab_size, wanted=f"at least {len(first)}: {tokens} within them")
+        raise InputError("vocab_size", vocab_size, f"at least {len(first)}: {tokens} within them")
     library.train_from_iterator(
         _texts(words),
         vocab_size=vocab_size,
@@ -62,11 +62,8 @@ def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_freque
 
 def _parts(files: Sequence[str | Path]) -> Iterator[str]:
     """Yield each line of the files, or the parts of a very long one."""
-    for file in map(Path, files):
-        text = read_text(file)
-        if not text.strip():
-            raise FileError(f"{file} is empty, wanted text")
-        for line in text.splitlines():
+    for file in files:
+        for line in read_lines(file):
             yield from _PARTS.findall(line)
 
 

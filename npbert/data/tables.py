@@ -50,7 +50,7 @@ def read_table(
     another delimiter; OSError.
     """
     DELIMITER.check("delimiter", delimiter)
-    path, ending = str(path), Path(path).suffix
+    ending = Path(path).suffix
     if ending in JSON_LINES and not delimiter:
         rows = json_rows(path, columns)
     else:
@@ -63,7 +63,7 @@ def read_table(
     return rows
 
 
-def json_rows(path: str, columns: Sequence[str], *, hint: str = "") -> list[TableRow]:
+def json_rows(path: str | Path, columns: Sequence[str], *, hint: str = "") -> list[TableRow]:
     """Return the values in `columns` of every line of JSON. hint: the fix in errors. Raises: as read_table."""
     rows = []
     for number, line in enumerate(read_lines(path), start=1):
@@ -76,7 +76,7 @@ def json_rows(path: str, columns: Sequence[str], *, hint: str = "") -> list[Tabl
     return rows
 
 
-def _cells(path: str, by: str, *, header: bool) -> Iterator[tuple[dict[str, str], Place]]:
+def _cells(path: str | Path, by: str, *, header: bool) -> Iterator[tuple[dict[str, str], Place]]:
     """Yield the cells of each row, by the names in the `header` and by their numbers."""
     csv.field_size_limit(2**31 - 1)  # no limit
     dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}

@@ -16,9 +16,7 @@ from npbert.data.tokenizer_config import SPECIAL
 from npbert.data.tokenizer_files import Encoding, bert_tokenizer, find_tokenizer, read_tokenizer, write_tokenizer
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
-from npbert.io import FileError, import_extra
-
-__all__ = ["SPECIAL", "Text", "Tokenizer"]
+from npbert.io import FileError
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
@@ -62,8 +60,8 @@ class Tokenizer(Vocabulary):
         has_types: bool = True,
         path: Path | None = None,
     ) -> None:
-        self.library_tokenizer = getattr(library_tokenizer, "_tokenizer", library_tokenizer)
-        self.max_length, self.special, self.path = max_length, dict(special), path
+        self.library_tokenizer, self.special, self.path = library_tokenizer, special, path
+        self.max_length = max_length
         self.truncation_side, self.has_types = truncation_side, has_types
         self.library_tokenizer.no_padding()
         self.library_tokenizer.no_truncation()
@@ -72,7 +70,7 @@ class Tokenizer(Vocabulary):
         for place, token in enumerate(tokens):
             if ids[token] != place:
                 raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
-        self._number(tokens, special)
+        super().__init__(tokens, special)
         if type(self.library_tokenizer.model).__name__ != "WordPiece":
             begins = np.array([token.startswith(WORD_BEGINS) for token in self.tokens])
             self.continues = self.is_word & ~begins
@@ -92,13 +90,11 @@ class Tokenizer(Vocabulary):
         Raises: FileNotFoundError without these files; FileError with the file: not UTF-8, no tokenizer, another
         kind than WordPiece, byte pairs or Unigram, a missing special token, or an impossible or unsupported setting.
         """
-        import_extra("tokenizers", extra="hf")
-        path = find_tokenizer(Path(folder))
+        path = find_tokenizer(folder)
         try:
             with panics_named(f"{path} is not a BERT tokenizer"):
-                library_tokenizer, settings = read_tokenizer(path)
-            return cls(library_tokenizer, **settings, path=path)
-        except (FileError, OSError):
+                return cls(**read_tokenizer(path))
+        except (FileError, OSError, ImportError):
             raise
         except Exception as error:  # the library raises no narrower class
             raise FileError(f"{path} is not a BERT tokenizer: {error}") from error

@@ -90,8 +90,7 @@ def settings_of(tokenizer: Any, stored: dict[str, Any]) -> dict[str, Any]:
     config["tokenizer_class"] = BERT if is_bert else f"{AS_IT_IS}Fast"
     config["model_input_names"] = INPUTS if tokenizer.has_types else [INPUTS[0], INPUTS[2]]
     config |= {_setting_of(name): token for name, token in tokenizer.special.items()}
-    if tokenizer.truncation_side != "right":
-        config["truncation_side"] = tokenizer.truncation_side
+    config["truncation_side"] = tokenizer.truncation_side
     if tokenizer.max_length is not None:
         config["model_max_length"] = tokenizer.max_length
     return config

@@ -18,7 +18,7 @@ from npbert.data.tokenizer_config import (
     settings_of,
     special_tokens,
 )
-from npbert.io import import_extra
+from npbert.io import import_extra, read_lines
 from npbert.io.files import (
     HOW_TO_DOWNLOAD,
     LARGEST_TOKENIZER,
@@ -26,7 +26,6 @@ from npbert.io.files import (
     atomic_write,
     model_folder,
     read_json_object,
-    read_text,
     write_json,
 )
 
@@ -52,7 +51,7 @@ class Encoding(Protocol):
         """Return the first character of the word in the text with this number, and the one after its last."""
 
 
-def find_tokenizer(folder: Path) -> Path:
+def find_tokenizer(folder: str | Path) -> Path:
     """Return the path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError without both."""
     folder = model_folder(folder)
     for path in (folder / "tokenizer.json", folder / "vocab.txt"):
@@ -62,9 +61,8 @@ def find_tokenizer(folder: Path) -> Path:
     raise FileNotFoundError(f"{folder} {what}")
 
 
-def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
-    """Return the library's tokenizer from a tokenizer.json or a vocab.txt, with the settings next to it, and the other
-    arguments of a Tokenizer.
+def read_tokenizer(path: Path) -> dict[str, Any]:
+    """Return the arguments of a Tokenizer, from a tokenizer.json or a vocab.txt, with the settings next to it.
 
     A BertTokenizer, the usual class, takes the vocabulary and the added tokens from the file, but BERT's rules with the
     settings of the configuration; a PreTrainedTokenizerFast is the file unchanged.
@@ -78,8 +76,7 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     if path.name == "tokenizer.json":
         stored = read_json_object(path, most=LARGEST_TOKENIZER)
     elif is_bert:
-        tokens = read_text(path).replace("\r\n", "\n").removesuffix("\n").split("\n")
-        stored = {"model": {"vocab": _numbered(tokens)}, "added_tokens": []}
+        stored = {"model": {"vocab": _numbered(read_lines(path))}, "added_tokens": []}
     else:
         raise FileError(f"{folder / CONFIG_FILE}: its tokenizer_class needs a tokenizer.json")
     kind, wanted = stored["model"].get("type", "WordPiece"), ("WordPiece", "BPE", "Unigram")
@@ -88,7 +85,9 @@ def read_tokenizer(path: Path) -> tuple[Any, dict[str, Any]]:
     special = {attribute: token["content"] for attribute, token in special_tokens(settings).items()}
     added, direction = added_tokens(settings, stored), (stored.get("truncation") or {}).get("direction", "right")
     tokenizer = _bert(stored["model"]["vocab"], settings, special, added) if is_bert else tokenizer_from(stored, added)
-    return tokenizer, {
+    return {
+        "library_tokenizer": tokenizer,
+        "path": path,
         "special": special,
         "max_length": read_length(folder / CONFIG_FILE, settings, "model_max_length"),
         "truncation_side": settings.get("truncation_side") or direction.lower(),

@@ -1,6 +1,6 @@
 """Vocabulary: the tokens, their ids, and the special tokens."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 
 import numpy as np
@@ -14,13 +14,15 @@ SPECIAL_TOKENS = tuple(_SPECIAL.values())
 
 
 class Vocabulary:
-    """The special tokens as ids 0 to 3, then all words in sorted order: the same ids on every machine.
+    """Tokens, whose ids are their places, with the special tokens among them.
+
+    special: the special tokens, by the attribute for their id.
 
     `len(vocabulary)` is V. `pad_id`, `cls_id`, `sep_id` and `mask_id` are the ids of the special tokens. `word_ids` are
     the ids of all others, the only ones that may be masked or replace a masked word; `is_word` (V,) is True for them.
     `continues` (V,) is True for tokens that continue the word before, as ##ing.
 
-    Raises: ValueError if a word is a special token.
+    Raises: ValueError if a special token is missing.
     """
 
     pad_id: int
@@ -28,14 +30,7 @@ class Vocabulary:
     sep_id: int
     mask_id: int
 
-    def __init__(self, words: Iterable[str]) -> None:
-        words = set(words)
-        if special := words & set(SPECIAL_TOKENS):
-            raise ValueError(f"words has special tokens: {', '.join(sorted(special))}")
-        self._number([*SPECIAL_TOKENS, *sorted(words)], _SPECIAL)
-
-    def _number(self, tokens: Sequence[str], special: Mapping[str, str]) -> None:
-        """Number the tokens by their places. special: the special tokens, by the attribute for their id."""
+    def __init__(self, tokens: Sequence[str], special: Mapping[str, str] = _SPECIAL) -> None:
         self.tokens = list(tokens)
         self._ids = {token: index for index, token in enumerate(tokens)}
         for attribute, token in special.items():

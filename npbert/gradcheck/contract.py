@@ -3,7 +3,6 @@
 import copy
 import itertools
 import traceback
-from typing import Any
 
 import numpy as np
 
@@ -24,10 +23,6 @@ _ROUGHLY = 1e-6
 _OWN = "which is the caller's: compute in a new array (z = a * b, not a *= b, and no out=)"
 
 
-def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray)
-
-
 def _watched(arrays: list[tuple[str, Array]]) -> list[Outputs]:
     """Return each name with its array, and a copy."""
     return [(name, array, np.copy(array)) for name, array in arrays]
@@ -39,19 +34,13 @@ def _changed(arrays: list[Outputs]) -> list[str]:
 
 
 class Call:
-    """A forward on a new tape, and its backward, with copies of all arguments.
+    """A forward on a new tape, and its backward, with copies of all arguments."""
 
-    other: use other inputs, another dy and another dropout than the function. dy: instead of the function's.
-    """
-
-    def __init__(self, function: ScalarFunction, *, other: bool = False, dy: Outputs | None = None) -> None:
-        change = different if other else copied
-        self.function, self.dy = function, tuple(map(change, function.dy if dy is None else dy))
-        inputs = [(name, change(value)) for name, value in function.named_inputs()]
-        rng = np.random.default_rng(0) if other and function.rng else copy.deepcopy(function.rng)
-        given = [each for name, value in inputs for each in leaves(value, _is_array, name)]
-        self.given = _watched([*given, *(("dy", dy) for dy in self.dy)])
-        self.tape = Tape(rng)
+    def __init__(self, function: ScalarFunction) -> None:
+        self.function, self.dy, self.tape = function, tuple(map(copied, function.dy)), Tape(copy.deepcopy(function.rng))
+        inputs = [(name, copied(value)) for name, value in function.named_inputs()]
+        arrays = [leaves(value, lambda each: isinstance(each, np.ndarray), name) for name, value in inputs]
+        self.given = _watched([*itertools.chain(*arrays), *(("dy", dy) for dy in self.dy)])
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
         if names := _changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
@@ -122,9 +111,9 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         return alone
 
 
-def _gradients(function: ScalarFunction, **options: Any) -> Gradients:
+def _gradients(function: ScalarFunction) -> Gradients:
     _zero_grad(function)
-    return Call(function, **options).backward()
+    return Call(function).backward()
 
 
 def _zero_grad(function: ScalarFunction) -> None:
@@ -134,13 +123,16 @@ def _zero_grad(function: ScalarFunction) -> None:
 
 def _check_repeated(function: ScalarFunction, alone: Gradients, values: Gradients) -> None:
     """Raise an error unless two calls in turn give what each gives alone. values: of the parameters, before all."""
-    other_alone = _gradients(function, other=True)
+    another = copy.copy(function)
+    another.inputs, another.dy = list(map(different, function.inputs)), tuple(map(different, function.dy))
+    another.rng = np.random.default_rng(0) if function.rng else None
+    other_alone = _gradients(another)
     for name, value in values.items():
         if not np.array_equal(function.parameters[name].value, value, equal_nan=True):
             raise GradientError(f"backward changes the value of {name}: only an optimizer may")
 
     _zero_grad(function)
-    call, other = Call(function), Call(function, other=True)
+    call, other = Call(function), Call(another)
     between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
     _check_same(call.backward(), alone, between)
     call.check_memory()  # first: add_grad itself writes into what it was given to keep
@@ -158,8 +150,10 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
 
     def gradients(times: float, plus: float) -> Gradients:
         """Return the gradients for times · dy + plus."""
+        another = copy.copy(function)
+        another.dy = tuple(times * dy + plus for dy in function.dy)
         try:
-            return _gradients(function, dy=tuple(times * dy + plus for dy in function.dy))
+            return _gradients(another)
         except Exception as error:
             raise PromiseError(f"backward raises {type(error).__name__} for another dy: {error}") from error
 

@@ -52,7 +52,7 @@ def right_and_accuracy(function: ScalarFunction) -> tuple[Gradients, float]:
     return _of_each(function, slope)[0], _ESTIMATED if function.epsilon == FLOAT64 else _IN_FLOAT32
 
 
-def estimated(function: ScalarFunction, analytic: Gradients, tolerances: dict[str, float]) -> list[Comparison]:
+def estimated(function: ScalarFunction, analytic: Gradients) -> list[Comparison]:
     """Compare each derivative with finite differences, and with the complex step if that agrees with them (complex
     numbers may change a mask or a maximum)."""
     numeric, doubts = _of_each(function, slope)
@@ -60,21 +60,18 @@ def estimated(function: ScalarFunction, analytic: Gradients, tolerances: dict[st
         _look_again(function, name, said, numeric[name], doubts[name])
     if function.epsilon == FLOAT32:
         return compared(f"{FINITE_DIFFERENCES} of float32", analytic, numeric, _IN_FLOAT32, doubts=doubts)
-    accepted = tolerances.get(FINITE_DIFFERENCES, TOLERANCES[FINITE_DIFFERENCES])
-    found = compared(FINITE_DIFFERENCES, analytic, numeric, accepted, doubts=doubts)
-    if COMPLEX_STEP in tolerances:
-        with contextlib.suppress(TypeError):
-            by_complex_step, _ = _of_each(function, _complex_step)
-            arrays = compared(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts)
-            if not any(each.count for each in arrays):
-                found += compared(COMPLEX_STEP, analytic, by_complex_step, tolerances[COMPLEX_STEP])
+    found = compared(FINITE_DIFFERENCES, analytic, numeric, TOLERANCES[FINITE_DIFFERENCES], doubts=doubts)
+    with contextlib.suppress(TypeError):
+        by_complex_step, _ = _of_each(function, _complex_step)
+        arrays = compared(FINITE_DIFFERENCES, by_complex_step, numeric, _ESTIMATED, doubts=doubts)
+        if not any(each.count for each in arrays):
+            found += compared(COMPLEX_STEP, analytic, by_complex_step, TOLERANCES[COMPLEX_STEP])
     return found
 
 
 def compared_along(
     function: ScalarFunction,
     analytic: Gradients,
-    tolerances: dict[str, float],
     count: int,
     seed: int,
     *,
@@ -91,7 +88,7 @@ def compared_along(
     # rounding is as large as a sum of the terms with random signs, even if they cancel
     scales = np.array(list(map(_length, terms)))
     found = list[Comparison]()
-    for method, tolerance in tolerances.items():
+    for method, tolerance in TOLERANCES.items():
         with contextlib.suppress(TypeError):
             estimate = slope if method == FINITE_DIFFERENCES else _complex_step
             values, doubts = np.transpose([estimate(function, step) for step in steps])

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from npbert.gradcheck.exact.case import Case
-from npbert.gradcheck.exact.run import names_of
+from npbert.gradcheck.exact.run import named
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
-from npbert.gradcheck.inputs import Function, as_tuple, is_float_array
-from npbert.gradcheck.paths import as_list
+from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array
 from npbert.gradcheck.report import GradientError, largest_at, placed
 
 _SAME = 1e-9  # relative to the largest number of y
@@ -40,7 +39,7 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Function) -> None:
     """Raise GradientError if y differs from the reference for the same inputs."""
     theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))
-    for name, y, right in zip(names_of(theirs), theirs, wanted, strict=False):
+    for (name, y), right in zip(named(theirs).items(), wanted, strict=False):
         if y.shape != right.shape:
             raise GradientError(f"forward returns {name} of shape {y.shape}, but the reference {right.shape}")
         off = np.abs(y - right)

@@ -11,8 +11,7 @@ import numpy as np
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
-from npbert.gradcheck.inputs import Function, asked, names_given
-from npbert.gradcheck.paths import as_list
+from npbert.gradcheck.inputs import Function, as_list, asked, names_given
 
 _NUMBERS = np.ndarray, np.generic, float, int, complex, type(None)
 
@@ -39,17 +38,20 @@ def form_of(given: Given) -> Form:
     """Return the Form of one or two functions: by the first of KINDS that fits.
 
     Raises: TypeError if none fits."""
-    for kind in KINDS:
-        if kind.fits(given.parts):
-            return kind.form(given)
+    for attributes, form in KINDS.values():
+        if len(attributes) == len(given.parts) and all(map(_has, given.parts, attributes)):
+            return form(given)
     kinds = ", ".join(getattr(part, "__name__", type(part).__name__) for part in given.parts)
     called = "" if all(map(callable, given.parts)) else "; pass the function itself, not its result"
     raise TypeError(f"({kinds}) is not a known form: {_how()}{called}")
 
 
+def _has(part: Any, names: list[str]) -> bool:
+    return all(hasattr(part, name) for name in names)
+
+
 def _how() -> str:
-    others = "a layer with forward and backward", "a function of an autograd engine's values"
-    return f"wanted {'; '.join([*others, *(kind.name for kind in KINDS)])}"
+    return f"wanted a layer with forward and backward; a function of an autograd engine's values; {'; '.join(KINDS)}"
 
 
 def _of_two(given: Given) -> Form:
@@ -198,25 +200,12 @@ def _with_residuals(given: Given) -> Form:
     return Form(given.names(owner.fun), run, back)
 
 
-class Kind(NamedTuple):
-    """A way to write a forward and a backward. attributes: what each of its parts has, which tells it from others."""
-
-    name: str
-    attributes: list[list[str]]
-    form: Callable[[Given], Form]
-
-    def fits(self, parts: list[Any]) -> bool:
-        """True for such functions."""
-        both = zip(parts, self.attributes, strict=False)
-        has_all = all(hasattr(part, name) for part, names in both for name in names)
-        return has_all and len(parts) == len(self.attributes)
-
-
 _FUNCTION, _CLASS = "__call__", "__mro__"
-KINDS = (
-    Kind("a jax.custom_vjp", [["fwd", "bwd"]], _with_residuals),
-    Kind("a class with forward(ctx, …) and backward(ctx, …)", [[_CLASS, "forward", "backward"]], _with_context),
-    Kind("a function and a class with apply(grad)", [[_FUNCTION], [_CLASS, "apply"]], _applied),
-    Kind("two functions, (forward, backward) or (f, vjp)", [[_FUNCTION], [_FUNCTION]], _of_two),
-    Kind("a function that returns (loss, gradients)", [[_FUNCTION]], _of_a_loss),
-)
+KINDS: dict[str, tuple[list[list[str]], Callable[[Given], Form]]] = {
+    "a jax.custom_vjp": ([["fwd", "bwd"]], _with_residuals),
+    "a class with forward(ctx, …) and backward(ctx, …)": ([[_CLASS, "forward", "backward"]], _with_context),
+    "a function and a class with apply(grad)": ([[_FUNCTION], [_CLASS, "apply"]], _applied),
+    "two functions, (forward, backward) or (f, vjp)": ([[_FUNCTION], [_FUNCTION]], _of_two),
+    "a function that returns (loss, gradients)": ([[_FUNCTION]], _of_a_loss),
+}
+"""The ways to write a forward and a backward: what each part has, which tells it from the others, and its Form."""

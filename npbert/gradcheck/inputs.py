@@ -15,6 +15,11 @@ Outputs = tuple[Any, ...]
 Rng = np.random.Generator | None
 
 
+def as_list(returned: Any) -> list[Any]:
+    """Return the results of a function as a list."""
+    return list(returned) if isinstance(returned, tuple | list) else [returned]
+
+
 def as_tuple(value: Any) -> Outputs:
     """Return the parts of a tuple or list that are not None (a model may lack an output), or the value as a tuple."""
     return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)

@@ -12,8 +12,8 @@ from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves, check_written
 from npbert.gradcheck.function_forms import Given, form_of
-from npbert.gradcheck.inputs import Outputs, is_float_array, names_given
-from npbert.gradcheck.paths import Grads, Values, as_list, is_numeric, whose
+from npbert.gradcheck.inputs import Outputs, as_list, is_float_array, names_given
+from npbert.gradcheck.paths import Grads, Values, is_numeric, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io import counted
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from npbert.core import named_parts
 from npbert.gradcheck.exact.number import Number
-from npbert.gradcheck.inputs import Function, is_float_array
+from npbert.gradcheck.inputs import Function, as_list, is_float_array
 from npbert.gradcheck.restoring import attributes_of
 
 _AFFIX = re.compile(r"(d|dl|dj|dloss|delta|g|grads?|gradients?)?(d|of)?")
@@ -98,11 +98,6 @@ def changed(values: Values, before: Values) -> list[str]:
         return then is value and np.array_equal(value, copied, equal_nan=True)
 
     return [path for path, value in values.items() if is_numeric(value) and not is_as_before(path, value)]
-
-
-def as_list(returned: Any) -> list[Any]:
-    """Return the results of a function as a list."""
-    return list(returned) if isinstance(returned, tuple | list) else [returned]
 
 
 def whose(returned: Any, inputs: Values, wrt: Sequence[str] | None) -> dict[str, Any] | None:

@@ -84,7 +84,7 @@ class Comparison:
         return f"{self.place}: {values}, relative error {self.relative_error:.1e}"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Proof:
     """The answer of `prove`: `verdict` is PROVED, REFUTED or NOT_PROVED; true if it is PROVED.
 
@@ -102,7 +102,7 @@ class Proof:
     wrong: tuple[Comparison, ...] = ()
     parts: tuple[str, ...] = ()
     dropped: tuple[float, ...] = ()
-    rounding: Gradients = field(default_factory=dict, compare=False)
+    rounding: Gradients = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.verdict == PROVED
@@ -125,13 +125,13 @@ def _refuted(array: Comparison) -> str:
     return f"{many}; {array.place} is {array.analytic:.17g}, and {array.numeric:.17g} is right"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Report:
     """The result of a gradient check, true if all derivatives are right.
 
     sizes: the number of derivatives in each array. comparisons: of these arrays, by each method.
-    proof: the answer of exact arithmetic, or None. With a proof, the comparisons only test the values, for an overflow,
-    along a few directions in which all numbers move at once.
+    proof: the answer of exact arithmetic, with the verdict "" without one. With a proof, the comparisons only test the
+    values, for an overflow, along a few directions in which all numbers move at once.
     unchecked: a sentence, or "". remark: returns another one, for the printed report.
 
     The error of an entry is relative to the largest derivative in its array, or to a hundredth of the largest of all if
@@ -140,10 +140,10 @@ class Report:
 
     sizes: dict[str, int]
     comparisons: Sequence[Comparison]
-    proof: Proof | None = field(default=None, compare=False)
-    diagnose: Callable[[], list[Finding]] = field(default=list, repr=False, compare=False)
-    unchecked: str = field(default="", compare=False)
-    remark: Callable[[], str] = field(default=str, repr=False, compare=False)
+    proof: Proof = Proof("")
+    diagnose: Callable[[], list[Finding]] = list
+    unchecked: str = ""
+    remark: Callable[[], str] = str
 
     @cached_property
     def wrong(self) -> dict[str, int]:
@@ -184,12 +184,12 @@ class Report:
 
     def __repr__(self) -> str:
         names = ", ".join(self.sizes) if len(self.sizes) <= _MOST_NAMES else f"{len(self.sizes)} arrays"
-        verdict = "" if self.proof is None else self.proof.verdict
-        rests_on = ", by estimates" * self.ok + ", not proved" * (verdict == NOT_PROVED)
+        is_unproved = self.proof.verdict == NOT_PROVED
+        rests_on = ", by estimates" * self.ok + ", not proved" * is_unproved
         count = f"{self.count:,} derivatives of {names}{', proved' if self.proof else rests_on}."
         worst = [f"{count} The worst:", *map(str, self.worst.values())]
         if self.ok and self.proof:
-            worst = [f"{count} Cross-checks: {', '.join(self.worst)}." if self.worst else count]
+            worst = [f"{count} Cross-checks: {', '.join(self.worst)}."]
         # with the edits, if there are any; otherwise facts on the numbers
         found = [describe(each, edit=True) if each.line else each.cause for each in self.diagnosis]
         first, *others = [*found, *worst]
@@ -197,7 +197,7 @@ class Report:
             wrong = (f"{name} ({count} of {self.sizes[name]})" for name, count in self.wrong.items() if count)
             right = (name for name, count in self.wrong.items() if not count)
             others += [f"wrong: {', '.join(wrong)}", f"right: {', '.join(right) or 'none'}"]
-        if self.proof is not None and verdict == NOT_PROVED:
+        if is_unproved:
             others.append(f"Not proved: {self.proof.reason}.")
         notes = " ".join(filter(None, [self.unchecked, self.remark()]))
         lines = [f"{'PASS' if self.ok else 'FAIL'}: {first}", *others, notes]

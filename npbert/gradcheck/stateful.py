@@ -20,11 +20,10 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.number_modules import told
 from npbert.gradcheck.forms import Form, each, own
 from npbert.gradcheck.forward import check_written
-from npbert.gradcheck.inputs import as_tuple, asked, is_float_array, names_given
+from npbert.gradcheck.inputs import as_list, as_tuple, asked, is_float_array, names_given
 from npbert.gradcheck.paths import (
     Grads,
     Values,
-    as_list,
     changed,
     is_named_for,
     leaves,

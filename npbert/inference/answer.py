@@ -72,7 +72,7 @@ class Answer(Task):
         windows = self.all_windows(list(questions), passages)
         logits = iter(self.logits([window for each in windows for window in each]))
         return [
-            self.best(encodings, list(islice(logits, len(encodings))), passage, count)
+            self.best(encodings, islice(logits, len(encodings)), passage, count)
             for encodings, passage in zip(windows, passages, strict=True)
         ]
 
@@ -85,7 +85,7 @@ class Answer(Task):
         both = super().logits(windows)
         return [scores[:, : len(window.ids)] for scores, window in zip(both, windows, strict=True)]
 
-    def best(self, windows: Sequence[Encoding], logits: Sequence[Array], passage: str, count: int) -> list[AnswerSpan]:
+    def best(self, windows: Sequence[Encoding], logits: Iterable[Array], passage: str, count: int) -> list[AnswerSpan]:
         """Return the `count` best answers to one question, from all windows of its passage and their `logits`.
 
         A span's score is the sum of the scores of its start and end. Legal is start ≤ end < start + max_answer_length,

@@ -11,7 +11,7 @@ from npbert.data import Batch, Text, Tokenizer
 from npbert.inference.search import Hit, semantic_search, similarity, unit_vectors
 from npbert.inference.sentence_transformers import read_sentence_settings, write_sentence_settings
 from npbert.inference.task import Task, check_finite
-from npbert.io import InputError, model_folder, one_of
+from npbert.io import InputError, one_of
 from npbert.models import POOLINGS as OF_TOKENS
 from npbert.models import BertModel, PackedBatch, Reads, TextPooling
 
@@ -57,7 +57,7 @@ class Embed(Task):
         self._number = model.layer_numbers([layer], what="layer")[layer]
         self._is_last = self._number == model.config.num_hidden_layers
         if pooling == "pooler" and not self._is_last:
-            raise InputError(what="layer", got=layer, wanted="-1: the pooler reads only the last")
+            raise InputError("layer", layer, "-1: the pooler reads only the last")
         self.pooling, self.layer, self.normalize = pooling, layer, normalize
         self.similarity_fn_name = similarity_fn_name
 
@@ -70,7 +70,7 @@ class Embed(Task):
         Raises: as Task; FileError for unsupported settings, if no pooling is given.
         """
         options = {name: value for name, value in options.items() if value is not None}
-        bert, stored = read_sentence_settings(model_folder(folder), is_chosen="pooling" in options)
+        bert, stored = read_sentence_settings(folder, is_chosen="pooling" in options)
         return super().from_pretrained(bert, **{**stored, **options})
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:

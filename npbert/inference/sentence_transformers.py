@@ -4,7 +4,17 @@ from pathlib import Path
 from typing import Any
 
 from npbert.data.tokenizer_config import read_length
-from npbert.io import FileError, Place, atomic_write, parse_json, read_json_object, read_text, warn, write_json
+from npbert.io import (
+    FileError,
+    Place,
+    atomic_write,
+    model_folder,
+    parse_json,
+    read_json_object,
+    read_text,
+    warn,
+    write_json,
+)
 from npbert.models import POOLINGS, load_config
 
 MODULES_FILE = "modules.json"
@@ -19,7 +29,7 @@ _POOLINGS = {  # the flag of an older config.json of a Pooling, and its name in 
 }
 
 
-def read_sentence_settings(folder: Path, *, is_chosen: bool) -> tuple[Path, dict[str, Any]]:
+def read_sentence_settings(folder: str | Path, *, is_chosen: bool) -> tuple[Path, dict[str, Any]]:
     """Return the folder of the BERT, and the options of Embed, of the model in `folder`; no options without a
     modules.json.
 
@@ -28,6 +38,7 @@ def read_sentence_settings(folder: Path, *, is_chosen: bool) -> tuple[Path, dict
     Raises: FileError for unsupported settings otherwise, for a wrong file, or a model that is not a BERT; OSError.
     """
     options: dict[str, Any] = {}
+    folder = model_folder(folder)
     path = folder / MODULES_FILE
     if not path.is_file():
         return folder, options
@@ -80,7 +91,7 @@ def write_sentence_settings(folder: Path, embed: Any) -> None:
 def _modules(path: Path) -> list[tuple[str, Path]]:
     """Return the class and folder of each module, the first a BERT. A class of sentence-transformers is without the
     package."""
-    entries, folder, modules = parse_json(read_text(path), Place(str(path))), path.parent, []
+    entries, folder, modules = parse_json(read_text(path), Place(path)), path.parent, []
     for entry in entries if isinstance(entries, list) else [entries]:
         match entry:
             case {"path": str(where), "type": str(kind)}:

@@ -194,7 +194,7 @@ def check_max_length(max_length: int, config: BertConfig) -> None:
     """Raise InputError for more tokens than the model takes."""
     longest = config.max_position_embeddings
     if max_length > longest:
-        raise InputError(what="max_length", got=max_length, wanted=f"at most {longest} for this model")
+        raise InputError("max_length", max_length, f"at most {longest} for this model")
 
 
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:

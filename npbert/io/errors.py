@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from npbert.io.messages import did_you_mean
@@ -16,11 +17,11 @@ STANDARD_INPUT = "-"
 class Place(NamedTuple):
     """A file, or a line of it, counted from 1; 0: the whole file."""
 
-    path: str
+    path: str | Path
     line: int = 0
 
     def __str__(self) -> str:
-        name = "standard input" if self.path == STANDARD_INPUT else self.path
+        name = "standard input" if self.path == STANDARD_INPUT else str(self.path)
         return f"{name}, line {self.line}" if self.line else name
 
 
@@ -57,22 +58,22 @@ def worded_by(words: Words) -> Iterator[None]:
 class Fields(Exception):  # noqa: N818  # those below are errors and warnings
     """The base of errors and warnings with fields, in the words of the front end (`worded_by`).
 
-    what: the name of an argument or a setting   got: its value   wanted: the expected value
-    says: a sentence instead of "what is got"   where: the file and the line
-    hint: the fix
+    what: the name of an argument or a setting, or without `got` a sentence   got: its value
+    wanted: the expected value   where: the file and the line   hint: the fix
     """
 
-    says: Sentence = ""
-    what: str = ""
-    got: Any = None
+    what: Sentence
+    got: Any = ...
     wanted: str = ""
     where: Place | str = ""
     hint: Sentence = ""
 
     def __post_init__(self) -> None:
-        words = _words.get()
-        got = repr(self.got) if isinstance(self.got, str) else str(self.got)
-        said = _sentence(self.says or (Setting(self.what), f" is {'missing' if got in _NOTHING else got}"), words)
+        words, sentence = _words.get(), self.what
+        if self.got is not ...:
+            got = repr(self.got) if isinstance(self.got, str) else str(self.got)
+            sentence = Setting(str(self.what)), f" is {'missing' if got in _NOTHING else got}"
+        said = _sentence(sentence, words)
         if where := _sentence((self.where,), words):
             said = f"{where}: {said}"
         if self.wanted:
@@ -110,7 +111,7 @@ class Wanted(NamedTuple):
         with suppress(TypeError):  # for example a text instead of a number
             if self.holds(got):
                 return
-        raise InputError(what=what, got=got, wanted=self.words + did_you_mean(str(got), self.names))
+        raise InputError(what, got, self.words + did_you_mean(str(got), self.names))
 
 
 def at_least(least: int) -> Wanted:

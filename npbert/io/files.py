@@ -135,7 +135,7 @@ def read_text(path: Path) -> str:
     LOGGER.debug("reading %s", path)
     with naming(path), path.open("rb") as stream:
         data = stream.read() if path.is_file() else read_stream(stream, str(path))
-    return decode(data, Place(str(path)))
+    return decode(data, Place(path))
 
 
 def read_stream(stream: IO[bytes], name: str) -> bytes:
@@ -187,7 +187,7 @@ def read_json_object(path: Path, *, may_lack: bool = False, most: int = LARGEST_
     size = path.stat().st_size
     if size > most:
         raise FileError(f"{path} has {size / 2**20:.0f} MiB, wanted at most {most / 2**20:.0f}")
-    value = parse_json(read_text(path), Place(str(path)))
+    value = parse_json(read_text(path), Place(path))
     if not isinstance(value, dict):
         raise FileError(f"{path} is a JSON {type(value).__name__}, wanted an object")
     return value

@@ -17,7 +17,7 @@ JSON_LINES = (".jsonl", ".ndjson", ".json")
 _C1 = re.compile("[\x7f-\x9f\ud800-\udfff]")  # valid in JSON, but not on a terminal or in UTF-8
 
 
-def read_all(path: str) -> str:
+def read_all(path: str | Path) -> str:
     """Return the text of a file, or of standard input for `-`. At a keyboard, print that the command waits.
 
     Raises: FileError if it is empty, not UTF-8, or a stream of more than 256 MiB; OSError if it cannot be read.
@@ -38,7 +38,7 @@ def read_all(path: str) -> str:
     return text
 
 
-def read_lines(path: str) -> list[str]:
+def read_lines(path: str | Path) -> list[str]:
     """Return the lines without their ends. An empty line is an empty text. Raises: as read_all."""
     return [line.removesuffix("\r") for line in read_all(path).removesuffix("\n").split("\n")]
 

@@ -63,7 +63,7 @@ class DistanceAttention(DotProductAttention):
         gradients add up. Out of reach P is 0, and so is dS. A key within reach of two bands adds up both gradients.
         """
         v, pieces, distances, probabilities, masks, b = tape.take(self)
-        dqkv = super().backward(dc, tape)
+        dqkv = DotProductAttention.backward(self, dc, tape)
         if self.bias is None:
             return dqkv
         dbs = [np.zeros_like(b) for _ in pieces]

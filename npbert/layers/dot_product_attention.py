@@ -119,7 +119,7 @@ class DotProductAttention(Layer):
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
         """Return the sequences, or all rows as one. Raises: as the class."""
         if sequences is None:
-            sequences = Sequences(np.array([len(k)]), np.array([len(q)]))
+            sequences = Sequences([len(k)], [len(q)])
         features = q.shape[-1]
         if features % self.num_heads:
             raise ValueError(f"num_heads is {self.num_heads}, wanted a divisor of the {features} features")

@@ -84,6 +84,11 @@ class Blank:
         """Return the numbers of `thing`, step by step."""
         return self.numbers(thing, seed)
 
+    def collect(self, numbers: Numbers, thing: Any, seed: int) -> None:
+        """Put the numbers of `thing` into this dictionary, as far as it runs. Raises: as run."""
+        for each in self.run(thing, seed):
+            numbers.update(each)
+
     def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
         """Return the verdict on an answer with right numbers, or None if it is right in all else. node: its definition
         in the learner's file. Raises: errors of the answer."""
@@ -92,11 +97,9 @@ class Blank:
     @cached_property
     def right_numbers(self) -> list[Numbers]:
         """The library's numbers at each seed."""
-        found: list[Numbers] = []
-        for seed in self.seeds:
-            found.append({})
-            for numbers in self.run(self.right, seed):
-                found[-1].update(numbers)
+        found = [Numbers() for _ in self.seeds]
+        for numbers, seed in zip(found, self.seeds, strict=True):
+            self.collect(numbers, self.right, seed)
         return found
 
     @contextmanager

@@ -18,9 +18,9 @@ _SMALLEST_SCALE = 1e-2
 class Comparison:
     """right: the right numbers at each seed, those of the library.
 
-    After `run`, at each seed: given, the numbers of `thing` as far as it ran; and wrong, the names of wrong or missing
-    ones. And of all seeds: first, the index of the first with a mistake; stopped, the first failure of the learner's
-    code, or of the check before the numbers were complete; and broken, the first of the check on complete numbers.
+    At each seed: given, the numbers of `thing` as far as it ran; and wrong, the names of wrong or missing ones. And of
+    all seeds: first, the index of the first with a mistake; stopped, the first failure of the learner's code, or of the
+    check before the numbers were complete; and broken, the first of the check on complete numbers.
     """
 
     def __init__(self, blank: Blank, thing: Any) -> None:
@@ -30,13 +30,10 @@ class Comparison:
         self.first: int | None = None
         self.stopped: Failure | None = None
         self.broken: Failure | None = None
-
-    def run(self) -> None:
-        """Run `thing` at each seed."""
-        how: Any = {"given": self.blank.given_functions, "advice": self.blank.entries("advice")}
-        for k, seed in enumerate(self.samples):
+        how: Any = {"given": blank.given_functions, "advice": blank.entries("advice")}
+        for k, seed in enumerate(blank.seeds):
             numbers: Numbers = {}
-            failure = attempt(partial(self._collect, numbers, seed), file_of(self.thing), **how)
+            failure = attempt(partial(blank.collect, numbers, thing, seed), file_of(thing), **how)
             missing = self.right[k].keys() - numbers.keys()
             self.given.append(numbers)
             self.wrong.append(self._wrong(numbers, k) | missing)
@@ -46,10 +43,6 @@ class Comparison:
                 self.stopped = self.stopped or failure
             if self.first is None and (failure is not None or self.wrong[k]):
                 self.first = k
-
-    def _collect(self, numbers: Numbers, seed: int) -> None:
-        for each in self.blank.run(self.thing, seed):
-            numbers.update(each)
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function at seed k, as in Oracle. After a wrong number, all later ones count as wrong."""

@@ -1,4 +1,4 @@
-"""Advice for errors of Python or NumPy: a missing name, a Parameter used as an array, a `.T`, two shapes."""
+"""Advice for errors of Python or NumPy, such as a missing name or two shapes: most of it is in exercises/every.txt."""
 
 import re
 import traceback

@@ -1,4 +1,4 @@
-"""statement: a sentence on a wrong array by its numbers: its shape, its size, or the first number that differs."""
+"""fact_of: says of a wrong array by its numbers its shape, its size, or the first number that differs."""
 
 import re
 
@@ -7,18 +7,13 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck import explain
 from npbert.learn.comparison import Comparison, is_number
-from npbert.learn.failure import sentence
 
 _OF_ANY = "factor", "not finite"
 """The kinds of facts that are told of arrays that are no gradients, too."""
 
 
-def statement(compared: Comparison, name: str) -> str:
-    """Return a sentence on a wrong array, at its first wrong seed."""
-    return sentence(_fact(compared, name))
-
-
-def _fact(compared: Comparison, name: str) -> str:
+def fact_of(compared: Comparison, name: str) -> str:
+    """Return what is wrong with an array, at its first wrong seed."""
     k = next(k for k, wrong in enumerate(compared.wrong) if name in wrong)
     one, right = compared.given[k].get(name), compared.right[k][name]
     if one is None:

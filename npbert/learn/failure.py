@@ -17,7 +17,6 @@ from npbert.learn.exception_help import help_with
 from npbert.learn.verdict import Verdict
 
 MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
-_NO_ADVICE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +45,7 @@ def failure_of(
     error: BaseException,
     *files: str,
     given: frozenset[str] = frozenset(),
-    advice: Mapping[str, str] = _NO_ADVICE,
+    advice: Mapping[str, str] = MappingProxyType({}),
 ) -> Failure:
     """Return the Failure for an exception, with the last of the learner's lines in its traceback.
 

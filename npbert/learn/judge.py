@@ -17,7 +17,8 @@ from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, describe_place
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison, is_number
-from npbert.learn.facts import statement
+from npbert.learn.facts import fact_of
+from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import findings_of
@@ -40,7 +41,6 @@ def judge(blank: Blank, thing: object, node: ast.stmt | None = None) -> Verdict 
     node: its definition in the learner's file. Raises: as Blank.prove.
     """
     compared = Comparison(blank, thing)
-    compared.run()
     if compared.first is None:
         return blank.prove(thing, node)
     stopped = compared.stopped
@@ -99,7 +99,7 @@ def _of_edit(blank: Blank, finding: Finding) -> Verdict:
 
 def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
-    first, *others = [statement(compared, name) for name in names]
+    first, *others = [sentence(fact_of(compared, name)) for name in names]
     reasons = compared.blank.entries("reasons")
     right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
     is_are = "is" if len(right) == 1 else "are"

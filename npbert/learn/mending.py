@@ -29,7 +29,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     if suspect := own.suspect():
         found.append(suspect)
     wrong = set(compared.all_wrong())
-    return list(dict.fromkeys(replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found))
+    return [replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found]
 
 
 def _names(finding: Finding) -> set[str]:

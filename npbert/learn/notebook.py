@@ -1,9 +1,7 @@
 """`%load_ext npbert.learn`: in a notebook, a cell is an answer to an exercise, with the verdict below it."""
 
 import ast
-import atexit
 import re
-import shutil
 import tempfile
 from collections import defaultdict
 from pathlib import Path
@@ -32,9 +30,8 @@ class Magic:
     """The last answer to each exercise and its verdict, while the notebook runs."""
 
     def __init__(self, ipython: Any) -> None:
-        self._ipython, self._folder = ipython, Path(tempfile.mkdtemp())
+        self._ipython, self._folder = ipython, tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self._verdicts: defaultdict[int, Verdict] = defaultdict(lambda: Verdict(status=NOT_BEGUN))
-        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
 
     def exercise(self, line: str, cell: str | None = None) -> Text:
         """Exercises in backpropagation. A cell that begins with %%exercise 02 is the answer to exercise 02, checked in
@@ -59,7 +56,7 @@ class Magic:
             asked = " ".join(filter(None, [_PROGRAM if cell is None else f"%{_PROGRAM}", command, "02"]))
             raise ValueError(f"the exercise is missing, wanted its number, such as {asked}")
         exercise = exercise_of(words[0])
-        path, verdict = self._folder / exercise.code / "your cell", self._verdicts[exercise.number]
+        path, verdict = Path(self._folder.name, exercise.code, "your cell"), self._verdicts[exercise.number]
         if command == "hint":
             return self._hint(exercise, *words[1:2])
         if command == "show" and verdict.status != RIGHT:

@@ -136,7 +136,7 @@ class BertModel(PreTrainedModel):
         """
         numbers = self.layer_numbers(layers, 0)
         packed = self.pack(batch)
-        states = self.hidden_rows(packed, set(numbers.values()))
+        states = self.hidden_rows(packed, numbers.values())
         return {asked: self.unpack(states[number], packed.places, packed.shape) for asked, number in numbers.items()}
 
     def attention_probabilities(self, batch: AnyBatch, layers: Collection[int] | None = None) -> dict[int, Array]:
@@ -155,7 +155,7 @@ class BertModel(PreTrainedModel):
             if isinstance(layer, DotProductAttention):
                 calls.append((layer, *inputs))
 
-        self.hidden_rows(packed, set(numbers.values()), Tape(keeps=False, watcher=watch))
+        self.hidden_rows(packed, numbers.values(), Tape(keeps=False, watcher=watch))
         batch_size, length = packed.shape
         found = {}
         for asked, number in numbers.items():
@@ -168,7 +168,7 @@ class BertModel(PreTrainedModel):
                 found[asked][sequence][:, t[:, None], t] = p
         return found
 
-    def hidden_rows(self, packed: PackedBatch, numbers: set[int], tape: Tape = NO_TAPE) -> dict[int, Array]:
+    def hidden_rows(self, packed: PackedBatch, numbers: Collection[int], tape: Tape = NO_TAPE) -> dict[int, Array]:
         """Return the hidden states of the rows (N, D) by these layers: 0 is the embeddings, L the last."""
         h = self.embeddings(packed.input_ids, packed.token_type_ids, packed.positions)
         states = {0: h}
@@ -190,5 +190,5 @@ class BertModel(PreTrainedModel):
         for layer, number in numbers.items():
             if not first <= number <= last:
                 wanted = f"{first} to {last}, or {first - last - 1} to -1 from the end"
-                raise InputIndexError(what=what, got=layer, wanted=wanted)
+                raise InputIndexError(what, layer, wanted)
         return numbers

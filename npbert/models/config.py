@@ -66,10 +66,10 @@ class BertConfig:
             _RATE.check("classifier_dropout", self.classifier_dropout)
         if self.hidden_size % self.num_attention_heads:
             divisor = f"a divisor of hidden_size, {self.hidden_size}"
-            raise InputError(what="num_attention_heads", got=self.num_attention_heads, wanted=divisor)
+            raise InputError("num_attention_heads", self.num_attention_heads, divisor)
         if self.id2label is not None and len({*self.id2label}) != self.num_labels:
             wanted = f"{self.num_labels} different names, as num_labels"
-            raise InputError(what="id2label", got=self.id2label, wanted=wanted)
+            raise InputError("id2label", self.id2label, wanted)
 
     def _take_labels(self) -> None:
         """Turn the names into a tuple, or default names in a dict into None, and set num_labels if it is missing."""
@@ -79,7 +79,7 @@ class BertConfig:
             numbers = [str(number) for number in range(len(names))]
             if by_number.keys() != set(numbers):
                 wanted = f"the keys 0 to {len(names) - 1}, without gaps"
-                raise InputError(what="id2label", got=names, wanted=wanted)
+                raise InputError("id2label", names, wanted)
             if self.num_labels == type(self).num_labels:
                 object.__setattr__(self, "num_labels", len(names))
             names = [by_number[number] for number in numbers]
@@ -87,7 +87,7 @@ class BertConfig:
                 names = None
         elif isinstance(names, str):
             wanted = 'a name for each label: a list, or a dict such as {0: "neg", 1: "pos"}'
-            raise InputError(what="id2label", got=names, wanted=wanted)
+            raise InputError("id2label", names, wanted)
         object.__setattr__(self, "id2label", names and tuple(map(str, names)))
 
     @property

@@ -97,7 +97,7 @@ class ReplacedTokenDetection(TaskModel):
         """
         config, own = load_config(folder), Path(folder) / GENERATOR
         if config.architecture.model_type != "electra":
-            raise InputError(what="model", got=str(folder), wanted="the folder of an ELECTRA, for replaced tokens")
+            raise InputError("model", str(folder), "the folder of an ELECTRA, for replaced tokens")
         rng = np.random.default_rng(0) if rng is None else rng
         generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options) if own.is_dir() else None
         if generator is None:

@@ -7,7 +7,6 @@ from npbert.io import METRICS_FILE, SHOWN_FILE, FileError
 from npbert.plots import drawing
 
 _NO_CURVES = ("step", "epoch")
-_TITLE = 40
 _LARGEST = 1e300  # matplotlib adds some room
 _LOOKS: dict[str, dict[str, Any]] = {  # a held-out curve is always thick, with dots
     "training": {"color": drawing.BLUE, "linewidth": 1},
@@ -61,7 +60,7 @@ def curves_figure(
                 (looks[label],) = axes.plot(*zip(*points, strict=True), label=label, **look)
         if baselines.get(name) is not None:
             looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
-        axes.set_title(drawing.label(name.replace("_", " "), _TITLE), loc="left")
+        axes.set_title(drawing.label(name.replace("_", " ")), loc="left")
         axes.set_ylabel(_UNITS.get(name.rpartition("_")[2], ""))
         drawing.step_axis(axes)
         axes.yaxis.set_major_formatter("{x:.6g}")

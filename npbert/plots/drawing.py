@@ -70,10 +70,10 @@ def rows_of(run: Run, file: str) -> list[dict[str, Any]]:
     return read_json_lines(Path(run) / file) if isinstance(run, str | Path) else list(run)
 
 
-def label(text: object, longest: int = _LONGEST) -> str:
+def label(text: object) -> str:
     """Return a text for a picture: one short line, without control characters."""
     line = printable(" ".join(str(text).split()).replace("\ufffe", "?").replace("\uffff", "?"))
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
 def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: bool = False, **how: Any) -> None:

@@ -99,7 +99,7 @@ class Finetuning(TrainingRun):
             raise FileError(says, where=Place(settings.train))
         if metric == "f1" and kind is TextClassification and len(labels) != 2 and not settings.positive:
             hint = Setting("positive"), " names the label of f1"
-            raise InputError(what="metric", got="f1", wanted=f"another for {len(labels)} labels", hint=hint)
+            raise InputError("metric", "f1", f"another for {len(labels)} labels", hint=hint)
         held_out = kind.read(settings.held_out, settings, known)[0] if settings.held_out else []
         places = Place(settings.held_out), Place(settings.train)
         warn_of_known(set(map(repr, held_out)), set(map(repr, rows)), "row", *places)

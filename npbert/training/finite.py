@@ -17,8 +17,7 @@ def check_parameters(model: Layer, step: int) -> None:
     """Raise NotFiniteError for the first parameter that is not finite after the update of this step."""
     for name, parameter in model.named_parameters():
         if not np.isfinite(parameter.value).all():
-            why = f"the parameter {name} is not finite after it; try a smaller learning rate"
-            raise NotFiniteError(f"step {step}: {why}")
+            raise NotFiniteError(f"the parameter {name} is not finite after step {step}; try a smaller learning rate")
 
 
 def first_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]], shares: Shares) -> tuple[int, str]:

@@ -68,7 +68,7 @@ def finetune(
     are_floats = bool(labels) and all(isinstance(label, float) for label in labels or ())
     kind = task_named(settings.setdefault("task", "regression" if are_floats else "classification"))
     if not issubclass(kind, TextTask | SentenceVectors):
-        raise InputError(what="task", got=settings["task"], wanted="classification, regression or vectors")
+        raise InputError("task", settings["task"], "classification, regression or vectors")
     if labels is None and not issubclass(kind, SentenceVectors):
         raise TypeError("labels is missing, wanted one for each text")
     weights = settings.get("class_weight", ())
@@ -123,7 +123,7 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     count = round(share * len(rows)) if 0 < share < 1 else 0
     if not 0 < count < len(rows):
         wanted = f"a share of the {len(rows)} texts that leaves some for both, as 0.2, or texts with their labels"
-        raise InputError(what="held_out", got=share, wanted=wanted)
+        raise InputError("held_out", share, wanted)
     order = np.random.default_rng(seed).permutation(len(rows)).tolist()
     return [rows[number] for number in sorted(order[count:])], [rows[number] for number in sorted(order[:count])]
 

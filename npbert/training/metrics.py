@@ -82,8 +82,8 @@ def matthews(predictions: ArrayLike, labels: ArrayLike) -> float:
 def _counts(predictions: ArrayLike, labels: ArrayLike) -> tuple[Array, Array, Array, Array]:
     """Return the classes, and three counts for each, (C,): right predictions, predictions, and labels."""
     pair = _paired(predictions, labels)
-    for name, array in zip(("predictions", "labels"), pair, strict=True):
-        check_integers(array, name=name)
+    check_integers(pair[0], name="predictions")
+    check_integers(pair[1], name="labels")
     if (pair[1] == IGNORED).any():
         raise ValueError(f"labels has {IGNORED}, wanted classes; leave these examples out")
     classes, numbers = np.unique(np.stack(pair), return_inverse=True)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from npbert.compute import set_num_threads
+from npbert.compute import processors, set_num_threads
 from npbert.data import Batch
 from npbert.io import ALONE, LOGGER, Communicator, import_extra, in_words, launched, warn
 from npbert.training.inputs import differences
@@ -104,8 +104,7 @@ def share_cores(communicator: Communicator) -> None:
     """
     if communicator.size == 1:
         return
-    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    owners = communicator.gather([(platform.node(), core) for core in cores])
+    owners = communicator.gather([(platform.node(), core) for core in processors()])
     users = Counter(itertools.chain(*owners))
     room = sum(1 / users[core] for core in owners[communicator.rank])  # a core shared by two counts half
     if not any(name in os.environ for name in CHOSEN_BY):

@@ -100,7 +100,7 @@ class Pretraining(TrainingRun):
         self.tokenizer.max_length = settings.max_length
         if settings.objective in ("nsp", "sop") and not self.tokenizer.joins_as_bert:
             wanted = "none or rtd, as the vocabulary puts other tokens between two texts than BERT's does"
-            raise InputError(what="objective", got=settings.objective, wanted=wanted)
+            raise InputError("objective", settings.objective, wanted)
         corpus = Corpus(settings.corpus, document_per_file=settings.document_per_file)
         inputs = {f"corpus file {path}": path for path in corpus.files}
         names = ("batch_size", "max_length", "objective", "mask_probability", "whole_words")
@@ -114,7 +114,7 @@ class Pretraining(TrainingRun):
             batches = replace(self.data, corpus=held_out).batches(settings.seed)
             self.held_out = [batch for _, batch in islice(batches, settings.held_out_batches)]
             if not self.held_out:
-                raise InputError(what="held_out", got=", ".join(settings.held_out), wanted="text for a batch")
+                raise InputError("held_out", ", ".join(settings.held_out), "text for a batch")
             warn_of_known(*passages(held_out, corpus), "passage", "the held-out text", "the corpus")
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         shown = self.held_out or [batch for _, batch in islice(self.data.batches(settings.seed), 1)]

@@ -59,7 +59,7 @@ class Resumable:
             encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
             if not encoders:
                 wanted = f"False, as {type(model).__name__} has no Encoder"
-                raise InputError(what="gradient_checkpointing", got=True, wanted=wanted)
+                raise InputError("gradient_checkpointing", True, wanted)
             for encoder in encoders:
                 encoder.gradient_checkpointing = True
         self.shares = Shares(model, communicator)

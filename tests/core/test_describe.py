@@ -45,7 +45,7 @@ Own(alpha=0.5, name='own')  47 parameters of float64  weight (4,)
 
 def test_a_layer_is_its_parts_and_settings_and_shapes():
     assert repr(Own()) == OWN
-    assert repr(Positions(5, 4, Init(None))) == "SinusoidalPositions(table=(5, 4))"
+    assert repr(Positions(5, 4, Init(None))) == "SinusoidalPositions  weight (5, 4)"
 
 
 def test_parameters_are_found_wherever_they_are_by_dotted_names_in_order_and_once():

@@ -50,11 +50,15 @@ def test_an_example_is_a_pair_with_masks():
         (lambda: Example([1, 7, 2], [0], [1, 1, 1], 0), ValueError, r"have \(3, 1, 3\) tokens, wanted one length"),
         *[(partial(draw_pairs, 4, n, None), ValueError, f"count is {n}, wanted a positive even") for n in (3, 0, -2)],
         (
-            lambda: Vocabulary(["a", "tt"]).ids("amt"),
+            lambda: Vocabulary([*data.SPECIAL_TOKENS, "a", "tt"]).ids("amt"),
             ValueError,
             "^not in the vocabulary: 'm', 't'$",
         ),
-        (lambda: Vocabulary(["[SEP]", "[MASK]"]), ValueError, r"^words has special tokens: \[MASK\], \[SEP\]$"),
+        (
+            lambda: Vocabulary(["[PAD]", "[SEP]"]),
+            ValueError,
+            r"^the vocabulary has no \[CLS\], wanted every special token$",
+        ),
         (lambda: load_dialogue(7), ValueError, "^num_lines is 7, wanted 6 or 9$"),
     ],
 )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from npbert import Tokenizer
+from npbert.data import SPECIAL
 from npbert.data.learn_vocabulary import LONGEST_WORD
-from npbert.data.tokenizer import SPECIAL
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
 

@@ -6,11 +6,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from npbert import IGNORED
-from npbert.data import Vocabulary, mask_words
+from npbert.data import SPECIAL_TOKENS, Vocabulary, mask_words
 from npbert.learn.exercises import masking
 from tests.strategies import rngs
 
-PIECES = Vocabulary(f"w{number:02}" for number in range(50))
+PIECES = Vocabulary([*SPECIAL_TOKENS, *(f"w{number:02}" for number in range(50))])
 PIECES.continues = np.arange(len(PIECES)) >= 34  # w30 and so on continue the word before, as ##ing does
 
 

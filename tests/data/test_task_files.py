@@ -39,7 +39,7 @@ def test_sentences_of_words_and_tags(tmp_path, content):
 
 
 def test_columns_and_places_of_words_and_tags(tmp_path):
-    content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", str(tmp_path / "a.conll")
+    content, path = "-DOCSTART- O\n\n1 Ann NNP PER\n2 sings VB O\n\n1 Yes UH O\n", tmp_path / "a.conll"
     wanted = [(["Ann", "sings"], ["NNP", "VB"], (path, 3)), (["Yes"], ["UH"], (path, 6))]
     assert read(tmp_path, "a.conll", content, word_column=1, tag_column=-2) == wanted
     words = [(["Ann"], [], (path, 1)), (["sings", "."], [], (path, 3))]

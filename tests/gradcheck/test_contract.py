@@ -56,7 +56,7 @@ def test_another_call_has_other_rows_and_floats_and_whole_numbers_in_order_stay(
     np.testing.assert_array_equal(other.attention_mask, [[1, 0], [1, 1]])
     assert (other.labels != [0.5, 2.0]).all()
     np.testing.assert_array_equal(different(np.array([0, 3, 3])), [0, 3, 3])
-    sequences = different(Sequences(np.array([4, 2, 1])).only(np.array([0, 0, 6])))
+    sequences = different(Sequences([4, 2, 1]).only(np.array([0, 0, 6])))
     np.testing.assert_array_equal(sequences.query_lengths, [1, 0, 2])
 
 

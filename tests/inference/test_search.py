@@ -25,6 +25,8 @@ def test_products_and_cosines(dtype):
         found = similarity(a, b, **options)
         assert found.dtype == (np.float64 if dtype == np.float64 else np.float32)
         np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+        best = [hit.score for (hit,) in semantic_search(a, b, top_k=1, **options)]
+        np.testing.assert_allclose(best, wanted.max(axis=1), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(similarity(a[0], b.tolist()), cosine[:1], rtol=1e-5, atol=1e-6)
 
 

@@ -77,4 +77,4 @@ def test_a_query_beyond_its_sequence_is_refused():
     with pytest.raises(
         ValueError, match=r"query_positions are \[0 1 2 3\], wanted each below the length of its sequen"
     ):
-        DistanceAttention(2, reach=1)(q, k, k, Sequences([3], np.array([4])))
+        DistanceAttention(2, reach=1)(q, k, k, Sequences([3], [4]))

@@ -52,7 +52,7 @@ def answers(thorough, tmp_path_factory):
         "bugs": 1 if thorough else 4,
         "updates": 3 if thorough else 2,
         "models": [
-            export(one, models.EXAMPLES, models.VOCABULARY, optimizer={**OPTIMIZER, "max_grad_norm": most})
+            export(one, models.EXAMPLES, models.VOCABULARY) | {"optimizer": {**OPTIMIZER, "max_grad_norm": most}}
             for one, most in zip(models.make_models(), MOST, strict=True)
         ][: 3 if thorough else 1],
         "moved": MOVED,

@@ -22,7 +22,7 @@ LAYER = "bert.encoder.layers.0"
 def exported():
     """A model, and its data as the page reads it."""
     model = models.make_models()[0]
-    data = export(model, models.EXAMPLES, models.VOCABULARY, optimizer={"lr": 0.5})
+    data = export(model, models.EXAMPLES, models.VOCABULARY, lr=0.5)
     return model, json.loads(json.dumps(data, allow_nan=False))
 
 

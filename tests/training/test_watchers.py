@@ -59,7 +59,7 @@ def spoil(model, how):
 
 LOSS = "^step 5: the loss is .* and the norm of the gradient .*; "
 SENTENCES = {
-    "parameter": r"^step 4: the parameter bert\.pooler\.dense\.bias is not finite after it; ",
+    "parameter": r"^the parameter bert\.pooler\.dense\.bias is not finite after step 4; ",
     "layer": f"{LOSS}the first values that are not finite come from classifier; ",
     "gradient": rf"{LOSS}all values are finite, but the gradient of bert\.pooler\.dense\.bias is not; ",
 }
@@ -90,7 +90,7 @@ def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_pa
 def test_a_step_too_far(tmp_path):
     """The step itself makes a parameter infinite: no state and no model of it is kept, not even at the last step."""
     trainer = make_trainer(tmp_path, steps=1, learning_rate=1e39)
-    message = r"^step 1: the parameter bert\.\S+ is not finite after it; try a smaller learning rate$"
+    message = r"^the parameter bert\.\S+ is not finite after step 1; try a smaller learning rate$"
     with pytest.raises(NotFiniteError, match=message):
         trainer.train()
     assert not (tmp_path / STATE_FILE).exists() and not (tmp_path / MODEL_FOLDER).exists()

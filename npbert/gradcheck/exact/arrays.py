@@ -161,13 +161,14 @@ def _product(a: Array, b: Array) -> Any:
 
 def unknowns_like(array: Array) -> Any:
     """Return random Numbers for the floats of the array, each with a random tangent."""
-    return as_numbers(np.asarray(np.frompyfunc(_unknown, 1, 1)(array), object))
-
-
-def _unknown(x: Any) -> Number:
-    return Number(Number.world.draw(float(x)), Number.world.draw_tangent(), float(x))
+    world = Number.world
+    return _each(lambda x: Number(world.draw(x), world.draw_tangent(), float(x)), array)
 
 
 def constants_like(array: Array) -> Any:
     """Return constant Numbers for the floats of the array."""
-    return as_numbers(np.asarray(np.frompyfunc(as_number, 1, 1)(array), object))
+    return _each(as_number, array)
+
+
+def _each(make: Any, array: Array) -> Any:
+    return as_numbers(np.asarray(np.frompyfunc(make, 1, 1)(array), object))

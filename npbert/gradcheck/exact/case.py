@@ -13,7 +13,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError, named_parameters
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.inputs import Outputs, Rng, as_tuple, copied, is_float_array, names_given
+from npbert.gradcheck.inputs import Outputs, Rng, as_list, as_tuple, copied, is_float_array, names_given
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable, restored
 from npbert.io import counted
@@ -147,8 +147,9 @@ class Case:
             tape.check_empty()
         except TapeError as error:
             raise GradientError(str(error)) from error
-        returned = dx if isinstance(dx, tuple | list) and len(dx) == len(names) else as_tuple(dx)
-        returned = () if dx is None else returned
+        returned = as_list(dx)
+        if dx is None or len(returned) != len(names):
+            returned = [part for part in returned if part is not None]
         if len(returned) != len(names):
             hint = "return one for each NumPy array of floats, or None without a gradient"
             hint = hint if returned else "add the missing `return`"

@@ -103,10 +103,6 @@ def _with_numbers(make: Function) -> Function:
     return made
 
 
-def _holds_numbers(dtype: Any) -> bool:
-    return _makes_room.get() and str(dtype) == "object"
-
-
 def _or_of_number(function: Function, rule: Function) -> Function:
     """Return the function with a rule for exact numbers."""
 
@@ -119,7 +115,9 @@ def _or_of_number(function: Function, rule: Function) -> Function:
 _MAKERS = "zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like", "eye", "identity"
 _NUMPY = {name: _with_room(getattr(np, name)) for name in _MAKERS}
 _NUMPY |= {name: _with_numbers(getattr(np, name)) for name in ("array", "asarray", "ascontiguousarray")}
-_NUMPY["issubdtype"] = lambda dtype, kind: np.issubdtype(np.float64 if _holds_numbers(dtype) else dtype, kind)
+_NUMPY["issubdtype"] = lambda dtype, kind: np.issubdtype(
+    np.float64 if is_exact() and str(dtype) == "object" else dtype, kind
+)
 _MATH = {name: _or_of_number(getattr(math, name), rule) for name, rule in MATH.items() if hasattr(math, name)}
 
 

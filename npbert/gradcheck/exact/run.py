@@ -48,7 +48,7 @@ class ExactRun(NamedTuple):
 
     def parting(self, floats: Floats) -> str:
         """Return a sentence for the first number of y that differs on floats beyond rounding, or ""."""
-        return _first_apart(self.y, dict(zip(names_of(floats.y), floats.y, strict=True)), floats)
+        return _first_apart(self.y, named(floats.y), floats)
 
     def backward_parting(self, floats: Floats) -> str:
         """Return the same for the gradients."""
@@ -82,7 +82,7 @@ def run_on_numbers(world: World, case: Case, dy: Outputs, *, backward: bool = Tr
             tape = Tape(copy.deepcopy(case.rng))
             y = there.forward(tape)
             ys = as_tuple(y)
-            parts_y = {name: _finite(name, each) for name, each in zip(names_of(ys), ys, strict=True)}
+            parts_y = {name: _finite(name, each) for name, each in named(ys).items()}
             dys = tuple(unknowns_like(each) if np.ndim(each) else float(each) for each in dy)
             both = zip(dys, parts_y.values(), strict=True)
             growth: Any = sum(_inner(components_of(d).value, parts.tangent) for d, parts in both)
@@ -92,9 +92,9 @@ def run_on_numbers(world: World, case: Case, dy: Outputs, *, backward: bool = Tr
         return ExactRun(parts_y, gradients, tangents, growth)
 
 
-def names_of(ys: Sequence[Any]) -> list[str]:
-    """Return `y`, or `y[0]`, `y[1]`, …"""
-    return ["y"] if len(ys) == 1 else [f"y[{position}]" for position in range(len(ys))]
+def named(ys: Sequence[Any]) -> dict[str, Any]:
+    """Return each output by name: `y`, or `y[0]`, `y[1]`, …"""
+    return {"y": ys[0]} if len(ys) == 1 else {f"y[{position}]": y for position, y in enumerate(ys)}
 
 
 def _finite(name: str, array: Any) -> Components:

@@ -6,14 +6,14 @@ What is wanted comes from the text of the exercise and from the library, and nev
 import ast
 import itertools
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import IGNORED
-from npbert.data import Vocabulary, load_dialogue, mask_words
+from npbert.data import SPECIAL_TOKENS, Vocabulary, load_dialogue, mask_words
 from npbert.learn.blank import Blank
 from npbert.learn.exercises.masking_calls import KINDS, Draws
 from npbert.learn.failure import file_of
@@ -24,7 +24,7 @@ SIGMAS = 6
 
 SAMPLES: tuple[dict[str, Any], ...] = (
     {"vocabulary": load_dialogue(9).vocabulary, "calls": 1000, "probability": 0.4, "max_predictions": 9},
-    {"vocabulary": Vocabulary("ab"), "calls": 400, "probability": 1.0, "max_predictions": 99},
+    {"vocabulary": Vocabulary([*SPECIAL_TOKENS, *"ab"]), "calls": 400, "probability": 1.0, "max_predictions": 99},
 )
 """The words of the toy dialogue, and two letters, where a random word often is the true one."""
 
@@ -61,34 +61,36 @@ def facts_of_calls(draws: Draws) -> Iterator[Fact]:
 
 def facts_of_shares(draws: Draws) -> Iterator[Fact]:
     """Yield the shares that chance does not explain, for draws that are right in all else."""
-    is_word, words, number = draws.is_word, draws.words, draws.is_word.sum()
+    is_word, words, count, number = draws.is_word, draws.words, draws.count, draws.is_word.sum()
     other = 0.1 * (1 - 1 / len(words.word_ids))
-    mix = np.array([np.sum(draws.kinds == kind) for kind in range(len(KINDS))]) / draws.chosen.sum()
+    mix = _shares(draws.kinds[draws.chosen], range(len(KINDS)))
     for (kind,), found, wanted in _far(mix, np.array([0.8, other, 0.2 - other]), draws.chosen.sum()):
         yield "mix", f"{found} of the chosen words become {KINDS[kind]}, wanted {wanted}", 0
 
-    both = np.outer(is_word, is_word) * (draws.count * (draws.count - 1) / (number * (number - 1)))
-    np.fill_diagonal(both, is_word * draws.count / number)
-    for reason, happens, expected, what in (
-        ("chosen", draws.chosen, both, "chosen"),
-        ("together", draws.kinds == 0, 0.64 * both + 0.16 * np.diag(np.diag(both)), "[MASK]"),
-    ):
-        together = happens.T.astype(float) @ happens / len(happens)  # on the diagonal, each place
+    pairs = np.outer(is_word, is_word) * (count * (count - 1) / (number * (number - 1)))
+    for reason, happens, share in (("chosen", draws.chosen, 1.0), ("[MASK]", draws.kinds == 0, 0.8)):
+        expected = share**2 * pairs
+        np.fill_diagonal(expected, share * is_word * count / number)  # each place
+        together = happens.T.astype(float) @ happens / len(happens)
         for (one, two), found, wanted in _far(together, expected, len(happens)):
             places = f"input_ids[{one}] is" if one == two else f"input_ids[{one}] and input_ids[{two}] are both"
             line = draws.choice(0)[0] if reason == "chosen" else 0
-            yield reason, f"{places} {what} in {found} of the calls, wanted {wanted}", line
+            yield reason, f"{places} {reason} in {found} of the calls, wanted {wanted}", line
 
-    others = draws.masked[draws.kinds == 1]
-    # A random word that is the true one does not show.
-    likely = 1 - np.array([np.mean(draws.ids[is_word] == word) for word in words.word_ids])
-    drawn = np.array([np.mean(others == word) for word in words.word_ids])
-    for (index,), found, wanted in _far(drawn, likely / likely.sum(), len(others)):
+    is_random = draws.kinds == 1
+    others, ((call, place),) = draws.masked[is_random], _first(is_random)
+    line = draws.line_of("masked", call, [place])
+    likely = 1 - _shares(draws.ids[is_word], words.word_ids)  # a random word that is the true one does not show
+    for (index,), found, wanted in _far(_shares(others, words.word_ids), likely / likely.sum(), len(others)):
         token = words.tokens[words.word_ids[index]]
-        yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", 0
-    same = others[1:] == others[:-1]
-    for _, found, wanted in _far(np.array([same.mean()]), np.array([1 / len(words.word_ids)]), len(same)):
-        yield "same", f"a random word is the same as the one before in {found} of the cases, wanted {wanted}", 0
+        yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", line
+    for _, found, wanted in _far(_shares(np.diff(others), [0]), 1 / np.array([len(words.word_ids)]), len(others) - 1):
+        yield "random", f"a random word is the same as the one before in {found} of the cases, wanted {wanted}", line
+
+
+def _shares(values: Array, kinds: Iterable[int]) -> Array:
+    """Return the share of each kind."""
+    return np.array([np.mean(values == kind) for kind in kinds])
 
 
 def _first(wrong: Array) -> list[tuple[int, ...]]:

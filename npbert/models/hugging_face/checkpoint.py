@@ -151,7 +151,7 @@ def hugging_face_tensors(model: Layer) -> dict[str, Array]:
     for stored in stored_parameters(model):
         parts.setdefault(stored.name, []).append(stored.tensor)
     tensors = {name: np.concatenate(found) if len(found) > 1 else found[0] for name, found in parts.items()}
-    tensors |= {
-        f"{name}.weight": part.table for name, part in named_parts(model) if isinstance(part, SinusoidalPositions)
-    }
+    for name, part in named_parts(model):
+        if isinstance(part, SinusoidalPositions):
+            tensors[f"{name}.weight"] = part.weight.value
     return tensors

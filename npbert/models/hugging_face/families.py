@@ -104,7 +104,7 @@ _COMPUTED = {
 def check_only(name: str, only: Any, stored: Settings) -> None:
     """Raise InputError if the setting `name` has another value than `only`, as others have no layer here."""
     if stored.get(name) not in (only, None):
-        raise InputError(what=name, got=stored[name], wanted=str(only))
+        raise InputError(name, stored[name], str(only))
 
 
 def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:

@@ -1,6 +1,6 @@
 """The data of the page: the model's numbers, its network as formulas, masked sentences, and the lines of npbert."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ CONFIG = (
     *("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"),
     *("max_position_embeddings", "layer_norm_eps", "initializer_range"),
 )
-OPTIMIZER = {"lr": 1e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
-"""The defaults of AdamW in npbert.optim, and the Trainer's clipping."""
+OPTIMIZER = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
+"""Defaults of AdamW in npbert.optim, and the Trainer's clipping."""
 LISTS = ("input_ids", "token_type_ids", "labels")
 """What the page needs of an example."""
 HEADS = ("bert.pooler.", "seq_relationship.")
@@ -35,7 +35,7 @@ def export(
     examples: Sequence[Example],
     vocabulary: Sequence[str],
     *,
-    optimizer: Mapping[str, Any] | None = None,
+    lr: float = 1e-3,
 ) -> dict[str, Any]:
     """Return the data of the page, as an object for JSON: `config`, `vocabulary`, `parameters`, `constants`, `network`,
     `formulas`, `proof` (the verdict on the whole model with the first example), `examples`, `source` and `optimizer`.
@@ -44,8 +44,7 @@ def export(
     every digit.
     examples: the page opens with the first, offers the others, and trains on all.
     vocabulary: the V tokens by id.
-    optimizer: `lr`, `betas`, `eps` and `weight_decay` of AdamW, and `max_grad_norm` for clipping, if not npbert's
-    defaults.
+    lr: the learning rate of AdamW.
 
     Raises: TypeError for a model without a masked-LM head; ValueError for a descendant of BERT or an activation that
     formulas.ini does not have, a model too large for the page, no examples, one that is too long, or a vocabulary of
@@ -63,9 +62,6 @@ def export(
     if not examples:
         raise ValueError("sentences is empty, wanted at least one with a masked word")
     sentences = [_sentence(model, example, vocabulary) for example in examples]
-    unknown = set(optimizer or {}) - set(OPTIMIZER)
-    if unknown:
-        raise ValueError(f"optimizer has {', '.join(sorted(unknown))}, wanted only {', '.join(OPTIMIZER)}")
     net = network(config)
     return {
         "config": {name: getattr(config, name) for name in CONFIG},
@@ -77,7 +73,7 @@ def export(
         "proof": prove(LossOf(model), collate([examples[0]], pad_id=0)).verdict,
         "examples": sentences,
         "source": source_lines(model, net["steps"]),
-        "optimizer": {**OPTIMIZER, **(optimizer or {})},
+        "optimizer": {"lr": lr, **OPTIMIZER},
     }
 
 
@@ -90,7 +86,7 @@ def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
     """Return the fixed positions of a model without learned ones."""
     positions = model.bert.embeddings.position_embeddings
     name = "bert.embeddings.position_embeddings.table"
-    return {name: positions.table} if isinstance(positions, SinusoidalPositions) else {}
+    return {name: positions.weight.value} if isinstance(positions, SinusoidalPositions) else {}
 
 
 def _check_size(model: BertForMaskedLM | BertForPreTraining) -> None:

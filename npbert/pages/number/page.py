@@ -109,4 +109,4 @@ def dialogue_data(
         one, other = (masked[index] for index in rng.choice(len(masked), 2, replace=False))
         ids = np.where(np.equal(one.labels, IGNORED), other.input_ids, one.input_ids)
         examples[-1] = replace(one, input_ids=ids.tolist(), labels=np.maximum(one.labels, other.labels).tolist())
-    return export(model, examples, dialogue.vocabulary.tokens, optimizer={"lr": RATE})
+    return export(model, examples, dialogue.vocabulary.tokens, lr=RATE)

@@ -46,7 +46,7 @@ class MultipleChoice(GroupedTask, OneOfMany):
     def check(cls, settings: TaskSettings) -> None:
         super().check(settings)
         if len(settings.choices) < 2:
-            raise InputError(what="choices", got=settings.choices, wanted="at least 2 columns")
+            raise InputError("choices", settings.choices, "at least 2 columns")
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:

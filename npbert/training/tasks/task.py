@@ -84,7 +84,7 @@ class FinetuneTask(Task):
         for name, owner in _OWNERS.items():
             given = getattr(settings, name, "")  # an evaluation has no class_weight
             if given and owner != cls.owns:
-                raise InputError(what=name, got=given, wanted=f"none, as only {owner} has it")
+                raise InputError(name, given, f"none, as only {owner} has it")
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:

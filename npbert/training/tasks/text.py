@@ -49,7 +49,7 @@ class TextClassification(OneOfMany, TextTask):
         rows = cls.rows(path, settings, wanted, weight)
         known = labels or find_labels([row.target for row in rows], path)
         if settings.positive not in ("", *known):
-            raise InputError(what="positive", got=settings.positive, wanted=f"one of the labels: {listed(known)}")
+            raise InputError("positive", settings.positive, f"one of the labels: {listed(known)}")
         return [row._replace(target=known.index(row.target)) for row in rows], known
 
     @property
@@ -120,6 +120,6 @@ def class_weights(chosen: Sequence[str], targets: Sequence[int], labels: Sequenc
         name, _, number = pair.rpartition("=")
         if name not in labels or not is_number(number) or float(number) <= 0:
             wanted = f"balanced, or label=weight with a positive weight and one of the labels {listed(labels)}"
-            raise InputError(what="class_weight", got=pair, wanted=wanted)
+            raise InputError("class_weight", pair, wanted)
         weights[labels.index(name)] = float(number)
     return weights

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.inference import Embed, semantic_search
 from npbert.inference.sentence_transformers import read_sentence_settings
-from npbert.io import InputError, Setting, model_folder
+from npbert.io import InputError, Setting
 from npbert.layers import UnitLength
 from npbert.models import LOSSES, BertForSentenceVectors
 from npbert.training.tasks.choice import GroupedTask
@@ -51,13 +51,13 @@ class SentenceVectors(GroupedTask):
         super().check(settings)
         if settings.loss not in ("", *cls.losses):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"
-            raise InputError(what="loss", got=settings.loss, wanted=" or ".join(cls.losses), hint=hint)
+            raise InputError("loss", settings.loss, " or ".join(cls.losses), hint=hint)
         if len(settings.prompts) > 2:
             wanted = "at most 2: for the first text, and for the others"
-            raise InputError(what="prompts", got=settings.prompts, wanted=wanted)
+            raise InputError("prompts", settings.prompts, wanted)
         if settings.batch_size < 2 and not settings.negatives and settings.loss != "cosine":
             wanted = "at least 2: the loss compares the pairs of a batch"
-            raise InputError(what="batch_size", got=settings.batch_size, wanted=wanted)
+            raise InputError("batch_size", settings.batch_size, wanted)
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
@@ -73,7 +73,7 @@ class SentenceVectors(GroupedTask):
     def model_options(cls, folder: str | Path, options: dict[str, Any]) -> dict[str, Any]:
         """Return the pooling, from the folder if it has one, and the loss."""
         settings = options["settings"]
-        _, stored = read_sentence_settings(model_folder(folder), is_chosen=bool(settings.pooling))
+        _, stored = read_sentence_settings(folder, is_chosen=bool(settings.pooling))
         pooling, normalize = settings.pooling or stored.get("pooling", "mean"), stored.get("normalize", False)
         return {"pooling": pooling, "normalize": normalize, "loss_function": LOSSES[settings.loss or cls.losses[0]]()}
 

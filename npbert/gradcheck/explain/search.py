@@ -110,4 +110,5 @@ class Search:
 def _leaves_unread(made: Made) -> bool:
     """True for another variable in the place of one that is never read then."""
     edit, code, _ = made
-    return edit.kind == "wrong name" and edit.old not in {each.id for each in names_in(code.functions[0])}
+    is_name = edit.kind == "wrong name" and edit.old.isidentifier()
+    return is_name and edit.old not in {each.id for each in names_in(code.functions[0])}

@@ -6,14 +6,14 @@ _TABLE = """
 extra factor | 1.0 | One factor or division too many.
 extra term | 1.0 | One term too many.
 sign | 1.05 | A sign is wrong.
-sign of the whole | 1.3 | The sign of this is wrong.
+sign of the whole | 1.35 | The sign of this is wrong.
 axis | 1.0 | The axis is wrong, or missing.
 range | 1.0 | The range is wrong.
 keepdims | 1.0 | keepdims is wrong: the summed axis should stay with size 1, or disappear.
 sum or mean | 1.1 | Sum and mean are exchanged.
 transpose | 1.2 | The axes are in the wrong order.
 function | 1.2 | The function is wrong.
-copy | 1.25 | A copy is needed.
+copy | 1.32 | A copy is needed.
 comparison | 1.3 | The condition is wrong, or not needed.
 = or += | 1.3 | `=` and `+=` are exchanged.
 in place | 1.3 | This changes an array in place, but a new array is needed.

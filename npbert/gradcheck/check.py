@@ -66,10 +66,10 @@ def check_gradients(
 
     The program is left unchanged (`restoring.py`).
 
-    Raises: TypeError for a float that is not float64; ValueError without a number or a method to check, or for a number
-    that is not finite; GradientError if y is not finite, if two parameters share memory, or if the layer breaks a
-    promise that its derivative needs; PromiseError for another broken promise, such as to refuse a wrong dy, if all
-    derivatives are right (otherwise it is a part of the diagnosis).
+    Raises: TypeError for a float that is not float64; ValueError without a number to check, or for a number that is not
+    finite; GradientError if y is not finite, if two parameters share memory, or if the layer breaks a promise that its
+    derivative needs; PromiseError for another broken promise, such as to refuse a wrong dy, if all derivatives are
+    right (otherwise it is a part of the diagnosis).
     """
     given = layer, *inputs
     with everything_restored(*given):

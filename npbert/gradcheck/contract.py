@@ -99,14 +99,15 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
 
     Raises: PromiseError for a promise without which the derivative may still be right; GradientError for any other.
     """
-    with function.unchanged() as values:
+    with function.unchanged():
+        before = function.made(np.copy)
         alone = _gradients(function)
         if isinstance(function.layer, Form):
             if not all(map(same, function.outputs(), function.outputs())):
                 raise GradientError("forward returns another y in a second call: give it a seed")
         else:
             _check_outputs(function)
-            _check_repeated(function, alone, values)
+            _check_repeated(function, alone, before)
         _check_linear(function, alone)
         return alone
 
@@ -121,14 +122,14 @@ def _zero_grad(function: ScalarFunction) -> None:
         parameter.zero_grad()
 
 
-def _check_repeated(function: ScalarFunction, alone: Gradients, values: Gradients) -> None:
-    """Raise an error unless two calls in turn give what each gives alone. values: of the parameters, before all."""
+def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradients) -> None:
+    """Raise an error unless two calls in turn give what each gives alone. before: the values before all calls."""
     another = copy.copy(function)
     another.inputs, another.dy = list(map(different, function.inputs)), tuple(map(different, function.dy))
     another.rng = np.random.default_rng(0) if function.rng else None
     other_alone = _gradients(another)
-    for name, value in values.items():
-        if not np.array_equal(function.parameters[name].value, value, equal_nan=True):
+    for name, parameter in function.parameters.items():
+        if not np.array_equal(parameter.value, before[name], equal_nan=True):
             raise GradientError(f"backward changes the value of {name}: only an optimizer may")
 
     _zero_grad(function)

@@ -57,13 +57,11 @@ class ScalarFunction(Case):
                 )
 
     @contextlib.contextmanager
-    def unchanged(self) -> Iterator[Gradients]:
-        """Within it, values are copies, and gradients start at 0; afterwards the layer is restored. Gives the values by
-        name, safe from changes by backward."""
-        values = {name: parameter.value for name, parameter in self.parameters.items()}
+    def unchanged(self) -> Iterator[None]:
+        """Within it, values are copies, and gradients start at 0; afterwards the layer is restored."""
         parts = [part for _, part in named_parts(self.layer)]
         with restored(parts), self.holding(self.made(np.copy)):
-            yield values
+            yield
 
     def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative that changes y by its own size."""

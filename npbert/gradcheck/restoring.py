@@ -168,7 +168,7 @@ def _named_by(thing: Any) -> list[Any]:
 
 def attributes_of(thing: Any) -> dict[str, Any]:
     """Return the attributes of an object, unless it belongs to a library, or is a class, function or module."""
-    if isinstance(thing, (type, FunctionType, MethodType, *_ATOMS)) or is_of_library(type(thing)):
+    if isinstance(thing, type) or is_of_library(type(thing)):
         return {}
     return getattr(thing, "__dict__", {}) | _slots(thing)
 
@@ -216,7 +216,7 @@ def _to_undo(thing: Any) -> Iterator[Outputs]:
         if thing.flags.writeable:
             yield np.copyto, thing, thing.copy()
     elif isinstance(thing, dict | set | list | collections.deque):
-        yield _refill, thing, _items(thing)
+        yield _refill, thing, dict(thing) if isinstance(thing, dict) else list(thing)
     elif isinstance(thing, CellType):
         if not is_empty(thing):
             yield setattr, thing, "cell_contents", thing.cell_contents
@@ -239,7 +239,7 @@ def _to_undo_code(thing: Any) -> Iterator[Outputs]:
             yield _reset, type, thing, vars, dict(vars(thing))
     elif not is_of_library(type(thing)):
         if hasattr(thing, "__dict__"):
-            yield _refill, vars(thing), _items(vars(thing))
+            yield _refill, vars(thing), vars(thing).copy()
         yield _reset, object, thing, _slots, _slots(thing)
 
 
@@ -260,12 +260,12 @@ def _reset(base: Any, owner: Any, attributes: Function, before: dict[str, Any]) 
             base.__setattr__(owner, name, value)
 
 
-def _refill(thing: Any, before: list[Any]) -> None:
+def _refill(thing: Any, before: Any) -> None:
     """Restore the contents of a container, if they have changed."""
-    if list(map(id, _items(thing))) != list(map(id, before)):
+    if list(map(id, _items(thing))) != list(map(id, _items(before))):
         thing.clear()
         fill = thing.extend if hasattr(thing, "extend") else thing.update
-        fill(zip(before[::2], before[1::2], strict=True) if isinstance(thing, dict) else before)
+        fill(before)
 
 
 def _items(thing: Any) -> list[Any]:

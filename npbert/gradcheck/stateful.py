@@ -11,7 +11,6 @@ Each call runs a copy of the object, so it stays unchanged, and calls are indepe
 
 import copy
 from collections.abc import Iterable, Sequence
-from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -47,7 +46,7 @@ _MOST_NAMED = 6
 
 def is_stateful(given: Any) -> bool:
     """True for an object with a forward and a backward, or with a `loss` that also returns the gradients."""
-    if isinstance(given, type | FunctionType | MethodType | ModuleType) or is_of_library(type(given)):
+    if isinstance(given, type) or is_of_library(type(given)):
         return False
     return bool(_method(given, _FORWARDS) and _method(given, (*_BACKWARDS, "loss")))
 
@@ -78,7 +77,6 @@ class StatefulForm(Form):
         others = [name for name in words if name not in self._again]
         self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
         self._inputs, self.values = inputs, _arrays_given(self._names, inputs)
-        self._gradients = dict[str, tuple[str, ...]]()
         self._copy_from(given)
         super().__init__(list(self.values), self._run, self._undo)
         self.note = self._find(grads, wrt)

@@ -37,12 +37,15 @@ def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise"))
     (root / "docs" / "1.md").write_text(chapter, encoding="utf-8")
     (root / "tests").mkdir()
     (root / "tests" / "planted").symlink_to(ROOT / "tests" / "planted")
+    (root / "npbert").symlink_to(sources.PACKAGE)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "SHOWN", ("layers",))
         patch.setattr(sources, "REFERENCE", ("plots",) if files else ())
         patch.setattr(sources, "files_of", lambda room: [f"npbert/layers/{name}.py" for name in files])
-        number = export(small_model(), EXAMPLES, VOCABULARY)
-        return build_site(folder, root=root, proofs=PROOFS, number=number)
+        patch.setattr(build, "PACKAGE", root / "npbert")
+        patch.setattr(build, "prove", lambda: PROOFS)
+        patch.setattr(build, "number_data", lambda: export(small_model(), EXAMPLES, VOCABULARY))
+        return build_site(folder)
 
 
 @pytest.fixture(scope="module")

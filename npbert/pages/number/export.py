@@ -85,7 +85,7 @@ def parameters_of(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]
 def _constants(model: BertForMaskedLM | BertForPreTraining) -> dict[str, Any]:
     """Return the fixed positions of a model without learned ones."""
     positions = model.bert.embeddings.position_embeddings
-    name = "bert.embeddings.position_embeddings.table"
+    name = "bert.embeddings.position_embeddings.weight"
     return {name: positions.weight.value} if isinstance(positions, SinusoidalPositions) else {}
 
 

@@ -26,11 +26,9 @@ def network(config: BertConfig) -> dict[str, Any]:
     and `steps`, each with its `kind`, `part`, `title`, `roads`, `lookups`, and its `arrays` by their names in its
     formulas.
     """
-    is_fixed = config.position_embedding_type == "sinusoidal"
     names = {
         "activation": ACTIVATIONS[config.hidden_act],
-        "positions": "SinusoidalPositions" if is_fixed else "Embedding",
-        "table": "table" if is_fixed else "weight",
+        "positions": "SinusoidalPositions" if config.position_embedding_type == "sinusoidal" else "Embedding",
     }
     layers = [f"bert.encoder.layers.{number}" for number in range(config.num_hidden_layers)]
     into = [f"{layer}.x" for layer in layers] + [f"{layers[-1]}.y"]

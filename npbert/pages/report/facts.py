@@ -1,7 +1,7 @@
 """The facts of a run: its time and speed, the size of its model, and its command."""
 
 import shlex
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -35,10 +35,10 @@ def command_of(run: RunFiles) -> str:
     kind = _kind(run)
     words = ["npbert", "pretrain" if kind is PretrainSettings else "finetune", str(run.folder)]
     for entry in fields(kind):
-        value = run.settings.get(entry.name, MISSING)
+        value = run.settings.get(entry.name, entry.default)
         value = tuple(value) if isinstance(value, list) else value
         option = f"--{entry.name.replace('_', '-')}"
-        if value is MISSING or value == entry.default:
+        if value == entry.default:
             continue
         if isinstance(value, bool):
             words.append(option if value else option.replace("--", "--no-", 1))

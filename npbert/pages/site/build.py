@@ -34,17 +34,9 @@ WHOLE = "file"
 """The class of a code block with a whole file, whose lines have addresses: #L-12."""
 
 
-def build_site(
-    folder: Path,
-    *,
-    root: Path | None = None,
-    proofs: dict[str, str] | None = None,
-    number: dict[str, Any] | None = None,
-) -> int:
-    """Write the site into a new folder or over an earlier site, and return the number of its pages.
-
-    root: the repository, for its chapters and planted bugs; None: the folder of npbert.
-    proofs: from `prove`; None: check now.   number: from `number_data`; None: train now.
+def build_site(folder: Path) -> int:
+    """Check every derivative, write the site into a new folder or over an earlier site, and return the number of its
+    pages. The chapters and planted bugs are those of the repository, if npbert is in it.
 
     Raises: FileExistsError if the folder has other files, or OSError if it cannot be written, both before the check;
     FileError for Sphinx's warnings, such as a broken link; MissingExtraError without the extra `site`; GradientError
@@ -56,12 +48,11 @@ def build_site(
     if any(folder.iterdir()) and not (folder / ".buildinfo").is_file():
         raise FileExistsError(f"{folder} has files that are not of a site; choose a new folder")
     with tempfile.TemporaryDirectory(prefix=".npbert-site.", dir=folder) as work:
-        if proofs is None:
-            LOGGER.info("checking every derivative and training a small model (up to a minute), then writing")
-            proofs = prove()
+        LOGGER.info("checking every derivative and training a small model (up to a minute), then writing")
+        proofs, number = prove(), number_data()
         source, made = Path(work, "source"), Path(work, "site")
         shutil.copytree(PACKAGE / "pages" / "site" / "static", source / "_static")
-        for path, content in site_sources(root or PACKAGE.parent, proofs, number or number_data()).items():
+        for path, content in site_sources(PACKAGE.parent, proofs, number).items():
             (source / path).parent.mkdir(parents=True, exist_ok=True)
             (source / path).write_bytes(content)
         _run_sphinx(source, made)

@@ -35,10 +35,9 @@ def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> 
     others = sorted(linked - listed)
     texts = {name: _as_myst(text) for name, text in chapters.items()}
     for path in listed:
-        texts[_page(path)] = source_page(path, read_text(PACKAGE.parent / path), known)
+        texts[_page(path)] = source_page(path, read_text(root / path), known)
     for path in others:
-        where = PACKAGE.parent if path.startswith("npbert/") else root
-        texts[_page(path)] = file_page(path, read_text(where / path))
+        texts[_page(path)] = file_page(path, read_text(root / path))
     has_sklearn = importlib.util.find_spec("sklearn") is not None
     reference = {f"reference/{room}.md": _reference(room) for room in REFERENCE if room != "sklearn" or has_sklearn}
     contents = {"The chapters": list(chapters)} | {f"npbert/{room}": list(map(_page, rooms[room])) for room in SHOWN}

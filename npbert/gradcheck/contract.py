@@ -10,7 +10,7 @@ from npbert.compute import Array
 from npbert.core import Parameter, Tape
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
-from npbert.gradcheck.inputs import Outputs, as_tuple, copied, different
+from npbert.gradcheck.inputs import Outputs, as_tuple, copied, different, magnitude
 from npbert.gradcheck.paths import leaves
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError, WrongShapeError
 
@@ -163,7 +163,7 @@ def _check_linear(function: ScalarFunction, alone: Gradients) -> None:
         found = gradients(times, plus)
         for name, gradient in alone.items():
             wanted = times * gradient + plus * (gradient + rest[name])
-            scale = max(np.abs(each).max(initial=0) for each in (wanted, rest[name])) + sizes[name]
+            scale = max(magnitude(wanted), magnitude(rest[name])) + sizes[name]
             if not (np.abs(found[name] - wanted) <= _ROUGHLY * scale).all():
                 said = f"the gradient of {name} for {'a dy of 1' if plus else f'{times:g} dy'}"
                 raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)

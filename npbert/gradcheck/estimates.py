@@ -21,7 +21,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact.case import spread
 from npbert.gradcheck.function import FLOAT32, FLOAT64, STREAM, ScalarFunction
-from npbert.gradcheck.inputs import Function, Outputs
+from npbert.gradcheck.inputs import Function, Outputs, magnitude
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
     FINITE_DIFFERENCES,
@@ -127,14 +127,14 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
     By the number between the credible slopes of both sides and the center that is closest to backward's, as at a kink;
     without a credible one, by the exact derivative, or else by the steadiest slope, with a wide bound."""
     array, certainty = function.variables[name], _SURE[function.epsilon]
-    largest = max(np.abs(each).max(initial=0) for each in (numeric, said))
+    largest = max(magnitude(numeric), magnitude(said))
     doubts[doubts > certainty * largest] = 0.0
     off = np.abs(numeric - said) - doubts > TOLERANCES[FINITE_DIFFERENCES] * largest
     for index in map(tuple, np.argwhere(off)[:_MOST_LOOKED_AT]):
         direction = _of_one(name, array, index)
         tried = np.array([slope(function, direction, stencil) for stencil in (CENTRAL, _RIGHT, _LEFT)])
         values, bounds = tried.T / spread(array)
-        credible = bounds <= certainty * max(largest, np.abs(values).max())
+        credible = bounds <= certainty * max(largest, magnitude(values))
         if credible.any():
             slopes = values[credible]
             numeric[index], doubts[index] = np.clip(said[index], slopes.min(), slopes.max()), bounds[credible].max()

@@ -11,7 +11,7 @@ from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.run import named
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
-from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array
+from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array, magnitude
 from npbert.gradcheck.report import GradientError, largest_at, placed
 
 _SAME = 1e-9  # relative to the largest number of y
@@ -43,7 +43,7 @@ def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], refe
         if y.shape != right.shape:
             raise GradientError(f"forward returns {name} of shape {y.shape}, but the reference {right.shape}")
         off = np.abs(y - right)
-        if not (off <= _SAME * max(1.0, np.abs(right).max(initial=0))).all():
+        if not (off <= _SAME * max(1.0, magnitude(right))).all():
             at = largest_at(off)
             values = f"{placed(name, at)} is {y[at]:.9g}, but the reference has {right[at]:.9g}"
             raise GradientError(f"forward is wrong: {values}")
@@ -54,7 +54,7 @@ def unsteady(form: Any, inputs: Sequence[Any]) -> str:
     from 0, as a variance E[x²] − E[x]² does; or "". Only a Form is tried."""
     for position, value in enumerate(inputs[: form.given] if isinstance(form, Form) else ()):
         if is_float_array(value) and np.isfinite(value).all() and value.any():
-            name, unit = form.input_names[position], value / np.abs(value).max()
+            name, unit = form.input_names[position], value / magnitude(value)
             for sign in (1, -1):
                 sizes = [_largest(_with(form, inputs, position, sign * size * unit)) for size in _SIZES]
                 if any(less < _BEYOND and not np.isfinite(more) for less, more in itertools.pairwise(sizes)):
@@ -75,12 +75,12 @@ def _loses_digits(case: Case) -> bool:
         ys = case.outputs()
         run, _ = decimals(case, tuple(map(np.ones_like, ys)), backward=False)
         pairs = [(y, right.value.astype(float)) for y, right in zip(ys, run.y.values(), strict=True)]
-        return any(np.abs(y - right).max(initial=0) > _LOST * np.abs(right).max(initial=0) for y, right in pairs)
+        return any(magnitude(y - right) > _LOST * magnitude(right) for y, right in pairs)
     return False
 
 
 def _largest(case: Case) -> float:
     """Return the largest number of y; 0 if forward raises."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's code may fail for such numbers
-        return float(np.max([np.abs(y).max(initial=0) for y in case.outputs()]))
+        return float(np.max([magnitude(y) for y in case.outputs()]))
     return 0.0

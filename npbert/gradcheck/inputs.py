@@ -56,6 +56,11 @@ def different(value: Any) -> Any:
     return copied(value, another)
 
 
+def magnitude(array: Any) -> Any:
+    """Return the largest absolute value in an array; 0 if it is empty."""
+    return np.abs(array).max(initial=0)
+
+
 def is_float_array(value: Any) -> bool:
     """True for an array of real floats, which have derivatives."""
     return isinstance(value, np.ndarray) and value.dtype.kind == "f"

@@ -141,7 +141,7 @@ def pairs_of(
     found, unnamed = dict[str, list[str]](), Values()
     for path, value in parameters.items():
         words = [name for name in grads if is_called(path, name)]
-        named = _once({each: values[each] for each in written if is_named_for(each, path)})
+        named = _once([each for each in written if is_named_for(each, path)], values)
         if words:
             found |= _said(path, words[0], grads[words[0]], [*written, *values])
         elif len(named) == 1:
@@ -166,9 +166,7 @@ def pairs_of(
     by_array = dict[int, tuple[str, list[str]]]()
     for path in [path for path in parameters if path in found]:
         by_array.setdefault(id(parameters[path]), (path, []))[1].extend(found[path])
-    return {
-        path: tuple(_once({each: values[each] for each in _final(paths)})) for path, paths in by_array.values()
-    }, constants
+    return {path: tuple(_once(_final(paths), values)) for path, paths in by_array.values()}, constants
 
 
 def _final(paths: list[str]) -> list[str]:
@@ -184,15 +182,16 @@ def once(pairs: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return list(found.values())
 
 
-def _once(values: Values) -> list[str]:
-    return [path for path, _ in once(values.items())]
+def _once(paths: list[str], values: Values) -> list[str]:
+    """Return the first path of each array."""
+    return [path for path, _ in once((path, values[path]) for path in paths)]
 
 
 def _alike(path: str, value: Any, among: Values) -> list[str]:
     """Return the paths of the arrays of this shape in the same object, each array once."""
     owner = owner_and_key(path)[0]
-    like = {each: other for each, other in among.items() if np.shape(other) == np.shape(value)}
-    return _once({each: other for each, other in like.items() if owner_and_key(each)[0] == owner})
+    like = [each for each, other in among.items() if np.shape(other) == np.shape(value)]
+    return _once([each for each in like if owner_and_key(each)[0] == owner], among)
 
 
 def _said(path: str, word: str, gradient: str | None, paths: Iterable[str]) -> dict[str, list[str]]:

@@ -10,7 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.display import with_title
 from npbert.gradcheck.explain.finding import Finding, describe
-from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.inputs import Outputs, magnitude
 
 EXACT = "exact arithmetic"
 FINITE_DIFFERENCES = "finite differences"
@@ -218,7 +218,7 @@ def compared(
     scales: the scale of relative errors by name, if not as in a Report. doubts: error bounds of the numeric ones, by
     name; errors count beyond them.
     """
-    largest = {name: float(np.abs(derivatives).max(initial=0)) for name, derivatives in numeric.items()}
+    largest = {name: float(magnitude(derivatives)) for name, derivatives in numeric.items()}
     smallest = max(largest.values(), default=0) / 100
     found = []
     for name, derivatives in numeric.items():

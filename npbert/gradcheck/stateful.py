@@ -25,6 +25,7 @@ from npbert.gradcheck.paths import (
     Values,
     changed,
     is_named_for,
+    leaves,
     members,
     once,
     pairs_of,
@@ -60,7 +61,7 @@ def _method(given: Any, names: Sequence[str]) -> str:
 class StatefulForm(Form):
     """The Form of an object with state. Its inputs are those of the author's forward, and the values of parameters.
 
-    values: of the inputs, by name. note: a sentence on the gradients found.
+    values: of the inputs, by name. sizes: whole numbers that it holds. note: a sentence on the gradients found.
     Raises: ValueError for an ambiguous gradient; GradientError for a backward that changes a parameter; errors of the
     author's code.
     """
@@ -79,6 +80,7 @@ class StatefulForm(Form):
         self._copy_from(given)
         super().__init__(list(self.values), self._run, self._undo)
         self.note = self._find(grads, wrt)
+        self.sizes = {size for _, size in leaves(given, lambda each: type(each) is int)}
         self.input_names = list(self.values)
         self.moved = list(self._gradients)
 

@@ -53,4 +53,5 @@ def _example(name: str, one: Array, right: Array) -> str:
     place = tuple(map(int, np.argwhere(wrong)[0]))
     where = f" at {list(place)}" if place else ""
     count = f"; {int(wrong.sum())} of its {wrong.size} numbers are wrong" if wrong.size > 1 else ""
-    return f"{name} is wrong: {one[place]:.6g}{where}, wanted {right[place]:.6g}{count}"
+    digits = 6 if f"{one[place]:.6g}" != f"{right[place]:.6g}" else 12
+    return f"{name} is wrong: {one[place]:.{digits}g}{where}, wanted {right[place]:.{digits}g}{count}"

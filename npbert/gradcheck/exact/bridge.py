@@ -12,6 +12,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import run_on_numbers
+from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.report import Gradients
 
 _TIMES = -(2.0**13)
@@ -60,5 +61,5 @@ def is_right_on_both_sides(case: Case, floats: Floats, seed: int) -> bool:
 
 def _is_between(at: Array, one: Array, other: Array) -> bool:
     low, high = np.minimum(one, other), np.maximum(one, other)
-    room = _NEAR * max(np.abs(low).max(initial=0), np.abs(high).max(initial=0))
+    room = _NEAR * max(magnitude(low), magnitude(high))
     return bool(((low - room <= at) & (at <= high + room)).all())

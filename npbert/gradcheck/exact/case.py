@@ -13,7 +13,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Parameter, Tape, TapeError, named_parameters
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.inputs import Outputs, Rng, as_list, as_tuple, copied, is_float_array, names_given
+from npbert.gradcheck.inputs import Outputs, Rng, as_list, as_tuple, copied, is_float_array, magnitude, names_given
 from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable, restored
 from npbert.io import counted
@@ -186,7 +186,7 @@ class Case:
 
 def spread(array: Array) -> float:
     """Return the spread of an array's numbers, or their size if all are equal: the scale of a step."""
-    return float(np.ptp(array) or np.abs(array).max() or 1.0) if array.size else 1.0
+    return float(np.ptp(array) or magnitude(array) or 1.0) if array.size else 1.0
 
 
 def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:

@@ -139,14 +139,15 @@ def statement_edits(code: Code, statements: Iterable[ast.stmt], fine: Container[
             yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])
 
 
-def moved_factors(code: Code, statements: Iterable[ast.stmt]) -> Iterator[Edit]:
-    """Yield every move of a factor to all uses of a name in its statement and those before it."""
+def moved_factors(code: Code, statements: Iterable[ast.stmt], fine: Container[ast.stmt]) -> Iterator[Edit]:
+    """Yield every move of a factor to all uses of a name in its statement and those before it, unless the factor's
+    statement has right numbers."""
     computing = [each for each in statements if isinstance(each, ast.Assign | ast.Return) and each.value]
     uses: dict[str, Uses] = {}
     for each in computing:
         for name in names_in(each):
             uses.setdefault(name.id, []).append((each, name))
-        for product in ast.walk(each):
+        for product in ast.walk(each) if each not in fine else ():
             if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
                 for used in uses.values():
                     yield _moved(code, product, product.left, used, each)

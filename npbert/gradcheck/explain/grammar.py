@@ -24,9 +24,9 @@ sign: a + b → a - b, b - a; a - b → a + b, b - a; -a → a; a ** b → a ** 
 sign of the whole: s → -s
 axis: j → A; f(axis=b) → f(); f(a, axis=b) → f(a); f(axis=b, keepdims=c) → f(); f(a, axis=b, keepdims=c) → f(a)
 axis: a.sum() → a.sum(axis=A); a.mean() → a.mean(axis=A); np.sum(a) → np.sum(a, axis=A); np.mean(a) → np.mean(a, axis=A)
-argument: a.sum() → a.sum(axis=A, keepdims=True); a.mean() → a.mean(axis=A, keepdims=True)
-argument: np.sum(a) → np.sum(a, axis=A, keepdims=True); np.mean(a) → np.mean(a, axis=A, keepdims=True)
-argument: f(axis=b) → f(axis=A, keepdims=True); f(a, axis=b) → f(a, axis=A, keepdims=True)
+axis: a.sum() → a.sum(axis=A, keepdims=True); a.mean() → a.mean(axis=A, keepdims=True)
+axis: np.sum(a) → np.sum(a, axis=A, keepdims=True); np.mean(a) → np.mean(a, axis=A, keepdims=True)
+axis: f(axis=b) → f(axis=A, keepdims=True); f(a, axis=b) → f(a, axis=A, keepdims=True)
 keepdims: f(axis=b) → f(axis=b, keepdims=True); f(a, axis=b) → f(a, axis=b, keepdims=True)
 keepdims: f(axis=b, keepdims=c) → f(axis=b); f(a, axis=b, keepdims=c) → f(a, axis=b)
 keepdims: a.sum(b) → a.sum(b, keepdims=True); a.mean(b) → a.mean(b, keepdims=True); a.sum(b, keepdims=c) → a.sum(b)

@@ -6,17 +6,18 @@ _TABLE = """
 extra factor | 1.0 | One factor or division too many.
 extra term | 1.0 | One term too many.
 sign | 1.05 | A sign is wrong.
-sign of the whole | 1.3 | The sign of this is wrong.
-axis | 1.0 | The axis is wrong.
+sign of the whole | 1.35 | The sign of this is wrong.
+axis | 1.0 | The axis is wrong, or missing.
 range | 1.0 | The range is wrong.
 keepdims | 1.0 | keepdims is wrong: the summed axis should stay with size 1, or disappear.
 sum or mean | 1.1 | Sum and mean are exchanged.
 transpose | 1.2 | The axes are in the wrong order.
 function | 1.2 | The function is wrong.
+copy | 1.32 | A copy is needed.
 comparison | 1.3 | The condition is wrong, or not needed.
 = or += | 1.3 | `=` and `+=` are exchanged.
 in place | 1.3 | This changes an array in place, but a new array is needed.
-repeated index | 1.35 | `a[i] += b` keeps only one b if a number in i repeats; np.add.at adds all.
+repeated index | 1.35 | `a[i] = b` and `a[i] += b` keep only one b if a number in i repeats; np.add.at adds all.
 order | 1.4 | The order is wrong.
 index | 1.4 | The index or slice is wrong, or not needed.
 extra step | 1.4 | One step too many.
@@ -26,7 +27,7 @@ size | 1.5 | The size is wrong.
 operator | 1.5 | The operator is wrong.
 new array | 1.5 | `=` binds a new array, but the old one should be changed in place.
 brackets | 1.6 | The brackets are in the wrong place.
-other share | 1.6 | p and 1 − p are exchanged.
+other share | 1.6 | A share and the rest, as p and 1 − p, are exchanged.
 constant | 1.6 | The constant is wrong.
 argument | 1.6 | The arguments are wrong, or in the wrong order.
 shape | 1.6 | The shape is wrong.
@@ -37,7 +38,6 @@ needless copy | 1.4 | What is written into this copy is lost.
 real array | 1.5 | The array is real, so what is written into it loses its imaginary part.
 overwritten | 1.65 | A value that is needed later is overwritten.
 line order | 1.4 | Line {} is in the wrong place.
-copy | 1.7 | A copy is needed.
 lengths | 1.9 | Lengths do not add up, but their squares do.
 two uses | 1.9 | What is used twice has a gradient from each use.
 too much | 1.95 | Only a part of this is needed.

@@ -57,7 +57,7 @@ def samples_of(function: ScalarFunction) -> list[Sample]:
     if any(map(_is_of_labels, function.inputs)):
         others.append(_WITH_IGNORED)
     for more, number in others:
-        for inputs in resized(function.inputs, more):
+        for inputs in resized(function.inputs, more, getattr(function.layer, "sizes", ())):
             with contextlib.suppress(Exception):  # the layer's own: it refuses this size, or these numbers
                 another = _redrawn(function, inputs, number)
                 if _runs(another) or not must_run:
@@ -93,14 +93,14 @@ def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array
 
 
 def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> ScalarFunction:
-    """Return other numbers of the same kind, in the manner of this number: positive if all are, 0 and 1 if there are no
-    others. Whole numbers repeat, except in ascending order, which may be required."""
-    rng = np.random.default_rng(number)
+    """Return other numbers of the same kind, in the manner of this number: positive if all are, 0 and 1 for a mask.
+    Whole numbers repeat, except in ascending order, which may be required."""
+    rng, moved = np.random.default_rng(number), function.float_inputs.values()
 
-    def change(array: Array, manner: int = 0) -> Array:
+    def change(array: Array, manner: int = 0, *, is_moved: bool = True) -> Array:
         if _is_of_labels(array):
             return _other_labels(array, number, rng)
-        if np.isin(array, (0, 1)).all() and array.any():
+        if np.isin(array, (0, 1)).all() and array.any() and not is_moved:
             return np.roll(array, 1)
         if array.dtype.kind != "f":
             return array
@@ -109,7 +109,10 @@ def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> Scalar
         drawn = np.asarray(rng.standard_normal(array.shape))
         return in_manner(drawn, manner) * max(float(np.abs(array).max(initial=0)) / 2, 0.1)
 
-    given = [change(value, number) if isinstance(value, np.ndarray) else value for value in inputs]
+    given = [
+        change(value, number, is_moved=position in moved) if isinstance(value, np.ndarray) else value
+        for position, value in enumerate(inputs)
+    ]
     return _varied(function, given, change, number + 1)
 
 

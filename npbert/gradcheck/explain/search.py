@@ -75,14 +75,16 @@ class Search:
         """The edits, each with its rank and its place; edits that add code by place and kind."""
         code, vocabulary, fine = self.survey.code, self.survey.vocabulary, self.survey.fine
         statements = list(dict.fromkeys(place.statement for place in self.survey.places if not place.hidden))
-        moved = *moved_factors(code, statements), *moved_lines(code, statements), *kept_values(code, statements)
+        moved = *moved_factors(code, statements, fine), *moved_lines(code, statements), *kept_values(code, statements)
         edits = *statement_edits(code, statements, fine), *moved
+        nodes = [node for each in statements for node in ast.walk(each)]
+        computed = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in edits]
         for place in self.survey.reach:
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = RIGHT if is_fine else 0.0
-            if passes_on and not isinstance(place.statement, ast.Assign):
+            if text_of(place.expr) in computed or (passes_on and not isinstance(place.statement, ast.Assign)):
                 more += _PASSED_ON
             ranked += [
                 (edit.rank, [edit], place)
@@ -108,4 +110,5 @@ class Search:
 def _leaves_unread(made: Made) -> bool:
     """True for another variable in the place of one that is never read then."""
     edit, code, _ = made
-    return edit.kind == "wrong name" and edit.old not in {each.id for each in names_in(code.functions[0])}
+    is_name = edit.kind == "wrong name" and edit.old.isidentifier()
+    return is_name and edit.old not in {each.id for each in names_in(code.functions[0])}

@@ -25,8 +25,8 @@ class Vocabulary:
 
     def __init__(self, code: Code, forward: str = "") -> None:
         self.code = code
-        functions = [*code.functions, *(Code.parsed(forward, {}).functions if forward else [])]
-        read = [node for function in functions for node in _read_in(function)]
+        others = [_by_attributes(each) for each in Code.parsed(forward, {}).functions] if forward else []
+        read = [node for function in (*code.functions, *others) for node in _read_in(function)]
         read.sort(key=lambda node: len(ast.dump(node)))
         self._expressions = list(dict.fromkeys(map(text_of, read)))
         self._steps = list(dict.fromkeys(filter(None, map(_step, read))))[:_MOST_CALLS]
@@ -150,3 +150,22 @@ def _read_in(tree: ast.AST) -> list[ast.expr]:
 def _called(node: ast.AST) -> str:
     func = getattr(node, "func", None)
     return str(getattr(func, "attr", getattr(func, "id", "")))
+
+
+def _by_attributes(function: ast.FunctionDef) -> ast.FunctionDef:
+    """Return forward with the attributes in which it keeps variables in their places, as backward has only these."""
+    kept = dict[str, ast.expr]()
+    for each in ast.walk(function):
+        if isinstance(each, ast.Assign):
+            for target in each.targets:
+                pairs = zip(getattr(target, "elts", [target]), getattr(each.value, "elts", [each.value]), strict=False)
+                kept |= {
+                    value.id: to for to, value in pairs if isinstance(to, ast.Attribute) and isinstance(value, ast.Name)
+                }
+
+    class InAttributes(ast.NodeTransformer):
+        def visit_Name(self, node: ast.Name) -> ast.expr:
+            return kept.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
+
+    changed: ast.FunctionDef = InAttributes().visit(function)
+    return changed

@@ -13,7 +13,7 @@ from npbert.io import FileError, counted, import_extra
 from npbert.models.hugging_face import TensorFile
 from npbert.models.hugging_face.checkpoint import find_weights
 from npbert.pages.report.run import RunFiles
-from npbert.training import EVENTS_FOLDER, MODEL_FOLDER, SETTINGS_FILE, FinetuneSettings, PretrainSettings, version_in
+from npbert.training import EVENTS_FOLDER, SETTINGS_FILE, FinetuneSettings, PretrainSettings, version_in
 
 
 def facts_of(run: RunFiles) -> dict[str, str]:
@@ -23,7 +23,7 @@ def facts_of(run: RunFiles) -> dict[str, str]:
         "steps": f"{run.step:,}",
         "time": str(timedelta(seconds=round(seconds, 1))) if seconds else "",
         "speed": f"{speed:,.0f} tokens a second" if speed else "",
-        "parameters": _parameters(run.folder / MODEL_FOLDER),
+        "parameters": _parameters(run.folder),
         "made by": f"npbert {version}" if (version := version_in(run.folder / SETTINGS_FILE)) else "",
         "report by": f"npbert {npbert.__version__}",
     }

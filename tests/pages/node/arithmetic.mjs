@@ -93,7 +93,7 @@ function answered(data) {
       ),
     },
     paths: asked.followed
-      .filter(({name}) => second.arrays.has(name))
+      .filter(({name}) => second.arrays.has(`d(${name})`))
       .map((place) => {
         const {stops, roads} = pathsOf(second, place);
         const gradient = second.arrays.get(`d(${place.name})`).at(place.row, place.column);

@@ -28,11 +28,13 @@ def check_written(which: str, returned: Any) -> None:
 
 def check_moves(form: Form, inputs: Sequence[Any]) -> None:
     """Raise GradientError for a template that returns 0 for every input."""
-    case = Case(form, inputs, None)
+    drawn = np.random.default_rng(0)
     for size in (0, 1, 10, 100):
-        with case.moved(case.random_step(size), size) as there:
-            if any(map(np.any, there.outputs())):
-                return
+        moved = [
+            value + size * drawn.standard_normal(value.shape) if is_float_array(value) else value for value in inputs
+        ]
+        if any(map(np.any, as_tuple(form.forward(*moved)))):
+            return
     raise GradientError("forward returns 0 for every input: it is not written yet")
 
 

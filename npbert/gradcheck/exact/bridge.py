@@ -4,8 +4,6 @@
 compared at a point beside it, and a second backward with the first.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from npbert.compute import Array
@@ -29,7 +27,7 @@ def parting_beside(case: Case, floats: Floats, seed: int) -> str:
             y = there.outputs()
             if all(np.isfinite(part).all() for part in y):
                 run = run_on_numbers(field, there, floats.dy_of_numbers, backward=False)
-                return run.parting(replace(floats, y=y))
+                return run.parting(floats._replace(y=y))
     return "y is not finite beside your numbers"
 
 

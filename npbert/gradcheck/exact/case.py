@@ -4,9 +4,8 @@ import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +20,7 @@ from npbert.io import counted
 _DECADES, _LARGE = 3, 1e4
 
 
-@dataclass(frozen=True)
-class Floats:
+class Floats(NamedTuple):
     """A forward and a backward on the user's floats.
 
     y, dy: forward's output, and backward's input. gradients: by name. epsilon: of the coarsest dtype.

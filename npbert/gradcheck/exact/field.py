@@ -42,8 +42,8 @@ class Field(World):
 
     modulus = P
 
-    def __init__(self, seed: int, *, drops: bool = False) -> None:
-        super().__init__(random.Random(int(seed)), drops=drops)
+    def __init__(self, seed: int) -> None:
+        super().__init__(random.Random(int(seed)))
         self._values: dict[tuple[str, int], int] = {("log", 1): 0}
         self.has_random_roots = False
         self._powers: dict[int, int] = {}  # by a with a root s of degree d: s^d, which replaces a

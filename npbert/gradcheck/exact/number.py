@@ -41,9 +41,10 @@ class World:
     """
 
     modulus: Any
+    drops, keeps_tangents, ties = False, True, 0
 
-    def __init__(self, rng: Any = None, *, drops: bool = False) -> None:
-        self.rng, self.drops, self.keeps_tangents, self.ties = rng, drops, True, 0
+    def __init__(self, rng: Any = None) -> None:
+        self.rng = rng
         self.dropped = set[float]()
         self.constants: dict[Any, Number] = {}
 

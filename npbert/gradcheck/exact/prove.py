@@ -154,7 +154,8 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
 
 def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
-    field = Field(seed, drops=True)
+    field = Field(seed)
+    field.drops = True
     if _holds(case, floats, field) and field.dropped:
         dropped = tuple(sorted(field.dropped))
         constants = " and ".join(map(repr, dropped))

@@ -56,6 +56,52 @@ def test_two_wrong_shapes_of_a_function_are_two_edits_and_a_gradient_that_is_non
     ]
 
 
+class Dropped:
+    """Forward names what it keeps; its last p is not kept."""
+
+    def __init__(self):
+        self.V = W.copy()
+
+    def forward(self, x):
+        p = np.tanh(x)
+        self.p = p
+        self.mask = np.ones_like(x)
+        self.mask[::2, 1] = 0
+        p = p * self.mask / 0.7
+        return p @ self.V
+
+    def backward(self, dy):
+        self.dV = self.p.T @ dy
+        return (dy @ self.V.T) * self.mask / 0.7 * (1 - self.p**2)
+
+
+def test_an_expression_of_forward_is_told_in_terms_of_what_backward_has():
+    (finding,) = check_gradients(Dropped(), X).diagnosis
+    assert finding.subject == "dV" and finding.line == Dropped.backward.__code__.co_firstlineno + 1
+    assert finding.wanted == "(self.p * self.mask / 0.7)"
+
+
+class Centered:
+    """γ is outside of the sum, n is held, and γ = 1 hides it."""
+
+    def __init__(self, n):
+        self.n, self.gamma = n, np.ones(n)
+
+    def forward(self, x):
+        self.centered = x - x.sum(axis=1, keepdims=True) / self.n
+        return self.gamma * self.centered
+
+    def backward(self, dy):
+        self.dgamma = (dy * self.centered).sum(axis=0)
+        e = dy.T
+        return (self.gamma.reshape(-1, 1) * (e - e.sum(axis=0) / self.n)).T
+
+
+def test_a_factor_outside_of_a_sum_is_told_though_it_is_1_here_and_the_layer_holds_its_size():
+    (finding,) = check_gradients(Centered(4), X).diagnosis
+    assert (finding.kind, finding.line) == ("misplaced factor", Centered.backward.__code__.co_firstlineno + 3)
+
+
 class SlopeOracle:
     """Judges a function for the derivative of x tanh(x)."""
 

@@ -26,8 +26,8 @@ from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trial import has_failed, moved_by, wrong_in
 
 _PASSED_ON = 0.04
-"""The extra cost of an edit where a line only passes a number on: less than between two kinds, so that it only decides
-between equal edits, for the line that computes the number."""
+"""The extra cost of an edit where a line only passes a number on, and of a change where a computed number is used: less
+than between two kinds, so that it only decides between equal edits, for the line that computes the number."""
 _MORE = 0.3
 """The extra cost allowed to an edit that mends more than the first that helps: as between neighbors among the kinds."""
 _ELSEWHERE = 0.3
@@ -84,12 +84,11 @@ class Search:
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = RIGHT if is_fine else 0.0
-            if text_of(place.expr) in computed or (passes_on and not isinstance(place.statement, ast.Assign)):
+            if passes_on and not isinstance(place.statement, ast.Assign):
                 more += _PASSED_ON
-            ranked += [
-                (edit.rank, [edit], place)
-                for edit in edits_of(place, vocabulary, lambda rule: not adds_code(rule), more)
-            ]
+            elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
+            changes = edits_of(place, vocabulary, lambda rule: not adds_code(rule), more + elsewhere)
+            ranked += [(edit.rank, [edit], place) for edit in changes]
             rules = (rule for rule, _ in rules_for(place.expr, place.sorts))
             for kind in dict.fromkeys(rule.kind for rule in rules if adds_code(rule)):
                 rank = KINDS[kind].cost + more, not place.is_whole, len(text_of(place.expr))  # simple lines first

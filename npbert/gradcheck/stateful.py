@@ -76,7 +76,8 @@ class StatefulForm(Form):
         self._again = set() if is_dy else self._rates | set(words) & set(self._names)
         others = [name for name in words if name not in self._again]
         self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
-        self._inputs, self.values = inputs, _arrays_given(self._names, inputs)
+        self._inputs, self._arrays = inputs, _arrays_given(self._names, inputs)
+        self.values = dict(once(self._arrays.items()))
         self._copy_from(given)
         super().__init__(list(self.values), self._run, self._undo)
         self.note = self._find(grads, wrt)
@@ -154,8 +155,8 @@ class StatefulForm(Form):
             dy = each(lambda part: np.random.default_rng(0).standard_normal(np.shape(part)), y)
             returned, after = self._undone(dy, thing, again)
         candidates = changed(after, before)
-        self._gradients = _of_inputs(returned, candidates, self.values, wrt)
-        taken = {id(after[path]) for path in candidates if (path,) in self._gradients.values()}
+        self._gradients = _of_inputs(returned, candidates, self._arrays, wrt)
+        taken = {id(after[path]) for paths in self._gradients.values() for path in paths if path in candidates}
         candidates = [path for path in candidates if id(after[path]) not in taken]
         if not candidates and not taken:
             check_written("backward", returned)
@@ -194,28 +195,35 @@ class StatefulForm(Form):
 
 
 def _arrays_given(names: Sequence[str], inputs: Sequence[Any]) -> dict[str, Array]:
-    """Return forward's input arrays by name: those of a list one by one, each array once."""
+    """Return forward's input arrays by name, those of a list one by one."""
     parts: list[tuple[str, Any]] = []
     for name, value in zip(names, inputs, strict=True):
         parts += members(name, value) if isinstance(value, list) else [(name, value)]
-    return dict(once(pair for pair in parts if isinstance(pair[1], np.ndarray)))
+    return {name: value for name, value in parts if isinstance(value, np.ndarray)}
 
 
 def _of_inputs(
     returned: Any, written: list[str], given: dict[str, Array], wrt: Sequence[str] | None
 ) -> dict[str, tuple[str, ...]]:
-    """Return the paths of the inputs' gradients by input: backward's results in their order; or, if it returns a dict
-    or nothing, the arrays named for them."""
+    """Return the paths of the inputs' gradients by input: backward's results in their order, several for an array that
+    is given several times; or, if it returns a dict or nothing, the arrays named for them."""
     parts = as_list(returned)
-    moved = [name for name, value in given.items() if is_float_array(value) and (wrt is None or name in wrt)]
+    moved = [name for name, value in once(given.items()) if is_float_array(value) and (wrt is None or name in wrt)]
     if isinstance(returned, dict) or all(part is None for part in parts):
         aliases = _INPUTS if len(moved) == 1 else ()
         found = {name: _named([name, *aliases], written) for name in moved}
         return {name: paths for name, paths in found.items() if paths}
+    first = {id(value): name for name, value in once(given.items())}
     keys = whose(returned, given, wrt)
+    if keys is None:
+        keys = whose(returned, {name: given[name] for name in first.values()}, wrt)
     if keys is None:  # with the parameters' gradients after them
         keys = dict(zip(moved, range(len(parts)), strict=False))
-    return {name: (f"returned[{key}]" if returned is not parts[0] else "returned",) for name, key in keys.items()}
+    found = dict[str, tuple[str, ...]]()
+    for name, key in keys.items():
+        path = f"returned[{key}]" if returned is not parts[0] else "returned"
+        found[first[id(given[name])]] = (*found.get(first[id(given[name])], ()), path)
+    return found
 
 
 def _named(names: Sequence[str], written: Iterable[str]) -> tuple[str, ...]:

@@ -125,3 +125,4 @@ def test_an_array_that_is_given_twice_is_one_input_and_those_of_a_list_are_sever
     square = type("Square", (objects.Product,), {"backward": lambda self, dy: 2 * dy * self.a * self.c})
     a = n(3)
     assert check_gradients(square(), [a, a], np.array([1, 2, 3])).proof
+    assert check_gradients(objects.Product(), [a, a], a).sizes == {"pair[0]": 3}  # the sum of its three gradients

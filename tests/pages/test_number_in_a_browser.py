@@ -46,6 +46,8 @@ def test_keys_buttons_and_the_map_step(page):
     page.select_option("#steps", "5")
     assert page.inner_text("#step-title") == page.evaluate(f"{TRACE}.steps[5].title")
     press(page, "#tab-break")
+    page.click("#map [aria-label='forward: layer 1 attention']")
+    assert page.locator("#stage td").count() > 0, "a step with something to see"
     page.click("#map [aria-label='backward: layer 1 attention']")
     assert page.evaluate(f"{TRACE}.steps[{STEP}].part").startswith(f"{LAYER}.attention")
     assert page.get_attribute("#map [aria-current='step']", "data-from") == str(page.evaluate(STEP)), "its first step"

@@ -42,7 +42,7 @@ const optionOf = ({index, title}) => make("option", {value: index}, `${index + 1
 
 function halves(name, steps) {
   return [...Map.groupBy(steps, ({phase}) => phase)].map(([phase, some]) => {
-    const {index} = some[0];
+    const {index} = some.find(({writes}) => writes.length) ?? some[0]; // one with something to see
     const text = phase === "backward" ? "← back" : name;
     const place = {"data-from": index, "data-to": some.at(-1).index};
     return makeButton(text, () => stepTo(index), {class: phase, "aria-label": `${phase}: ${name}`, ...place});

@@ -92,7 +92,7 @@ function promised(by, change) {
   const promise = now.slope * by;
   const off = Math.abs((promise - change) / change);
   const error = off < 10 ? `${plainNumber(100 * off, 2)} % of the change` : "many times the change";
-  return ` The slope alone had promised ${signedNumber(promise, 3)}: off by ${error}.`;
+  return ` The slope, which holds only nearby, had promised ${signedNumber(promise, 3)}: off by ${error}.`;
 }
 
 // The loss at every value, with the tangent that backward gives.

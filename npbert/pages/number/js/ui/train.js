@@ -90,7 +90,7 @@ function drawTrain() {
   const last = plainNumber(losses.at(-1) ?? 0);
   show(
     "train-said",
-    losses.length ? `${counted(losses.length, "step")}, loss of the last batch ${last}` : "no step yet",
+    losses.length ? `${counted(losses.length, "step")}, loss of the last batch before its step ${last}` : "no step yet",
   );
   const lines = [
     {label: "loss of each batch", look: "faint", losses},

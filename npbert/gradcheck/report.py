@@ -148,10 +148,8 @@ class Report:
     @cached_property
     def wrong(self) -> dict[str, int]:
         """The number of wrong derivatives in each array, by the method that finds most."""
-        most = dict.fromkeys(self.sizes, 0)
-        for array in self.comparisons:
-            most[array.name] = max(most.get(array.name, 0), array.count)
-        return {name: most[name] for name in self.sizes}
+        counts = {name: [each.count for each in self.comparisons if each.name == name] for name in self.sizes}
+        return {name: max(found, default=0) for name, found in counts.items()}
 
     @cached_property
     def worst(self) -> dict[str, Comparison]:

@@ -207,23 +207,20 @@ def _of_inputs(
 ) -> dict[str, tuple[str, ...]]:
     """Return the paths of the inputs' gradients by input: backward's results in their order, several for an array that
     is given several times; or, if it returns a dict or nothing, the arrays named for them."""
-    parts = as_list(returned)
-    moved = [name for name, value in once(given.items()) if is_float_array(value) and (wrt is None or name in wrt)]
+    parts, distinct = as_list(returned), dict(once(given.items()))
+    moved = [name for name, value in distinct.items() if is_float_array(value) and (wrt is None or name in wrt)]
     if isinstance(returned, dict) or all(part is None for part in parts):
         aliases = _INPUTS if len(moved) == 1 else ()
         found = {name: _named([name, *aliases], written) for name in moved}
         return {name: paths for name, paths in found.items() if paths}
-    first = {id(value): name for name, value in once(given.items())}
     keys = whose(returned, given, wrt)
     if keys is None:
-        keys = whose(returned, {name: given[name] for name in first.values()}, wrt)
+        keys = whose(returned, distinct, wrt)
     if keys is None:  # with the parameters' gradients after them
         keys = dict(zip(moved, range(len(parts)), strict=False))
-    found = dict[str, tuple[str, ...]]()
-    for name, key in keys.items():
-        path = f"returned[{key}]" if returned is not parts[0] else "returned"
-        found[first[id(given[name])]] = (*found.get(first[id(given[name])], ()), path)
-    return found
+    paths = {name: f"returned[{key}]" if returned is not parts[0] else "returned" for name, key in keys.items()}
+    both = {name: [paths[each] for each in paths if given[each] is value] for name, value in distinct.items()}
+    return {name: tuple(found) for name, found in both.items() if found}
 
 
 def _named(names: Sequence[str], written: Iterable[str]) -> tuple[str, ...]:

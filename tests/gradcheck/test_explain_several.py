@@ -102,6 +102,22 @@ def test_a_factor_outside_of_a_sum_is_told_though_it_is_1_here_and_the_layer_hol
     assert (finding.kind, finding.line) == ("misplaced factor", Centered.backward.__code__.co_firstlineno + 3)
 
 
+def squares(x, t):
+    return np.mean(np.sum((x - t) ** 2, axis=1)), x - t
+
+
+def cross_entropy(x, t):
+    p = np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
+    dx = p - t
+    return -np.sum(t * np.log(p)) / len(t), dx
+
+
+@pytest.mark.parametrize(("loss", "line", "wanted"), [(squares, 1, "2 * (x - t)"), (cross_entropy, 2, "(p - t)")])
+def test_the_share_of_a_row_is_told_also_for_labels_that_are_floats(loss, line, wanted):
+    (finding,) = check_gradients(loss, X, np.eye(4)[[0, 2, 1, 1, 3]]).diagnosis
+    assert finding.line == loss.__code__.co_firstlineno + line and finding.wanted == f"{wanted} / len(x)"
+
+
 class SlopeOracle:
     """Judges a function for the derivative of x tanh(x)."""
 

@@ -66,7 +66,7 @@ too much: p → P
 size: n → N; c → N
 wrong name: v → V
 missing factor: x → x ** 2, x / 2, x * 2, x / 3, x * 3, x / math.pi, x * math.pi
-missing factor: x → x / N, x * N, x / N ** 0.5, x * N ** 0.5
+missing factor: x → x / N, x * N, x / N ** 0.5, x * N ** 0.5, 2 * x / N
 missing factor: x → x / math.sqrt(2), x * math.sqrt(2), x / math.sqrt(math.pi), x * math.sqrt(math.pi)
 missing factor: x → x / math.sqrt(2 * math.pi), x * math.sqrt(2 * math.pi)
 missing factor: x → x / W, x * W, x * (1 - W)

@@ -101,7 +101,7 @@ def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> Scalar
         if _is_of_labels(array):
             return _other_labels(array, number, rng)
         if np.isin(array, (0, 1)).all() and array.any() and not is_moved:
-            return np.roll(array, 1)
+            return np.roll(array, 1, axis=0)
         if array.dtype.kind != "f":
             return array
         if (array > 0).all():

@@ -35,8 +35,13 @@ def resized(inputs: Sequence[Any], more: int, fixed: Collection[int] = ()) -> It
 
 
 def _grown(value: Array, sizes: set[int], axes: int | None, more: int) -> Array:
-    """Return the value, larger along those of the first `axes` that have one of these sizes."""
+    """Return the value, larger along those of the first `axes` that have one of these sizes: by 0 in the rows of a mask
+    or of one-hot labels, otherwise by what it has."""
+    is_mask = np.isin(value, (0, 1)).all()
     for axis, size in enumerate(value.shape[:axes]):
         if size in sizes:
-            value = np.take(value, np.arange(size + more) % size, axis=axis)
+            larger = np.take(value, np.arange(size + more) % size, axis=axis)
+            if is_mask and axis:
+                np.moveaxis(larger, axis, 0)[size:] = 0
+            value = larger
     return value

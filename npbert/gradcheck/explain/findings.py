@@ -104,7 +104,7 @@ def _subjects(edits: list[Finding]) -> set[str]:
 
 
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
-    wrong, right = judged(parts_called(Case(function.layer, tuple(function.inputs), function.rng)), _is_right)
+    wrong, right = judged(parts_called(function), _is_right)
     for part in wrong:
         here = ScalarFunction(part.layer, part.inputs, part.rng, 0)
         where = f"{part.name} ({type(part.layer).__name__})"

@@ -8,6 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.explain.finding import Finding, d
+from npbert.gradcheck.inputs import magnitude
 
 _SAME = 1e-6  # the rest of a true statement, relative to the largest error
 
@@ -33,15 +34,15 @@ def _statements(wrong: Array, right: Array, name: str) -> Iterator[tuple[str, st
     if bad.any():
         at = f", the first at {tuple(map(int, np.argwhere(bad)[0]))}" if wrong.ndim else ""
         yield "not finite", f"has {np.count_nonzero(bad)} of {bad.size} numbers that are not finite{at}"
-    off, largest = np.abs(wrong - right), np.abs(right).max(initial=0)
+    off, largest = np.abs(wrong - right), magnitude(right)
     if off.max(initial=0) <= 1e-14 * largest:
         return
-    if np.abs(wrong).max() <= 1e-14 * largest:
+    if magnitude(wrong) <= 1e-14 * largest:
         yield "zero", f"is 0 everywhere, but y depends on {name}: it may never be added or returned"
     if not largest:
         yield "should be zero", f"should be 0 everywhere, as y does not depend on {name}"
     factor = float((wrong * right).sum() / (right**2).sum())
-    if factor and right.size > 1 and np.abs(wrong - factor * right).max() <= _SAME * off.max():
+    if factor and right.size > 1 and magnitude(wrong - factor * right) <= _SAME * off.max():
         yield "factor", _times(factor)
     yield from _places(wrong, off > _SAME * largest)
 
@@ -80,6 +81,6 @@ def cause_of_shape(wrong: Array, right: Array) -> str:
     guesses += [(f"it is right, but summed over axis {axis}", right.sum(axis), wrong) for axis in range(right.ndim)]
     guesses.append(("its numbers are right, and only need a reshape", wrong.ravel(), right.ravel()))
     for text, one, other in guesses:
-        if one.shape == other.shape and np.allclose(one, other, rtol=_SAME, atol=_SAME * np.abs(other).max(initial=0)):
+        if one.shape == other.shape and np.allclose(one, other, rtol=_SAME, atol=_SAME * magnitude(other)):
             return text
     return ""

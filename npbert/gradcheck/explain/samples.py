@@ -14,6 +14,7 @@ from npbert.gradcheck.contract import Call
 from npbert.gradcheck.estimates import right_and_accuracy
 from npbert.gradcheck.explain.variations import in_manner, resized
 from npbert.gradcheck.function import ScalarFunction
+from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.report import Gradients
 
 _OTHERS = ((1, 0), (0, 1), (2, 3), (0, 4))
@@ -41,7 +42,7 @@ class Sample(NamedTuple):
 
     def accepts(self, name: str, gradient: Array) -> bool:
         """True if this gradient is right."""
-        return bool(np.abs(gradient - self.right[name]).max(initial=0) <= self.accuracy[name])
+        return bool(magnitude(gradient - self.right[name]) <= self.accuracy[name])
 
 
 def samples_of(function: ScalarFunction) -> list[Sample]:
@@ -75,7 +76,7 @@ def _runs(function: ScalarFunction) -> bool:
 
 def _sample_of(function: ScalarFunction) -> Sample:
     (right, relative), scales = right_and_accuracy(function), function.scales()
-    largest = {name: max(_NOTHING * scales[name], np.abs(each).max(initial=0)) for name, each in right.items()}
+    largest = {name: max(_NOTHING * scales[name], magnitude(each)) for name, each in right.items()}
     return Sample(function, right, {name: relative * each for name, each in largest.items()}, function.outputs())
 
 
@@ -107,7 +108,7 @@ def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> Scalar
         if (array > 0).all():
             return np.asarray(array * rng.uniform(0.6, 1.4, array.shape))
         drawn = np.asarray(rng.standard_normal(array.shape))
-        return in_manner(drawn, manner) * max(float(np.abs(array).max(initial=0)) / 2, 0.1)
+        return in_manner(drawn, manner) * max(magnitude(array) / 2, 0.1)
 
     given = [
         change(value, number, is_moved=position in moved) if isinstance(value, np.ndarray) else value

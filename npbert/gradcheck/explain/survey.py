@@ -23,6 +23,7 @@ from npbert.gradcheck.explain.trial import (
     moved_by,
 )
 from npbert.gradcheck.explain.vocabulary import Vocabulary
+from npbert.gradcheck.inputs import magnitude
 
 _A_LITTLE = 0.01  # moves outputs far beyond rounding, and most numbers to no other branch
 _NOTHING = 1e-9
@@ -123,4 +124,4 @@ class Survey:
 
 def _is_nothing(outlook: Outlook, name: str) -> bool:
     """True if the right numbers of an output are known to be 0."""
-    return name in outlook.arrays and bool(np.abs(outlook.arrays[name][1]).max(initial=0) < _NOTHING)
+    return name in outlook.arrays and bool(magnitude(outlook.arrays[name][1]) < _NOTHING)

@@ -100,6 +100,10 @@ def test_what_has_no_gradient_is_told(tmp_path):
         ("self.W -= 0.1 * dout.sum()", "backward changes the value of W: only an optimizer may"),
         ("self.db = dout.sum()", r"returns a gradient of shape \(\) and float64 for b, wanted shape \(3,\)"),
         ("self.W @ dout", "backward raises ValueError, at line .*mine.py: matmul"),
+        (
+            "Tied().backward(dout)",
+            r"AttributeError, at line \d+ of .*mine.py, called at line \d+ of .*, called at line \d+",
+        ),
     ],
 )
 def test_a_backward_that_changes_a_parameter_or_raises_is_told_at_once(after, says, tmp_path):

@@ -18,6 +18,7 @@ from npbert.gradcheck.inputs import Function
 from npbert.gradcheck.report import GradientError
 from npbert.gradcheck.restoring import is_empty
 
+_MOST_PLACES = 3
 _makes_room = contextvars.ContextVar("makes_room", default=False)
 
 
@@ -59,12 +60,15 @@ def is_ours_or_numpys(module: str | None) -> bool:
 
 
 def place_of(error: BaseException) -> str:
-    """Return the last place in the user's code, such as ", at line 7 of layers.py"."""
-    place = ""
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if not is_ours_or_numpys(frame.f_globals.get("__name__")) and frame.f_code.co_filename[:1] != "<":
-            place = f", at line {line} of {frame.f_code.co_filename}"
-    return place
+    """Return the last place in the user's code, and the calls that lead to it, such as ", at line 7 of parts.py, called
+    at line 31 of model.py"."""
+    places = [
+        f"at line {line} of {frame.f_code.co_filename}"
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not is_ours_or_numpys(frame.f_globals.get("__name__")) and frame.f_code.co_filename[:1] != "<"
+    ]
+    *callers, last = places[-_MOST_PLACES:] or [""]
+    return ", called ".join([f", {last}" * bool(last), *reversed(callers)])
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def _cells(path: str | Path, by: str, *, header: bool) -> Iterator[tuple[dict[st
     """Yield the cells of each row, by the names in the `header` and by their numbers."""
     csv.field_size_limit(2**31 - 1)  # no limit
     dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}
-    reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True, **dialect)
+    reader = csv.reader((f"{line}\n" for line in read_lines(path, may_be_blank=True)), strict=True, **dialect)
     width, names = 0, list[str]()
     try:
         for row in filter(None, reader):

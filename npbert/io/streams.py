@@ -17,8 +17,10 @@ JSON_LINES = (".jsonl", ".ndjson", ".json")
 _C1 = re.compile("[\x7f-\x9f\ud800-\udfff]")  # valid in JSON, but not on a terminal or in UTF-8
 
 
-def read_all(path: str | Path) -> str:
+def read_all(path: str | Path, *, may_be_blank: bool = False) -> str:
     """Return the text of a file, or of standard input for `-`. At a keyboard, print that the command waits.
+
+    may_be_blank: accept a text of spaces alone, as a table may be.
 
     Raises: FileError if it is empty, not UTF-8, or a stream of more than 256 MiB; OSError if it cannot be read.
     """
@@ -33,14 +35,15 @@ def read_all(path: str | Path) -> str:
         with naming(Path("standard input")):
             text = decode(read_stream(sys.stdin.buffer, "standard input"), Place(path))
     LOGGER.debug("read %s: %d characters", Place(path), len(text))
-    if not text.strip():
+    if not (text if may_be_blank else text.strip()):
         raise FileError(f"{Place(path)} is empty, wanted text")
     return text
 
 
-def read_lines(path: str | Path) -> list[str]:
-    """Return the lines without their ends. An empty line is an empty text. Raises: as read_all."""
-    return [line.removesuffix("\r") for line in read_all(path).removesuffix("\n").split("\n")]
+def read_lines(path: str | Path, *, may_be_blank: bool = False) -> list[str]:
+    """Return the lines without their ends. An empty line is an empty text. Arguments and errors: as read_all."""
+    text = read_all(path, may_be_blank=may_be_blank).removesuffix("\n")
+    return [line.removesuffix("\r") for line in text.split("\n")]
 
 
 def read_texts(path: str, wanted: str) -> list[list[str]]:

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from npbert.data.conll import read_conll
@@ -137,6 +137,7 @@ def test_errors(tmp_path, name, content, columns, options, message):
 cells = st.text("aZ1 ,;\"'\\\v\f\x1c\x85\u2028\ufeffßé中😀", min_size=1)
 
 
+@example([(" ", " ", " ")])
 @given(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=5))
 def test_any_text_comes_back(tmp_path_factory, rows):
     tabs = "".join("\t".join(row) + "\n" for row in rows)

@@ -121,7 +121,8 @@ class StatefulForm(Form):
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
-        return returned, values_at(thing) | values_at(returned, "returned")
+        whole = {path: np.asarray(value, float) for path, value in leaves(returned, _is_whole, "returned")}
+        return returned, values_at(thing) | values_at(returned, "returned") | whole
 
     def _undo(self, dy: Any, kept: Any) -> Any:
         """Return the gradients of the inputs that have one."""
@@ -192,6 +193,11 @@ class StatefulForm(Form):
                     if not all(map(np.array_equal, as_tuple(now), as_tuple(y))):
                         used.append(path)
         return left, used
+
+
+def _is_whole(value: Any) -> bool:
+    """True for a whole number or truth value, or an array of them."""
+    return getattr(value, "dtype", np.dtype(type(value))).kind in "iub"
 
 
 def _arrays_given(names: Sequence[str], inputs: Sequence[Any]) -> dict[str, Array]:

@@ -44,6 +44,9 @@ def read_settings(folder: Path) -> dict[str, Any]:
         settings["added_tokens"] = read_json_object(folder / "added_tokens.json", may_lack=True)
     if settings.get("split_special_tokens"):
         raise FileError(f"{path}: split_special_tokens is {settings['split_special_tokens']!r}, wanted False")
+    side = settings.get("truncation_side") or "right"
+    if side not in ("left", "right"):
+        raise FileError(f"{path}: truncation_side is {side!r}, wanted 'left' or 'right'")
     of_model = read_json_object(folder / "config.json", may_lack=True).get("tokenizer_class")
     name = str(settings.get("tokenizer_class") or of_model or BERT).removesuffix("Fast")
     if name not in _USUAL:

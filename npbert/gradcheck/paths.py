@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from npbert.compute import Array
 from npbert.core import named_parts
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import Function, as_list, is_float_array
@@ -52,6 +53,14 @@ def members(path: str, thing: Any) -> list[tuple[str, Any]]:
     if isinstance(thing, list | tuple):
         return [(f"{path}[{number}]", value) for number, value in enumerate(thing)]
     return [(f"{path}.{name}".lstrip("."), value) for name, value in attributes_of(thing).items()]
+
+
+def arrays_given(names: Sequence[str], inputs: Sequence[Any]) -> dict[str, Array]:
+    """Return forward's input arrays by name, those of a list one by one."""
+    parts: list[tuple[str, Any]] = []
+    for name, value in zip(names, inputs, strict=True):
+        parts += members(name, value) if isinstance(value, list) else [(name, value)]
+    return {name: value for name, value in parts if isinstance(value, np.ndarray)}
 
 
 def values_at(thing: Any, path: str = "") -> Values:

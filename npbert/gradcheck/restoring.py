@@ -15,16 +15,12 @@ from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodT
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import byte_bounds
-from numpy.lib.stride_tricks import as_strided
 
-from npbert.compute import Array
 from npbert.gradcheck.exact.arrays import Numbers
 from npbert.gradcheck.exact.number import Number
 from npbert.gradcheck.inputs import Function, Outputs
+from npbert.gradcheck.replacing import views_in_memory
 
-_TWIN = "__twin__"
-_MOST_NUMBERS = 10_000_000
 _MADE_IN_PYTHON = 1 << 9  # CPython's flag for classes created at run time
 _CONTAINERS = (dict, list, tuple, set, frozenset, collections.deque)
 _TRANSPARENT = (CellType, MethodType, functools.partial, property, classmethod, staticmethod)
@@ -38,69 +34,19 @@ _LIBRARIES |= sys.stdlib_module_names - _HOLDERS
 @contextmanager
 def everything_restored(*roots: Any) -> Iterator[None]:
     """Within it, objects reachable from the roots may change, and NumPy's global generator; afterwards they are
-    restored. A `functools.cache` cannot be restored: it is cleared if it has an exact number. And `as_strided` refuses
-    to read outside an array's memory.
+    restored. A `functools.cache` cannot be restored: it is cleared if it has an exact number. Within it,
+    views stay in their arrays' memory, too.
     """
     things = list(reachable(roots))
     drawn = np.random.get_state()
     try:
-        with restored(things), in_place_of(_STRIDED, _within_the_array):
+        with restored(things), views_in_memory():
             yield
     finally:
         np.random.set_state(drawn)
         for thing in things:
             if hasattr(thing, "cache_clear") and any(isinstance(each, Number | Numbers) for each in reachable([thing])):
                 thing.cache_clear()
-
-
-@contextmanager
-def in_place_of(function: FunctionType, twin: Callable[..., Any]) -> Iterator[None]:
-    """Within it, every call of the function calls the twin."""
-    code, scope = function.__code__, function.__globals__
-    before = scope.get(_TWIN)
-    scope[_TWIN] = twin
-    function.__code__ = _call_of_twin(code.co_freevars)
-    try:
-        yield
-    finally:
-        function.__code__ = code
-        del scope[_TWIN]
-        if before:
-            scope[_TWIN] = before
-
-
-@functools.lru_cache
-def _call_of_twin(free: tuple[str, ...]) -> CodeType:
-    """Return the code of a function that passes its arguments to the twin, with these free variables."""
-    called = (
-        f"    def call(*args, **more):\n        if 0: {', '.join(free) or 0}\n        return {_TWIN}(*args, **more)\n"
-    )
-    scope: dict[str, Any] = {}
-    exec(f"def maker({', '.join(free)}):\n{called}    return call", scope)
-    made: FunctionType = scope["maker"](*free)
-    return made.__code__
-
-
-def _within_the_array(x: Any, *args: Any, **options: Any) -> Array:
-    """Return the view of `as_strided`. Raises: ValueError if it reads outside the array's memory, which would end the
-    program if it holds objects; or if it is so large that an operation takes seconds, as after an edit."""
-    view: Array = _UNGUARDED(x, *args, **options)
-    if not isinstance(x, np.ndarray):  # np.vectorize makes a view of the number 0, for its shape alone
-        return view
-    owner = x
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    (first, last), (start, end) = byte_bounds(view), byte_bounds(owner)
-    if view.size > _MOST_NUMBERS:
-        raise ValueError(f"as_strided makes an array of {view.size} numbers, wanted at most {_MOST_NUMBERS}")
-    if view.size and not start <= first < last <= end:
-        raise ValueError(f"as_strided reads outside an array of shape {x.shape}")
-    return view
-
-
-_STRIDED: Any = as_strided
-_UNGUARDED = FunctionType(_STRIDED.__code__, _STRIDED.__globals__, argdefs=_STRIDED.__defaults__)
-_UNGUARDED.__kwdefaults__ = _STRIDED.__kwdefaults__
 
 
 @contextmanager

@@ -23,10 +23,10 @@ from npbert.gradcheck.inputs import as_list, as_tuple, asked, is_float_array, na
 from npbert.gradcheck.paths import (
     Grads,
     Values,
+    arrays_given,
     changed,
     is_named_for,
     leaves,
-    members,
     once,
     pairs_of,
     snapshot,
@@ -76,7 +76,7 @@ class StatefulForm(Form):
         self._again = set() if is_dy else self._rates | set(words) & set(self._names)
         others = [name for name in words if name not in self._again]
         self._wants = [name for name in asked(backward, required=True) if name in others] or others[:1]
-        self._inputs, self._arrays = inputs, _arrays_given(self._names, inputs)
+        self._inputs, self._arrays = inputs, arrays_given(self._names, inputs)
         self.values = dict(once(self._arrays.items()))
         self._copy_from(given)
         super().__init__(list(self.values), self._run, self._undo)
@@ -198,14 +198,6 @@ class StatefulForm(Form):
 def _is_whole(value: Any) -> bool:
     """True for a whole number or truth value, or an array of them."""
     return getattr(value, "dtype", np.dtype(type(value))).kind in "iub"
-
-
-def _arrays_given(names: Sequence[str], inputs: Sequence[Any]) -> dict[str, Array]:
-    """Return forward's input arrays by name, those of a list one by one."""
-    parts: list[tuple[str, Any]] = []
-    for name, value in zip(names, inputs, strict=True):
-        parts += members(name, value) if isinstance(value, list) else [(name, value)]
-    return {name: value for name, value in parts if isinstance(value, np.ndarray)}
 
 
 def _of_inputs(

@@ -25,8 +25,8 @@ from npbert.gradcheck.explain.trial import FAILED, RAISES, Outlook, quiet
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import as_tuple
+from npbert.gradcheck.replacing import in_place_of
 from npbert.gradcheck.report import Gradients, PromiseError, WrongShapeError
-from npbert.gradcheck.restoring import in_place_of
 
 MOST_NUMBERS = 3000
 """A larger layer is not searched for an edit, as that takes minutes."""

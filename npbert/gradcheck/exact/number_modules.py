@@ -67,8 +67,8 @@ def place_of(error: BaseException) -> str:
         for frame, line in traceback.walk_tb(error.__traceback__)
         if not is_ours_or_numpys(frame.f_globals.get("__name__")) and frame.f_code.co_filename[:1] != "<"
     ]
-    *callers, last = places[-_MOST_PLACES:] or [""]
-    return ", called ".join([f", {last}" * bool(last), *reversed(callers)])
+    innermost_first = places[-_MOST_PLACES:][::-1]
+    return f", {', called '.join(innermost_first)}" if innermost_first else ""
 
 
 @contextmanager

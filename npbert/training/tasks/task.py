@@ -36,6 +36,7 @@ Labels = Sequence[str] | None
 Read = tuple[list[Any], Labels]
 """The rows of a file, and its labels."""
 
+
 class FinetuneTask(Task):
     """A Task that also reads labelled files, makes batches, and measures the answers.
 

@@ -6,7 +6,7 @@ import {chooseAnswer, chooseSentence, compareWith, exampleOfLine, hideWord} from
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {counted, percent, plainNumber} from "./format.js";
-import {bestOf, gradientOf, indexLabel, steepestWeights} from "./labels.js";
+import {bestOf, gradientOf, indexLabel, steepestWeight} from "./labels.js";
 import {state, watch} from "./state.js";
 
 const GUESSES = 3;
@@ -23,7 +23,7 @@ export function showSentence() {
     takeLine(byId("own").value);
   });
   byId("loss-value").addEventListener("click", () => followFrom({name: state.trace.goal, row: 0, column: 0}));
-  byId("steepest").addEventListener("click", () => followFrom(gradientOf(steepestWeights(1)[0])));
+  byId("steepest").addEventListener("click", () => followFrom(gradientOf(steepestWeight())));
   watch(["trace", "moved"], drawSentence);
 }
 

@@ -2,10 +2,9 @@
 
 import {makeModel, run} from "../math/run.js";
 import {resetParameters} from "../math/train.js";
-import {newTrainer, nextBatch, runAgain, setRate, valuesOf} from "./actions.js";
-import {workBeside} from "./beside.js";
+import {newTrainer, nextBatch, runAgain, setRate} from "./actions.js";
 import {chartOfLosses, smoothed} from "./chart.js";
-import {byId, make, show} from "./dom.js";
+import {breath, byId, make, show} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
 import {heatMap} from "./heatmap.js";
 import {arrayNamed} from "./labels.js";
@@ -15,36 +14,31 @@ const BETWEEN_PICTURES = 60; // milliseconds of training
 const FRESH_RATE = 1e-2; // who knows nothing may take longer steps
 let losses = [];
 let start = null; // the model as it was before the first step
-let stopTraining = null; // while it runs
+let running = null; // while it trains by itself
 
 export function showTrain() {
   byId("train-one").addEventListener("click", () => train(1));
   byId("train-ten").addEventListener("click", () => train(10));
   byId("train-run").addEventListener("click", toggleRunning);
-  byId("train-fresh").addEventListener("click", () => startOver(beFresh));
+  byId("train-fresh").addEventListener("click", beginAnew);
   byId("train-trained").addEventListener("click", backToStart);
   byId("train-rate").addEventListener("input", ({target}) => setRate(10 ** Number(target.value)));
   watch(["rate", "trace"], drawRate);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
-  watch(["view"], () => state.view !== "train" && stopTraining && toggleRunning());
+  watch(["view"], () => state.view !== "train" && running && toggleRunning());
 }
 
-function startOver(setModel) {
+function startOver(parameters, lr, isFresh) {
   losses = [];
-  change({trail: []});
-  setModel();
+  state.model.parameters = parameters;
+  runAgain({trainer: newTrainer(lr), stepsTrained: 0, isFresh, trail: []});
 }
 
-export const backToStart = () => startOver(beAsItCame);
+export const backToStart = () => startOver(makeModel(state.data).parameters, state.data.optimizer.lr, false);
 
-function beAsItCame() {
-  state.model.parameters.forEach(({values}, name) => values.set(state.exported.get(name)));
-  runAgain({trainer: newTrainer(), stepsTrained: 0, isFresh: false});
-}
-
-function beFresh() {
+function beginAnew() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
-  runAgain({trainer: newTrainer(FRESH_RATE), isFresh: true, stepsTrained: 0});
+  startOver(state.model.parameters, FRESH_RATE, true);
 }
 
 function trainStep() {
@@ -58,21 +52,20 @@ function train(steps) {
   showTrained();
 }
 
-function* endlessly() {
-  while (true) {
-    yield trainStep();
-  }
-}
-
 function showTrained() {
   runAgain({stepsTrained: losses.length});
 }
 
-function toggleRunning() {
-  stopTraining?.();
-  stopTraining = stopTraining ? null : workBeside(endlessly(), showTrained, BETWEEN_PICTURES);
-  byId("train-run").setAttribute("aria-pressed", String(Boolean(stopTraining)));
-  show("train-run", stopTraining ? "Stop" : "Train");
+async function toggleRunning() {
+  running = running ? null : {};
+  byId("train-run").setAttribute("aria-pressed", String(Boolean(running)));
+  show("train-run", running ? "Stop" : "Train");
+  for (const mine = running; mine && running === mine; await breath()) {
+    for (const until = performance.now() + BETWEEN_PICTURES; performance.now() < until; ) {
+      trainStep();
+    }
+    showTrained();
+  }
 }
 
 function drawRate() {
@@ -84,8 +77,7 @@ function drawRate() {
 
 function drawTrain() {
   if (!losses.length) {
-    start = makeModel(state.data);
-    valuesOf(state.model).forEach((values, name) => start.parameters.get(name).values.set(values));
+    start = {...state.model};
   }
   const last = plainNumber(losses.at(-1) ?? 0);
   show(

@@ -92,7 +92,7 @@ def test_a_planted_bug_turns_the_check_red_where_it_is_and_is_told_from_what_the
     plant(page, "scores-root")
     first = page.locator(".wrong-row").first.inner_text()
     assert "dQ" in first and "it is 1.41 times what it should be" in first  # √d
-    press(page, "#check-list > p button")
+    press(page, ".wrong-row button")
     assert "dQ = dS K" in page.inner_text("#step-bug")
     plant(page, "norm-spread")
     press(page, "#tab-step")
@@ -152,7 +152,7 @@ def test_training_changes_the_guesses_tells_what_was_before_and_can_be_taken_bac
     until(page, f"{TRACE}.loss < {fresh} / 2")
     page.click("#train-run")
     assert "from random numbers, it was trained here for " in page.inner_text("#changed-note")
-    assert page.locator("#train-attention .was").count() == 2
+    assert page.locator("#train-attention figure").count() == 2
     page.click("#train-trained")
     assert page.evaluate(f"{TRACE}.loss") == first
 

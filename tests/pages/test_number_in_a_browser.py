@@ -18,6 +18,7 @@ from tests.pages.number import (
     cell,
     choose,
     found_at,
+    go,
     go_to,
     number,
     press,
@@ -70,6 +71,11 @@ def test_the_tape_fills_then_empties_and_the_lines_that_compute_a_step_are_lit(p
     assert "EncoderLayer.backward" in page.locator("#source details").text_content()
     page.click(cell(f"d({QUERY}.weight)", 1, 2))
     assert own.locator(".lit").all_text_contents() == ["    self.weight.add_grad(matmul(x.T, dy))\n"]
+    choose(page, "d(loss)", 0, 0)
+    assert own.count() == 0, "no line computes the 1 with which backward begins"
+    go(page, "step=first:backward Decoder&bug=table-decoder&number=answer:dE")
+    lit = own.locator(".lit").all_text_contents()
+    assert lit == ["    self.table.add_grad(matmul(dlogits.T, h))\n"], "of the step shown, though its bug adds nothing"
     press(page, "#go-back")  # to another step: the sum of this one goes
     assert page.evaluate(CHOSEN) is None and page.is_hidden("#followed")
 

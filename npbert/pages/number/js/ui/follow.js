@@ -4,7 +4,7 @@ import {chainOf, explain, largestTerm, wayToLoss} from "../math/explain.js";
 import {follow, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
-import {percent, plainNumber, signedNumber} from "./format.js";
+import {plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {
   arrayNamed,
@@ -200,24 +200,14 @@ function trailItem(place, index, {factor, product}) {
   return make("li", {}, makeButton(titleOf(place), goBack, look), make("span", {class: "quiet"}, times + itself));
 }
 
-// How much of the number where the chain begins comes along it, and what share of it that is.
+// How much of the number where the chain begins comes along it.
 function chainInWords(chain) {
   const begin = chain.findLastIndex(({factor}) => factor === null);
   if (begin === chain.length - 1) {
     return null;
   }
   const [whole, end] = [valueAt(state.trail[begin]), valueAt(state.trail.at(-1))];
-  const brought = end * chain.at(-1).product;
-  const rest = whole - brought;
-  const against = brought * whole < 0 ? ", but against it" : "";
-  const others = isRounding(rest)
-    ? "No other path brings anything."
-    : `All others together bring ${signedNumber(rest)}.`;
-  return make(
-    "p",
-    {class: "chain-said"},
-    `This one path brings ${signedNumber(brought)}, the product of all factors, of the ` +
-      `${signedNumber(whole)} that ${titleOf(state.trail[begin])} is: ${percent(Math.abs(brought / (whole || 1)))} of it${against}. ` +
-      `${others}`,
-  );
+  const brought = signedNumber(end * chain.at(-1).product);
+  const of = `of the ${signedNumber(whole)} that ${titleOf(state.trail[begin])} is`;
+  return make("p", {class: "chain-said"}, `This one path brings ${brought}, the product of all factors, ${of}.`);
 }

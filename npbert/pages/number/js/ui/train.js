@@ -1,19 +1,18 @@
 // Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them.
 
-import {makeModel, run} from "../math/run.js";
+import {makeModel} from "../math/run.js";
 import {resetParameters} from "../math/train.js";
 import {newTrainer, nextBatch, runAgain, setRate} from "./actions.js";
 import {chartOfLosses, smoothed} from "./chart.js";
 import {breath, byId, make, show} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
 import {heatMap} from "./heatmap.js";
-import {arrayNamed} from "./labels.js";
+import {partInWords} from "./labels.js";
 import {change, state, watch} from "./state.js";
 
 const BETWEEN_PICTURES = 60; // milliseconds of training
 const FRESH_RATE = 1e-2; // who knows nothing may take longer steps
 let losses = [];
-let start = null; // the model as it was before the first step
 let running = null; // while it trains by itself
 
 export function showTrain() {
@@ -76,9 +75,6 @@ function drawRate() {
 }
 
 function drawTrain() {
-  if (!losses.length) {
-    start = {...state.model};
-  }
   const last = plainNumber(losses.at(-1) ?? 0);
   show(
     "train-said",
@@ -92,20 +88,12 @@ function drawTrain() {
   show("train-attention", ...attention());
 }
 
-// Who looks at whom: each head's shares, and under them as they were before the first step.
+// Who looks at whom: each head's shares.
 function attention() {
-  const before = losses.length ? run(start, state.example, {backward: false}).arrays : null;
-  return state.trace.program
-    .filter(({kind}) => kind === "Softmax")
-    .flatMap(({arrays, part}) => {
-      const heads = Object.values(arrays).filter((name) => name.includes(".P."));
-      return heads.map((name) => figureOfHead(name, Number(part.match(/\d+/)[0]) + 1, before));
-    });
-}
-
-function figureOfHead(name, layer, before) {
-  const array = arrayNamed(name);
-  const title = make("figcaption", {}, make("strong", {}, array.symbol), ` layer ${layer}`);
-  const was = before ? make("div", {class: "was"}, heatMap(array, before.get(name).values)) : null;
-  return make("figure", {class: "captioned"}, title, heatMap(array), was);
+  const heads = [...state.trace.arrays.values()].filter(({name, gradientOf}) => /\.P\.\d+$/.test(name) && !gradientOf);
+  return heads.map((array) => {
+    const layer = ` ${partInWords(array.name).split(" › ")[0]}`;
+    const title = make("figcaption", {}, make("strong", {}, array.symbol), layer);
+    return make("figure", {class: "captioned"}, title, heatMap(array));
+  });
 }

@@ -1,10 +1,11 @@
 """DotProductAttention: compares each query with all keys, and returns a weighted mean of their values."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array, attention_pieces, run, strands
+from npbert.compute import Array, Piece, attention_pieces, run, strands, whole_pieces
 from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers.checks import check_like
 from npbert.layers.dropout import Dropout
@@ -30,16 +31,20 @@ class DotProductAttention(Layer):
     dtypes differ.
     """
 
+    reach: int | None = None
+    """The largest distance from a query to a key, in a DistanceAttention; None: no limit."""
+
     def __init__(self, num_heads: int, dropout: float = 0.0) -> None:
         self.num_heads = num_heads
         self.dropout = Dropout(dropout)
 
-    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None) -> tuple[Array, Array]:
+    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None, near: Any = None) -> tuple[Array, Array]:
         """Return C (…, R, d) and P (…, R, T) for q (…, R, d) and k, v (…, T, d): R queries and T keys of one sequence.
 
         mask: of dropout, not of padding: True where it keeps an element of P; None: no dropout.
+        near: the distances of a DistanceAttention; here None.
         """
-        p = _probabilities(q, k)
+        p = self._probabilities(q, k, near)
         a = self.dropout.apply(p, mask)
         return a @ v, p
 
@@ -64,14 +69,16 @@ class DotProductAttention(Layer):
         # are the part (n, heads, R or T, d) that belongs to it, as views. Dropout goes by its halves, draw and apply:
         # all masks are drawn before the work begins, one after another, so that a seed gives the same on any threads.
         sequences = self._sequences(q, k, v, sequences)
-        pieces = attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads)
+        lengths, at = (sequences.query_lengths, sequences.lengths), sequences.query_positions
+        pieces = attention_pieces(*lengths, self.num_heads, reach=self.reach, query_positions=at)
+        pieces = self._with_distances(pieces, sequences, tape)
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
         probabilities: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
 
         def work(i: int) -> None:
             piece = pieces[i]
-            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i])
+            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i], **piece.given)
             piece.queries(c)[...] = c_here  # a view: this writes into c
             probabilities[i] = p if tape.keeps and not piece.is_long else None
 
@@ -93,9 +100,9 @@ class DotProductAttention(Layer):
                 piece, p = pieces[i], probabilities[i]
                 own_q, own_k = piece.queries(q), piece.keys(k)
                 if p is None:
-                    p = _probabilities(own_q, own_k)
+                    p = self._probabilities(own_q, own_k, **piece.given)
                 dq_here, dk_here, dv_here = self.attend_backward(
-                    piece.queries(dc), own_q, own_k, piece.keys(v), p, masks[i]
+                    piece.queries(dc), own_q, own_k, piece.keys(v), p, masks[i], **piece.given
                 )
                 piece.queries(dq)[...] = dq_here
                 piece.keys(dk)[...] += dk_here
@@ -107,14 +114,17 @@ class DotProductAttention(Layer):
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
         """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
         sequences = self._sequences(q, k, k, sequences)
-        queries, keys = np.split(q, np.cumsum(sequences.query_lengths)[:-1]), np.split(k, sequences.offsets[1:-1])
-        return [
-            _probabilities(self._heads(own_q), self._heads(own_k)) for own_q, own_k in zip(queries, keys, strict=True)
-        ]
+        pieces = whole_pieces(sequences.query_lengths, sequences.lengths, self.num_heads)
+        pieces = self._with_distances(pieces, sequences, NO_TAPE)
+        return [self._probabilities(piece.queries(q), piece.keys(k), **piece.given)[0] for piece in pieces]
 
-    def _heads(self, x: Array) -> Array:
-        """(T, D) -> (H, T, d)"""
-        return x.reshape(len(x), self.num_heads, x.shape[1] // self.num_heads).swapaxes(0, 1)
+    def _probabilities(self, q: Array, k: Array, near: Any = None) -> Array:
+        """Return P = softmax(Q Kᵀ/√d). (Q is scaled before the product, as it is smaller than the result.)"""
+        return softmax((q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k))
+
+    def _with_distances(self, pieces: list[Piece], sequences: Sequences, tape: Tape) -> list[Piece]:
+        """Return the pieces: only a DistanceAttention adds something to them."""
+        return pieces
 
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
         """Return the sequences, or all rows as one. Raises: as the class."""
@@ -127,11 +137,6 @@ class DotProductAttention(Layer):
         check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
         check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")
         return sequences
-
-
-def _probabilities(q: Array, k: Array) -> Array:
-    """Return P = softmax(Q Kᵀ/√d). (Q is scaled before the product, as it is smaller than the result.)"""
-    return softmax((q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k))
 
 
 def _transposed(x: Array) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -133,7 +134,7 @@ class Finetuning(TrainingRun):
             settings,
             rng=rng,
             evaluation=judged,
-            save_model=self.save,
+            save_model=partial(self.task.save_pretrained, overwrite=True),
             communicator=communicator,
         )
 
@@ -155,10 +156,6 @@ class Finetuning(TrainingRun):
             lines.append(f"labels: {listed(self._labels, quote=str)}")
         steps = counted(self.trainer.settings.steps, "step")
         return "\n".join([*lines, f"{steps} of {counted(settings.batch_size, 'example')}"])
-
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.task.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:
         """Return the task's metrics of the model on the held-out file."""

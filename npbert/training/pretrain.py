@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from textwrap import shorten
@@ -17,7 +18,7 @@ from npbert.core import IGNORED
 from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
-from npbert.inference import check_max_length, check_vocabulary
+from npbert.inference import Task, check_vocabulary
 from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, setting
 from npbert.models import (
     PRESETS,
@@ -97,7 +98,6 @@ class Pretraining(TrainingRun):
         rng = np.random.default_rng(settings.seed)
         self.settings, self.communicator = settings, communicator
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
-        self.tokenizer.max_length = settings.max_length
         if settings.objective in ("nsp", "sop") and not self.tokenizer.joins_as_bert:
             wanted = "none or rtd, as the vocabulary puts other tokens between two texts than BERT's does"
             raise InputError("objective", settings.objective, wanted)
@@ -106,6 +106,7 @@ class Pretraining(TrainingRun):
         names = ("batch_size", "max_length", "objective", "mask_probability", "whole_words")
         self.data = PretrainingData(corpus, self.tokenizer, **{name: getattr(settings, name) for name in names})
         self.model = _make_model(settings, self.tokenizer, rng)
+        task = Task(self.model, self.tokenizer, max_length=settings.max_length)
         self.kinds = ("",) if settings.objective == "none" else ("mlm", settings.objective)
         self.held_out, self.baselines = [], {}
         if settings.held_out:
@@ -135,7 +136,7 @@ class Pretraining(TrainingRun):
             settings,
             rng=rng,
             evaluation=judged,
-            save_model=self.save,
+            save_model=partial(task.save_pretrained, overwrite=True),
             communicator=communicator,
         )
 
@@ -149,16 +150,10 @@ class Pretraining(TrainingRun):
             f"{settings.model}",
         ]
         if self.held_out:
-            when = when_judged(self.trainer.settings)
-            length = f"{len(self.held_out):,} batches"
-            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {length}, to evaluate it on {when}")
+            files, when = shorten(", ".join(settings.held_out), 60), when_judged(self.trainer.settings)
+            lines.append(f"{files}: {len(self.held_out):,} batches, for an evaluation {when}")
         sequences = f"{counted(settings.batch_size, 'sequence')} of up to {settings.max_length} tokens"
         return "\n".join([*lines, f"{counted(settings.steps, 'step')} of {sequences}"])
-
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.tokenizer.save_pretrained(folder, overwrite=True)
-        self.model.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:
         """Return losses and accuracies of the model on the held-out batches."""
@@ -184,7 +179,6 @@ def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random
     else:
         raise FileNotFoundError(f"model: {neither_size_nor_folder(settings.model)}")
     check_vocabulary(settings.model, tokenizer, model.config)
-    check_max_length(settings.max_length, model.config)
     return model
 
 

@@ -82,14 +82,14 @@ class TrainerSettings(Settings):
         """Return the number of updates of a run on these data."""
         return self.steps
 
-    def with_interval(self, cost: float, *, is_judged: bool) -> TrainerSettings:
+    def with_interval(self, cost: float) -> TrainerSettings:
         """Return the settings with the steps between evaluations in `evaluate_every`; 0: only the last.
 
         cost: the time of an evaluation, in steps. By default a run has ten; fewer, but at least three for a curve, if
-        they would take more than a quarter of the time; none without an evaluation.
+        they would take more than a quarter of the time.
         """
-        if self.evaluate_every >= 0 or not is_judged:
-            return replace(self, evaluate_every=max(0, self.evaluate_every))
+        if self.evaluate_every >= 0:
+            return self
         times = min(_TIMES, max(_LEAST_TIMES, _SHARE * self.steps / cost)) if cost else _TIMES
         return replace(self, evaluate_every=math.ceil(self.steps / times))
 

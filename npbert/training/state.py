@@ -52,7 +52,7 @@ class Resumable:
     ) -> None:
         self.recorded, self.evaluation = settings, evaluation or Evaluation()
         settings = replace(settings, steps=settings.steps_for(data))
-        self.settings = settings.with_interval(self.evaluation.cost, is_judged=evaluation is not None)
+        self.settings = settings.with_interval(self.evaluation.cost)
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
         self.communicator = communicator
         if settings.gradient_checkpointing:
@@ -93,9 +93,12 @@ class Resumable:
         """Write the state: the parameters, the optimizer's arrays, and the progress. A crash leaves the old file
         whole. Raises: NotFiniteError for a parameter that is not finite."""
         check_parameters(self.model, self.step)
-        moments = self.shares.moments(self.optimizer)
+        tensors: dict[str, Array] = {}
+        for kind, own in self._arrays().items():
+            whole = self.shares.whole(own)
+            if self.communicator.is_first:
+                tensors |= {f"{kind}.{name}": array for name, array in zip(self.shares.names, whole, strict=True)}
         if self.communicator.is_first:
-            values = {f"{_VALUE}.{name}": each.value for name, each in self.model.named_parameters()}
             head = {
                 "steps": self.step,
                 "rng": self.rng.bit_generator.state,
@@ -103,7 +106,7 @@ class Resumable:
                 "settings": self._settings(),
                 "reads": self.inputs,
             }
-            write_state(self.folder / STATE_FILE, head, {**values, **moments})
+            write_state(self.folder / STATE_FILE, head, tensors)
 
     def restore(self, *, changed_data: bool = False) -> str:
         """Restore the state, bit for bit: the arrays, the progress and the generator.
@@ -138,20 +141,20 @@ class Resumable:
             raise FileError(f"the run in {folder} is already at step {steps}; to continue it, give more steps")
         if self.is_finished:
             return f"the run in {folder} ended at step {steps}; to continue, give more steps or more patience"
-        news = f"continuing from step {steps}"
-        if total != before:
-            news += f", up to step {total} instead of {before}"
+        news = f"continuing from step {steps} of {total}"
         return f"{news}; changed since the start of the run: {changes}" if changes else news
 
     def _settings(self) -> dict[str, str]:
         """Return the settings that must stay when a run continues, as text."""
         return {name: str(value) for name, value in asdict(self.recorded).items() if name not in LENGTH}
 
+    def _arrays(self) -> dict[str, list[Array]]:
+        """Return the arrays of this process's share: the values, and the optimizer's moments, by kind."""
+        return {_VALUE: [each.value for each in self.shares.parameters], **self.optimizer.moments()}
+
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
-        shares = self.shares
-        arrays = {_VALUE: [each.value for each in shares.parameters], **self.optimizer.moments()}
-        wanted = {}
+        arrays, shares, wanted = self._arrays(), self.shares, {}
         for kind in arrays:
             for name, parameter in self.model.named_parameters():
                 wanted[f"{kind}.{name}"] = f"F{8 * parameter.value.itemsize} {parameter.value.shape}"

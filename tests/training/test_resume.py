@@ -86,7 +86,7 @@ def test_a_longer_run_is_the_same_however_often_it_is_stopped(tmp_path, begin, c
     shutil.copytree(short, tmp_path / "wanted")
     capsys.readouterr()
     make(tmp_path / "wanted", steps=12).train()
-    assert capsys.readouterr().out.startswith(f"continuing from step {first}, up to step 12 instead of 8\n")
+    assert capsys.readouterr().out.startswith(f"continuing from step {first} of 12\n")
     *_, last = read_json_lines(tmp_path / "wanted" / METRICS_FILE)
     assert (last["step"], load_settings(TrainerSettings, tmp_path / "wanted" / SETTINGS_FILE).steps) == (12, 12)
     train_and_stop(make(short, 2, "killed", steps=12))

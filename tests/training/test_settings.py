@@ -104,5 +104,4 @@ def test_options_over_the_file_over_the_defaults(path):
 )
 def test_how_often_a_run_is_judged(wanted, steps, cost, interval):
     settings = TrainerSettings(steps=steps, evaluate_every=wanted)
-    assert settings.with_interval(cost, is_judged=True).evaluate_every == interval
-    assert settings.with_interval(cost, is_judged=False).evaluate_every == max(0, wanted)
+    assert settings.with_interval(cost).evaluate_every == interval

@@ -1,6 +1,6 @@
 """The paper's tasks by name."""
 
-from npbert.io.errors import one_of
+from npbert.io.errors import InputError, one_of
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.settings import TaskSettings
@@ -43,6 +43,11 @@ def task_named(name: str) -> type[FinetuneTask]:
 def task_class(settings: TaskSettings) -> type[FinetuneTask]:
     """Return the task of the settings. Raises: InputError for an unknown task, or settings that it cannot have."""
     kind = task_named(settings.task).for_settings(settings)
+    for owner, task in TASKS.items():
+        for name in task.owns:
+            given = getattr(settings, name, "")  # an evaluation has no class_weight
+            if given and name not in kind.owns:
+                raise InputError(name, given, f"none, as only the task {owner} has it")
     kind.check(settings)
     return kind
 

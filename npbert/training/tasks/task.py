@@ -10,7 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
 from npbert.inference import Task
-from npbert.io import ALONE, Communicator, InputError
+from npbert.io import ALONE, Communicator
 from npbert.models import BertConfig
 from npbert.training.metrics import ClassScores
 from npbert.training.tasks.report_rows import Row
@@ -36,12 +36,6 @@ Labels = Sequence[str] | None
 Read = tuple[list[Any], Labels]
 """The rows of a file, and its labels."""
 
-_OWNERS = {
-    **dict.fromkeys(("positive", "sample_weight", "class_weight"), "classification"),
-    **dict.fromkeys(("negatives", "prompts", "pooling", "loss"), "the task vectors"),
-}
-"""The settings that only some tasks have, with their owner in an error."""
-
 
 class FinetuneTask(Task):
     """A Task that also reads labelled files, makes batches, and measures the answers.
@@ -59,8 +53,8 @@ class FinetuneTask(Task):
     """The metric that chooses the better model, unless another is set. A lower loss is better."""
     before: ClassVar[str] = "always the same answer"
     """The name of the answers whose metrics `known_before` returns."""
-    owns: ClassVar[str] = ""
-    """The name of its settings that most other tasks lack."""
+    owns: ClassVar[tuple[str, ...]] = ()
+    """Its settings that other tasks lack."""
 
     def __init__(
         self,
@@ -80,11 +74,7 @@ class FinetuneTask(Task):
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
-        """Raise InputError for settings of other tasks, before any file is read."""
-        for name, owner in _OWNERS.items():
-            given = getattr(settings, name, "")  # an evaluation has no class_weight
-            if given and owner != cls.owns:
-                raise InputError(name, given, f"none, as only {owner} has it")
+        """Raise InputError for settings that the task cannot have, before any file is read."""
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:

@@ -57,11 +57,11 @@ class QuestionAnswering(FinetuneTask, Answer):
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         answered = self.answers(logits, examples)
-        predictions = {question.id: span.text for question, span in answered}
-        gold = {question.id: _texts(question) for question, _ in answered}
+        predictions = [span.text for _, span in answered]
+        gold = [_texts(question) for question, _ in answered]
         # logits (2, T): the mean of −log of the probabilities of the right start and the right end
         losses = map(self.loss, [scores.astype(float) for scores in logits], self.targets(examples))
-        return {**squad_scores(predictions, gold)._asdict(), "loss": float(np.mean(list(losses)))}
+        return {**squad_scores(predictions, gold), "loss": float(np.mean(list(losses)))}
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         answers = []

@@ -67,7 +67,7 @@ class Tagging(FinetuneTask, Tag):
         """Return the metrics of the tags; the loss is over the words that a model reads."""
         gold, predicted = self._tags(logits, examples)
         right = [true == ours for true, ours in _pairs(gold, predicted)]
-        scores = entity_scores(predicted, gold)._asdict() if self.has_entities else {}
+        scores = entity_scores(predicted, gold) if self.has_entities else {}
         targets = self.targets(examples)
         loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
         return {**scores, "accuracy": float(np.mean(right)), "loss": loss}

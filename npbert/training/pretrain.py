@@ -34,7 +34,7 @@ from npbert.training.evaluation import Evaluation
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
 from npbert.training.progress import Averages
-from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
+from npbert.training.settings import TrainerSettings, when_judged
 from npbert.training.trainer import Trainer, TrainingRun
 
 
@@ -122,10 +122,10 @@ class Pretraining(TrainingRun):
         self.sentences = masked_sentences(shown[0]) if shown else None
         goal = "" if settings.objective == "rtd" else "loss"  # the better the generator, the harder it gets
         judged = Evaluation(
-            self.evaluate if self.held_out else None,
+            self.evaluate,
             goal,
             show=self.show,
-            cost=len(self.held_out) / STEP_IN_FORWARDS,
+            cost=len(self.held_out),
             kinds=self.kinds,
             inputs={**inputs, "vocabulary": vocabulary(self.tokenizer)},
         )

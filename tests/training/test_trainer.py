@@ -12,7 +12,6 @@ from npbert.data.task_data import TaskData
 from npbert.io.json_lines import LAYERS_FILE, METRICS_FILE, read_json_lines
 from npbert.training import MODEL_FOLDER, evaluate_losses
 from tests.computing import BLAS_THREADS, on_threads
-from tests.models.own import NoBert
 from tests.training.tiny import TINY, assert_same, classifier, collate, examples, make_trainer, task_data, values
 
 
@@ -142,8 +141,6 @@ def test_what_cannot_be(tmp_path):
         Judge(tmp_path, [1], name="gold", steps=1).trainer.train()
     with pytest.raises(ValueError, match="the training data has no batches"):
         make_trainer(tmp_path / "b", data=TaskData([], collate)).train()
-    with pytest.raises(ValueError, match=r"^gradient_checkpointing is True, wanted False, as NoBert has no Encoder$"):
-        make_trainer(tmp_path, model=NoBert(TINY, rng=None), gradient_checkpointing=True)
     model = classifier()
     model.pooler = Pooler(TINY.hidden_size, Init(None))
     with pytest.raises(ValueError, match=r"bert\.pooler\.dense\.weight and pooler\.dense\.weight would both be"):

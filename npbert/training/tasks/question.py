@@ -11,8 +11,7 @@ from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.inference import Answer, AnswerSpan
 from npbert.training.span_metrics import exact_match, squad_scores
 from npbert.training.tasks.report_rows import Row, Shown, row_of
-from npbert.training.tasks.settings import TaskSettings
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
 
 _AROUND = 160
 """The characters of a passage before and after an answer in a report."""

@@ -124,7 +124,7 @@ class BertForPreTraining(WordModel):
         Raises: the errors of PackedBatch and its labels, before any computation.
         """
         packed = self.pack(batch)
-        pairs, words = packed.next_sentence_labels, packed.labels
+        words, pairs = packed.labels, packed.next_sentence_labels
         output = self(packed, tape)
         mlm_loss = self.loss_function(output.prediction_logits, words, tape)
         nsp_loss = self.loss_function(output.seq_relationship_logits, pairs, tape)
@@ -145,5 +145,5 @@ class BertForPreTraining(WordModel):
     def target_counts(self, batch: AnyBatch) -> tuple[int, int]:
         """Return the numbers of labels in the means mlm_loss and nsp_loss. Raises: as loss."""
         packed = self.pack(batch)
-        pairs, words = packed.next_sentence_labels, packed.labels
+        words, pairs = packed.labels, packed.next_sentence_labels
         return len(words), len(pairs)

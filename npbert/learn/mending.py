@@ -24,7 +24,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     own = Mending(code, compared, forward=forward, right=plain)
-    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
+    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, 4.0).rewrite(_SEVERAL, lines=3).run(_ADDITIONS)
     found = [step.finding for step in own.steps]
     if suspect := own.suspect():
         found.append(suspect)

@@ -60,7 +60,7 @@ comparison: a & b → a | b, a, b; a | b → a & b, a, b; a and b → a or b, a,
 comparison: ~a → a; not a → a; a if b else c → c if b else a, a, c; np.where(a, b, c) → np.where(a, c, b)
 index: a[b] → a, a.sum(axis=0); a[b, c] → a[c, b], a[b], a[c]; a[b, :] → a[:, b]
 index: a[b + c] → a[b - c], a[b]; a[b - c] → a[b + c], a[b]
-index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]; i → i - 1, i + 1
+index: a[:, b] → a[b, :], a[b], a[np.arange(len(a)), b]; a[b:] → a; a[:b] → a, a[b:]; i → i - 1, i + 1, I[i]; x → x[I]
 constant: c → C; a ** b → a ** (b - 1), a ** (b + 1)
 too much: p → P
 size: n → N; c → N

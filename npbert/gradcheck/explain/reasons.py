@@ -19,7 +19,7 @@ comparison | 1.3 | The condition is wrong, or not needed.
 in place | 1.3 | This changes an array in place, but a new array is needed.
 repeated index | 1.35 | `a[i] = b` and `a[i] += b` keep only one b if a number in i repeats; np.add.at adds all.
 order | 1.4 | The order is wrong.
-index | 1.4 | The index or slice is wrong, or not needed.
+index | 1.4 | The index or slice is wrong, missing, or not needed.
 extra step | 1.4 | One step too many.
 extra line | 1.4 | This line should not be here.
 wrong name | 1.5 | The variable is wrong.

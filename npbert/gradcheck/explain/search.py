@@ -37,6 +37,8 @@ _UNREAD = 0.6
 _TO_RUN = 1.0
 """The same, for code that fails: many edits let it run, few with right numbers."""
 _VALUE = "__value__"
+STRANGE = 2.0
+KNOWN = 4.0
 
 
 class Search:
@@ -54,7 +56,7 @@ class Search:
                 made = survey.made(edit, place)
                 if made and not (wrong_in(made[2]) or _leaves_unread(made)):
                     return made
-                if made and edit.kind != "line order":  # which mends a part by chance
+                if made and edit.kind != "line order" and cost < KNOWN:  # which mend a part by chance
                     found.append(made)
                     most = min(most, cost + self._more(made))
                 if survey.trial.is_over:
@@ -91,18 +93,20 @@ class Search:
             ranked += [(edit.rank, [edit], place) for edit in changes]
             rules = (rule for rule, _ in rules_for(place.expr, place.sorts))
             for kind in dict.fromkeys(rule.kind for rule in rules if adds_code(rule)):
-                rank = KINDS[kind].cost + more, not place.is_whole, len(text_of(place.expr))  # simple lines first
-                ranked.append((rank, self._additions(place, kind), place))
+                for extra, is_known in ((0.0, True), (STRANGE, False)):
+                    rank = KINDS[kind].cost + more + extra, not place.is_whole, len(text_of(place.expr))  # simple lines first
+                    ranked.append((rank, self._additions(place, kind, is_known), place))
         return deque(sorted(ranked, key=itemgetter(0)))
 
-    def _additions(self, place: CodePlace, kind: str) -> Iterator[Edit]:
+    def _additions(self, place: CodePlace, kind: str, is_known: bool) -> Iterator[Edit]:
         """Yield the edits of a kind that add code in a place, if it then has a number of the right code, as far as
         known."""
         survey = self.survey
         for edit in edits_of(place, survey.vocabulary, lambda rule: rule.kind == kind):
             is_open = survey.right is None or place.hidden or not place.seen
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
-            if is_open or survey.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False:
+            known = is_open or survey.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False
+            if known == is_known:
                 yield edit
 
 

@@ -80,27 +80,28 @@ class Trace:
 
     def __init__(self, events: Sequence[Event]) -> None:
         self.events = events
-        self._names: dict[frozenset[complex], set[str]] = {}  # by the numbers of an array
-        for place, value, _ in events:
+        self._names: dict[tuple[int, frozenset[complex]], set[str]] = {}  # by the call and the numbers of an array
+        for place, value, call in events:
             name = _GIVEN if place.is_given else place.name
             for array in telling(value):
-                self._names.setdefault(_numbers(array), set()).add(name)
+                self._names.setdefault((call, _numbers(array)), set()).add(name)
         self._all_names = {name for names in self._names.values() for name in names} - {""}
 
-    def names_of(self, array: Array, *others: Array) -> set[str]:
+    def names_of(self, array: Array, *others: Array, call: int = 0) -> set[str]:
         """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.
-        So an array may be a part of another, in another shape and order."""
+        So an array may be a part of another, in another shape and order. call: only in this call"""
         parts = [_numbers(array), *map(_numbers, others)]
-        return {name for numbers, names in self._names.items() if any(map(numbers.issuperset, parts)) for name in names}
+        found = [names for (k, known), names in self._names.items() if k == (call or k) and any(map(known.issuperset, parts))]
+        return set().union(*found)
 
     def has(self, array: Array) -> bool:
         """True if the array occurred, or with all other signs."""
         return bool(self.names_of(array, -array))
 
-    def lacks(self, place: CodePlace, array: Array) -> bool:
-        """True if the array never occurred, if its name in this place has other values, or if this place gives away
+    def lacks(self, place: CodePlace, array: Array, call: int) -> bool:
+        """True if the array never occurred in this call, if its name in this place has other values, or if this place gives away
         what the right code does not."""
-        found, name = self.names_of(array, -array), _GIVEN if place.is_given else place.name
+        found, name = self.names_of(array, -array, call=call), _GIVEN if place.is_given else place.name
         return not found or (name in self._all_names and name not in found)
 
     def verdicts(self, events: list[Event]) -> tuple[set[ast.stmt], dict[CodePlace, Array]]:
@@ -110,11 +111,11 @@ class Trace:
         fine, unknown = set[ast.stmt](), dict[CodePlace, Array]()
         results = {(place, call): value for place, value, call in events if place.is_result}
         for statement in dict.fromkeys(place.statement for place, _ in results):
-            here = [(place, value) for (place, _), value in results.items() if place.statement is statement]
-            arrays = [(place, array) for place, value in here for array in telling(value)]
-            lacking = [(place, array) for place, array in arrays if self.lacks(place, array)]
+            here = [(place, call, value) for (place, call), value in results.items() if place.statement is statement]
+            arrays = [(place, call, array) for place, call, value in here for array in telling(value)]
+            lacking = [(place, array) for place, call, array in arrays if self.lacks(place, array, call)]
             unknown.update(lacking[:1])
-            if arrays and not lacking and all(self.names_of(array) for _, array in arrays):
+            if arrays and not lacking and all(self.names_of(array, call=call) for _, call, array in arrays):
                 fine.add(statement)
         return fine, unknown
 

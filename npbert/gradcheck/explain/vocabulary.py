@@ -32,12 +32,14 @@ class Vocabulary:
         self._steps = list(dict.fromkeys(filter(None, map(_step, read))))[:_MOST_CALLS]
         nodes = list(ast.walk(code.functions[0]))
         self._attributes = sorted({each.attr for each in nodes if isinstance(each, ast.Attribute)} | {"value", "grad"})
+        self._rows = {f"[{text_of(each.slice)}]" for each in nodes if isinstance(each, ast.Subscript)}
         self._names = {each.id for each in nodes if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Load)}
         self._drawn: dict[str, Callable[[CodePlace], Iterable[str]]] = {
             "": lambda place: [""],
             "A": lambda place: _AXES,
             "C": _near,
             "G": self._products,
+            "I": _indices,
             "N": self._sizes,
             "P": lambda place: (text_of(each) for each in ast.walk(place.expr) if isinstance(each, _PARTS)),
             "S": lambda place: (step.replace("…", text_of(place.expr)) for step in self._steps),
@@ -95,7 +97,9 @@ class Vocabulary:
         """Return names, first those that are never read, then expressions of the code and of forward, that are floats,
         booleans or arrays of them; with their values, each value once."""
         found: dict[Any, tuple[str, Any]] = {}
-        for e, value in self._evaluated((*sorted(env, key=self._names.__contains__), *self._expressions), env):
+        names = sorted(env, key=self._names.__contains__)
+        unread = [f"{name}{rows}" for name in names if name not in self._names for rows in self._rows]
+        for e, value in self._evaluated((*names, *unread, *self._expressions), env):
             array = np.asarray(value if isinstance(value, np.ndarray | float) else 0)
             if array.dtype.kind in "fb" and array.size <= _MOST_NUMBERS:
                 found.setdefault((array.shape, array.tobytes()), (e, value))
@@ -108,6 +112,16 @@ def _near(place: CodePlace) -> Iterator[str]:
     for new in dict.fromkeys([c + 1, c - 1, 2 * c, c / 2, 1 - c, 0, 1, 2, 3, 0.5, *([1 / c] if c else [])]):
         if new == int(new) or not place.count:
             yield f"{new:.17g}"
+
+
+def _indices(place: CodePlace) -> Iterator[str]:
+    """I: rows of whole numbers, and the places where a condition holds."""
+    for name, value in place.env.items():
+        kind = value.dtype.kind if isinstance(value, np.ndarray) and value.ndim == 1 else ""
+        if kind == "i":
+            yield name
+        elif kind == "b":
+            yield f"np.flatnonzero({name})"
 
 
 def _shapes(place: CodePlace) -> Iterator[str]:

@@ -40,7 +40,6 @@ from npbert.gradcheck.explain.trial import (
     Trial,
     has_failed,
     mended_by,
-    moved_by,
     quiet,
     wrong_in,
 )
@@ -52,11 +51,10 @@ TRIES = 8000
 @dataclass(frozen=True)
 class EditStep:
     """One edit. finding: its message, with the edit as `wanted`. outputs: those that it makes right, maybe with other
-    edits of the same outputs. moved: those that it changes without making them right"""
+    edits of the same outputs"""
 
     finding: Finding
     outputs: tuple[str, ...]
-    moved: set[str]
 
 
 class Mending:
@@ -80,11 +78,9 @@ class Mending:
 
     @property
     def steps(self) -> list[EditStep]:
-        """The edits so far of what is right with them, in order; none if they only make the code run. An edit that
-        changes as many outputs that stay wrong may be right by chance."""
+        """The edits so far of what is right with them, in order; none if they only make the code run."""
         steps = [] if has_failed(self._first) and self.left else self._steps
-        told = [step for step in steps if self.left.isdisjoint(step.outputs)]
-        return [step for step in told if len(step.moved & self.left) < len(step.outputs)]
+        return [step for step in steps if self.left.isdisjoint(step.outputs)]
 
     @property
     def left(self) -> set[str]:
@@ -115,9 +111,9 @@ class Mending:
     def _take(self, chain: Sequence[tuple[Code, Made]]) -> None:
         """Take edits, each with the code before it."""
         _, (_, code, after) = chain[-1]
-        outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
+        outputs = _outputs(self._now, after)
         for before, (edit, _, _) in chain:
-            self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs, moved))
+            self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs))
         self._now = after
         if self.left:
             self._search = Search(self._surveyed(code, after))

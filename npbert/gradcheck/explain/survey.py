@@ -102,7 +102,7 @@ class Survey:
             edit = edit.tidied(self.code)
             code = edit.of(self.code)
             after = self.trial.looks(code)
-            if mended_by(self.now, after):
+            if len(mended_by(self.now, after)) > len(moved_by(self.now, after)):  # else it may be right by chance
                 return edit, code, after
         return None
 

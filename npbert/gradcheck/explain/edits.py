@@ -24,8 +24,8 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary
 RIGHT = 1.0
 """The extra cost of an edit where the numbers are right: all common mistakes elsewhere come first."""
 
-_OF_MEMORY = ("= or +=", "in place", "new array", "copy", "needless copy")
-"""Kinds that say where right numbers go."""
+_UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose")
+"""Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
 
 Uses = list[tuple[ast.stmt, ast.Name]]
 """Where a variable is read, with the statements."""
@@ -105,7 +105,8 @@ def edits_of(
                 if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
                     continue
                 kind = place.count or kind
-                yield Edit(kind, KINDS[kind].cost + more, place.expr.lineno, start, old, f"({new})", True)
+                cost = KINDS[kind].cost + (0.0 if kind in _UNSEEN else more)
+                yield Edit(kind, cost, place.expr.lineno, start, old, f"({new})", True)
 
 
 def transplants(place: CodePlace, code: Code, right: Sequence[Event]) -> Iterator[Edit]:
@@ -133,7 +134,7 @@ def statement_edits(code: Code, statements: Iterable[ast.stmt], fine: Container[
     more."""
     for each in statements:
         for rule, parts in rules_for(each):
-            more = RIGHT if each in fine and rule.kind not in _OF_MEMORY else 0.0
+            more = RIGHT if each in fine and rule.kind not in _UNSEEN else 0.0
             yield _of_statements(code, rule.kind, each, each, [(*code.span(each), tidied(rule.made(parts)))], more)
         if isinstance(each, ast.Assign | ast.AugAssign | ast.Expr):
             yield _of_statements(code, "extra line", each, each, [(*code.span(each), "pass")])

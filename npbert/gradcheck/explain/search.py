@@ -39,6 +39,7 @@ _TO_RUN = 1.0
 _VALUE = "__value__"
 STRANGE = 2.0
 KNOWN = 4.0
+_PART = 0.7
 
 
 class Search:
@@ -82,12 +83,14 @@ class Search:
         nodes = [node for each in statements for node in ast.walk(each)]
         computed = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
         ranked: list[Any] = [(edit.rank, [edit], None) for edit in edits]
-        for place in self.survey.reach:
+        most = max(self.survey.reach.values(), default=0)
+        for place, moves in self.survey.reach.items():
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
             more = RIGHT if is_fine else 0.0
             if passes_on and not isinstance(place.statement, ast.Assign):
                 more += _PASSED_ON
+            more += _PART if moves < most else 0.0
             elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
             changes = edits_of(place, vocabulary, lambda rule: not adds_code(rule), more + elsewhere)
             ranked += [(edit.rank, [edit], place) for edit in changes]

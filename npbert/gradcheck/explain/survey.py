@@ -57,17 +57,19 @@ class Survey:
         self._hooked: dict[CodePlace, Code] = {}
 
     @cached_property
-    def reach(self) -> list[CodePlace]:
-        """The places where an edit may help, as far as known."""
-        return [place for place in self.places if not self.trial.is_over and self._may_help(place)]
+    def reach(self) -> dict[CodePlace, int]:
+        """The places where an edit may help, as far as known, with the number of wrong outputs that move with each."""
+        moves = {place: self._moves(place) for place in self.places if not self.trial.is_over}
+        return {place: count for place, count in moves.items() if count}
 
-    def _may_help(self, place: CodePlace) -> bool:
-        """True if wrong outputs move with a place, or it has no floats; False if a right output or y moves, too."""
+    def _moves(self, place: CodePlace) -> int:
+        """Return the number of wrong outputs that move with a place, all if it has no floats; 0 if a right output or y
+        moves, too."""
         now = self.now[self.first]
         if not (place.hidden or place.seen or has_failed(self.now)):
-            return False
+            return 0
         if place.hidden or not place.seen or not place.is_float or RAISES in now.wrong:
-            return True
+            return len(now.wrong)
         rng = np.random.default_rng(0)
         then = self._moved(place, lambda value: value * (1 + _A_LITTLE * rng.random(np.shape(value))) + _A_LITTLE)
         spoiled = now.right - then.right
@@ -76,7 +78,7 @@ class Survey:
             then = self._moved(place, lambda value: value * (1 + _A_LITTLE))
         is_shared = self.trial.calls > 1  # right in one call, it may be wrong in another
         is_spoiled = not (now.right <= then.right or RAISES in then.wrong or is_shared)
-        return not is_spoiled and any(has_moved(name, now, then) for name in now.wrong)
+        return 0 if is_spoiled else sum(has_moved(name, now, then) for name in now.wrong)
 
     def _moved(self, place: CodePlace, change: Callable[[Any], Any]) -> Outlook:
         """Return the result on the first wrong sample, with the value of a place changed."""
@@ -112,13 +114,18 @@ class Survey:
         return has_failed(made[2]), bool(moved_by(self.now, made[2])), sum(len(outlook.wrong) for outlook in made[2])
 
     def has_right_numbers(self, text: str, env: Mapping[str, Any]) -> bool | None:
-        """True if an expression has numbers of the right code, False if it has others or fails, None if none tell."""
+        """True if an expression has numbers of the right code, False if it has others or fails, or if they are those of
+        a variable or repeat; None if none tell."""
         assert self.right is not None
         self.trial.left -= _PART
         try:
             arrays = list(telling(eval(expression(text), {**self.code.scope, **env})))
         except Exception:  # of the author's code, edited
             return False
+        for array in arrays:
+            repeats = len(np.unique(array)) < np.count_nonzero(array) / 2
+            if repeats or any(np.array_equal(array, other) for other in env.values()):
+                return False
         return all(map(self.right.has, arrays)) if arrays else None
 
 

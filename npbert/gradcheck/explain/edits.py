@@ -24,7 +24,7 @@ from npbert.gradcheck.explain.vocabulary import Vocabulary
 RIGHT = 1.0
 """The extra cost of an edit where the numbers are right: all common mistakes elsewhere come first."""
 
-_UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose")
+_UNSEEN = ("= or +=", "in place", "new array", "copy", "needless copy", "reshape", "transpose", "index")
 """Kinds of mistakes with right numbers: where they go, and their order, as numbers are known in any order."""
 
 Uses = list[tuple[ast.stmt, ast.Name]]

@@ -30,6 +30,7 @@ from npbert.gradcheck.explain.code import Code
 from npbert.gradcheck.explain.finding import Finding, finding_at, finding_of
 from npbert.gradcheck.explain.lines import line_edits, suspect
 from npbert.gradcheck.explain.places import places_in
+from npbert.gradcheck.explain.reasons import CHEAP
 from npbert.gradcheck.explain.search import Search
 from npbert.gradcheck.explain.survey import Made, Survey
 from npbert.gradcheck.explain.trace import Trace, watched
@@ -123,7 +124,8 @@ class Mending:
     ) -> tuple[tuple[Code, Made], ...]:
         """Return at most so many edits of different lines, which each make one known, and only together make an output
         right; () without any. before: the edits so far"""
-        for made in line_edits(survey, alone=count == 1):
+        edits = line_edits(survey, alone=count == 1) if survey.unknown else filter(None, [Search(survey).best(CHEAP)])
+        for made in edits:
             edit, code, after = made
             chain = (*before, (survey.code, made))
             if any(edit.line == earlier.line for _, (earlier, _, _) in before):

@@ -3,12 +3,12 @@
 import inspect
 from dataclasses import replace
 
-from npbert.gradcheck.explain import CHEAP, Code, Finding, Mending
+from npbert.gradcheck.explain import CHEAP, SAFE, Code, Finding, Mending
 from npbert.learn.comparison import Comparison
 
 _CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 400, 1000, 600
-"""The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions; and for
-several lines at once."""
+"""The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions, first
+with its numbers, then with others; and for several lines at once."""
 
 
 def findings_of(compared: Comparison) -> list[Finding]:
@@ -24,7 +24,7 @@ def findings_of(compared: Comparison) -> list[Finding]:
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     own = Mending(code, compared, forward=forward, right=plain)
-    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, 4.0).rewrite(_SEVERAL, lines=3).run(_ADDITIONS)
+    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, SAFE).rewrite(_SEVERAL, lines=3).run(_ADDITIONS)
     found = [step.finding for step in own.steps]
     if suspect := own.suspect():
         found.append(suspect)

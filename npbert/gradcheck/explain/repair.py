@@ -124,7 +124,9 @@ class Mending:
     ) -> tuple[tuple[Code, Made], ...]:
         """Return at most so many edits of different lines, which each make one known, and only together make an output
         right; () without any. before: the edits so far"""
-        edits = line_edits(survey, alone=count == 1) if survey.unknown else filter(None, [Search(survey).best(CHEAP)])
+        edits = line_edits(survey, alone=count == 1)
+        if not survey.unknown:  # what is left does not show in numbers, such as the rows that they go to
+            edits = filter(None, [Search(survey).best(CHEAP)])
         for made in edits:
             edit, code, after = made
             chain = (*before, (survey.code, made))

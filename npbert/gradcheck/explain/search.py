@@ -36,10 +36,13 @@ _UNREAD = 0.6
 """The same, for another variable in the place of one that is then never read: what computes that may be wrong."""
 _TO_RUN = 1.0
 """The same, for code that fails: many edits let it run, few with right numbers."""
+_OF_A_PART = 0.7
+"""The extra cost of an edit where fewer wrong outputs come from than elsewhere, as one mistake may explain all."""
+_STRANGE = 2.0
+"""The extra cost of an addition with numbers that the right code lacks."""
+SAFE = 4.0
+"""An edit of a higher cost must make all outputs right: in a part they may be right by chance."""
 _VALUE = "__value__"
-STRANGE = 2.0
-KNOWN = 4.0
-_PART = 0.7
 
 
 class Search:
@@ -57,7 +60,7 @@ class Search:
                 made = survey.made(edit, place)
                 if made and not (wrong_in(made[2]) or _leaves_unread(made)):
                     return made
-                if made and edit.kind != "line order" and cost < KNOWN:  # which mend a part by chance
+                if made and cost < SAFE and edit.kind != "line order":  # which mends a part by chance
                     found.append(made)
                     most = min(most, cost + self._more(made))
                 if survey.trial.is_over:
@@ -87,29 +90,29 @@ class Search:
         for place, moves in self.survey.reach.items():
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
-            more = RIGHT if is_fine else 0.0
+            more = RIGHT * is_fine + _OF_A_PART * (moves < most)
             if passes_on and not isinstance(place.statement, ast.Assign):
                 more += _PASSED_ON
-            more += _PART if moves < most else 0.0
             elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
             changes = edits_of(place, vocabulary, lambda rule: not adds_code(rule), more + elsewhere)
             ranked += [(edit.rank, [edit], place) for edit in changes]
             rules = (rule for rule, _ in rules_for(place.expr, place.sorts))
             for kind in dict.fromkeys(rule.kind for rule in rules if adds_code(rule)):
-                for extra, is_known in ((0.0, True), (STRANGE, False)):
-                    rank = KINDS[kind].cost + more + extra, not place.is_whole, len(text_of(place.expr))  # simple lines first
-                    ranked.append((rank, self._additions(place, kind, is_known), place))
+                for is_strange in (False, True):
+                    cost = KINDS[kind].cost + more + _STRANGE * is_strange
+                    rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
+                    ranked.append((rank, self._additions(place, kind, is_strange), place))
         return deque(sorted(ranked, key=itemgetter(0)))
 
-    def _additions(self, place: CodePlace, kind: str, is_known: bool) -> Iterator[Edit]:
-        """Yield the edits of a kind that add code in a place, if it then has a number of the right code, as far as
-        known."""
+    def _additions(self, place: CodePlace, kind: str, is_strange: bool) -> Iterator[Edit]:
+        """Yield the edits of a kind that add code in a place, if it then has numbers that the right code lacks; or, if
+        not is_strange, numbers of the right code, as far as known."""
         survey = self.survey
         for edit in edits_of(place, survey.vocabulary, lambda rule: rule.kind == kind):
             is_open = survey.right is None or place.hidden or not place.seen
             text = edit.new.replace(f"({text_of(place.expr)})", f"({_VALUE})")
-            known = is_open or survey.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False
-            if known == is_known:
+            is_known = is_open or survey.has_right_numbers(text, {**place.env, _VALUE: place.value}) is not False
+            if is_known != is_strange:
                 yield edit
 
 

@@ -91,7 +91,9 @@ class Trace:
         """Return the names of arrays that have all numbers of one of these, "" without a name; none if there are none.
         So an array may be a part of another, in another shape and order. call: only in this call"""
         parts = [_numbers(array), *map(_numbers, others)]
-        found = [names for (k, known), names in self._names.items() if k == (call or k) and any(map(known.issuperset, parts))]
+        found = [
+            names for (k, known), names in self._names.items() if any(map(known.issuperset, parts)) and call in (0, k)
+        ]
         return set().union(*found)
 
     def has(self, array: Array) -> bool:
@@ -99,8 +101,8 @@ class Trace:
         return bool(self.names_of(array, -array))
 
     def lacks(self, place: CodePlace, array: Array, call: int) -> bool:
-        """True if the array never occurred in this call, if its name in this place has other values, or if this place gives away
-        what the right code does not."""
+        """True if the array never occurred in this call, if its name in this place has other values, or if this place
+        gives away what the right code does not."""
         found, name = self.names_of(array, -array, call=call), _GIVEN if place.is_given else place.name
         return not found or (name in self._all_names and name not in found)
 

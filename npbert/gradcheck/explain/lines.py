@@ -44,7 +44,7 @@ def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[Edit]:
                 if start <= code.span(place.expr)[0] < end:
                     for edit in edits_of(place, survey.vocabulary, lambda _: True):
                         before, after = code.text[start : edit.start].decode(), code.text[edit.end : end].decode()
-                        if survey.has_right_numbers(f"{before}{edit.new}{after}", whole.env):
+                        if survey.has_right_numbers(f"{before}{edit.new}{after}", whole.env, is_new=True):
                             yield edit
             yield from transplants(whole, code, right.events)
 

@@ -37,7 +37,7 @@ _UNREAD = 0.6
 _TO_RUN = 1.0
 """The same, for code that fails: many edits let it run, few with right numbers."""
 _OF_A_PART = 0.7
-"""The extra cost of an edit where fewer wrong outputs come from than elsewhere, as one mistake may explain all."""
+"""The extra cost of an addition where fewer wrong outputs come from than elsewhere: one mistake may explain all."""
 _STRANGE = 2.0
 """The extra cost of an addition with numbers that the right code lacks."""
 SAFE = 4.0
@@ -90,7 +90,7 @@ class Search:
         for place, moves in self.survey.reach.items():
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
-            more = RIGHT * is_fine + _OF_A_PART * (moves < most)
+            more = RIGHT * is_fine
             if passes_on and not isinstance(place.statement, ast.Assign):
                 more += _PASSED_ON
             elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
@@ -99,7 +99,7 @@ class Search:
             rules = (rule for rule, _ in rules_for(place.expr, place.sorts))
             for kind in dict.fromkeys(rule.kind for rule in rules if adds_code(rule)):
                 for is_strange in (False, True):
-                    cost = KINDS[kind].cost + more + _STRANGE * is_strange
+                    cost = KINDS[kind].cost + more + _OF_A_PART * (moves < most) + _STRANGE * is_strange
                     rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
                     ranked.append((rank, self._additions(place, kind, is_strange), place))
         return deque(sorted(ranked, key=itemgetter(0)))

@@ -113,16 +113,16 @@ class Survey:
         samples?"""
         return has_failed(made[2]), bool(moved_by(self.now, made[2])), sum(len(outlook.wrong) for outlook in made[2])
 
-    def has_right_numbers(self, text: str, env: Mapping[str, Any]) -> bool | None:
-        """True if an expression has numbers of the right code, False if it has others or fails, or if they are those of
-        a variable or repeat; None if none tell."""
+    def has_right_numbers(self, text: str, env: Mapping[str, Any], *, is_new: bool = False) -> bool | None:
+        """True if an expression has numbers of the right code, False if it has others or fails, None if none tell.
+        is_new: also False if they repeat, or are those of a variable, and so may be right by chance"""
         assert self.right is not None
         self.trial.left -= _PART
         try:
             arrays = list(telling(eval(expression(text), {**self.code.scope, **env})))
         except Exception:  # of the author's code, edited
             return False
-        for array in arrays:
+        for array in arrays if is_new else ():
             repeats = len(np.unique(array)) < np.count_nonzero(array) / 2
             if repeats or any(np.array_equal(array, other) for other in env.values()):
                 return False

@@ -10,7 +10,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import named_parts
-from npbert.gradcheck.exact.case import Case, spread
+from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.witness import right_gradients
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import Rng, copied
@@ -62,11 +62,6 @@ class ScalarFunction(Case):
         parts = [part for _, part in named_parts(self.layer)]
         with restored(parts), self.holding(self.made(np.copy)):
             yield
-
-    def scales(self) -> dict[str, float]:
-        """Return, for each array, the derivative that changes y by its own size."""
-        size = sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
-        return {name: size / spread(array) for name, array in self.variables.items()}
 
     @cached_property
     def exact(self) -> Gradients:

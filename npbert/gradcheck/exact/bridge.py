@@ -13,7 +13,8 @@ from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.report import Gradients
 
-_TIMES = -(2.0**13)
+_TRIED = (0.0, 1.0), (-(2.0**13), 0.0), (2.0**-13, 0.0), (0.0, 0.0)  # dy as a multiple of the given one, plus a number
+_ROUGHLY = 0.4  # the power of epsilon that is the allowed relative error
 _ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change of gradients, relative to the largest
 
 
@@ -31,13 +32,22 @@ def parting_beside(case: Case, floats: Floats, seed: int) -> str:
     return "y is not finite beside your numbers"
 
 
-def another_backward(case: Case, floats: Floats, rounding: Gradients) -> str:
-    """Return a sentence if a second backward, with a multiple of dy, returns other gradients; or ""."""
-    again = case.run_on_floats(tuple(_TIMES * each for each in floats.dy))
-    for name, gradient in floats.gradients.items():
-        difference = np.abs(again.gradients[name] / _TIMES - gradient)
-        if not (difference <= rounding[name] + np.finfo(gradient.dtype).tiny).all():
-            return f"for {_TIMES:g} dy, the gradient of {name} is not {_TIMES:g} times as large"
+def not_linear(case: Case, floats: Floats) -> str:
+    """Return the first gradient that shows that backward is not linear in dy, or "": a multiple of dy gives the same
+    multiple of the gradients, and a sum gives the sum."""
+
+    def gradients(times: float, plus: float) -> Gradients:
+        """Return the gradients for times · dy + plus."""
+        return case.run_on_floats(tuple(times * dy + plus for dy in floats.dy)).gradients
+
+    rest, sizes = gradients(-1, 1), case.scales(floats.dy)
+    for times, plus in _TRIED:
+        found = gradients(times, plus)
+        for name, gradient in floats.gradients.items():
+            wanted = times * gradient + plus * (gradient + rest[name])
+            scale = max(magnitude(wanted), magnitude(rest[name])) + sizes[name]
+            if not (np.abs(found[name] - wanted) <= floats.epsilon**_ROUGHLY * scale).all():
+                return f"the gradient of {name} for {'a dy of 1' if plus else f'{times:g} dy'}"
     return ""
 
 

@@ -112,6 +112,11 @@ class Case:
                 there.inputs[position] = values[name]
             yield there
 
+    def scales(self, dy: Outputs) -> dict[str, float]:
+        """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
+        size = sum(float(np.abs(each * y).sum()) for each, y in zip(dy, self.outputs(), strict=True))
+        return {name: size / spread(array) for name, array in self.variables.items()}
+
     def random_step(self, seed: Any) -> Gradients:
         """Return a random step for each variable, relative to its spread."""
         drawn = np.random.default_rng(seed)

@@ -56,7 +56,7 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside
+from npbert.gradcheck.exact.bridge import is_right_on_both_sides, not_linear, parting_beside
 from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number_modules import place_of
@@ -138,7 +138,7 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     parting = run.parting(floats) or ("" if field.ties else parting_beside(case, floats, seed))
     if parting:
         return Proof(NOT_PROVED, reason=f"the code takes another path on exact numbers: {parting}")
-    parting = run.backward_parting(floats) or (another_backward(case, floats, proved.rounding) if is_proved else "")
+    parting = run.backward_parting(floats) or (not_linear(case, floats) if is_proved else "")
     if parting:
         return _another_way_back(case, floats, parting)
     if is_proved:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.case import spread
-from npbert.gradcheck.function import FLOAT32, FLOAT64, STREAM, ScalarFunction
+from npbert.gradcheck.exact.case import STREAM, spread
+from npbert.gradcheck.function import FLOAT32, FLOAT64, ScalarFunction
 from npbert.gradcheck.inputs import Function, Outputs, magnitude
 from npbert.gradcheck.report import (
     COMPLEX_STEP,
@@ -125,7 +125,7 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
     """Replace each difference that disagrees with backward, in `numeric` and `doubts`.
 
     By the number between the credible slopes of both sides and the center that is closest to backward's, as at a kink;
-    without a credible one, by the exact derivative, or else by the steadiest slope, with a wide bound."""
+    without a credible one, by the steadiest slope, with a wide bound."""
     array, certainty = function.variables[name], _SURE[function.epsilon]
     largest = max(magnitude(numeric), magnitude(said))
     doubts[doubts > certainty * largest] = 0.0
@@ -138,8 +138,6 @@ def _look_again(function: ScalarFunction, name: str, said: Array, numeric: Array
         if credible.any():
             slopes = values[credible]
             numeric[index], doubts[index] = np.clip(said[index], slopes.min(), slopes.max()), bounds[credible].max()
-        elif function.exact:
-            numeric[index], doubts[index] = function.exact[name][index], 0.0
         else:
             best = np.argmin(bounds)
             numeric[index], doubts[index] = values[best], _SLACK * bounds[best]

@@ -17,9 +17,6 @@ from npbert.gradcheck.inputs import Rng, copied
 from npbert.gradcheck.report import GradientError, Gradients
 from npbert.gradcheck.restoring import restored
 
-STREAM = 20220
-"""Keeps dy and directions apart from the caller's draws with the same seed, which would hide mistakes."""
-
 FLOAT64, FLOAT32 = 2.0**-52, 2.0**-23
 _WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
 
@@ -33,11 +30,9 @@ class ScalarFunction(Case):
     def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int) -> None:
         super().__init__(layer, map(copied, inputs), rng)
         self._check_variables()
-        drawn = np.random.default_rng([seed, STREAM])
-        y = self.outputs()
-        if not all(np.isfinite(part).all() for part in y):
+        if not all(np.isfinite(part).all() for part in self.outputs()):
             raise GradientError("forward returns a number that is not finite, which has no derivative")
-        self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
+        self.dy = self.drawn_dy(seed)
         self.inputs = list(map(copied, inputs))  # forward may have written into them
 
     def _check_variables(self) -> None:

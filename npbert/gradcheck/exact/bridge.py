@@ -27,7 +27,7 @@ def parting_beside(case: Case, floats: Floats, seed: int) -> str:
         with case.moved(step, size) as there:
             y = there.outputs()
             if all(np.isfinite(part).all() for part in y):
-                run = run_on_numbers(field, there, floats.dy_of_numbers, backward=False)
+                run = run_on_numbers(field, there, floats.dy, backward=False)
                 return run.parting(floats._replace(y=y))
     return "y is not finite beside your numbers"
 
@@ -54,17 +54,15 @@ def not_linear(case: Case, floats: Floats) -> str:
 def is_right_on_both_sides(case: Case, floats: Floats, seed: int) -> bool:
     """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
     sides."""
-    drawn = np.random.default_rng([seed, 4])  # all of one size, to compare gradients with
-    tie = case.run_on_floats(tuple(drawn.standard_normal(np.shape(y)).astype(y.dtype)[()] for y in floats.y))
     sides = []
     for sign in (1, -1):
         with case.moved(case.random_step([seed, 3]), sign * _ASIDE) as side:
-            there, field = side.run_on_floats(tie.dy), Field(seed)
-            run = run_on_numbers(field, side, there.dy_of_numbers)
+            there, field = side.run_on_floats(floats.dy), Field(seed)
+            run = run_on_numbers(field, side, there.dy)
             if not run.holds or field.ties or run.parting(there) or run.backward_parting(there):
                 return False
             sides.append(there.gradients)
-    return all(_is_between(at, sides[0][name], sides[1][name]) for name, at in tie.gradients.items())
+    return all(_is_between(at, sides[0][name], sides[1][name]) for name, at in floats.gradients.items())
 
 
 def _is_between(at: Array, one: Array, other: Array) -> bool:

@@ -33,8 +33,7 @@ the proof is for erf, and the bridge shows that the two agree in float32.
 
 **Assumptions.** P divides no coefficient of the numerator that matters. A constant is the simplest number of its float
 (`constants.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.
-Backward is linear in dy (floats and exact numbers get a dy of different signs and sizes, and for a loss of different
-digits; `check_gradients` also tries 0 and 1).
+Backward is linear in dy (`not_linear` tries multiples of it, 0, 1 and a sum).
 
 Comparisons follow your numbers, so the proof holds for these shapes, ids and masks, and this side of each comparison.
 At a tie, as for a ReLU at 0, both sides are proved, and a gradient between them is right. ±∞ behaves as in floats:
@@ -120,7 +119,7 @@ def prove_vjp(
 
 def _answer(case: Case, seed: int) -> Proof:
     try:
-        floats = case.run_on_floats(_drawn(seed))
+        floats = case.run_on_floats(case.drawn_dy(seed))
     except GradientError as error:
         return Proof(REFUTED, reason=str(error))
     try:
@@ -132,7 +131,7 @@ def _answer(case: Case, seed: int) -> Proof:
 def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
     field = Field(seed)
-    run = run_on_numbers(field, case, floats.dy_of_numbers)
+    run = run_on_numbers(field, case, floats.dy)
     proved = Proof(PROVED, rounding=run.rounding(floats))
     is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
     parting = run.parting(floats) or ("" if field.ties else parting_beside(case, floats, seed))
@@ -143,7 +142,7 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
         return _another_way_back(case, floats, parting)
     if is_proved:
         return proved
-    wrong = witnesses(case, floats.dy_of_numbers, seed)
+    wrong = witnesses(case, floats.dy, seed)
     if wrong:
         return _refuted(case, floats, wrong, seed)
     others = range(seed + 1, seed + _POINTS) if field.has_random_roots else ()  # each root is there at half of them
@@ -163,7 +162,7 @@ def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> 
         return Proof(NOT_PROVED, reason=reason, dropped=dropped)
 
     def is_right(each: Case) -> bool:
-        return _holds(each, each.run_on_floats(_drawn(seed)), Field(seed))
+        return _holds(each, each.run_on_floats(each.drawn_dy(seed)), Field(seed))
 
     parts, _ = judged(parts_called(case), is_right)
     return Proof(REFUTED, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
@@ -171,7 +170,7 @@ def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> 
 
 def _holds(case: Case, floats: Floats, field: Field) -> bool:
     """True if the equality holds at a random point of the field."""
-    return run_on_numbers(field, case, floats.dy_of_numbers).holds
+    return run_on_numbers(field, case, floats.dy).holds
 
 
 def _another_way_back(case: Case, floats: Floats, parting: str) -> Proof:
@@ -182,10 +181,6 @@ def _another_way_back(case: Case, floats: Floats, parting: str) -> Proof:
         return Proof(REFUTED, wrong=tuple(wrong))
     reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
     return Proof(NOT_PROVED, reason=reason)
-
-
-def _drawn(seed: int) -> np.random.Generator:
-    return np.random.default_rng([seed, 2])
 
 
 def parts_called(whole: Case) -> list[Case]:

@@ -44,7 +44,7 @@ class ExactRun(NamedTuple):
 
     def rounding(self, floats: Floats) -> Gradients:
         """Return the rounding error allowed for each gradient in floats."""
-        return {name: _room(each, floats, floats.factor) for name, each in self.gradients.items()}
+        return {name: _room(each, floats) for name, each in self.gradients.items()}
 
     def parting(self, floats: Floats) -> str:
         """Return a sentence for the first number of y that differs on floats beyond rounding, or ""."""
@@ -52,16 +52,16 @@ class ExactRun(NamedTuple):
 
     def backward_parting(self, floats: Floats) -> str:
         """Return the same for the gradients."""
-        return _first_apart(self.gradients, floats.gradients, floats, floats.factor)
+        return _first_apart(self.gradients, floats.gradients, floats)
 
 
-def _room(parts: Components, floats: Floats, factor: float) -> Array:
-    return _SLACK * floats.epsilon / 2 * parts.error / abs(factor)
+def _room(parts: Components, floats: Floats) -> Array:
+    return _SLACK * floats.epsilon / 2 * parts.error
 
 
-def _first_apart(parts: dict[str, Components], own: dict[str, Any], floats: Floats, factor: float = 1.0) -> str:
+def _first_apart(parts: dict[str, Components], own: dict[str, Any], floats: Floats) -> str:
     for name, array in own.items():
-        exact, room = parts[name].seen / factor, _room(parts[name], floats, factor)
+        exact, room = parts[name].seen, _room(parts[name], floats)
         apart = ~(np.abs(array - exact) <= room + np.finfo(array.dtype).tiny)
         if np.any(apart):
             at = largest_at(apart)

@@ -16,7 +16,7 @@ from npbert.gradcheck.exact.field import P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.inputs import Outputs, as_tuple
-from npbert.gradcheck.report import Gradients, largest_at, placed
+from npbert.gradcheck.report import Gradients, compared, largest_at, placed
 
 _SLACK = 4.0  # times the first-order bound on rounding
 
@@ -44,28 +44,27 @@ class ExactRun(NamedTuple):
 
     def rounding(self, floats: Floats) -> Gradients:
         """Return the rounding error allowed for each gradient in floats."""
-        return {name: _room(each, floats) for name, each in self.gradients.items()}
+        return _rounding(self.gradients, floats)
 
     def parting(self, floats: Floats) -> str:
-        """Return a sentence for the first number of y that differs on floats beyond rounding, or ""."""
-        return _first_apart(self.y, named(floats.y), floats)
+        """Return a sentence for a number of y that differs on floats beyond rounding, or ""."""
+        return _apart(self.y, named(floats.y), floats)
 
     def backward_parting(self, floats: Floats) -> str:
         """Return the same for the gradients."""
-        return _first_apart(self.gradients, floats.gradients, floats)
+        return _apart(self.gradients, floats.gradients, floats)
 
 
-def _room(parts: Components, floats: Floats) -> Array:
-    return _SLACK * floats.epsilon / 2 * parts.error
+def _rounding(parts: dict[str, Components], floats: Floats) -> Gradients:
+    smallest = np.finfo(np.float32).tiny
+    return {name: _SLACK * floats.epsilon / 2 * each.error + smallest for name, each in parts.items()}
 
 
-def _first_apart(parts: dict[str, Components], own: dict[str, Any], floats: Floats) -> str:
-    for name, array in own.items():
-        exact, room = parts[name].seen, _room(parts[name], floats)
-        apart = ~(np.abs(array - exact) <= room + np.finfo(array.dtype).tiny)
-        if np.any(apart):
-            at = largest_at(apart)
-            return f"{placed(name, at)} is {array[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
+def _apart(parts: dict[str, Components], own: Gradients, floats: Floats) -> str:
+    exact = {name: parts[name].seen for name in own}
+    for each in compared("", own, exact, 0, doubts=_rounding(parts, floats)):
+        if each.count:
+            return f"{each.place} is {each.analytic:.9g} on your floats, and {each.numeric:.9g} on exact numbers"
     return ""
 
 

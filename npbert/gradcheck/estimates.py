@@ -67,18 +67,11 @@ def estimated(function: ScalarFunction, analytic: Gradients) -> list[Comparison]
     return found
 
 
-def compared_along(
-    function: ScalarFunction,
-    analytic: Gradients,
-    count: int,
-    seed: int,
-    *,
-    rounding: Gradients | None = None,
-) -> Report:
+def compared_along(function: ScalarFunction, analytic: Gradients, count: int, seed: int) -> Report:
     """Compare the gradients with estimates along random directions, in which all numbers move at once, each array in
     proportion to its spread.
 
-    The complex step is left out if forward cannot run on complex numbers. rounding: of each gradient in floats."""
+    The complex step is left out if forward cannot run on complex numbers."""
     drawn = [function.random_step([seed, STREAM, number]) for number in range(count)]
     steps = [{name: part / math.sqrt(function.size) for name, part in each.items()} for each in drawn]
     terms = [[gradient * step[name] for name, gradient in analytic.items()] for step in steps]
@@ -90,8 +83,6 @@ def compared_along(
         with contextlib.suppress(TypeError):
             estimate = slope if method == FINITE_DIFFERENCES else _complex_step
             values, doubts = np.transpose([estimate(function, step) for step in steps])
-            if rounding:
-                doubts += [_length([rounding[name] * part for name, part in step.items()]) for step in steps]
             arrays = (expected, values, scales, doubts)
             along, estimates, sizes, bounds = ({"direction": array} for array in arrays)
             found += compared(method, along, estimates, tolerance, sizes, bounds)

@@ -132,7 +132,6 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
     field = Field(seed)
     run = run_on_numbers(field, case, floats.dy)
-    proved = Proof(PROVED, rounding=run.rounding(floats))
     is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
     parting = run.parting(floats) or ("" if field.ties else parting_beside(case, floats, seed))
     if parting:
@@ -141,13 +140,13 @@ def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
     if parting:
         return _another_way_back(case, floats, parting)
     if is_proved:
-        return proved
+        return Proof(PROVED)
     wrong = witnesses(case, floats.dy, seed)
     if wrong:
         return _refuted(case, floats, wrong, seed)
     others = range(seed + 1, seed + _POINTS) if field.has_random_roots else ()  # each root is there at half of them
     if any(_holds(case, floats, Field(other)) for other in others):
-        return proved
+        return Proof(PROVED)
     return Proof(NOT_PROVED, reason=_TIE if field.ties else _NO_LAW)
 
 

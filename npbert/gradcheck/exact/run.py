@@ -42,10 +42,6 @@ class ExactRun(NamedTuple):
         """True if the equality holds in GF(P)."""
         return bool(self.difference % P == 0)
 
-    def rounding(self, floats: Floats) -> Gradients:
-        """Return the rounding error allowed for each gradient in floats."""
-        return _rounding(self.gradients, floats)
-
     def parting(self, floats: Floats) -> str:
         """Return a sentence for a number of y that differs on floats beyond rounding, or ""."""
         return _apart(self.y, named(floats.y), floats)
@@ -55,14 +51,11 @@ class ExactRun(NamedTuple):
         return _apart(self.gradients, floats.gradients, floats)
 
 
-def _rounding(parts: dict[str, Components], floats: Floats) -> Gradients:
-    smallest = np.finfo(np.float32).tiny
-    return {name: _SLACK * floats.epsilon / 2 * each.error + smallest for name, each in parts.items()}
-
-
 def _apart(parts: dict[str, Components], own: Gradients, floats: Floats) -> str:
     exact = {name: parts[name].seen for name in own}
-    for each in compared("", own, exact, 0, doubts=_rounding(parts, floats)):
+    room = _SLACK * floats.epsilon / 2
+    rounding = {name: room * parts[name].error + np.finfo(np.float32).tiny for name in own}
+    for each in compared("", own, exact, 0, doubts=rounding):
         if each.count:
             return f"{each.place} is {each.analytic:.9g} on your floats, and {each.numeric:.9g} on exact numbers"
     return ""

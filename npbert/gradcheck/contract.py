@@ -8,7 +8,7 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Parameter, Tape
-from npbert.gradcheck.exact.bridge import not_linear
+from npbert.gradcheck.exact.bridge import check_linear
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Outputs, as_tuple, copied, different
@@ -107,8 +107,7 @@ def promised_gradients(function: ScalarFunction) -> Gradients:
         else:
             _check_outputs(function)
             _check_repeated(function, alone, before)
-        if said := not_linear(function, function.run_on_floats(function.dy)):
-            raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
+        check_linear(function, function.run_on_floats(function.dy))
         return alone
 
 
@@ -151,8 +150,6 @@ def _check_outputs(function: ScalarFunction) -> None:
         for with_tape, without_tape in zip(*both, strict=True):
             if not same(with_tape, without_tape):
                 raise GradientError("forward returns another y without a tape than with one")
-            if np.asarray(with_tape).dtype != np.float64:
-                raise GradientError(f"forward turns float64 into {np.asarray(with_tape).dtype}")
 
 
 def _check_same(found: Gradients, wanted: Gradients, otherwise: str) -> None:

@@ -30,10 +30,12 @@ class ScalarFunction(Case):
     def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int) -> None:
         super().__init__(layer, map(copied, inputs), rng)
         self._check_variables()
-        if not all(np.isfinite(part).all() for part in self.outputs()):
-            raise GradientError("forward returns a number that is not finite, which has no derivative")
+        for part in self.outputs():
+            if part.dtype != np.float64:
+                raise GradientError(f"forward turns float64 into {part.dtype}")
+            if not np.isfinite(part).all():
+                raise GradientError("forward returns a number that is not finite, which has no derivative")
         self.dy = self.drawn_dy(seed)
-        self.inputs = list(map(copied, inputs))  # forward may have written into them
 
     def _check_variables(self) -> None:
         if not self.size:

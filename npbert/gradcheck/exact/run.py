@@ -16,8 +16,9 @@ from npbert.gradcheck.exact.field import P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
 from npbert.gradcheck.inputs import Outputs, as_tuple
-from npbert.gradcheck.report import Gradients, compared, largest_at, placed
+from npbert.gradcheck.report import Gradients, PromiseError, compared, largest_at, placed
 
+_SMALLEST = np.finfo(np.float32).tiny
 _SLACK = 4.0  # times the first-order bound on rounding
 
 
@@ -42,23 +43,15 @@ class ExactRun(NamedTuple):
         """True if the equality holds in GF(P)."""
         return bool(self.difference % P == 0)
 
-    def parting(self, floats: Floats) -> str:
-        """Return a sentence for a number of y that differs on floats beyond rounding, or ""."""
-        return _apart(self.y, named(floats.y), floats)
-
-    def backward_parting(self, floats: Floats) -> str:
-        """Return the same for the gradients."""
-        return _apart(self.gradients, floats.gradients, floats)
-
-
-def _apart(parts: dict[str, Components], own: Gradients, floats: Floats) -> str:
-    exact = {name: parts[name].seen for name in own}
-    room = _SLACK * floats.epsilon / 2
-    rounding = {name: room * parts[name].error + np.finfo(np.float32).tiny for name in own}
-    for each in compared("", own, exact, 0, doubts=rounding):
-        if each.count:
-            return f"{each.place} is {each.analytic:.9g} on your floats, and {each.numeric:.9g} on exact numbers"
-    return ""
+    def check_like(self, floats: Floats) -> None:
+        """Raise PromiseError if a number of y, or of a gradient, differs on floats beyond rounding."""
+        for parts, own in ((self.y, named(floats.y)), (self.gradients, floats.gradients)):
+            exact = {name: each.seen for name, each in parts.items()}
+            room = {name: _SLACK / 2 * floats.epsilon * each.error + _SMALLEST for name, each in parts.items()}
+            for each in compared("", own, exact, 0, doubts=room):
+                if each.count:
+                    values = f"{each.analytic:.9g} on your floats, and {each.numeric:.9g} on exact numbers"
+                    raise PromiseError(f"the code takes another path on exact numbers: {each.place} is {values}")
 
 
 def run_on_numbers(world: World, case: Case, dy: Outputs, *, backward: bool = True) -> ExactRun:

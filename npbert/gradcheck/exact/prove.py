@@ -39,10 +39,9 @@ Comparisons follow your numbers, so the proof holds for these shapes, ids and ma
 At a tie, as for a ReLU at 0, both sides are proved, and a gradient between them is right. ±∞ behaves as in floats:
 e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no derivative.
 
-The order of `_proof_beside_floats`: the exact run; does y agree with floats, here and beside (else not proved); do the
-gradients (else not proved); is D 0, and is backward linear in dy (proved); is a gradient
-wrong in decimals (refuted, or right but for a small constant); is D 0 at another point, where all roots exist
-(proved); else not proved.
+The order of `_proof_beside_floats`: the exact run; do y and the gradients agree with floats, and y beside (else not
+proved); is D 0 (proved, if backward is linear in dy); is a gradient wrong in decimals (refuted, or right but for a
+small constant); is D 0 at another point, where all roots exist (proved, too); else not proved.
 """
 
 import copy

@@ -21,7 +21,6 @@ from npbert.training import MODEL_FOLDER
 
 _STEPS, _CHARACTERS = 6, 40
 REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
-DESCRIPTION = "A training run of npbert: its curves, layers, predictions and mistakes."
 
 
 def write_report(*folders: str | Path, path: str | Path | None = None) -> None:
@@ -88,7 +87,7 @@ def _templates() -> Any:
 
 def _page(template: str, title: str, **known: Any) -> str:
     body = _templates().get_template(template).render(title=title, **known)
-    return page(title, body, description=DESCRIPTION, style=resource("report/report.css"))
+    return page(title, body, style=resource("report/report.css"))
 
 
 def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from npbert.pages import html
-from npbert.pages.number import export, number_page
+from npbert.pages.number.export import export
+from npbert.pages.number.page import number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 from tests.pages.shared import Parsed, visible
 from tests.plots.hostile import HOSTILE

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data import SPECIAL, Dialogue, Example, join_pair, mask_each_word
+from npbert.data import SPECIAL, Dialogue, Example, join_pair
 from npbert.io import counted, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
 from npbert.pages.html import json_script, module_script, page, resource
@@ -87,10 +87,10 @@ def dialogue_data(
     examples = []
     lines = sorted(dialogue.lines, key=lambda line: abs(len(line) - LENGTH))
     for line in lines:
-        masked = mask_each_word(join_pair(line, None, dialogue.vocabulary), dialogue.vocabulary)
-        examples.append(masked[rng.integers(len(masked))])
-    if len(masked) > 1:  # the last line, for a mean over several masked words
-        one, other = (masked[index] for index in rng.choice(len(masked), 2, replace=False))
-        ids = np.where(np.equal(one.labels, IGNORED), other.input_ids, one.input_ids)
-        examples[-1] = replace(one, input_ids=ids.tolist(), labels=np.maximum(one.labels, other.labels).tolist())
+        whole = join_pair(line, None, dialogue.vocabulary)
+        ids, labels = np.array(whole.input_ids), np.array(whole.labels)
+        count = 2 if line is lines[-1] else 1  # two, for a mean over several masked words
+        hidden = 1 + rng.choice(len(line), count, replace=False)
+        labels[hidden], ids[hidden] = ids[hidden], dialogue.vocabulary.mask_id
+        examples.append(replace(whole, input_ids=ids.tolist(), labels=labels.tolist()))
     return export(model, examples, dialogue.vocabulary.tokens, lr=RATE)

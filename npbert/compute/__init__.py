@@ -1,4 +1,9 @@
-"""Fast products, maps, sums and scatters of arrays, on several threads. Layers are not used here."""
+"""Fast products, maps, sums and scatters of arrays, on several threads.
+
+Layers call `matmul`, `rowwise`, `sum_rows` and so on, and do not know how many threads there are; only attention, and
+`BertModel.encode`, give pieces of work to `run`. A batch is cut by its size before the layers see it (`cut.py`). BLAS
+is held to one thread while npbert's own threads run (`blas_hold.py`), and gets them all for one large product.
+"""
 
 from npbert.compute.adam import adam_steps
 from npbert.compute.array import Array, DTypeLike
@@ -6,7 +11,7 @@ from npbert.compute.blas_hold import hold_blas
 from npbert.compute.cut import bounded_parts, inference_parts, neighbours, training_parts
 from npbert.compute.error_function import erf
 from npbert.compute.memory import keep_freed_memory
-from npbert.compute.pieces import Piece, attention_pieces, strands, whole_pieces
+from npbert.compute.pieces import Piece, attention_pieces, strands
 from npbert.compute.products import matmul
 from npbert.compute.rowwise import BLOCK, in_blocks, rowwise
 from npbert.compute.sums import dot_rows, row_maxima, row_sums, scatter_add, sum_rows
@@ -14,6 +19,6 @@ from npbert.compute.threads import num_threads, processors, run, set_num_threads
 
 __all__ = ["Array", "DTypeLike", "matmul", "rowwise", "processors"]
 __all__ += ["neighbours", "training_parts", "bounded_parts", "inference_parts"]
-__all__ += ["Piece", "attention_pieces", "strands", "whole_pieces", "adam_steps", "erf"]
+__all__ += ["Piece", "attention_pieces", "strands", "adam_steps", "erf"]
 __all__ += ["sum_rows", "dot_rows", "row_sums", "row_maxima", "scatter_add"]
 __all__ += ["BLOCK", "in_blocks", "run", "hold_blas", "slices", "num_threads", "set_num_threads", "keep_freed_memory"]

@@ -69,22 +69,25 @@ def attention_pieces(
     lengths: Array,
     num_heads: int,
     *,
-    reach: int | None,
-    query_positions: Array,
+    reach: int | None = None,
+    query_positions: Array | None = None,
+    whole: bool = False,
 ) -> list[Piece]:
     """Return all heads of all sequences, in pieces of about BLOCK scores.
 
     query_lengths, lengths (S,): the numbers of queries and of keys of each sequence.
-    reach: the largest distance from a query to a key; None: no limit. query_positions (M,): ascending in each sequence.
-    A long sequence, or one longer than the reach, is cut into bands of neighboring queries with the keys in reach, so
-    that with a reach the cost is linear in its length.
+    reach: the largest distance from a query to a key; None: no limit. It needs `query_positions` (M,), ascending in
+    each sequence. A long sequence, or one longer than the reach, is cut into bands of neighboring queries with the keys
+    in reach, so that with a reach the cost is linear in its length.
+
+    whole: True for one piece for each sequence, with all heads.
 
     Neighboring sequences of equal length share a piece. The pieces do not depend on the number of threads.
     """
     pieces, query, key = [], 0, 0  # the first rows without a piece
     for (r, t), equal in itertools.groupby(zip(query_lengths.tolist(), lengths.tolist(), strict=True)):
-        is_cut = t > (LONG if reach is None else reach + 1)
-        sequences_at_once = 1 if is_cut else max(1, BLOCK // max(1, r * t) // num_heads)
+        is_cut = not whole and t > (LONG if reach is None else reach + 1)
+        sequences_at_once = 1 if is_cut or whole else max(1, BLOCK // max(1, r * t) // num_heads)
         left = len(list(equal))
         while left:
             n = min(sequences_at_once, left)
@@ -92,21 +95,14 @@ def attention_pieces(
             if is_cut:
                 # In positions. With a reach, narrower bands waste fewer scores, and wider ones run faster.
                 width, within = (BAND, max(r, t)) if reach is None else (max(NARROWEST, reach), reach)
-                positions = np.arange(r) if reach is None else query_positions[query : query + r]
+                positions = np.arange(r) if query_positions is None else query_positions[query : query + r]
                 bands = _bands(query, positions, key, t, width, within)
                 scores = width * min(t, width + 2 * within)
-            heads_at_once = max(1, BLOCK // max(1, scores))
+            heads_at_once = num_heads if whole else max(1, BLOCK // max(1, scores))
             for heads in slices(num_heads, math.ceil(num_heads / heads_at_once)):
                 pieces += [Piece(n, *rows, heads, num_heads, {}) for rows in bands]
             query, key, left = query + n * r, key + n * t, left - n
     return pieces
-
-
-def whole_pieces(query_lengths: Array, lengths: Array, num_heads: int) -> list[Piece]:
-    """Return a piece for each sequence, with all of its heads and rows."""
-    edges = [[0, *np.cumsum(each).tolist()] for each in (query_lengths, lengths)]
-    queries, keys = ([slice(*pair) for pair in itertools.pairwise(each)] for each in edges)
-    return [Piece(1, *rows, slice(0, num_heads), num_heads, {}) for rows in zip(queries, keys, strict=True)]
 
 
 def _bands(query: int, positions: Array, key: int, t: int, width: int, reach: int) -> list[tuple[slice, slice]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array, Piece, scatter_add
+from npbert.compute import Array, Piece, attention_pieces, scatter_add
 from npbert.core import Sequences, Tape
 from npbert.layers.dot_product_attention import DotProductAttention, _transposed
 from npbert.layers.relative_bias import RelativeBias
@@ -31,6 +31,17 @@ class DistanceAttention(DotProductAttention):
     ) -> None:
         super().__init__(num_heads, dropout)
         self.bias, self.reach = bias, reach
+
+    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None, near: Any = None) -> tuple[Array, Array]:
+        """Return C and P as in DotProductAttention, for the distances (n, R, T) and b by distance in `near`."""
+        distances, b, _ = near
+        s = (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)
+        if self.bias:
+            s = s + np.moveaxis(b[distances + len(b) // 2], -1, 1)
+        if self.reach is not None:
+            s = np.where(np.abs(distances)[:, None] > self.reach, -np.inf, s)
+        p = softmax(s)
+        return self.dropout.apply(p, mask) @ v, p
 
     def attend_backward(
         self, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None, near: Any = None
@@ -60,22 +71,12 @@ class DistanceAttention(DotProductAttention):
             self.bias.backward(dbs.sum(axis=0), tape)
         return dqkv
 
-    def _probabilities(self, q: Array, k: Array, near: Any = None) -> Array:
-        """Return P (n, heads, R, T) from q (n, heads, R, d), k (n, heads, T, d), the distances (n, R, T) and b by
-        distance."""
-        distances, b, _ = near
-        s = (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)
-        if self.bias:
-            s = s + np.moveaxis(b[distances + len(b) // 2], -1, 1)
-        if self.reach is not None:
-            s = np.where(np.abs(distances)[:, None] > self.reach, -np.inf, s)
-        return softmax(s)
-
-    def _with_distances(self, pieces: list[Piece], sequences: Sequences, tape: Tape) -> list[Piece]:
+    def _heads(self, sequences: Sequences, tape: Tape, *, whole: bool = False) -> list[Piece]:
         """Return the pieces, each with its distances, b (2·longest − 1, heads) by distance, and a place for db."""
-        lengths, at = sequences.lengths, sequences.query_positions
-        if (at >= np.repeat(lengths, sequences.query_lengths)).any():
+        queries, lengths, at = sequences.query_lengths, sequences.lengths, sequences.query_positions
+        if (at >= np.repeat(lengths, queries)).any():
             raise ValueError(f"query_positions are {at}, wanted each below the length of its sequence: {lengths}")
+        pieces = attention_pieces(queries, lengths, self.num_heads, reach=self.reach, query_positions=at, whole=whole)
         longest = int(lengths.max())
         b = self.bias(np.arange(1 - longest, longest), tape) if self.bias else np.empty((0, self.num_heads))
         dbs = np.zeros((len(pieces), *b.shape), b.dtype)

@@ -1,11 +1,10 @@
 """DotProductAttention: compares each query with all keys, and returns a weighted mean of their values."""
 
 import math
-from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array, Piece, attention_pieces, run, strands, whole_pieces
+from npbert.compute import Array, Piece, attention_pieces, run, strands
 from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers.checks import check_like
 from npbert.layers.dropout import Dropout
@@ -31,20 +30,16 @@ class DotProductAttention(Layer):
     dtypes differ.
     """
 
-    reach: int | None = None
-    """The largest distance from a query to a key, in a DistanceAttention; None: no limit."""
-
     def __init__(self, num_heads: int, dropout: float = 0.0) -> None:
         self.num_heads = num_heads
         self.dropout = Dropout(dropout)
 
-    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None, near: Any = None) -> tuple[Array, Array]:
+    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None) -> tuple[Array, Array]:
         """Return C (…, R, d) and P (…, R, T) for q (…, R, d) and k, v (…, T, d): R queries and T keys of one sequence.
 
         mask: of dropout, not of padding: True where it keeps an element of P; None: no dropout.
-        near: the distances of a DistanceAttention; here None.
         """
-        p = self._probabilities(q, k, near)
+        p = _probabilities(q, k)
         a = self.dropout.apply(p, mask)
         return a @ v, p
 
@@ -69,9 +64,7 @@ class DotProductAttention(Layer):
         # are the part (n, heads, R or T, d) that belongs to it, as views. Dropout goes by its halves, draw and apply:
         # all masks are drawn before the work begins, one after another, so that a seed gives the same on any threads.
         sequences = self._sequences(q, k, v, sequences)
-        lengths, at = (sequences.query_lengths, sequences.lengths), sequences.query_positions
-        pieces = attention_pieces(*lengths, self.num_heads, reach=self.reach, query_positions=at)
-        pieces = self._with_distances(pieces, sequences, tape)
+        pieces = self._heads(sequences, tape)
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
         probabilities: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
@@ -100,7 +93,7 @@ class DotProductAttention(Layer):
                 piece, p = pieces[i], probabilities[i]
                 own_q, own_k = piece.queries(q), piece.keys(k)
                 if p is None:
-                    p = self._probabilities(own_q, own_k, **piece.given)
+                    p = self.attend(own_q, own_k, piece.keys(v[:, :0]), **piece.given)[1]
                 dq_here, dk_here, dv_here = self.attend_backward(
                     piece.queries(dc), own_q, own_k, piece.keys(v), p, masks[i], **piece.given
                 )
@@ -114,17 +107,13 @@ class DotProductAttention(Layer):
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
         """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
         sequences = self._sequences(q, k, k, sequences)
-        pieces = whole_pieces(sequences.query_lengths, sequences.lengths, self.num_heads)
-        pieces = self._with_distances(pieces, sequences, NO_TAPE)
-        return [self._probabilities(piece.queries(q), piece.keys(k), **piece.given)[0] for piece in pieces]
+        pieces = self._heads(sequences, NO_TAPE, whole=True)
+        none = k[:, :0]  # values without features
+        return [self.attend(piece.queries(q), piece.keys(k), piece.keys(none), **piece.given)[1][0] for piece in pieces]
 
-    def _probabilities(self, q: Array, k: Array, near: Any = None) -> Array:
-        """Return P = softmax(Q Kᵀ/√d). (Q is scaled before the product, as it is smaller than the result.)"""
-        return softmax((q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k))
-
-    def _with_distances(self, pieces: list[Piece], sequences: Sequences, tape: Tape) -> list[Piece]:
-        """Return the pieces: only a DistanceAttention adds something to them."""
-        return pieces
+    def _heads(self, sequences: Sequences, tape: Tape, *, whole: bool = False) -> list[Piece]:
+        """Return all heads of all sequences, in pieces; or in one piece for each sequence."""
+        return attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads, whole=whole)
 
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
         """Return the sequences, or all rows as one. Raises: as the class."""
@@ -137,6 +126,11 @@ class DotProductAttention(Layer):
         check_like(self, k, (sequences.num_rows, features), q.dtype, name="k")
         check_like(self, v, (sequences.num_rows, features), q.dtype, name="v")
         return sequences
+
+
+def _probabilities(q: Array, k: Array) -> Array:
+    """Return P = softmax(Q Kᵀ/√d). (Q is scaled before the product, as it is smaller than the result.)"""
+    return softmax((q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k))
 
 
 def _transposed(x: Array) -> Array:

@@ -26,7 +26,7 @@ class StepLosses(NamedTuple):
 
     losses: tuple[float, ...]
     counts: tuple[int, ...]
-    right: tuple[int, ...] | None
+    right: tuple[float, ...] | None
 
     @property
     def total(self) -> float:

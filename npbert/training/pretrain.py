@@ -30,11 +30,11 @@ from npbert.models import (
     neither_size_nor_folder,
 )
 from npbert.training.accumulate import StepLosses
-from npbert.training.evaluation import Evaluation, Goal
+from npbert.training.evaluation import Evaluation
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
 from npbert.training.progress import Averages
-from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
+from npbert.training.settings import TrainerSettings, when_judged
 from npbert.training.trainer import Trainer, TrainingRun
 
 
@@ -120,12 +120,12 @@ class Pretraining(TrainingRun):
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         shown = self.held_out or [batch for _, batch in islice(self.data.batches(settings.seed), 1)]
         self.sentences = masked_sentences(shown[0]) if shown else None
-        goal = None if settings.objective == "rtd" else Goal("loss")  # the better the generator, the harder it gets
+        goal = "" if settings.objective == "rtd" else "loss"  # the better the generator, the harder it gets
         judged = Evaluation(
-            self.evaluate if self.held_out else None,
+            self.evaluate,
             goal,
             show=self.show,
-            cost=len(self.held_out) / STEP_IN_FORWARDS,
+            cost=len(self.held_out),
             kinds=self.kinds,
             inputs={**inputs, "vocabulary": vocabulary(self.tokenizer)},
         )
@@ -210,12 +210,13 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
     """Return the metrics of a model that knows only the frequencies of words and labels."""
     words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
-    known = {"loss": float(-np.log(shares[words]).mean()), "accuracy": float((words == shares.argmax()).mean())}
-    if len(kinds) == 1:
-        return known
-    share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
-    if kinds[1] == "rtd":  # as if each masked word were replaced by another
-        share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
-    entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
-    pairs = {f"{kinds[1]}_loss": entropy, f"{kinds[1]}_accuracy": max(share, 1 - share)}
-    return {"loss": known["loss"] + entropy, **{f"{kinds[0]}_{name}": value for name, value in known.items()}, **pairs}
+    losses, right = [float(-np.log(shares[words]).mean())], [float((words == shares.argmax()).mean())]
+    if len(kinds) > 1:
+        share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
+        if kinds[1] == "rtd":  # as if each masked word were replaced by another
+            share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
+        losses.append(-sum(p * math.log(p) for p in (share, 1 - share) if p > 0))
+        right.append(max(share, 1 - share))
+    averages = Averages()
+    averages.add(kinds, StepLosses(tuple(losses), (1, 1), tuple(right)))
+    return averages.means()

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.blocks import Encoder
 from npbert.compute import Array
 from npbert.core import named_parts
-from npbert.io import ALONE, Communicator, FileError, InputError, Setting, atomic_write
+from npbert.io import ALONE, Communicator, FileError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
@@ -55,13 +55,9 @@ class Resumable:
         self.settings = settings.with_interval(self.evaluation.cost)
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
         self.communicator = communicator
-        if settings.gradient_checkpointing:
-            encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
-            if not encoders:
-                wanted = f"False, as {type(model).__name__} has no Encoder"
-                raise InputError("gradient_checkpointing", True, wanted)
-            for encoder in encoders:
-                encoder.gradient_checkpointing = True
+        for _, part in named_parts(model):
+            if isinstance(part, Encoder):
+                part.gradient_checkpointing |= settings.gradient_checkpointing
         self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)

@@ -15,7 +15,6 @@ from npbert.training import (
     MODEL_FOLDER,
     SETTINGS_FILE,
     STATE_FILE,
-    Goal,
     TrainerSettings,
     evaluate_losses,
     load_settings,
@@ -172,7 +171,7 @@ def test_what_a_run_has_read_is_compared_when_it_goes_on(tmp_path):
     (tmp_path / "dev").write_text("a")
 
     def make_run(said, steps=6):
-        options = {"evaluate": lambda: {"loss": said}, "goal": Goal("loss"), "evaluate_every": 2}
+        options = {"evaluate": lambda: {"loss": said}, "goal": "loss", "evaluate_every": 2}
         return make_trainer(tmp_path / "run", steps=steps, inputs={"held-out file": tmp_path / "dev"}, **options)
 
     assert make_run(0.5).train() == {"loss": 0.5}

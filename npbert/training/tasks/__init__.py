@@ -3,9 +3,8 @@
 from npbert.io.errors import InputError, one_of
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
-from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
-from npbert.training.tasks.task import FinetuneTask, Labelled, labels_of
+from npbert.training.tasks.task import FinetuneTask, Labelled, TaskSettings
 from npbert.training.tasks.text import TextClassification, TextRegression, TextTask, class_weights
 from npbert.training.tasks.vectors import SentenceVectors
 
@@ -59,7 +58,6 @@ __all__ = [
     "TaskSettings",
     "FinetuneTask",
     "Labelled",
-    "labels_of",
     "task_named",
     "class_weights",
     "TextTask",

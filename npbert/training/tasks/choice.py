@@ -8,9 +8,8 @@ from npbert.data import Batch, Ids, Text
 from npbert.io import InputError, Wanted
 from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.predictions import OneOfMany
-from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import ANY, read_rows
-from npbert.training.tasks.task import FinetuneTask, Labelled, Labels, Read
+from npbert.training.tasks.task import FinetuneTask, Labelled, Labels, Read, TaskSettings
 
 
 class GroupedTask(FinetuneTask):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from npbert.data import read_table
 from npbert.io import FileError, Place, Sentence, Setting, Wanted, listed
-from npbert.training.tasks.settings import TaskSettings
+from npbert.training.tasks.task import TaskSettings
 
 _TOO_MANY = 100
 

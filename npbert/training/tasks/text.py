@@ -13,9 +13,8 @@ from npbert.inference import Classify
 from npbert.io import InputError, Wanted, listed
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.predictions import OneNumber, OneOfMany
-from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import ANY, LABEL, NUMBER, WEIGHT, find_labels, is_number, known_label, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
 
 
 class TextTask(FinetuneTask, Classify):

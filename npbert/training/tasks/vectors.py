@@ -19,9 +19,8 @@ from npbert.models import LOSSES, BertForSentenceVectors
 from npbert.training.tasks.choice import GroupedTask
 from npbert.training.tasks.predictions import OneNumber
 from npbert.training.tasks.report_rows import Row, Shown, row_of
-from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import COSINE, NUMBER, TEXT, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
 
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
@@ -130,7 +129,7 @@ class ScoredVectors(OneNumber, SentenceVectors):
     metrics = ("spearman", "pearson", "loss")
     goal = "spearman"
     losses = ("cosent", "cosine")
-    targets = FinetuneTask.targets
+    targets, judge = FinetuneTask.targets, FinetuneTask.judge
 
     def decode(self, logits: Array) -> Array:
         """Return the cosine of each pair (N,).   logits (N, 2, D)"""

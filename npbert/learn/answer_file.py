@@ -54,15 +54,14 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
     lost = [name for name in made if name.partition(".")[0] in names and name not in given]
     if isinstance(module, Failure):
         return module
-    return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module, given)
+    return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module)
 
 
-def _of_blanks(exercise: Exercise, module: ModuleType, given: dict[str, ast.stmt]) -> Verdict:
+def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
     wrong: list[Verdict] = []
     right: list[str] = []
     for blank in exercise.blanks:
-        node = given.get(blank.name)
-        verdict = attempt(partial(judge, blank, getattr(module, blank.name), node), str(module.__file__))
+        verdict = attempt(partial(judge, blank, module), str(module.__file__))
         if verdict is None:
             right.append(blank.name)
         else:

@@ -105,12 +105,6 @@ def load(path: Path, text: str) -> ModuleType | Failure:
     return attempt(lambda: exec(code, vars(module)), str(path)) or module
 
 
-def file_of(thing: Any) -> str:
-    """Return the file of a class or a function, or "" if it has no code."""
-    functions = [thing, *getattr(thing, "__dict__", {}).values()]
-    return next((each.__code__.co_filename for each in functions if hasattr(each, "__code__")), "")
-
-
 def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     """Return the shapes of arrays among the variables and of the parameters of `self`, and the None values; those in
     `code` first."""

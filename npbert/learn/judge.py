@@ -9,9 +9,9 @@ What is told, in this order:
 5. Wrong numbers: the edits that explain them (`mending`), and of the rest a fact (`facts`).
 """
 
-import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from types import ModuleType
 
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, describe_place
@@ -35,14 +35,11 @@ _DAMAGED = Verdict(
 )
 
 
-def judge(blank: Blank, thing: object, node: ast.stmt | None = None) -> Verdict | None:
-    """Return the verdict on `thing`, the learner's answer, or None if it is right.
-
-    node: its definition in the learner's file. Raises: as Blank.prove.
-    """
-    compared = Comparison(blank, thing)
+def judge(blank: Blank, module: ModuleType) -> Verdict | None:
+    """Return the verdict on the answer in this file, or None if it is right. Raises: as Blank.prove."""
+    compared = Comparison(blank, module)
     if compared.first is None:
-        return blank.prove(thing, node)
+        return blank.prove(module)
     stopped = compared.stopped
     if stopped is not None and isinstance(stopped.error, NotImplementedError):
         return stopped

@@ -1,10 +1,10 @@
 """LayerBlank: a layer for the learner to write, tested by the gradient check's call, promises and proof."""
 
-import ast
 import functools
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from npbert.gradcheck import (
 )
 from npbert.gradcheck.explain import VARIATIONS, in_manner
 from npbert.learn.blank import Blank, Numbers
-from npbert.learn.failure import Failure, attempt, file_of
+from npbert.learn.failure import Failure, attempt
 from npbert.learn.verdict import Verdict
 from npbert.shapes import Shapes
 
@@ -57,20 +57,17 @@ class LayerBlank(Blank):
         is_promised = seed < 2
         with function.unchanged():
             call = Call(function)
-            given = np.copy(call.y)
+            yield {self.y: np.copy(call.y)}
+            found: Mapping[str, Any] = {}
             try:
                 found = call.backward()
             except WrongShapeError as error:
-                is_returned = error.name in function.float_inputs  # and not refused before others were added
-                found = {name: each.grad.copy() for name, each in function.parameters.items() if is_returned}
-                found |= {error.name: error.gradient}
-                is_promised = False
+                found, is_promised = error.gradients, False
             except Exception:
-                yield {self.y: given} | {
-                    shown[name]: each.grad.copy() for name, each in function.parameters.items() if each.grad.any()
-                }
+                found = {name: each.grad for name, each in function.parameters.items() if each.grad.any()}
                 raise
-            yield {self.y: given} | {shown[name]: gradient for name, gradient in found.items()}
+            finally:
+                yield {shown[name]: np.array(gradient) for name, gradient in found.items()}
         if is_promised:
             promised_gradients(function)
 
@@ -79,16 +76,16 @@ class LayerBlank(Blank):
         """y, unless the learner computes it."""
         return (self.y,) if "backward" in self.method else ()
 
-    @property
+    @functools.cached_property
     def y(self) -> str:
         """The name of forward's result: `p` if backward takes dp."""
         return list(inspect.signature(self.right.backward).parameters)[1].removeprefix("d")
 
-    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
+    def prove(self, module: ModuleType) -> Verdict | None:
         """Run the whole check, for a layer with right numbers."""
         for setting in self.settings:
-            layer, inputs, rng = setting.make(thing)
-            report = attempt(functools.partial(check_gradients, layer, *inputs, rng=rng), file_of(thing))
+            layer, inputs, rng = setting.make(getattr(module, self.name))
+            report = attempt(functools.partial(check_gradients, layer, *inputs, rng=rng), str(module.__file__))
             if isinstance(report, Failure):
                 return broken_promise(report) if report.is_of_check else report
             worst = max((each.relative_error for each in report.worst.values()), default=0.0)

@@ -1,13 +1,16 @@
 """Exercise 15: twelve layers, some of them broken by one line."""
 
-import ast
 import inspect
+import re
 import textwrap
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import npbert
+from npbert.io import read_text
 from npbert.learn.blank import Blank
 from npbert.learn.source import with_helpers
 from npbert.learn.verdict import Verdict
@@ -112,8 +115,9 @@ class BugsBlank(Blank):
             for each in SUSPECTS.values()
         ]
 
-    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
+    def prove(self, module: ModuleType) -> Verdict | None:
         """Return the verdict on the first wrong answer, without the right one."""
+        thing = module.ANSWERS
         if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
             return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
         given = {letter: str(answer).strip().lower() for letter, answer in thing.items()}
@@ -121,17 +125,12 @@ class BugsBlank(Blank):
         wrong = [letter for letter, mistake in mistakes.items() if mistake]
         left = [letter for letter, answer in given.items() if answer == UNKNOWN]
         if wrong:
-            count, line = len(SUSPECTS) - len(wrong) - len(left), _lines_of_keys(node).get(wrong[0])
-            where = f"Line {line}: " if line else ""
+            count, text = len(SUSPECTS) - len(wrong) - len(left), read_text(Path(str(module.__file__)))
+            key = re.search(rf"""(?s).*["']{wrong[0]}["']\s*:""", text)
+            where = f"Line {text[: key.end()].count(chr(10)) + 1}: " if key else ""
             right = f"{count} of the {len(SUSPECTS)} answers are right so far."
             return Verdict(where + mistakes[wrong[0]]).because_of(right)
         return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
-
-
-def _lines_of_keys(node: ast.stmt | None) -> dict[str, int]:
-    """Return the lines of the keys, for the definition of a dictionary."""
-    keys = getattr(getattr(node, "value", None), "keys", [])
-    return {getattr(key, "value", ""): key.lineno for key in keys}
 
 
 BLANK = BugsBlank(right=SUSPECTS, seeds=())

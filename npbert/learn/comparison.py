@@ -33,7 +33,7 @@ class Comparison:
         self.first: int | None = None
         self.stopped: Failure | None = None
         self.broken: Failure | None = None
-        how: Any = {"given": blank.given_functions, "advice": blank.entries("advice")}
+        how: dict[str, Any] = {"given": blank.given_functions, "advice": blank.entries("advice")}
         for k, right in enumerate(self.right):
             numbers, error = self._run(k)
             missing = right.keys() - numbers.keys()
@@ -43,9 +43,7 @@ class Comparison:
                 self.first = k
             if error is None:
                 continue
-            failure = failure_of(
-                error, str(module.__file__), given=blank.given_functions, advice=blank.entries("advice")
-            )
+            failure = failure_of(error, str(module.__file__), **how)
             if failure.is_of_check and not missing:
                 self.broken = self.broken or failure
             else:

@@ -5,8 +5,7 @@ What is wanted comes from the text of the exercise and from the library, and nev
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from npbert.data import SPECIAL_TOKENS, Vocabulary, load_dialogue, mask_words
 from npbert.gradcheck import GradientError
 from npbert.learn.blank import Blank, Numbers, returned
 
-Check = Callable[..., None]
 SIGMAS = 6
 """The allowed deviation of a share by chance."""
 
@@ -40,11 +38,8 @@ def draws(function: Any, seed: int) -> Iterator[Numbers]:
         *called, again = (call(function, ids, words, most, number) for number in (*range(CALLS[seed]), 0))
         if not np.array_equal(called[0], again):
             raise GradientError("a second call with the same generator gives another result; draw only from rng")
-        check = partial(check_fact, function)
-        facts = ids, words, min(most, words.is_word[ids].sum()), *np.stack(called, axis=1)
-        check_calls(check, *facts)
-        if seed:
-            check_shares(check, *facts)
+        for fact in facts_of(ids, words, most, *np.stack(called, axis=1)):
+            check_fact(function, *fact)
     yield {"the facts": np.ones(1)}
 
 
@@ -74,38 +69,38 @@ def check_fact(function: Any, says: str, where: str, found: Array, wanted: Any, 
         raise GradientError(f"in the result, {told}; see line {first + number}, {lines[number].strip()}")
 
 
-def check_calls(check: Check, ids: Array, words: Vocabulary, count: int, masked: Array, labels: Array) -> None:
-    """Check the facts of single calls. count: of labels. masked, labels: (calls, N)"""
-    chosen = labels != IGNORED
-    check("{found} places have a label, wanted {wanted}, which is count", CHOICE, chosen.sum(axis=1), count)
-    of_special = np.where(words.is_word[ids], IGNORED, labels)
-    check("labels[{1}] is {found}, but input_ids[{1}] is no ordinary word", CHOICE, of_special, IGNORED)
+def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Array) -> Iterator[tuple[Any, ...]]:
+    """Yield the facts of these calls, as for check_fact: those of single ones, and of many the shares, too. What comes
+    later may only follow from a wrong one. masked, labels: (calls, N)"""
+    chosen, is_mask, is_word = labels != IGNORED, masked == words.mask_id, words.is_word[ids]
+    calls, number = len(masked), is_word.sum()
+    count = min(most, number)
+    yield "{found} places have a label, wanted {wanted}, which is count", CHOICE, chosen.sum(axis=1), count
+    of_special = np.where(is_word, IGNORED, labels)
+    yield "labels[{1}] is {found}, but input_ids[{1}] is no ordinary word", CHOICE, of_special, IGNORED
     says = f"labels[{{1}}] is {{found}}, wanted {{wanted}}, which is input_ids[{{1}}], or {IGNORED}"
-    check(says, LABELS, np.where(chosen, labels, ids), ids)
+    yield says, LABELS, np.where(chosen, labels, ids), ids
     says = f"masked[{{1}}] is {{found}}, wanted {{wanted}}, as labels[{{1}}] is {IGNORED}"
-    check(says, MASKED, np.where(chosen, ids, masked), ids)
+    yield says, MASKED, np.where(chosen, ids, masked), ids
+    if calls < CALLS[-1]:
+        return
 
-
-def check_shares(check: Check, ids: Array, words: Vocabulary, count: int, masked: Array, labels: Array) -> None:
-    """Check the shares of many calls that are right in all else. Arguments: as check_calls."""
-    chosen, is_mask, is_word, calls = labels != IGNORED, masked == words.mask_id, words.is_word[ids], len(masked)
-    number, random_word = is_word.sum(), 1 / len(words.word_ids)
-    is_random = chosen & ~is_mask & (masked != ids)
+    is_random, random_word = chosen & ~is_mask & (masked != ids), 1 / len(words.word_ids)
     for kind, happens, share in ("[MASK]", is_mask, 0.8), ("another word", is_random, 0.1 * (1 - random_word)):
         says = f"{{found:.1%}} of the chosen words become {kind}, wanted {{wanted:.1%}}"
-        check(says, KIND, happens[chosen].mean(), share, chosen.sum())
+        yield says, KIND, happens[chosen].mean(), share, chosen.sum()
     pairs = np.triu(np.outer(is_word, is_word), 1) * (count * (count - 1) / (number * (number - 1)))
     for kind, where, happens, share in ("chosen", CHOICE, chosen, 1.0), ("[MASK]", KIND, is_mask, 0.8**2):
         both = f"input_ids[{{0}}] and input_ids[{{1}}] are both {kind}"
         says = f"{both} in {{found:.1%}} of the calls, wanted {{wanted:.1%}}"
-        check(says, where, np.triu(1 * happens.T @ happens, 1) / calls, share * pairs, calls)
+        yield says, where, np.triu(1 * happens.T @ happens, 1) / calls, share * pairs, calls
 
     random, size = masked[is_random], len(words.tokens)
     likely = words.is_word - np.bincount(ids[is_word], minlength=size) / number  # a true word does not show
     says = "{found:.1%} of the random words, except true ones, are the word {0}, wanted {wanted:.1%}"
-    check(says, MASKED, np.bincount(random, minlength=size) / len(random), likely / likely.sum(), len(random))
+    yield says, MASKED, np.bincount(random, minlength=size) / len(random), likely / likely.sum(), len(random)
     says = "a random word is the same as the one before in {found:.1%} of the cases, wanted {wanted:.1%}"
-    check(says, MASKED, np.mean(np.diff(random) == 0), random_word, len(random) - 1)
+    yield says, MASKED, np.mean(np.diff(random) == 0), random_word, len(random) - 1
 
 
 BLANK = Blank(right=mask_words, given=5, numbers=draws, seeds=range(2))

@@ -65,9 +65,8 @@ def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
         if verdict is None:
             right.append(blank.name)
         else:
-            is_named = len(exercise.blanks) == 1 or blank.name in verdict.says
-            wrong.append(verdict if is_named else replace(verdict, says=f"{blank.name}: {verdict.says}"))
-            blank.put_into(module)
+            is_alone = len(exercise.blanks) == 1
+            wrong.append(verdict if is_alone else replace(verdict, says=f"{blank.name}: {verdict.says}"))
     so_far = f"{', '.join(right)} {'is' if len(right) == 1 else 'are'} right." if right else ""
     return in_turn(wrong).because_of(so_far) if wrong else Verdict(status=RIGHT)
 

@@ -45,7 +45,7 @@ class Blank:
 
     numbers(thing, seed): the numbers of `thing`, the library's or the learner's, step by step. seeds: two for each of
     `VARIATIONS`, with different sizes; none if `prove` alone tests an answer. tolerance: relative to the largest number
-    of an array.
+    of a seed.
 
     text: the sections of the exercise's text for this blank.
     """
@@ -99,11 +99,6 @@ class Blank:
     def function_of(self, module: ModuleType) -> Any:
         """Return the function that the learner writes."""
         return attrgetter(self.written)(module)
-
-    def put_into(self, module: ModuleType) -> None:
-        """Put the library's method in the place of the learner's, for a class that inherits it."""
-        if self.method:
-            setattr(getattr(module, self.name), self.method, getattr(self.right, self.method))
 
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""

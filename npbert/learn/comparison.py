@@ -2,20 +2,18 @@
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import RAISES, Outlook
 from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.replacing import in_place_of
 from npbert.learn.blank import Blank, Numbers
 from npbert.learn.failure import Failure, failure_of
-
-_SMALLEST_SCALE = 1e-2
 
 
 class Comparison:
@@ -76,16 +74,12 @@ class Comparison:
         return Outlook(wrong | ({RAISES} if is_stopped else missing), alike - wrong, arrays)
 
     def _wrong(self, numbers: Numbers, k: int) -> set[str]:
-        """Return the names of the numbers that differ beyond rounding."""
+        """Return the names of the numbers that differ beyond rounding, relative to the largest of all."""
         right = self.right[k]
-        least = _SMALLEST_SCALE * max(map(magnitude, right.values()), default=0)  # for an array near 0
-        return {name for name in numbers if not self._is_same(numbers[name], right[name], least)}
-
-    def _is_same(self, one: Any, other: Array, least: float) -> bool:
-        if not is_like(one, other):
-            return False
-        off = magnitude(np.subtract(one, other, dtype=np.float64))
-        return bool(off <= self.blank.tolerance * max(magnitude(other), least))
+        rounding = self.blank.tolerance * max(map(magnitude, right.values()))
+        is_same = partial(np.allclose, rtol=0, atol=rounding)
+        same = {name for name, array in numbers.items() if is_like(array, right[name]) and is_same(array, right[name])}
+        return numbers.keys() - same
 
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""

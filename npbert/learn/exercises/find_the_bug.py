@@ -60,9 +60,8 @@ class Suspect(NamedTuple):
         if given == FINE:
             return "one of its lines is wrong"
         if given in self.lines:
-            return (
-                f"line {given} is right, {'and so are all others' if self.answer == FINE else 'but another is wrong'}"
-            )
+            others = "and so are all others" if self.answer == FINE else "but another is wrong"
+            return f"line {given} is right, {others}"
         first, *_, last = self.lines
         return f'the answer is "{given}", wanted "{FINE}", or a line from {first} to {last}'
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from npbert.io import FileError, printable, read_text
 from npbert.learn.exercise import Exercise
-from npbert.learn.failure import Failure, attempt, load
+from npbert.learn.failure import Failure, attempt, load, sentence
 from npbert.learn.judge import judge
 from npbert.learn.source import definitions
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, in_turn
@@ -81,5 +81,4 @@ def _code_of(node: ast.stmt) -> str:
 def _syntax(error: SyntaxError, path: Path) -> Verdict:
     line = (error.text or "").strip().split("\n")[0]  # only the first line of a triple-quoted text
     shown = f"{error.lineno or 0:>4}:  {line}" if line else ""
-    name = path.name if path.suffix else path.name.capitalize()
-    return Verdict(f"{name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
+    return Verdict(sentence(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}"), shown)

@@ -67,11 +67,11 @@ class Comparison:
         wrong, right = self._wrong(numbers, k), self.right[k]
         if isinstance(error, PromiseError):
             return Outlook(set(error.subjects), set(right))
-        alike = {name for name, array in numbers.items() if is_like(array, right[name])}
-        arrays = {name: (np.asarray(numbers[name], float), np.asarray(right[name], float)) for name in alike}
+        both = {name: (array, right[name]) for name, array in numbers.items() if is_like(array, right[name])}
+        arrays = {name: (np.asarray(one, float), np.asarray(other, float)) for name, (one, other) in both.items()}
         missing = right.keys() - numbers.keys()
-        is_stopped = error or (missing and wrong - alike)  # as add_grad refuses another shape
-        return Outlook(wrong | ({RAISES} if is_stopped else missing), alike - wrong, arrays)
+        is_stopped = error or (missing and wrong - both.keys())  # as add_grad refuses another shape
+        return Outlook(wrong | ({RAISES} if is_stopped else missing), both.keys() - wrong, arrays)
 
     def _wrong(self, numbers: Numbers, k: int) -> set[str]:
         """Return the names of the numbers that differ beyond rounding, relative to the largest of all."""

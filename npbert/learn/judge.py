@@ -6,7 +6,8 @@ What is told, in this order:
 2. An exception, with its line and advice. A `raise NotImplementedError` that is left is one.
 3. What spoils all else: changed given code, wrong gradients that no check accepts.
 4. Right numbers with a broken promise of a layer: the edit that keeps it, or the promise.
-5. Wrong numbers: the edits that explain them (`mending`), and of the rest a fact (`facts`).
+5. Wrong numbers: the edits that explain them (`mending`, by the search of `gradcheck/explain/repair.py`), and of the
+   rest a fact (`facts`).
 """
 
 from collections.abc import Sequence

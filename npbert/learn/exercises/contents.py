@@ -18,7 +18,7 @@ _BLANKS: dict[str, tuple[Blank, ...]] = {
     "softmax": (layer_blank("Softmax", other=_THREE_AXES),),
     "cross_entropy": (layer_blank("SoftmaxCrossEntropy"),),
     "embedding": (layer_blank("Embedding"),),
-    "layer_norm": (layer_blank("LayerNorm", without=("three_roads",)),),
+    "layer_norm": (layer_blank("LayerNorm", without=("three_paths",)),),
     "dropout": (layer_blank("Dropout", other=_OTHER_P),),
     "add_and_norm": (layer_blank("EncoderLayer"),),
     "attention": (attention.OF_ONE_HEAD, attention.WITH_HEADS),

@@ -23,7 +23,7 @@ c | SoftmaxCrossEntropy | backward | float(dloss) / len(targets) | float(dloss) 
 d | Embedding | backward
 e | Gather | backward | scatter_add(dx, rows, dy) | dx[rows] += dy
 f | Dropout | backward
-g | LayerNorm | three_roads | dot_rows(dx_hat, x_hat) | dot_rows(dy, x_hat)
+g | LayerNorm | three_paths | dot_rows(dx_hat, x_hat) | dot_rows(dy, x_hat)
 h | MeanPooling | backward | dy / divisor | dy / len(divisor)
 i | DotProductAttention | attend_backward | (self.dropout.apply(da, mask), p) | (da, p)
 j | FeedForward | backward

@@ -14,7 +14,7 @@ from npbert.core.parameter import LazyGenerator
 from npbert.io import LOGGER, FileError, model_folder
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
-from npbert.models.hugging_face.tensors import TensorFile, is_finite
+from npbert.models.hugging_face.tensors import TensorFile
 
 WEIGHTS_FILE = "model.safetensors"
 SMALL = 10_000_000
@@ -87,7 +87,7 @@ def load_model(
         name = in_file[stored.plain]
         stored.fill(file.read(name))
         values = stored.parameter.value
-        if not is_finite(values):
+        if not np.isfinite(values).all():
             what = f"a number that is not finite, or too large for {values.dtype}"
             raise FileError(f"{path}: {name} holds {what}")
     if new:
@@ -125,7 +125,7 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: list[Stored], na
     otherwise it may be the head of another model."""
     tensors = {stored.plain: stored for stored in wanted}
     problems = [f"missing: {name} {stored.shape}" for name, stored in tensors.items() if name not in in_file]
-    parts = names.roots | {root_of(name) for name in tensors}
+    parts = {root_of(name) for name in tensors}
     for plain, name in in_file.items():
         shape = file.shapes[name]
         if plain in tensors and shape != tensors[plain].shape:

@@ -8,7 +8,7 @@ import pytest
 from npbert import BertConfig
 from npbert.io.files import FileError
 from npbert.models import load_config
-from npbert.models.hugging_face import write_config
+from npbert.models.hugging_face.config import write_config
 from tests.models.small import small_config
 
 

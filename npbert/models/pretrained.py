@@ -10,9 +10,8 @@ from npbert.compute import DTypeLike
 from npbert.core import Layer
 from npbert.io import atomic_write
 from npbert.models.architecture import least_parameters
-from npbert.models.config import BertConfig, load_config
+from npbert.models.config import CONFIG_FILE, BertConfig, load_config
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model
-from npbert.models.hugging_face.config import CONFIG_FILE, write_config
 from npbert.models.hugging_face.tensors import write_tensors
 from npbert.models.packed_batch import READS_ALL, AnyBatch, PackedBatch
 
@@ -62,7 +61,6 @@ class PreTrainedModel(Layer):
 
         Raises: FileNotFoundError or FileError: see load_config and load_model.
         """
-        folder = Path(folder)
         config = load_config(folder)
         if "num_labels" in changes:
             changes.setdefault("id2label", None)  # the names in the file are for its number of labels
@@ -96,7 +94,5 @@ class PreTrainedModel(Layer):
             raise FileExistsError(f"{folder} already has a model; to replace it, give overwrite=True")
         folder.mkdir(parents=True, exist_ok=True)
         with atomic_write(folder / CONFIG_FILE) as config_path, atomic_write(weights) as weights_path:
-            write_config(
-                config_path, self.config, architecture=type(self).__name__, dtype=self.parameters()[0].value.dtype
-            )
+            self.config.write(config_path, model=type(self).__name__, dtype=self.parameters()[0].value.dtype)
             write_tensors(weights_path, hugging_face_tensors(self), {"format": "pt"})  # transformers expects "pt"

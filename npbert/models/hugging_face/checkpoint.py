@@ -28,7 +28,7 @@ _CONVERT = (
 Model = TypeVar("Model", bound=Layer)
 
 
-def find_weights(folder: Path) -> Path:
+def find_weights(folder: str | Path) -> Path:
     """Return the path of `folder`/model.safetensors.
 
     Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as

@@ -92,17 +92,21 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
 def _of_edit(blank: Blank, finding: Finding) -> Verdict:
     """Return the line, the kind and the cause in words, with the reason of the right formula."""
     says, _, rest = describe(finding).partition("\n")
+    reasons = _reasons(blank, finding.subject.split(", "))
+    return Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else "")
+
+
+def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
+    """Return the reason for these names together, or else those for each."""
     reasons = blank.entries("reasons")
-    names = [name for name in reasons if name in finding.subject.split(", ")]
-    reason = reasons[names[0]] if len(names) == 1 else ""
-    return Verdict(says).because_of(rest, reasons.get(finding.subject, reason))
+    together = ", ".join(sorted(names))
+    return [reasons[name] for name in ([together] if together in reasons else names) if name in reasons]
 
 
 def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
     first, *others = [sentence(fact_of(compared, name)) for name in names]
-    reasons = compared.blank.entries("reasons")
     right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
     is_are = "is" if len(right) == 1 else "are"
     rest = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
-    return Verdict(first).because_of(place, *others, *(reasons.get(name, "") for name in names), rest)
+    return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), rest)

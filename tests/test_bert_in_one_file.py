@@ -41,7 +41,7 @@ def read(source=SOURCE):
     return module
 
 
-def test_it_trains_as_the_library_does(monkeypatch):
+def test_it_trains_as_the_library_does():
     """From the same seed, on the same sequences: all losses, and the parameters at the end."""
     bert, drawn = read(), []
     assert (*load_dialogue(9).text,) == (*bert.DIALOGUE.splitlines(),)

@@ -72,7 +72,7 @@ def assert_same(got, wanted, tolerance):
 @pytest.mark.parametrize("name", CATALOGUE)
 def test_pieces_change_nothing_but_the_rounding(name):
     wanted = derived(name)
-    with on_threads(2), in_pieces(50, 50), nothing_is_nan():
+    with on_threads(2), in_pieces(3, 50), nothing_is_nan():
         assert_same(derived(name), wanted, 1e-14)
 
 

@@ -61,13 +61,13 @@ def test_softmax_and_cross_entropy_at_their_special_places():
 
 
 @pytest.mark.parametrize("size", [1e20, 1e38, np.inf])
-def test_what_is_too_large_to_normalize_is_not_a_calm_number(size):
-    """A row whose squares overflow would be divided by inf, which makes 0 of it."""
+def test_what_is_too_large_to_normalize_is_not_a_calm_number_and_what_has_no_variance_is_0(size):
+    """A row whose squares overflow would be divided by inf, which makes 0 of it; and a constant row by 0."""
     norm = LayerNorm(4, Init(None, np.float32))
     with np.errstate(all="ignore"):
-        y = norm(np.array([[size, -size, size, -size], [1, -1, 1, -1]], np.float32))
+        y = norm(np.array([[size, -size, size, -size], [1, -1, 1, -1], [3] * 4], np.float32))
     assert np.isnan(y[0]).all()
-    np.testing.assert_array_equal(y[1], [1, -1, 1, -1])
+    np.testing.assert_array_equal(y[1:], [[1, -1, 1, -1], [0] * 4])
 
 
 WRONG = {

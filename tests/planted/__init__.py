@@ -6,7 +6,8 @@ A check that lets one pass is broken. They are text beside this file, a paragrap
     in layers.linear.Linear.backward        what is edited
     of Linear; FeedForward, gelu/output     the blocks of the catalogue that it is planted in, or their parts
     says is overwritten by backward         the words of the gradient check, where it says more than FAIL
-    check float32_stays_float32             where no derivative shows it, the check in checks.py that does
+    check tests.test_catalogue              where no derivative shows it, the file of a test that does,
+    check test_forward_is_the_formula(…)    and its call
     - self.weight.add_grad(matmul(x.T, dy))
     + self.weight.grad[...] = matmul(x.T, dy)
 """
@@ -30,14 +31,14 @@ BETWEEN = "differs after a call in between"
 @dataclass(frozen=True)
 class Bug:
     """owner: the class or function that is edited, as npbert.layers.linear.Linear. edits: lines "- …" and "+ …", by the
-    name of a method, "" for a function. message: of the gradient check. check: the name of another one."""
+    name of a method, "" for a function. message: of the gradient check. check: the file and the call of a test."""
 
     name: str
     owner: str
     edits: dict[str, list[str]]
     blocks: tuple[str, ...]
     message: str
-    check: str
+    check: tuple[str, ...]
 
 
 def read_bugs():
@@ -58,8 +59,9 @@ def _bug(paragraph):
             fields[kind] += value.split("; ")
         else:
             edits[method].append(line)
-    message, check = ("".join(fields[kind]) for kind in ("says", "check"))
-    return Bug(about.partition(": ")[0], f"npbert.{room}.{module}.{owner}", edits, tuple(fields["of"]), message, check)
+    of, says, check = fields.values()
+    owner = f"npbert.{room}.{module}.{owner}"
+    return Bug(about.partition(": ")[0], owner, edits, tuple(of), "".join(says), tuple(check))
 
 
 BUGS = read_bugs()
@@ -79,9 +81,8 @@ def edited(right, edit):
 
 
 def twin(right, bug):
-    """A subclass of the class with its methods edited; or, of a function, the edited one."""
-    methods = {method: _edited(getattr(right, method) if method else right, bug) for method in bug.edits}
-    return methods[""] if "" in methods else type(bug.name, (right,), methods)
+    """A subclass of the class with its methods edited."""
+    return type(bug.name, (right,), {method: _edited(getattr(right, method), bug) for method in bug.edits})
 
 
 def _edited(function, bug):
@@ -91,6 +92,16 @@ def _edited(function, bug):
     made = {}
     exec(compile(source, name, "exec"), function.__globals__, made)
     return made[function.__name__]
+
+
+def plant(bug, monkeypatch):
+    """Edit the class or function itself, wherever it is used, until the test ends."""
+    right = right_of(bug)
+    for method in bug.edits:
+        if method:
+            monkeypatch.setattr(right, method, _edited(getattr(right, method), bug))
+        else:
+            monkeypatch.setattr(right, "__code__", _edited(right, bug).__code__)
 
 
 def right_of(bug):

@@ -20,7 +20,7 @@ side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) Let D be the
    (Schwartz 1980, Zippel 1979.)
 4. The letters are drawn from whole numbers on a clock with P hours, where nothing is rounded (`field.py`). P has 118
    bits. A test counts d: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward
-   passes in fewer than one of 10³⁰ trials.
+   passes in about one of 10³³ trials.
 
 The letters are not quite free: they keep the laws of `Field.function`, and known values such as e⁰ = 1. Both hold for
 the real functions, so they only let more right backwards pass.
@@ -39,9 +39,12 @@ Comparisons follow your numbers, so the proof holds for these shapes, ids and ma
 At a tie, as for a ReLU at 0, both sides are proved, and a gradient between them is right. ±∞ behaves as in floats:
 e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no derivative.
 
-The order of `_proof_beside_floats`: the exact run; do y and the gradients agree with floats, and y beside (else not
-proved); is D 0 (proved, if backward is linear in dy); is a gradient wrong in decimals (refuted, or right but for a
-small constant); is D 0 at another point, where all roots exist (proved, too); else not proved.
+`_proof_beside_floats` asks in this order:
+
+1. Do y and the gradients agree with floats, and y also beside? If not: not proved.
+2. Is D 0? Then proved, if backward is linear in dy.
+3. Is a gradient wrong in decimals? Then refuted, or right except for a small constant.
+4. Is D 0 at another point, where all roots exist? Then proved, as in step 2; else not proved.
 """
 
 import copy

@@ -3,7 +3,6 @@
 from npbert.training.accumulate import StepLosses, accumulate
 from npbert.training.evaluation import Evaluation
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_files
-from npbert.training.log import EVENTS_FOLDER
 from npbert.training.metrics import METRICS, accuracy, f1, macro_f1, matthews, pearson, spearman
 from npbert.training.parallel import world
 from npbert.training.pretrain import Pretraining, PretrainSettings, evaluate_losses
@@ -12,6 +11,7 @@ from npbert.training.span_metrics import entity_scores, squad_scores
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.tasks import TaskSettings
 from npbert.training.trainer import Trainer
+from npbert.training.watchers import EVENTS_FOLDER
 
 __all__ = [
     "Trainer",

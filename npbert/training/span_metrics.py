@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from npbert.inference import find_entities
-from npbert.training.metrics import precision_recall_f1
+from npbert.training.metrics import precision_recall_f1, ratio
 
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:an?|the)\b")
@@ -59,7 +59,12 @@ def token_f1(prediction: str, answers: Sequence[str]) -> float:
     F1 = 2 · shared / (words of the prediction + words of the answer), after normalize_answer. A word that occurs twice
     in both is shared twice. Two texts without words have F1 0, but an exact match of 1. (In SQuAD v2.0, F1 is 1.)
     """
-    return max(_f1(normalize_answer(prediction).split(), normalize_answer(answer).split()) for answer in answers)
+    said, scores = normalize_answer(prediction).split(), []
+    for answer in answers:
+        gold = normalize_answer(answer).split()
+        shared = (Counter(said) & Counter(gold)).total()
+        scores.append(ratio(2 * shared, len(said) + len(gold)))
+    return max(scores)
 
 
 def squad_scores(predictions: Sequence[str], answers: Sequence[Sequence[str]]) -> dict[str, float]:
@@ -78,8 +83,3 @@ def squad_scores(predictions: Sequence[str], answers: Sequence[Sequence[str]]) -
     total_exact = sum(exact_match(*pair) for pair in pairs)
     total_f1 = sum(token_f1(*pair) for pair in pairs)
     return {"exact_match": 100 * total_exact / len(pairs), "f1": 100 * total_f1 / len(pairs)}
-
-
-def _f1(predicted: list[str], gold: list[str]) -> float:
-    shared = Counter(predicted) & Counter(gold)
-    return precision_recall_f1(shared.total(), len(predicted), len(gold))[2]

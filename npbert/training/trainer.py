@@ -12,11 +12,11 @@ from npbert.display import titled
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of
 from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
-from npbert.training.live import in_words
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import MODEL_FOLDER, Resumable
+from npbert.training.watchers import in_words
 
 
 class Trainer(Resumable):

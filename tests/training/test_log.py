@@ -12,8 +12,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_lines
-from npbert.training.live import Bar
-from npbert.training.log import Log, TensorBoard
+from npbert.training.watchers import Bar, Log, TensorBoard
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)

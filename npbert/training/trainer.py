@@ -83,7 +83,8 @@ class Trainer(Resumable):
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm, rate = self.shares.add_up(sums), self.learning_rate
-        step = Step(number, batch, losses, norm, rate, settings.is_logged(number))
+        is_logged = number % settings.log_every == 0 or number == settings.steps
+        step = Step(number, batch, losses, norm, rate, is_logged)
         if not math.isfinite(losses.total + norm):
             self._fail(step, seed, watchers)
         if step.is_logged:
@@ -122,7 +123,8 @@ class Trainer(Resumable):
             of_step = {"learning_rate": step.learning_rate, "gradient_norm": step.gradient_norm}
             step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
             progress.averages = Averages()
-        if not self.settings.is_judged(step.number):
+        every = self.settings.evaluate_every
+        if step.number != self.settings.steps and (every == 0 or step.number % every):
             return
         check_parameters(self.model, step.number)
         numbers = {name: float(number) for name, number in evaluation.evaluate().items()}

@@ -100,11 +100,9 @@ class TensorBoard(Watcher):
 
     def __init__(self, folder: Path, *, first_step: int) -> None:
         self._events = import_extra("tensorboard.compat.proto.event_pb2", extra="train")
-        records = import_extra("tensorboard.summary.writer.record_writer", extra="train")
+        self._records = import_extra("tensorboard.summary.writer.record_writer", extra="train")
         folder.mkdir(exist_ok=True)
         self._path = folder / f"events.out.tfevents.{time.time_ns()}"  # it reads files in the order of their names
-        self._file = self._path.open("xb")
-        self._records = records.RecordWriter(self._file)
         self._add(0, file_version="brain.Event:2")
         self._add(first_step, session_log={"status": self._events.SessionLog.START})
 
@@ -115,15 +113,10 @@ class TensorBoard(Watcher):
             values = [{"tag": name, "simple_value": value} for name, value in numbers.items()]
             self._add(step.number, summary={"value": values})
 
-    def close(self) -> None:
-        with naming(self._path):
-            self._file.close()
-
     def _add(self, step: int, **content: Any) -> None:
         event = self._events.Event(wall_time=time.time(), step=step, **content)
-        with naming(self._path):
-            self._records.write(event.SerializeToString())
-            self._records.flush()
+        with naming(self._path), self._path.open("ab") as file:
+            self._records.RecordWriter(file).write(event.SerializeToString())
 
 
 class Bar(Watcher):

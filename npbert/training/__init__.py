@@ -16,7 +16,7 @@ from npbert.training.metrics import (
 )
 from npbert.training.parallel import world
 from npbert.training.pretrain import Pretraining, PretrainSettings, evaluate_losses
-from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings, version_in
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.tasks import TaskSettings
 from npbert.training.trainer import Trainer
@@ -49,4 +49,4 @@ __all__ = [
     "entity_scores",
     "squad_scores",
 ]
-__all__ += ["EVENTS_FOLDER", "TaskSettings", "read_settings", "version_in"]
+__all__ += ["TaskSettings", "read_settings"]

@@ -25,7 +25,6 @@ from npbert.io import (
 )
 
 SETTINGS_FILE = "settings.toml"
-_VERSION = "# npbert "
 
 _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
@@ -115,18 +114,12 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def save_settings(settings: Settings, folder: Path) -> None:
     """Write `folder`/settings.toml: the version of npbert, then each setting with its description."""
-    lines = [_VERSION + npbert.__version__]
+    lines = [f"# npbert {npbert.__version__}"]
     for entry in fields(settings):
         value = json.dumps(getattr(settings, entry.name), ensure_ascii=False)  # which is TOML, too
         lines += [f"# {entry.metadata['help']}", f"{entry.name} = {value}"]
     with atomic_write(folder / SETTINGS_FILE) as path:
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-
-
-def version_in(path: Path) -> str:
-    """Return the version of npbert that wrote a settings.toml, or "" for an older one. Raises: FileError; OSError."""
-    first, *_ = read_text(path).splitlines() or [""]
-    return first.partition(_VERSION)[2]
 
 
 def check_names(kind: type[Settings], given: Iterable[str]) -> None:

@@ -49,8 +49,8 @@ class Trainer(Resumable):
     def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
         """Train to the last step, or until patience ends; return the evaluation of the model in model/.
 
-        changed_data: continue a run even if its files, vocabulary, labels or configuration differ. Earlier measurements
-        no longer count. overwrite: replace the run in the folder.
+        changed_data: continue a run even if its files, vocabulary, labels, configuration or npbert itself differ.
+        Earlier measurements no longer count. overwrite: replace the run in the folder.
 
         Raises: KeyboardInterrupt, after saving the state, for Ctrl-C, SIGTERM, or a closed terminal or pipe;
         NotFiniteError with the step and the first wrong layer if the loss, a gradient or a parameter is not finite;

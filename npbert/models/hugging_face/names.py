@@ -1,4 +1,9 @@
-"""The name and layout of each parameter in a Hugging Face file, by the tables of names.json."""
+"""The name and layout of each parameter in a Hugging Face file, by the tables of names.json.
+
+npbert's path of a layer is looked up in its family's tables; in the name found, `@` becomes the prefix and `{}` the
+number of the layer; the name of the parameter, as weight or bias, comes last. CONTRIBUTING, "Add a descendant of BERT",
+tells how to support another.
+"""
 
 import re
 from typing import Any, NamedTuple

@@ -115,7 +115,9 @@ class FinetuneTask(Task):
     """A Task that also reads labelled files, makes batches, and measures the answers.
 
     `rows, labels = read(path, settings)` comes first, as the labels set the size of the model's head; with the model,
-    `examples = task.prepare(rows)`. `collate` makes batches from the examples, and `evaluate` gives their metrics.
+    `examples = task.prepare(rows)`. `collate` makes batches from the examples, and `evaluate` gives their metrics. So a
+    line of a file becomes a loss: `TableRow` → a row of texts and target → an example with ids (`prepare`) → `Batch`
+    (`collate`) → `PackedBatch`, one of its parts → `TaskModel.loss`.
 
     communicator: the processes that share the examples of an evaluation; all get the same numbers. Raises: InputError
     as Task.

@@ -10,8 +10,8 @@ import pytest
 from npbert import BertModel
 from npbert.io.extras import MissingExtraError
 from npbert.io.files import FileError
-from npbert.models.hugging_face import TensorFile, write_tensors
 from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE
+from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from tests.models.hugging_face.checkpoints import assert_loads, random_float32, tensor_file, write_checkpoint
 
 

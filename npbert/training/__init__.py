@@ -20,7 +20,6 @@ from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settin
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.tasks import TaskSettings
 from npbert.training.trainer import Trainer
-from npbert.training.watchers import EVENTS_FOLDER
 
 __all__ = [
     "Trainer",

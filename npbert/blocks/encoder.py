@@ -42,10 +42,8 @@ class Encoder(Layer):
         *layers, last = computed
         for layer in layers:
             x = layer(x, x, sequences, tape=tape)
-        if read is None:
-            y: Array = last(x, x, sequences, tape=tape)
-        else:
-            y = last(self.gather(x, read, tape), x, sequences.only(read), tape=tape)
+        queries = x if read is None else self.gather(x, read, tape)
+        y: Array = last(queries, x, sequences if read is None else sequences.only(read), tape=tape)
         if self.norm:
             y = self.norm(y, tape)
         # `Checkpointed` wraps the layers again in each forward.

@@ -44,8 +44,6 @@ class DoctorCommand(Command):
         blas = known.get("Build Dependencies", {}).get("blas", {})
         library = f"{blas.get('name', 'an unknown BLAS')} {blas.get('version')}"
         threads = f"{num_threads()} of {counted(os.cpu_count() or 1, 'processor')}"
-        for name in ("NPBERT_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
-            threads += f", {name}={os.environ[name]}" if name in os.environ else ""
         if not blas_threads():
             threads += "; the number of BLAS threads cannot be set: pip install threadpoolctl may help"
         print(f"npbert      {npbert.__version__}, in {Path(npbert.__file__).parent}")

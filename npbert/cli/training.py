@@ -36,7 +36,7 @@ class TrainCommand(SettingsCommand):
     folder: str = argument("FOLDER", "the folder of the run: its state, its log, and the best model in FOLDER/model")
     resume: bool = switch("continue the run in FOLDER; a finished one with more --steps or --epochs")
     changed_data: bool = switch(
-        "continue even if files, vocabulary or labels have changed; earlier evaluations then do not count"
+        "continue even if files, vocabulary, labels or npbert have changed; earlier evaluations then do not count"
     )
 
     shares_work = True

@@ -1,4 +1,9 @@
-"""Fast products, maps, sums and scatters of arrays, on several threads. Layers are not used here."""
+"""Fast products, maps, sums and scatters of arrays, on several threads.
+
+Layers call `matmul`, `rowwise`, `sum_rows` and so on, and do not know how many threads there are; only attention, and
+`BertModel.encode`, give pieces of work to `run`. A batch is cut by its size before the layers see it (`cut.py`). BLAS
+is held to one thread while npbert's own threads run (`blas_hold.py`), and gets them all for one large product.
+"""
 
 from npbert.compute.adam import adam_steps
 from npbert.compute.array import Array, DTypeLike

@@ -10,19 +10,6 @@ import numpy as np
 from npbert.display.text import titled
 
 
-class NamedList(list[Any]):
-    """A list of parameters that prints their names and shapes."""
-
-    def __init__(self, named: Iterable[tuple[str, Any]]) -> None:
-        self._named = list(named)
-        super().__init__(parameter for _, parameter in self._named)
-
-    def __repr__(self) -> str:
-        rows = [f"{name}: {parameter.value.shape}" for name, parameter in self._named]
-        count = sum(parameter.value.size for parameter in self)
-        return titled(f"{len(self)} parameters of {count:,} numbers in all", *rows)
-
-
 class Entry(NamedTuple):
     """The values that a layer keeps on a tape, by name. outermost: the outermost running layer."""
 

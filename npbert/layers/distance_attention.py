@@ -1,12 +1,13 @@
 """DistanceAttention: attention whose scores also depend on the distance of two words."""
 
 import math
+from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array, attention_pieces, run, scatter_add
-from npbert.core import NO_TAPE, Sequences, Tape
-from npbert.layers.dot_product_attention import DotProductAttention
+from npbert.compute import Array, Piece, attention_pieces, scatter_add
+from npbert.core import Sequences, Tape
+from npbert.layers.dot_product_attention import DotProductAttention, _transposed
 from npbert.layers.relative_bias import RelativeBias
 from npbert.layers.softmax import softmax, softmax_backward
 
@@ -31,79 +32,57 @@ class DistanceAttention(DotProductAttention):
         super().__init__(num_heads, dropout)
         self.bias, self.reach = bias, reach
 
-    def forward(self, q: Array, k: Array, v: Array, sequences: Sequences | None = None, tape: Tape = NO_TAPE) -> Array:
-        sequences = self._sequences(q, k, v, sequences)
-        lengths, at = sequences.lengths, sequences.query_positions
-        if (at >= np.repeat(lengths, sequences.query_lengths)).any():
-            raise ValueError(f"query_positions are {at}, wanted each below the length of its sequence: {lengths}")
-        pieces = attention_pieces(
-            sequences.query_lengths, lengths, self.num_heads, reach=self.reach, query_positions=at
-        )
-        distances = [piece.distances(at, sequences.positions) for piece in pieces]
-        masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
-        b = self._bias_by_distance(int(lengths.max()), tape)
-        probabilities: list[Array | None] = [None] * len(pieces)
-        c = np.empty(q.shape, q.dtype)
+    def attend(self, q: Array, k: Array, v: Array, mask: Array | None = None, near: Any = None) -> tuple[Array, Array]:
+        """Return C and P as in DotProductAttention, for the distances (n, R, T) and b by distance in `near`."""
+        distances, b, _ = near
+        s = (q * (1 / math.sqrt(q.shape[-1]))) @ _transposed(k)
+        if self.bias:
+            s = s + np.moveaxis(b[distances + len(b) // 2], -1, 1)
+        if self.reach is not None:
+            s = np.where(np.abs(distances)[:, None] > self.reach, -np.inf, s)
+        p = softmax(s)
+        return self.dropout.apply(p, mask) @ v, p
 
-        def work(i: int) -> None:
-            piece = pieces[i]
-            p = self._probabilities(piece.queries(q), piece.keys(k), distances[i], b[:, piece.heads])
-            piece.queries(c)[...] = self.dropout.apply(p, masks[i]) @ piece.keys(v)
-            probabilities[i] = p if tape.keeps else None
-
-        run(work, range(len(pieces)))
-        tape.keep(self, q=q, k=k, v=v, pieces=pieces, probabilities=probabilities, masks=masks)  # for dq, dk and dv
-        tape.keep(self, v=v, pieces=pieces, distances=distances, p=probabilities, masks=masks, b=b)
-        return c
-
-    def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
-        """(dq, dk, dv) as in DotProductAttention, and db[δ] = Σ dSᵢⱼ over all i and j with j − i = δ.
+    def attend_backward(
+        self, dc: Array, q: Array, k: Array, v: Array, p: Array, mask: Array | None = None, near: Any = None
+    ) -> tuple[Array, Array, Array]:
+        """(dQ, dK, dV) as in DotProductAttention, and db[δ] = Σ dSᵢⱼ over all i and j with j − i = δ.
 
         S is a sum, so both terms get dS unchanged. A number of b is part of every score at its distance, so their
-        gradients add up. Out of reach P is 0, and so is dS. A key within reach of two bands adds up both gradients.
+        gradients add up. Out of reach P is 0, and so is dS.
         """
-        v, pieces, distances, probabilities, masks, b = tape.take(self)
-        dqkv = DotProductAttention.backward(self, dc, tape)
-        if self.bias is None:
-            return dqkv
-        dbs = [np.zeros_like(b) for _ in pieces]
-
-        def work(i: int) -> None:
-            piece = pieces[i]
-            da = piece.queries(dc) @ piece.keys(v).swapaxes(-1, -2)
-            ds = softmax_backward(self.dropout.apply(da, masks[i]), probabilities[i])
-            of_distance = distances[i].reshape(-1) + len(b) // 2  # (n·R·T,)
+        distances, _, db = near
+        dv = _transposed(self.dropout.apply(p, mask)) @ dc
+        da = dc @ _transposed(v)
+        ds = softmax_backward(self.dropout.apply(da, mask), p)
+        if self.bias:
+            of_distance = distances.reshape(-1) + len(db) // 2  # (n·R·T,)
             of_heads = np.moveaxis(ds, 1, -1).reshape(-1, ds.shape[1])  # (n·R·T, heads)
-            scatter_add(dbs[i][:, piece.heads], of_distance, of_heads)  # each head of each distance adds up its dS
+            scatter_add(db, of_distance, of_heads)  # each head of each distance adds up its dS
+        dqk = ds * (1 / math.sqrt(q.shape[-1]))
+        return dqk @ k, _transposed(dqk) @ q, dv
 
-        run(work, range(len(pieces)))
-        self.bias.backward(np.sum(dbs, axis=0), tape)
+    def backward(self, dc: Array, tape: Tape) -> tuple[Array, Array, Array]:
+        """(dq, dk, dv), piece by piece. A number of b is in all pieces, so their db add up, and so does a key's
+        gradient from two bands within its reach."""
+        dqkv = super().backward(dc, tape)
+        dbs = tape.take(self)
+        if self.bias:
+            self.bias.backward(dbs.sum(axis=0), tape)
         return dqkv
 
-    def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
-        """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
-        sequences = self._sequences(q, k, k, sequences)
-        b = self._bias_by_distance(int(sequences.lengths.max()), NO_TAPE)
-        edges = np.cumsum(sequences.query_lengths)[:-1]
-        queries, keys = np.split(q, edges), np.split(k, sequences.offsets[1:-1])
-        at, places = np.split(sequences.query_positions, edges), map(np.arange, sequences.lengths)
-        return [
-            self._probabilities(self._heads(own_q), self._heads(own_k), here - there[:, None], b)
-            for own_q, own_k, there, here in zip(queries, keys, at, places, strict=True)
-        ]
-
-    def _bias_by_distance(self, longest: int, tape: Tape) -> Array:
-        """Return b (2·longest − 1, H) for the distances 1 − longest … longest − 1; without a bias (0, H)."""
-        if self.bias is None:
-            return np.zeros((0, self.num_heads))
-        return self.bias(np.arange(1 - longest, longest), tape)
-
-    def _probabilities(self, q: Array, k: Array, distances: Array, b: Array) -> Array:
-        """Return P (…, heads, R, T) from q (…, heads, R, d), k (…, heads, T, d), distances (…, R, T) and b by
-        distance."""
-        s = (q * (1 / math.sqrt(q.shape[-1]))) @ k.swapaxes(-1, -2)
-        if self.bias:
-            s = s + np.moveaxis(b[distances + len(b) // 2], -1, -3)
-        if self.reach is not None:
-            s = np.where(np.abs(distances)[..., None, :, :] > self.reach, -np.inf, s)
-        return softmax(s)
+    def _heads(self, sequences: Sequences, tape: Tape, *, whole: bool = False) -> list[Piece]:
+        """Return the pieces, each with its distances, b (2·longest − 1, heads) by distance, and a place for db."""
+        queries, lengths, at = sequences.query_lengths, sequences.lengths, sequences.query_positions
+        if (at >= np.repeat(lengths, queries)).any():
+            raise ValueError(f"query_positions are {at}, wanted each below the length of its sequence: {lengths}")
+        pieces = attention_pieces(queries, lengths, self.num_heads, reach=self.reach, query_positions=at, whole=whole)
+        longest = int(lengths.max())
+        b = self.bias(np.arange(1 - longest, longest), tape) if self.bias else np.empty((0, self.num_heads))
+        dbs = np.zeros((len(pieces), *b.shape), b.dtype)
+        tape.keep(self, dbs=dbs)
+        found = []
+        for piece, db in zip(pieces, dbs, strict=True):
+            near = piece.distances(at, sequences.positions), b[:, piece.heads], db[:, piece.heads]
+            found.append(piece._replace(given={"near": near}))
+        return found

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from npbert.compute import Array, attention_pieces, run, strands
+from npbert.compute import Array, Piece, attention_pieces, run, strands
 from npbert.core import NO_TAPE, Layer, Sequences, Tape
 from npbert.layers.checks import check_like
 from npbert.layers.dropout import Dropout
@@ -64,14 +64,14 @@ class DotProductAttention(Layer):
         # are the part (n, heads, R or T, d) that belongs to it, as views. Dropout goes by its halves, draw and apply:
         # all masks are drawn before the work begins, one after another, so that a seed gives the same on any threads.
         sequences = self._sequences(q, k, v, sequences)
-        pieces = attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads)
+        pieces = self._heads(sequences, tape)
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]
         probabilities: list[Array | None] = [None] * len(pieces)
         c = np.empty(q.shape, q.dtype)
 
         def work(i: int) -> None:
             piece = pieces[i]
-            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i])
+            c_here, p = self.attend(piece.queries(q), piece.keys(k), piece.keys(v), masks[i], **piece.given)
             piece.queries(c)[...] = c_here  # a view: this writes into c
             probabilities[i] = p if tape.keeps and not piece.is_long else None
 
@@ -93,9 +93,9 @@ class DotProductAttention(Layer):
                 piece, p = pieces[i], probabilities[i]
                 own_q, own_k = piece.queries(q), piece.keys(k)
                 if p is None:
-                    p = _probabilities(own_q, own_k)
+                    p = self.attend(own_q, own_k, piece.keys(v[:, :0]), **piece.given)[1]
                 dq_here, dk_here, dv_here = self.attend_backward(
-                    piece.queries(dc), own_q, own_k, piece.keys(v), p, masks[i]
+                    piece.queries(dc), own_q, own_k, piece.keys(v), p, masks[i], **piece.given
                 )
                 piece.queries(dq)[...] = dq_here
                 piece.keys(dk)[...] += dk_here
@@ -107,14 +107,13 @@ class DotProductAttention(Layer):
     def probabilities(self, q: Array, k: Array, sequences: Sequences | None = None) -> list[Array]:
         """Return P of each sequence (H, R, T): a row for each query, with sum 1, and a column for each key."""
         sequences = self._sequences(q, k, k, sequences)
-        queries, keys = np.split(q, np.cumsum(sequences.query_lengths)[:-1]), np.split(k, sequences.offsets[1:-1])
-        return [
-            _probabilities(self._heads(own_q), self._heads(own_k)) for own_q, own_k in zip(queries, keys, strict=True)
-        ]
+        pieces = self._heads(sequences, NO_TAPE, whole=True)
+        none = k[:, :0]  # values without features
+        return [self.attend(piece.queries(q), piece.keys(k), piece.keys(none), **piece.given)[1][0] for piece in pieces]
 
-    def _heads(self, x: Array) -> Array:
-        """(T, D) -> (H, T, d)"""
-        return x.reshape(len(x), self.num_heads, x.shape[1] // self.num_heads).swapaxes(0, 1)
+    def _heads(self, sequences: Sequences, tape: Tape, *, whole: bool = False) -> list[Piece]:
+        """Return all heads of all sequences, in pieces; or in one piece for each sequence."""
+        return attention_pieces(sequences.query_lengths, sequences.lengths, self.num_heads, whole=whole)
 
     def _sequences(self, q: Array, k: Array, v: Array, sequences: Sequences | None) -> Sequences:
         """Return the sequences, or all rows as one. Raises: as the class."""

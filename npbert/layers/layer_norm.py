@@ -57,10 +57,10 @@ class LayerNorm(Layer):
         check_like(self, dy, x_hat.shape, x_hat.dtype)
         self.gamma.add_grad(sum_rows(dy * x_hat))  # (D,)
         self.beta.add_grad(sum_rows(dy))
-        dx: Array = rowwise(self.three_roads, dy, x_hat, sigma)
+        dx: Array = rowwise(self.three_paths, dy, x_hat, sigma)
         return dx
 
-    def three_roads(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
+    def three_paths(self, dy: Array, x_hat: Array, sigma: Array) -> Array:
         """Return dx (N, D), the sum over the three paths."""
         dx_hat = self.gamma.value * dy
         shift = dx_hat.sum(axis=-1, keepdims=True) / dy.shape[-1]  # mean(dx̂) (N, 1)

@@ -10,7 +10,7 @@ from types import ModuleType
 
 from npbert.io import FileError, printable, read_text
 from npbert.learn.exercise import Exercise
-from npbert.learn.failure import Failure, attempt, load
+from npbert.learn.failure import Failure, attempt, load, sentence
 from npbert.learn.judge import judge
 from npbert.learn.source import definitions
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, in_turn
@@ -54,21 +54,19 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
     lost = [name for name in made if name.partition(".")[0] in names and name not in given]
     if isinstance(module, Failure):
         return module
-    return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module, given)
+    return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module)
 
 
-def _of_blanks(exercise: Exercise, module: ModuleType, given: dict[str, ast.stmt]) -> Verdict:
+def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
     wrong: list[Verdict] = []
     right: list[str] = []
     for blank in exercise.blanks:
-        node = given.get(blank.name)
-        verdict = attempt(partial(judge, blank, getattr(module, blank.name), node), str(module.__file__))
+        verdict = attempt(partial(judge, blank, module), str(module.__file__))
         if verdict is None:
             right.append(blank.name)
         else:
-            is_named = len(exercise.blanks) == 1 or blank.name in verdict.says
-            wrong.append(verdict if is_named else replace(verdict, says=f"{blank.name}: {verdict.says}"))
-            blank.put_into(module)
+            is_alone = len(exercise.blanks) == 1
+            wrong.append(verdict if is_alone else replace(verdict, says=f"{blank.name}: {verdict.says}"))
     so_far = f"{', '.join(right)} {'is' if len(right) == 1 else 'are'} right." if right else ""
     return in_turn(wrong).because_of(so_far) if wrong else Verdict(status=RIGHT)
 
@@ -83,5 +81,4 @@ def _code_of(node: ast.stmt) -> str:
 def _syntax(error: SyntaxError, path: Path) -> Verdict:
     line = (error.text or "").strip().split("\n")[0]  # only the first line of a triple-quoted text
     shown = f"{error.lineno or 0:>4}:  {line}" if line else ""
-    name = path.name if path.suffix else path.name.capitalize()
-    return Verdict(f"{name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
+    return Verdict(sentence(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}"), shown)

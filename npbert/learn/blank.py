@@ -1,13 +1,12 @@
 """Blank: a class or function of the library with lines for the learner to write, and the numbers that test them."""
 
-import ast
 import inspect
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -46,7 +45,7 @@ class Blank:
 
     numbers(thing, seed): the numbers of `thing`, the library's or the learner's, step by step. seeds: two for each of
     `VARIATIONS`, with different sizes; none if `prove` alone tests an answer. tolerance: relative to the largest number
-    of an array.
+    of a seed.
 
     text: the sections of the exercise's text for this blank.
     """
@@ -84,43 +83,22 @@ class Blank:
         """Return the numbers of `thing`, step by step."""
         return self.numbers(thing, seed)
 
-    def collect(self, numbers: Numbers, thing: Any, seed: int) -> None:
-        """Put the numbers of `thing` into this dictionary, as far as it runs. Raises: as run."""
-        for each in self.run(thing, seed):
-            numbers.update(each)
-
-    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
-        """Return the verdict on an answer with right numbers, or None if it is right in all else. node: its definition
-        in the learner's file. Raises: errors of the answer."""
+    def prove(self, module: ModuleType) -> Verdict | None:
+        """Return the verdict on an answer with right numbers, or None if it is right in all else. Raises: errors of the
+        answer."""
         return None
 
     @cached_property
     def right_numbers(self) -> list[Numbers]:
         """The library's numbers at each seed."""
-        found = [Numbers() for _ in self.seeds]
-        for numbers, seed in zip(found, self.seeds, strict=True):
-            self.collect(numbers, self.right, seed)
-        return found
+        return [
+            {name: array for numbers in self.run(self.right, seed) for name, array in numbers.items()}
+            for seed in self.seeds
+        ]
 
-    @contextmanager
-    def with_function(self, thing: Any, function: Callable[..., Any]) -> Iterator[Any]:
-        """Within it, the learner's function is replaced. Gives `thing` with the other function."""
-        if not self.method:
-            yield function
-            return
-        own = getattr(thing, self.method)
-        setattr(thing, self.method, function)
-        try:
-            yield thing
-        finally:
-            setattr(thing, self.method, own)
-
-    def put_into(self, module: ModuleType) -> None:
-        """Put the library's function in the place of the learner's, for other blanks that call or inherit it."""
-        if self.method:
-            setattr(getattr(module, self.name), self.method, getattr(self.right, self.method))
-        else:
-            setattr(module, self.name, self.right)
+    def function_of(self, module: ModuleType) -> Any:
+        """Return the function that the learner writes."""
+        return attrgetter(self.written)(module)
 
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""

@@ -3,7 +3,6 @@
 import linecache
 import re
 import traceback
-from bdb import BdbQuit
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,14 +55,14 @@ def failure_of(
     if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # the check wrapped it
         error = error.__cause__
     frame, line = _place_of(error, files, given)
-    message, file, code, shapes, variables = _message_of(error), "", "", "", dict[str, Any]()
+    message, file, code, shapes, known = _message_of(error), "", "", "", list[str]()
     if frame is not None:
-        file, variables = frame.f_code.co_filename, frame.f_locals
+        file, known = frame.f_code.co_filename, [*frame.f_locals, *frame.f_globals]
         linecache.checkcache(file)
         code = linecache.getline(file, line).strip()
-        shapes = visible_shapes(variables, code)
+        shapes = visible_shapes(frame.f_locals, code)
     kind = type(error).__name__
-    helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", variables, advice)
+    helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", known, advice)
     if isinstance(error, NotImplementedError) and code.startswith("raise"):
         left = f"Not finished: the `raise NotImplementedError` is left in line {line}."
         return Failure(left, "Replace that line by your code.", error=error, file=file)
@@ -87,10 +86,6 @@ def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str
 
 def _message_of(error: BaseException) -> str:
     """Return its message in a line."""
-    if isinstance(error, SystemExit):
-        return "the file ends the program; take the exit() out"
-    if isinstance(error, BdbQuit):
-        return "breakpoint() ends the check"
     message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split())
     if "gufunc" in message or "remapped shapes" in message:
         return "the shapes do not fit"
@@ -103,12 +98,6 @@ def load(path: Path, text: str) -> ModuleType | Failure:
     module.__file__ = str(path)
     code = compile(text, str(path), "exec")
     return attempt(lambda: exec(code, vars(module)), str(path)) or module
-
-
-def file_of(thing: Any) -> str:
-    """Return the file of a class or a function, or "" if it has no code."""
-    functions = [thing, *getattr(thing, "__dict__", {}).values()]
-    return next((each.__code__.co_filename for each in functions if hasattr(each, "__code__")), "")
 
 
 def visible_shapes(variables: Mapping[str, Any], code: str) -> str:

@@ -4,19 +4,20 @@ What is told, in this order:
 
 1. Right numbers: a mistake that `Blank.prove` finds, or none.
 2. An exception, with its line and advice. A `raise NotImplementedError` that is left is one.
-3. What spoils all else: changed given code, numbers that are not real, wrong gradients that no check accepts.
+3. What spoils all else: changed given code, wrong gradients that no check accepts.
 4. Right numbers with a broken promise of a layer: the edit that keeps it, or the promise.
-5. Wrong numbers: the edits that explain them (`mending`), and of the rest a fact (`facts`).
+5. Wrong numbers: the edits that explain them (`mending`, by the search of `gradcheck/explain/repair.py`), and of the
+   rest a fact (`facts`).
 """
 
-import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from types import ModuleType
 
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, describe_place
 from npbert.learn.blank import Blank
-from npbert.learn.comparison import Comparison, is_number
+from npbert.learn.comparison import Comparison
 from npbert.learn.facts import fact_of
 from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
@@ -35,36 +36,28 @@ _DAMAGED = Verdict(
 )
 
 
-def judge(blank: Blank, thing: object, node: ast.stmt | None = None) -> Verdict | None:
-    """Return the verdict on `thing`, the learner's answer, or None if it is right.
-
-    node: its definition in the learner's file. Raises: as Blank.prove.
-    """
-    compared = Comparison(blank, thing)
+def judge(blank: Blank, module: ModuleType) -> Verdict | None:
+    """Return the verdict on the answer in this file, or None if it is right. Raises: as Blank.prove."""
+    compared = Comparison(blank, module)
     if compared.first is None:
-        return blank.prove(thing, node)
-    stopped = compared.stopped
-    if stopped is not None and isinstance(stopped.error, NotImplementedError):
-        return stopped
-    verdict: Verdict | None = _before_all(compared, compared.first) if stopped is None else None
+        return blank.prove(module)
+    verdict = _before_all(compared, compared.first)
     if verdict is None:
         lift_time_limit()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
-        if stopped is not None:
-            return replace(stopped, findings=findings)
-        verdict = _with_findings(compared, findings)
+        stopped = compared.stopped
+        verdict = replace(stopped, findings=findings) if stopped else _with_findings(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
 
 def _before_all(compared: Comparison, k: int) -> Verdict | None:
     """Return the verdict on a mistake to mend before all others, at the first wrong seed."""
+    stopped, refused = compared.stopped, compared.broken
+    if stopped is not None:
+        return stopped if isinstance(stopped.error, NotImplementedError) else None
     if compared.wrong[k] & set(compared.blank.fixed):
         return _DAMAGED
-    unreal = [name for name, array in compared.given[k].items() if not is_number(array)]
-    if unreal:
-        return _of_numbers(compared, unreal[:1], "")
-    refused = compared.broken
     if refused is None or isinstance(refused.error, PromiseError) or not compared.all_wrong():
         return None
     return refused
@@ -83,7 +76,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
         verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
     if compared.broken and not compared.all_wrong():
-        promise = broken_promise(compared.broken)
+        promise = broken_promise(compared.broken.says)
         verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
     return replace(numbered(verdicts), findings=tuple(edits))
 
@@ -91,17 +84,21 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
 def _of_edit(blank: Blank, finding: Finding) -> Verdict:
     """Return the line, the kind and the cause in words, with the reason of the right formula."""
     says, _, rest = describe(finding).partition("\n")
+    reasons = _reasons(blank, finding.subject.split(", "))
+    return Verdict(says).because_of(rest, reasons[0] if len(reasons) == 1 else "")
+
+
+def _reasons(blank: Blank, names: Sequence[str]) -> list[str]:
+    """Return the reason for these names together, or else those for each."""
     reasons = blank.entries("reasons")
-    names = [name for name in reasons if name in finding.subject.split(", ")]
-    reason = reasons[names[0]] if len(names) == 1 else ""
-    return Verdict(says).because_of(rest, reasons.get(finding.subject, reason))
+    together = ", ".join(sorted(names))
+    return [reasons[name] for name in ([together] if together in reasons else names) if name in reasons]
 
 
 def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdict:
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
     first, *others = [sentence(fact_of(compared, name)) for name in names]
-    reasons = compared.blank.entries("reasons")
     right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
     is_are = "is" if len(right) == 1 else "are"
     rest = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
-    return Verdict(first).because_of(place, *others, *(reasons.get(name, "") for name in names), rest)
+    return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), rest)

@@ -14,13 +14,12 @@ several lines at once."""
 def findings_of(compared: Comparison) -> list[Finding]:
     """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
     numbers for the rest, of the kind UNKNOWN."""
-    blank, thing = compared.blank, compared.thing
-    written = getattr(thing, blank.method) if blank.method else thing
+    plain_text = compared.blank.text["plain"]
     try:
-        code = Code.of(written)
-        plain = Code.parsed(blank.text["plain"], code.scope) if blank.text.get("plain") else None
-        methods = [each for each in vars(thing).values() if inspect.isfunction(each) and each is not written]
-        forward = "".join(map(inspect.getsource, methods))
+        code = Code.of(compared.function)
+        plain = Code.parsed(plain_text, code.scope) if plain_text else None
+        methods = [each for each in vars(compared.thing).values() if inspect.isfunction(each)]
+        forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     own = Mending(code, compared, forward=forward, right=plain)

@@ -27,14 +27,10 @@ def blanked(source: str, name: str, text: str, given: int, without: Collection[s
 
     text: the new docstring, as its own has the answer. given: the least number of statements that stay; those that take
     from the tape and check dy always do.
-
-    Raises: ValueError for a missing function.
     """
     source = textwrap.dedent(source)
     lines = source.splitlines()
     functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
-    if name not in functions:
-        raise ValueError(f"{name} is missing in the source")
     for node in sorted(functions.values(), key=lambda node: -node.lineno):  # backwards, which keeps line numbers
         if node.name == name:
             lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)

@@ -1,28 +1,22 @@
 """The models with a classifier: for a text or a pair of texts, for each token, or for multiple choice."""
 
-import numpy as np
-
-from npbert.compute import Array, DTypeLike
+from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
-from npbert.layers import Dropout, Linear, MeanSquaredError, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
-from npbert.models.config import BertConfig
+from npbert.layers import Dropout, Linear, MeanSquaredError, WeightedCrossEntropy
 from npbert.models.packed_batch import AnyBatch, Reads
-from npbert.models.task_model import TaskModel
+from npbert.models.task_model import HeadModel
 
 
-class Classifier(TaskModel):
+class Classifier(HeadModel):
     """logits = Dropout(x) W + b  with x of TaskModel.features: the shared code of these models.
 
     x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
     """
 
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        has_pooler = self.reads.tokens == "first" or config.architecture.token_pooler
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=has_pooler)
-        outputs = 1 if self.reads.labels == "choice" else config.num_labels
-        self.dropout, self.unpack = Dropout(config.head_dropout), Unpack()
-        self.classifier = Linear(config.hidden_size, outputs, Init(rng, config.initializer_range, dtype))
-        self.loss_function = SoftmaxCrossEntropy()
+    def add_head(self, init: Init) -> None:
+        outputs = 1 if self.reads.labels == "choice" else self.config.num_labels
+        self.dropout = Dropout(self.config.head_dropout)
+        self.classifier = Linear(self.config.hidden_size, outputs, init)
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)
@@ -51,10 +45,10 @@ class BertForSequenceClassification(Classifier):
 
     reads = Reads("first", "class")
 
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype)
+    def add_head(self, init: Init) -> None:
+        super().add_head(init)
         self.loss_function = WeightedCrossEntropy()
-        if config.num_labels == 1:
+        if self.config.num_labels == 1:
             self.reads, self.loss_function = Reads("first", "number"), MeanSquaredError()
 
 

@@ -13,12 +13,12 @@ from npbert.compute import Array, DTypeLike, rowwise
 from npbert.core import IGNORED, NO_TAPE, Init, Tape
 from npbert.data import Batch
 from npbert.io import LOGGER, InputError
-from npbert.layers import BinaryCrossEntropy, Unpack
+from npbert.layers import BinaryCrossEntropy
 from npbert.models.config import BertConfig, load_config
 from npbert.models.hugging_face.families import architecture_of
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pretraining import BertForMaskedLM
-from npbert.models.task_model import TaskLoss, TaskModel
+from npbert.models.task_model import HeadModel, TaskLoss, TaskModel
 
 GENERATOR = "generator"
 """The folder of the generator, in the discriminator's folder."""
@@ -30,7 +30,7 @@ WEIGHT = 50.0
 """The weight of the discriminator's loss, which is far smaller than the generator's. (Clark et al., appendix A.)"""
 
 
-class ElectraForPreTraining(TaskModel):
+class ElectraForPreTraining(HeadModel):
     """logit of a token = ReplacedTokenHead(h)  with  h = BertModel(batch).last_hidden_state: the discriminator.
 
     batch -> logits (B, T), 0 for padding   labels (B, T): 1 for a replaced token, 0 for another, −100 for padding
@@ -40,11 +40,10 @@ class ElectraForPreTraining(TaskModel):
 
     reads = Reads(labels="replaced")
 
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype)
-        init = Init(rng, config.initializer_range, dtype)
+    def add_head(self, init: Init) -> None:
+        config = self.config
         self.discriminator_predictions = ReplacedTokenHead(config.hidden_size, init, activation=config.hidden_act)
-        self.unpack, self.loss_function = Unpack(), BinaryCrossEntropy()
+        self.loss_function = BinaryCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
         packed = self.pack(batch)

@@ -191,9 +191,8 @@ class PackedBatch:
     def next_sentence_labels(self) -> Array:
         """Return the labels of the sentence pairs (B,). Raises: as `labels`."""
         labels = self.batch.next_sentence_label
-        if labels is None or not self.has_labels:
-            missing = "next_sentence_label" if self.has_labels else "labels"
-            raise ValueError(f"{missing} is missing, wanted labels and next_sentence_label for the loss")
+        if labels is None:
+            raise ValueError("next_sentence_label is missing, wanted labels and next_sentence_label for the loss")
         check_ids(labels, 2, name="next_sentence_label", limit_name="the number of classes")
         return labels
 

@@ -1,20 +1,18 @@
 """BertForPreTraining: BERT with its two tasks on plain text. BertForMaskedLM: only the first."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from npbert.blocks import MaskedLMHead, NextSentenceHead
-from npbert.compute import Array, DTypeLike
+from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.display import shown_in_short
-from npbert.layers import Gather, SoftmaxCrossEntropy, Unpack
-from npbert.models.config import BertConfig
+from npbert.layers import Gather, SoftmaxCrossEntropy
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
-from npbert.models.task_model import TaskLoss, TaskModel
+from npbert.models.task_model import HeadModel, TaskLoss
 
 
-class WordModel(TaskModel):
+class WordModel(HeadModel):
     """The base of BertForMaskedLM and BertForPreTraining: a BERT with a head that predicts words.
 
     The decoder is the table of word embeddings itself. (Devlin et al. 2018, section 3.1, task 1.)
@@ -22,17 +20,16 @@ class WordModel(TaskModel):
 
     loss_function: SoftmaxCrossEntropy
 
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer="first" in self.reads.tokens)
+    def add_head(self, init: Init) -> None:
+        config = self.config
         self.predictions = MaskedLMHead(
             self.bert.embeddings.word_embeddings.weight,
-            Init(rng, config.initializer_range, dtype, bias=config.architecture.biases != "none"),
+            replace(init, bias=config.architecture.biases != "none"),
             activation=config.architecture.words_act or config.hidden_act,
             layer_norm_eps=config.layer_norm_eps,
             hidden_size=config.hidden_size,
         )
-        self.gather, self.unpack = Gather(), Unpack()
-        self.loss_function = SoftmaxCrossEntropy()
+        self.gather = Gather()
 
     def predict(self, h: Array, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """Return logits (n, V) of the n tokens with a label; without labels in the batch, of all: (B, T, V), 0 for
@@ -101,9 +98,9 @@ class BertForPreTraining(WordModel):
 
     reads = Reads("first and labelled", "word")
 
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype)
-        self.seq_relationship = NextSentenceHead(config.hidden_size, Init(rng, config.initializer_range, dtype))
+    def add_head(self, init: Init) -> None:
+        super().add_head(init)
+        self.seq_relationship = NextSentenceHead(self.config.hidden_size, init)
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> PreTrainingOutput:
         packed = self.pack(batch)
@@ -124,7 +121,7 @@ class BertForPreTraining(WordModel):
         Raises: the errors of PackedBatch and its labels, before any computation.
         """
         packed = self.pack(batch)
-        pairs, words = packed.next_sentence_labels, packed.labels
+        words, pairs = packed.labels, packed.next_sentence_labels
         output = self(packed, tape)
         mlm_loss = self.loss_function(output.prediction_logits, words, tape)
         nsp_loss = self.loss_function(output.seq_relationship_logits, pairs, tape)
@@ -145,5 +142,5 @@ class BertForPreTraining(WordModel):
     def target_counts(self, batch: AnyBatch) -> tuple[int, int]:
         """Return the numbers of labels in the means mlm_loss and nsp_loss. Raises: as loss."""
         packed = self.pack(batch)
-        pairs, words = packed.next_sentence_labels, packed.labels
+        words, pairs = packed.labels, packed.next_sentence_labels
         return len(words), len(pairs)

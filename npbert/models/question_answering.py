@@ -4,12 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from npbert.compute import Array, DTypeLike
+from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
-from npbert.layers import Linear, SoftmaxCrossEntropy, Unpack
-from npbert.models.config import BertConfig
+from npbert.layers import Linear
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
-from npbert.models.task_model import TaskModel
+from npbert.models.task_model import HeadModel
 
 
 class QuestionAnsweringOutput(NamedTuple):
@@ -19,7 +18,7 @@ class QuestionAnsweringOutput(NamedTuple):
     end_logits: Array
 
 
-class BertForQuestionAnswering(TaskModel):
+class BertForQuestionAnswering(HeadModel):
     """(start, end) = the two columns of h W + b  with  h = BertModel(batch).last_hidden_state, without a pooler.
 
     batch -> (start_logits (B, T), end_logits (B, T)), 0 for padding   W (D, 2)
@@ -32,11 +31,8 @@ class BertForQuestionAnswering(TaskModel):
 
     reads = Reads(labels="answer")
 
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=config.architecture.token_pooler)
-        self.qa_outputs = Linear(config.hidden_size, 2, Init(rng, config.initializer_range, dtype))
-        self.unpack = Unpack()
-        self.loss_function = SoftmaxCrossEntropy()
+    def add_head(self, init: Init) -> None:
+        self.qa_outputs = Linear(self.config.hidden_size, 2, init)
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> QuestionAnsweringOutput:
         packed = self.pack(batch)

@@ -1,12 +1,12 @@
-"""TaskModel: a BERT with a head and a loss."""
+"""TaskModel: a BERT with a head and a loss. HeadModel: the base of those in the library."""
 
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array, DTypeLike
-from npbert.core import IGNORED, NO_TAPE, Tape
-from npbert.layers import Loss, WeightedCrossEntropy
+from npbert.core import IGNORED, NO_TAPE, Init, Tape
+from npbert.layers import Loss, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
@@ -90,22 +90,38 @@ class TaskModel(PreTrainedModel):
         return self.pack(batch).labels
 
     def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """Return the input of a head: the pooled vector of each sequence (B, D), if the model reads first tokens;
-        otherwise the hidden state of each token that is read (M, D), through a pooler for tokens if there is one."""
-        h = self.bert.encode(packed, tape)
+        """Return the input of a head, through the pooler if there is one: a vector of each sequence (B, D) if the model
+        reads first tokens; otherwise the hidden state of each token that is read (M, D)."""
+        x = self.bert.encode(packed, tape)
         if self.reads.tokens == "first":
-            return self.bert.pool(h, packed, tape)
-        return self.bert.pooler(h, tape) if self.bert.pooler else h
+            x = self.bert.pooling(x, packed, tape)
+        return self.bert.pooler(x, tape) if self.bert.pooler else x
 
     def features_backward(self, dfeatures: Array, tape: Tape) -> None:
         """Run the backward of `features`: through the pooler to every parameter of BERT."""
-        if self.reads.tokens == "first":
-            dfeatures = self.bert.pool_backward(dfeatures, tape)
-        elif self.bert.pooler:
+        if self.bert.pooler:
             dfeatures = self.bert.pooler.backward(dfeatures, tape)
+        if self.reads.tokens == "first":
+            dfeatures = self.bert.pooling.backward(dfeatures, tape)
         self.bert.encode_backward(dfeatures, tape)
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Return the number of labels in the mean of the loss. Raises: as loss."""
         packed = self.pack(batch)
         return (packed.labels.size if packed.reads.labels_are_numbers else int((packed.labels != IGNORED).sum()),)
+
+
+class HeadModel(TaskModel):
+    """Base class of the library's models with a head, which `add_head` builds. They have a pooler if they read its
+    output."""
+
+    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
+        tokens = self.reads.tokens
+        has_pooler = "first" in tokens or (tokens == "all" and config.architecture.token_pooler)
+        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=has_pooler)
+        self.unpack, self.loss_function = Unpack(), SoftmaxCrossEntropy()
+        self.add_head(Init(rng, config.initializer_range, dtype))
+
+    def add_head(self, init: Init) -> None:
+        """Build the layers of the head, and the loss function, if it is another one."""
+        raise NotImplementedError

@@ -1,14 +1,13 @@
 """The training loop, its state on disk, and metrics."""
 
 from npbert.training.accumulate import StepLosses, accumulate
-from npbert.training.evaluation import Evaluation, Goal
-from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
-from npbert.training.log import EVENTS_FOLDER
+from npbert.training.evaluation import Evaluation
+from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_files
 from npbert.training.metrics import METRICS, accuracy, f1, macro_f1, matthews, pearson, spearman
 from npbert.training.parallel import world
 from npbert.training.pretrain import Pretraining, PretrainSettings, evaluate_losses
-from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings, version_in
-from npbert.training.span_metrics import EntityScores, SquadScores, entity_scores, squad_scores
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings
+from npbert.training.span_metrics import entity_scores, squad_scores
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.tasks import TaskSettings
 from npbert.training.trainer import Trainer
@@ -18,12 +17,11 @@ __all__ = [
     "TrainerSettings",
     "world",
     "Evaluation",
-    "Goal",
     "Pretraining",
     "PretrainSettings",
     "Finetuning",
     "FinetuneSettings",
-    "evaluate_checkpoint",
+    "evaluate_files",
     "evaluate_losses",
     "load_settings",
     "SETTINGS_FILE",
@@ -38,9 +36,7 @@ __all__ = [
     "matthews",
     "pearson",
     "spearman",
-    "EntityScores",
     "entity_scores",
-    "SquadScores",
     "squad_scores",
 ]
-__all__ += ["EVENTS_FOLDER", "TaskSettings", "read_settings", "version_in"]
+__all__ += ["TaskSettings", "read_settings"]

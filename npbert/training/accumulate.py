@@ -26,7 +26,7 @@ class StepLosses(NamedTuple):
 
     losses: tuple[float, ...]
     counts: tuple[int, ...]
-    right: tuple[int, ...] | None
+    right: tuple[float, ...] | None
 
     @property
     def total(self) -> float:
@@ -34,22 +34,19 @@ class StepLosses(NamedTuple):
         return sum(self.losses)
 
 
-def accumulate(
-    model: TaskModel, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0, dloss: float = 1.0
-) -> StepLosses:
+def accumulate(model: TaskModel, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0) -> StepLosses:
     """Add the gradient of the loss of `batch` to the model's, computed in parts on several threads.
 
-    parts: the most parts; 0: by the sizes of batch and model.
-    dloss: the weight of this loss in the minimized quantity. The rest is as in `gradients_of`.
+    parts: the most parts; 0: by the sizes of batch and model. The rest is as in `gradients_of`.
     """
     shares = Shares(model, ALONE)
-    losses, sums = gradients_of(model, batch, seed, shares, parts=parts, dloss=dloss)
+    losses, sums = gradients_of(model, batch, seed, shares, parts=parts)
     shares.add_up(sums)
     return losses
 
 
 def gradients_of(
-    model: TaskModel, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0, dloss: float = 1.0
+    model: TaskModel, batch: Batch, seed: Sequence[int] | None, shares: Shares, *, parts: int = 0
 ) -> tuple[StepLosses, Sums]:
     """Return the losses of `batch`, and the sums of gradients of this process's parts.
 
@@ -80,9 +77,8 @@ def gradients_of(
     results: dict[int, TaskLoss] = {}
 
     def through_loss(number: int, tape: Tape) -> TaskLoss:
-        dlosses = [dloss * each for each in weights[number]]
-        one_or_each: Any = dlosses[0] if len(dlosses) == 1 else tuple(dlosses)
-        losses = model.loss(pieces[number], tape)
+        losses, dlosses = model.loss(pieces[number], tape), tuple(weights[number])
+        one_or_each: Any = dlosses if len(dlosses) > 1 else dlosses[0]
         model.loss_backward(one_or_each, tape)
         return losses
 
@@ -90,7 +86,7 @@ def gradients_of(
     if model.needs_whole_batch:
         width = model.config.hidden_size
         cut = [parts_of(model, piece.batch, bounded_parts(piece.sequences.num_rows, width)) for piece in pieces]
-        through = vectors_first(model, cut, communicator, partial(part_rng, seed), dloss)
+        through = vectors_first(model, cut, communicator, partial(part_rng, seed))
 
     def work(number: int) -> None:
         tape = Tape(part_rng(seed, number))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from textwrap import shorten
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from npbert.data import TaskData, Tokenizer, warn_of_known
-from npbert.inference import check_holds, check_vocabulary
+from npbert.inference import check_vocabulary
 from npbert.io import (
     ALONE,
     POSITIVE,
@@ -28,11 +29,11 @@ from npbert.io import (
     setting,
 )
 from npbert.models import load_config
-from npbert.training.evaluation import Evaluation, Goal
+from npbert.training.evaluation import Evaluation
 from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
-from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
-from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, labels_of, task_class
+from npbert.training.settings import TrainerSettings, when_judged
+from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, task_class
 from npbert.training.trainer import Trainer, TrainingRun
 
 _USUAL_LENGTH = 128  # tokens
@@ -120,10 +121,10 @@ class Finetuning(TrainingRun):
         files = {"training file": settings.train, "held-out file": settings.held_out}
         inputs = {f"{name} {file}": Path(file) for name, file in files.items() if file}
         judged = Evaluation(
-            self.evaluate if self.held_out else None,
-            Goal(metric),
-            show=self.show if self.held_out else None,
-            cost=len(held_out) / settings.batch_size / STEP_IN_FORWARDS,
+            self.evaluate if self.held_out else dict,
+            metric,
+            show=self.show if self.held_out else dict,
+            cost=len(held_out) / settings.batch_size,
             inputs={**inputs, "vocabulary": vocabulary(self.tokenizer), "labels": repr(known)},
         )
         self.trainer = Trainer(
@@ -133,7 +134,7 @@ class Finetuning(TrainingRun):
             settings,
             rng=rng,
             evaluation=judged,
-            save_model=self.save,
+            save_model=partial(self.task.save_pretrained, overwrite=True),
             communicator=communicator,
         )
 
@@ -155,10 +156,6 @@ class Finetuning(TrainingRun):
             lines.append(f"labels: {listed(self._labels, quote=str)}")
         steps = counted(self.trainer.settings.steps, "step")
         return "\n".join([*lines, f"{steps} of {counted(settings.batch_size, 'example')}"])
-
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.task.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:
         """Return the task's metrics of the model on the held-out file."""
@@ -182,24 +179,16 @@ class Judged(NamedTuple):
     classes: dict[str, ClassScores]
 
 
-def evaluate_checkpoint(folder: str | Path, path: str, settings: TaskSettings) -> dict[str, float]:
-    """Return the task's metrics of the model in `folder` on the labelled file `path`.
+def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSettings) -> list[Judged]:
+    """Return the task's metrics of the model in `folder` on each of the labelled files.
 
     Labels are matched by the names in the checkpoint's configuration, or without names by their numbers.
 
     Raises: FileError with the file and the line, also for a label unknown to the model, or a checkpoint without the
     task's head; OSError.
     """
-    (judged,) = evaluate_files(folder, [path], settings)
-    return judged.metrics
-
-
-def evaluate_files(folder: str | Path, paths: Sequence[str], settings: TaskSettings) -> list[Judged]:
-    """Evaluate several files as evaluate_checkpoint does. All files are read before the model."""
-    kind, labels = task_class(settings), labels_of(load_config(folder))
-    check_holds(folder, kind.model_class.__name__)  # another head has other labels than the files
-    files = {path: kind.read(path, settings, labels)[0] for path in paths}
-    task, judged = kind.from_pretrained(folder, settings=settings), []
+    task, judged = task_class(settings).from_pretrained(folder, settings=settings), []
+    files = {path: task.read(path, settings, task.labels)[0] for path in paths}
     for path, rows in files.items():
         examples = task.prepare(rows, path)
         logits = task.predict(examples)

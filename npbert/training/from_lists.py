@@ -10,12 +10,13 @@ import numpy as np
 
 from npbert.data import Text
 from npbert.inference import Classify, Embed
-from npbert.io import FileError, InputError, Place, Setting, atomic_write, counted, worded_by
+from npbert.io import FileError, InputError, Place, Setting, atomic_write, worded_by
+from npbert.io.json_lines import finite_or_null
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
 from npbert.training.tasks import SentenceVectors, TextTask, task_named
 
-Rows = list[dict[str, str]]
+Rows = list[dict[str, object]]
 """The columns of each example by name: text, perhaps text_pair, negative_2 …, label and sample_weight."""
 
 
@@ -103,15 +104,12 @@ def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
     rows: Rows = []
     for number, (text, *values) in enumerate(zip(texts, *given.values(), strict=True), start=1):
         parts = text if isinstance(text, tuple | list) else (text,)
-        names = ("text", "text_pair", *(f"negative_{other}" for other in range(2, len(parts))))[: len(parts)]
-        row = dict(zip((*names, *given), map(str, (*parts, *values)), strict=True))
-        place = Place(str(path), number)
+        row = dict(zip(given, values, strict=True))
+        row |= zip(("text", "text_pair"), parts, strict=False)
+        row |= {f"negative_{place}": part for place, part in enumerate(parts[2:], start=2)}
         if not all(isinstance(part, str) for part in parts) or (rows and row.keys() != rows[0].keys()):
-            wanted = f"{counted(len(rows[0]) - len(given), 'text')}, as in the first" if rows else "a text, or several"
-            raise InputError(f"{text!r:.60}", wanted=wanted, where=place)
-        for name, value in zip(given, values, strict=True):
-            if value is None or value != value:  # pandas' missing value
-                raise InputError(f"the {name} is {value}", wanted="one for each text", where=place)
+            wanted = "a text, or as many as in the first row"
+            raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
         rows.append(row)
     if not rows:
         raise ValueError("texts is empty, wanted at least one")
@@ -141,17 +139,19 @@ def _in_words_of_lists(lists: dict[str, str]) -> AbstractContextManager[None]:
 
 @contextmanager
 def _written(examples: dict[Path, Rows], *, overwrite: bool) -> Iterator[None]:
-    """Within it, the files hold these rows. After an error, those that are new are gone."""
-    texts = {path: "".join(json.dumps(row) + "\n" for row in rows) for path, rows in examples.items()}
-    new = [path for path in texts if overwrite or not path.exists()]
-    for path, text in texts.items():
-        if path not in new and path.read_text(encoding="utf-8") != text:
-            raise FileError(f"{path} has other examples; for a new run, choose another folder")
+    """Within it, the files hold these rows, a missing value (NaN) as null. After an error, those that are new are
+    gone."""
+    new = []
     try:
-        for path in new:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_write(path) as written:
-                written.write_text(texts[path], encoding="utf-8")
+        for path, rows in examples.items():
+            text = "".join(json.dumps(finite_or_null(row), default=str) + "\n" for row in rows)
+            if overwrite or not path.exists():
+                new.append(path)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with atomic_write(path) as written:
+                    written.write_text(text, encoding="utf-8")
+            elif path.read_text(encoding="utf-8") != text:
+                raise FileError(f"{path} has other examples; for a new run, choose another folder")
         yield
     except BaseException:
         for path in new:

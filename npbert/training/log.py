@@ -21,6 +21,7 @@ class Log(Watcher):
     """The numbers of a run by step, in `folder`:
 
         metrics.jsonl   losses, metrics, learning rate …
+        layers.jsonl    of each layer, its gradient and its update
         shown.jsonl     what the model says of some examples
 
     A file is created with its first row. A resumed run has the same rows: numbers that depend on the clock go only to
@@ -30,30 +31,27 @@ class Log(Watcher):
     """
 
     def __init__(self, folder: Path, *, after_step: int) -> None:
-        self.metrics = JsonLines(folder / METRICS_FILE, after_step=after_step)
-        self.shown = JsonLines(folder / SHOWN_FILE, after_step=after_step)
+        names = METRICS_FILE, LAYERS_FILE, SHOWN_FILE
+        self._files = [JsonLines(folder / name, after_step=after_step) for name in names]
 
     def after(self, step: Step) -> None:
-        for numbers in (step.row, step.judged):
-            if numbers:
-                self.metrics.write(step.number, numbers)
-        if step.shown:
-            self.shown.write(step.number, step.shown)
-        if step.is_saved:
-            self.metrics.sync()
-            self.shown.sync()
+        rows_of: list[list[dict[str, Any]]] = [[step.row, step.judged], [step.layers], [step.shown]]
+        for file, rows in zip(self._files, rows_of, strict=True):
+            for row in filter(None, rows):
+                file.write(step.number, row)
+            if step.is_saved:
+                file.sync()
 
 
 class LayerStatistics(Watcher):
-    """Writes a row of layers.jsonl for each logged step: by layer, the norm of the gradient, ‖g‖, and of the update
-    relative to the values, ‖Δw‖ / ‖w‖, with four digits.
+    """Adds `layers` to each logged step: by layer, the norm of the gradient, ‖g‖, and of the update relative to the
+    values, ‖Δw‖ / ‖w‖, with four digits.
 
     The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is not finite if all are 0.
     """
 
-    def __init__(self, model: Layer, folder: Path, *, after_step: int) -> None:
+    def __init__(self, model: Layer) -> None:
         self._layers = parameters_by_layer(model)
-        self._rows = JsonLines(folder / LAYERS_FILE, after_step=after_step)
 
     def before_update(self, step: Step) -> None:
         if step.is_logged:
@@ -65,9 +63,7 @@ class LayerStatistics(Watcher):
             for name, before in self._before.items():
                 ratios[name] = short(float(np.linalg.norm(after[name] - before) / np.linalg.norm(before)))
             norms = {name: short(global_norm(parameters)) for name, parameters in self._layers.items()}
-            self._rows.write(step.number, {"gradient_norms": norms, "update_ratios": ratios})
-        if step.is_saved:
-            self._rows.sync()
+            step.layers = {"gradient_norms": norms, "update_ratios": ratios}
 
     def _samples(self) -> dict[str, Array]:
         """Return every n-th value of each parameter, times √n, by layer."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from textwrap import shorten
@@ -17,7 +18,7 @@ from npbert.core import IGNORED
 from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
 from npbert.data.pretraining_data import POSSIBLE, PretrainingData
-from npbert.inference import check_max_length, check_vocabulary
+from npbert.inference import Task, check_vocabulary
 from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, setting
 from npbert.models import (
     PRESETS,
@@ -29,11 +30,11 @@ from npbert.models import (
     neither_size_nor_folder,
 )
 from npbert.training.accumulate import StepLosses
-from npbert.training.evaluation import Evaluation, Goal
+from npbert.training.evaluation import Evaluation
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
 from npbert.training.progress import Averages
-from npbert.training.settings import STEP_IN_FORWARDS, TrainerSettings, when_judged
+from npbert.training.settings import TrainerSettings, when_judged
 from npbert.training.trainer import Trainer, TrainingRun
 
 
@@ -97,7 +98,6 @@ class Pretraining(TrainingRun):
         rng = np.random.default_rng(settings.seed)
         self.settings, self.communicator = settings, communicator
         self.tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
-        self.tokenizer.max_length = settings.max_length
         if settings.objective in ("nsp", "sop") and not self.tokenizer.joins_as_bert:
             wanted = "none or rtd, as the vocabulary puts other tokens between two texts than BERT's does"
             raise InputError("objective", settings.objective, wanted)
@@ -106,6 +106,7 @@ class Pretraining(TrainingRun):
         names = ("batch_size", "max_length", "objective", "mask_probability", "whole_words")
         self.data = PretrainingData(corpus, self.tokenizer, **{name: getattr(settings, name) for name in names})
         self.model = _make_model(settings, self.tokenizer, rng)
+        task = Task(self.model, self.tokenizer, max_length=settings.max_length)
         self.kinds = ("",) if settings.objective == "none" else ("mlm", settings.objective)
         self.held_out, self.baselines = [], {}
         if settings.held_out:
@@ -119,12 +120,12 @@ class Pretraining(TrainingRun):
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         shown = self.held_out or [batch for _, batch in islice(self.data.batches(settings.seed), 1)]
         self.sentences = masked_sentences(shown[0]) if shown else None
-        goal = None if settings.objective == "rtd" else Goal("loss")  # the better the generator, the harder it gets
+        goal = "" if settings.objective == "rtd" else "loss"  # the better the generator, the harder it gets
         judged = Evaluation(
-            self.evaluate if self.held_out else None,
+            self.evaluate,
             goal,
             show=self.show,
-            cost=len(self.held_out) / STEP_IN_FORWARDS,
+            cost=len(self.held_out),
             kinds=self.kinds,
             inputs={**inputs, "vocabulary": vocabulary(self.tokenizer)},
         )
@@ -135,7 +136,7 @@ class Pretraining(TrainingRun):
             settings,
             rng=rng,
             evaluation=judged,
-            save_model=self.save,
+            save_model=partial(task.save_pretrained, overwrite=True),
             communicator=communicator,
         )
 
@@ -149,16 +150,10 @@ class Pretraining(TrainingRun):
             f"{settings.model}",
         ]
         if self.held_out:
-            when = when_judged(self.trainer.settings)
-            length = f"{len(self.held_out):,} batches"
-            lines.append(f"{shorten(', '.join(settings.held_out), 60)}: {length}, to evaluate it on {when}")
+            files, when = shorten(", ".join(settings.held_out), 60), when_judged(self.trainer.settings)
+            lines.append(f"{files}: {len(self.held_out):,} batches, for an evaluation {when}")
         sequences = f"{counted(settings.batch_size, 'sequence')} of up to {settings.max_length} tokens"
         return "\n".join([*lines, f"{counted(settings.steps, 'step')} of {sequences}"])
-
-    def save(self, folder: Path) -> None:
-        """Write the model and its tokenizer."""
-        self.tokenizer.save_pretrained(folder, overwrite=True)
-        self.model.save_pretrained(folder, overwrite=True)
 
     def evaluate(self) -> dict[str, float]:
         """Return losses and accuracies of the model on the held-out batches."""
@@ -184,7 +179,6 @@ def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random
     else:
         raise FileNotFoundError(f"model: {neither_size_nor_folder(settings.model)}")
     check_vocabulary(settings.model, tokenizer, model.config)
-    check_max_length(settings.max_length, model.config)
     return model
 
 
@@ -216,12 +210,13 @@ def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) ->
 def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -> dict[str, float]:
     """Return the metrics of a model that knows only the frequencies of words and labels."""
     words = np.concatenate([batch.labels[batch.labels != IGNORED] for batch in batches if batch.labels is not None])
-    known = {"loss": float(-np.log(shares[words]).mean()), "accuracy": float((words == shares.argmax()).mean())}
-    if len(kinds) == 1:
-        return known
-    share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
-    if kinds[1] == "rtd":  # as if each masked word were replaced by another
-        share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
-    entropy = -sum(p * math.log(p) for p in (share, 1 - share) if p > 0)
-    pairs = {f"{kinds[1]}_loss": entropy, f"{kinds[1]}_accuracy": max(share, 1 - share)}
-    return {"loss": known["loss"] + entropy, **{f"{kinds[0]}_{name}": value for name, value in known.items()}, **pairs}
+    losses, right = [float(-np.log(shares[words]).mean())], [float((words == shares.argmax()).mean())]
+    if len(kinds) > 1:
+        share = float(np.concatenate([batch.next_sentence_label for batch in batches]).mean())
+        if kinds[1] == "rtd":  # as if each masked word were replaced by another
+            share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
+        losses.append(-sum(p * math.log(p) for p in (share, 1 - share) if p > 0))
+        right.append(max(share, 1 - share))
+    averages = Averages()
+    averages.add(kinds, StepLosses(tuple(losses), (1, 1), tuple(right)))
+    return averages.means()

@@ -22,8 +22,8 @@ class Data(Protocol):
 class Step:
     """A step: its number, from 1 on, the batch, the losses, and the norm of the gradient.
 
-    is_logged, is_saved: what follows the step. row: the means since the last row, and more. evaluation, shown: the
-    results of an evaluation.
+    is_logged, is_saved: what follows the step. row: the means since the last row, and more. layers: numbers of each
+    layer. evaluation, shown: the results of an evaluation.
     """
 
     number: int
@@ -35,6 +35,7 @@ class Step:
     is_saved: bool = False
     seconds: float = 0.0
     row: dict[str, float] = field(default_factory=dict)
+    layers: dict[str, object] = field(default_factory=dict)
     evaluation: dict[str, float] = field(default_factory=dict)
     shown: dict[str, object] = field(default_factory=dict)
 

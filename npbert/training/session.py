@@ -54,9 +54,11 @@ def session(
                 file.unlink(missing_ok=True)
             save_settings(trainer.recorded, folder)
             after = trainer.step
-            watchers += [LayerStatistics(model, folder, after_step=after), Log(folder, after_step=after)]
-            bar = Bar(trainer.settings.steps, done=after)
-            watchers += [TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1), bar]
+            bar, board = (
+                Bar(trainer.settings.steps, done=after),
+                TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1),
+            )
+            watchers += [LayerStatistics(model), Log(folder, after_step=after), board, bar]
             for watcher in watchers:
                 stack.callback(watcher.close)
             if news:

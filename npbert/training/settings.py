@@ -25,12 +25,10 @@ from npbert.io import (
 )
 
 SETTINGS_FILE = "settings.toml"
-_VERSION = "# npbert "
 
 _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
-STEP_IN_FORWARDS = 3
-"""The time of a step with its backward, in forward passes of its batch."""
+_STEP_IN_FORWARDS = 3  # the time of a step with its backward, in forward passes of its batch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,15 +80,16 @@ class TrainerSettings(Settings):
         """Return the number of updates of a run on these data."""
         return self.steps
 
-    def with_interval(self, cost: float, *, is_judged: bool) -> TrainerSettings:
+    def with_interval(self, cost: float) -> TrainerSettings:
         """Return the settings with the steps between evaluations in `evaluate_every`; 0: only the last.
 
-        cost: the time of an evaluation, in steps. By default a run has ten; fewer, but at least three for a curve, if
-        they would take more than a quarter of the time; none without an evaluation.
+        cost: the time of an evaluation, in forward passes of a batch. By default a run has ten; fewer, but at least
+        three for a curve, if they would take more than a quarter of the time.
         """
-        if self.evaluate_every >= 0 or not is_judged:
-            return replace(self, evaluate_every=max(0, self.evaluate_every))
-        times = min(_TIMES, max(_LEAST_TIMES, _SHARE * self.steps / cost)) if cost else _TIMES
+        if self.evaluate_every >= 0:
+            return self
+        steps = cost / _STEP_IN_FORWARDS
+        times = min(_TIMES, max(_LEAST_TIMES, _SHARE * self.steps / steps)) if cost else _TIMES
         return replace(self, evaluate_every=math.ceil(self.steps / times))
 
     def is_logged(self, step: int) -> bool:
@@ -123,18 +122,12 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def save_settings(settings: Settings, folder: Path) -> None:
     """Write `folder`/settings.toml: the version of npbert, then each setting with its description."""
-    lines = [_VERSION + npbert.__version__]
+    lines = [f"# npbert {npbert.__version__}"]
     for entry in fields(settings):
         value = json.dumps(getattr(settings, entry.name), ensure_ascii=False)  # which is TOML, too
         lines += [f"# {entry.metadata['help']}", f"{entry.name} = {value}"]
     with atomic_write(folder / SETTINGS_FILE) as path:
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-
-
-def version_in(path: Path) -> str:
-    """Return the version of npbert that wrote a settings.toml, or "" for an older one. Raises: FileError; OSError."""
-    first, *_ = read_text(path).splitlines() or [""]
-    return first.partition(_VERSION)[2]
 
 
 def check_names(kind: type[Settings], given: Iterable[str]) -> None:

@@ -9,7 +9,6 @@ import numpy as np
 from npbert.compute import Array, in_blocks, run
 from npbert.core import Layer, Parameter
 from npbert.io import Communicator
-from npbert.optim import Optimizer
 from npbert.optim.clipping import block_squares
 
 Sums = dict[range, list[Array]]
@@ -88,7 +87,7 @@ class Shares:
     def spread_gradients(self) -> None:
         """Give all processes the summed gradients of the model, for watchers."""
         own = [parameter.grad for parameter in self.parameters]
-        for parameter, gradient in zip(self.all, self._whole(own), strict=True):
+        for parameter, gradient in zip(self.all, self.whole(own), strict=True):
             parameter.zero_grad()
             parameter.add_grad(gradient)
 
@@ -96,19 +95,10 @@ class Shares:
         """Give all processes the updated values of all shares."""
         if self.communicator.size > 1:
             own = [parameter.value for parameter in self.parameters]
-            for parameter, value in zip(self.all, self._whole(own), strict=True):
+            for parameter, value in zip(self.all, self.whole(own), strict=True):
                 parameter.value[...] = value
 
-    def moments(self, optimizer: Optimizer) -> dict[str, Array]:
-        """Return the moments of an optimizer of `parameters`, by kind and name, on process 0; nothing on the others."""
-        found: dict[str, Array] = {}
-        for kind, arrays in optimizer.moments().items():
-            whole = self._whole(arrays)
-            if self.communicator.is_first:
-                found |= {f"{kind}.{name}": array for name, array in zip(self.names, whole, strict=True)}
-        return found
-
-    def _whole(self, own: list[Array]) -> Iterable[Array]:
+    def whole(self, own: list[Array]) -> Iterable[Array]:
         """Return whole arrays for all parameters, one after another, from the shares of all processes."""
         if self.communicator.size == 1:
             return own

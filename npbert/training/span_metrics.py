@@ -6,8 +6,7 @@ SQuAD's metrics are those of its script, evaluate-v1.1. (Rajpurkar et al. 2016, 
 import re
 import string
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from npbert.inference import find_entities
 from npbert.training.metrics import precision_recall_f1
@@ -16,16 +15,8 @@ _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLE = re.compile(r"\b(?:an?|the)\b")
 
 
-class EntityScores(NamedTuple):
-    """precision = hits / predicted   recall = hits / gold   f1, their harmonic mean; 0 / 0 counts as 0."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
-def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> EntityScores:
-    """Return precision, recall and F1 over the entities of all sentences (micro average), from lists of tags.
+def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return precision, recall and f1 over the entities of all sentences (micro average), from lists of tags.
 
     A predicted entity is a hit if gold has one of the same type, start and end; a part of an entity does not count.
     (Tjong Kim Sang and De Meulder 2003, "Introduction to the CoNLL-2003 shared task", section 2.)
@@ -43,14 +34,7 @@ def entity_scores(predicted: Sequence[Sequence[str]], gold: Sequence[Sequence[st
         hits += len(set(predicted_entities) & set(gold_entities))
         num_predicted += len(predicted_entities)
         num_gold += len(gold_entities)
-    return EntityScores(*precision_recall_f1(hits, num_predicted, num_gold))
-
-
-class SquadScores(NamedTuple):
-    """The means over all questions, in per cent."""
-
-    exact_match: float
-    f1: float
+    return dict(zip(("precision", "recall", "f1"), precision_recall_f1(hits, num_predicted, num_gold), strict=True))
 
 
 def normalize_answer(text: str) -> str:
@@ -78,22 +62,22 @@ def token_f1(prediction: str, answers: Sequence[str]) -> float:
     return max(_f1(normalize_answer(prediction).split(), normalize_answer(answer).split()) for answer in answers)
 
 
-def squad_scores(predictions: Mapping[str, str], answers: Mapping[str, Sequence[str]]) -> SquadScores:
-    """Return exact match and F1 in percent, from dicts of each question's predicted text and gold answers by its id.
+def squad_scores(predictions: Sequence[str], answers: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Return exact_match and f1, their means over all questions in percent, from each predicted text and its gold
+    answers.
 
-    A question without a prediction counts 0, and a prediction for an unknown id does not count.
-
-    Raises: ValueError for no question; TypeError for a string instead of a list of answers.
+    Raises: ValueError for no question, or another number of predictions; TypeError for a string instead of a list of
+    answers.
     """
-    if not answers:
+    pairs = list(zip(predictions, answers, strict=True))
+    if not pairs:
         raise ValueError("answers is empty, wanted at least one question")
-    for question, golds in answers.items():
+    for number, golds in enumerate(answers):
         if isinstance(golds, str):
-            raise TypeError(f"answers[{question!r}] is the string {golds!r}, wanted a list of gold answers")
-    answered = [(predictions[question], golds) for question, golds in answers.items() if question in predictions]
-    total_exact = sum(exact_match(*pair) for pair in answered)
-    total_f1 = sum(token_f1(*pair) for pair in answered)
-    return SquadScores(100 * total_exact / len(answers), 100 * total_f1 / len(answers))
+            raise TypeError(f"answers[{number}] is the string {golds!r}, wanted a list of gold answers")
+    total_exact = sum(exact_match(*pair) for pair in pairs)
+    total_f1 = sum(token_f1(*pair) for pair in pairs)
+    return {"exact_match": 100 * total_exact / len(pairs), "f1": 100 * total_f1 / len(pairs)}
 
 
 def _f1(predicted: list[str], gold: list[str]) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.blocks import Encoder
 from npbert.compute import Array
 from npbert.core import named_parts
-from npbert.io import ALONE, Communicator, FileError, InputError, Setting, atomic_write
+from npbert.io import ALONE, Communicator, FileError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
@@ -52,16 +52,12 @@ class Resumable:
     ) -> None:
         self.recorded, self.evaluation = settings, evaluation or Evaluation()
         settings = replace(settings, steps=settings.steps_for(data))
-        self.settings = settings.with_interval(self.evaluation.cost, is_judged=evaluation is not None)
+        self.settings = settings.with_interval(self.evaluation.cost)
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
         self.communicator = communicator
-        if settings.gradient_checkpointing:
-            encoders = [part for _, part in named_parts(model) if isinstance(part, Encoder)]
-            if not encoders:
-                wanted = f"False, as {type(model).__name__} has no Encoder"
-                raise InputError("gradient_checkpointing", True, wanted)
-            for encoder in encoders:
-                encoder.gradient_checkpointing = True
+        for _, part in named_parts(model):
+            if isinstance(part, Encoder):
+                part.gradient_checkpointing |= settings.gradient_checkpointing
         self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
         self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
@@ -93,9 +89,12 @@ class Resumable:
         """Write the state: the parameters, the optimizer's arrays, and the progress. A crash leaves the old file
         whole. Raises: NotFiniteError for a parameter that is not finite."""
         check_parameters(self.model, self.step)
-        moments = self.shares.moments(self.optimizer)
+        tensors: dict[str, Array] = {}
+        for kind, own in self._arrays().items():
+            whole = self.shares.whole(own)
+            if self.communicator.is_first:
+                tensors |= {f"{kind}.{name}": array for name, array in zip(self.shares.names, whole, strict=True)}
         if self.communicator.is_first:
-            values = {f"{_VALUE}.{name}": each.value for name, each in self.model.named_parameters()}
             head = {
                 "steps": self.step,
                 "rng": self.rng.bit_generator.state,
@@ -103,7 +102,7 @@ class Resumable:
                 "settings": self._settings(),
                 "reads": self.inputs,
             }
-            write_state(self.folder / STATE_FILE, head, {**values, **moments})
+            write_state(self.folder / STATE_FILE, head, tensors)
 
     def restore(self, *, changed_data: bool = False) -> str:
         """Restore the state, bit for bit: the arrays, the progress and the generator.
@@ -138,20 +137,20 @@ class Resumable:
             raise FileError(f"the run in {folder} is already at step {steps}; to continue it, give more steps")
         if self.is_finished:
             return f"the run in {folder} ended at step {steps}; to continue, give more steps or more patience"
-        news = f"continuing from step {steps}"
-        if total != before:
-            news += f", up to step {total} instead of {before}"
+        news = f"continuing from step {steps} of {total}"
         return f"{news}; changed since the start of the run: {changes}" if changes else news
 
     def _settings(self) -> dict[str, str]:
         """Return the settings that must stay when a run continues, as text."""
         return {name: str(value) for name, value in asdict(self.recorded).items() if name not in LENGTH}
 
+    def _arrays(self) -> dict[str, list[Array]]:
+        """Return the arrays of this process's share: the values, and the optimizer's moments, by kind."""
+        return {_VALUE: [each.value for each in self.shares.parameters], **self.optimizer.moments()}
+
     def _fill(self, file: TensorFile) -> None:
         """Fill the model and the optimizer from the file, or neither."""
-        shares = self.shares
-        arrays = {_VALUE: [each.value for each in shares.parameters], **self.optimizer.moments()}
-        wanted = {}
+        arrays, shares, wanted = self._arrays(), self.shares, {}
         for kind in arrays:
             for name, parameter in self.model.named_parameters():
                 wanted[f"{kind}.{name}"] = f"F{8 * parameter.value.itemsize} {parameter.value.shape}"

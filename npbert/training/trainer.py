@@ -37,8 +37,7 @@ class Trainer(Resumable):
     started them. Each makes the same Trainer; process 0 writes the files. The numbers of processes and threads change
     no bit.
 
-    Raises: ValueError for gradient_checkpointing of a model without Encoder, and for a model with two parameters of one
-    name in the file.
+    Raises: ValueError for a model with two parameters of one name in the file.
     """
 
     def __repr__(self) -> str:
@@ -50,8 +49,8 @@ class Trainer(Resumable):
     def train(self, *, changed_data: bool = False, overwrite: bool = False) -> dict[str, float]:
         """Train to the last step, or until patience ends; return the evaluation of the model in model/.
 
-        changed_data: continue a run even if its files, vocabulary, labels or configuration differ. Earlier measurements
-        no longer count. overwrite: replace the run in the folder.
+        changed_data: continue a run even if its files, vocabulary, labels, configuration or npbert itself differ.
+        Earlier measurements no longer count. overwrite: replace the run in the folder.
 
         Raises: KeyboardInterrupt, after saving the state, for Ctrl-C, SIGTERM, or a closed terminal or pipe;
         NotFiniteError with the step and the first wrong layer if the loss, a gradient or a parameter is not finite;
@@ -126,16 +125,15 @@ class Trainer(Resumable):
         if not self.settings.is_judged(step.number):
             return
         check_parameters(self.model, step.number)
-        if evaluation.evaluate is not None:
-            numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
-            step.evaluation = self.communicator.gather(numbers)[0]
+        numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
+        step.evaluation = self.communicator.gather(numbers)[0]
         progress.evaluations_since_best += 1
         if evaluation.is_better(step.evaluation, progress.best_evaluation):
             progress.best_step, progress.best_evaluation = step.number, step.evaluation
             progress.evaluations_since_best = 0
             if self.communicator.is_first:
                 self.save_model(self.folder / MODEL_FOLDER)
-        if evaluation.show and self.communicator.is_first:
+        if self.communicator.is_first:
             shown = evaluation.show()
             step.shown = {**shown, "best_step": progress.best_step} if shown else {}
 

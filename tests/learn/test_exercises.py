@@ -1,5 +1,6 @@
 """Every exercise: its file, its right answers in several styles, and its known wrong answers, none of them accepted."""
 
+import inspect
 import itertools
 import re
 from dataclasses import replace
@@ -9,6 +10,7 @@ from operator import itemgetter
 import pytest
 
 from npbert.gradcheck.explain import Code
+from npbert.gradcheck.replacing import in_place_of
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.comparison import Comparison
 from npbert.learn.exercises import ALL, EXERCISES
@@ -49,10 +51,10 @@ def test_no_known_wrong_answer_is_accepted(exercise, tmp_path, thorough, monkeyp
     at_one_seed = {blank.name: replace(blank, seeds=blank.seeds[1:3][-1:]) for blank in exercise.blanks}
     for answer in itertools.islice(wrong_answers(exercise.number), None, None, 1 if thorough else 12):
         path.write_text(answer.text, encoding="utf-8")
-        thing = getattr(load(path, answer.text), answer.part)
+        module = load(path, answer.text)
         (blank,) = blanks_named(exercise, answer.part).blanks
         tried = at_one_seed[answer.part], blank  # one seed tries no promise, and is not always enough
-        if not any(attempt(partial(judged, each, thing)) for each in tried):
+        if not any(attempt(partial(judged, each, module)) for each in tried):
             accepted.append(answer.name)
     assert accepted == []
 
@@ -95,14 +97,14 @@ def test_what_wrong_answers_are_compared_with_is_right(exercise, tmp_path):
     module = load(path, exercise.source)
     for blank in exercise.blanks:
         if exercise.number not in EXERCISES:
-            assert judged(replace(blank, seeds=blank.seeds[::4]), blank.right) is None
+            assert judged(replace(blank, seeds=blank.seeds[::4]), inspect.getmodule(blank.right)) is None
         if blank.text["plain"]:
             plain = Code.parsed(blank.text["plain"], vars(module)).compiled(lambda: True)
             tried = replace(blank, seeds=(3, 4))
             assert len(tried.right_numbers) == 2  # known before the library's class has another method
-            with blank.with_function(blank.right, plain) as thing:
-                assert Comparison(tried, thing).first is None
-            assert getattr(blank.right, blank.method or "__call__") is not plain, "a class has its own method again"
+            library = inspect.getmodule(blank.right)
+            with in_place_of(blank.function_of(library), plain):
+                assert Comparison(tried, library).first is None
 
 
 @each_exercise

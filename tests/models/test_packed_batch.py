@@ -61,8 +61,7 @@ WORDS = [[IGNORED, 4, IGNORED, 2], [6, IGNORED, IGNORED, IGNORED]]
 TYPES = [[0, 0, 1, 3], [0, 1, 0, 0]]
 WRONG = [
     ("classification", {"token_type_ids": TYPES}, r"token_type_ids\[0, 3\] is 3, wanted 0 to 1, as type_vocab_size"),
-    ("pre-training", {}, "labels is missing, wanted labels and next_sentence_label"),
-    ("masked LM, regression", {}, "labels is missing, wanted"),
+    ("pre-training, masked LM, regression", {}, "labels is missing, wanted"),
     (OF_TOKENS, {"labels": NONE}, "labels has no target: all 8 are -100, wanted at least one class"),
     (OF_TOKENS, {"labels": NONE[:, :3]}, r"labels has shape \(2, 3\), wanted \(2, 4\)"),
     (OF_TOKENS, {"labels": [[1] * 4, [1, 1, 0, 1]]}, r"\[1, 2\] is 0, wanted -100, as the token is padding"),

@@ -62,6 +62,14 @@ def test_in_a_narrow_window_the_sum_is_a_sheet_at_the_bottom_and_stepping_stays_
     assert page.is_hidden("#followed")
     page.click("#go-back")
     assert box(page, "#bar")["bottom"] <= box(page, "#stage-head")["top"] + 1 < 350
+    press(page, "#tab-train")
+    before = box(page, "#train-one")
+    press(page, "#train-one")
+    until(page, "npbert.state.stepsTrained")
+    assert box(page, "#train-one") == before, "no note moves it"
+    page.evaluate("scrollTo(0, 300)")
+    assert box(page, ".sentence")["height"] < 0.25 * 844, "what stays at the top leaves room"
+    press(page, "#train-trained")
     page.set_viewport_size({"width": 360, "height": 500})
     go(page, "quiz=bug:5")  # a long text: it scrolls, and the buttons are there
     for button in ("#guide-choices >> text=Show me", "#guide-choices >> text=Next question", "#guide-leave"):

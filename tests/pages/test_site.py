@@ -11,8 +11,8 @@ import pytest
 from npbert.catalogue import CATALOGUE
 from npbert.cli import main
 from npbert.io import FileError, how_to_install
-from npbert.pages.number import export
-from npbert.pages.site import build, build_site, proofs, sources
+from npbert.pages.number.export import export
+from npbert.pages.site import build, proofs, sources
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
 if not all(map(find_spec, ("sphinx", "myst_parser", "furo"))):  # imported by the tests alone, as that takes a second
@@ -45,7 +45,7 @@ def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise"))
         patch.setattr(build, "PACKAGE", root / "npbert")
         patch.setattr(build, "prove", lambda: PROOFS)
         patch.setattr(build, "number_data", lambda: export(small_model(), EXAMPLES, VOCABULARY))
-        return build_site(folder)
+        return build.build_site(folder)
 
 
 @pytest.fixture(scope="module")

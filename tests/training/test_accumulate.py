@@ -32,12 +32,12 @@ def check_parts(model, batch):
     model.zero_grad()
     tape = Tape()
     losses = model.loss(batch, tape)
-    model.loss_backward(0.5, tape)
+    model.loss_backward(1.0, tape)
     wanted = [parameter.grad.copy() for parameter in model.parameters()]
     largest = max(np.abs(gradient).max() for gradient in wanted)
     for parts in range(1, len(batch.input_ids) + 1):
         with on_threads(2):
-            got = accumulate(model, batch, None, parts=parts, dloss=0.5)
+            got = accumulate(model, batch, None, parts=parts)
         for parameter, one in zip(model.parameters(), wanted, strict=True):
             np.testing.assert_allclose(parameter.grad, (parts + 1) * one, rtol=0, atol=(parts + 1) * SAME * largest)
         np.testing.assert_allclose(got.losses, losses.means, rtol=SAME)

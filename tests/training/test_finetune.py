@@ -8,7 +8,7 @@ import pytest
 import npbert
 from npbert import BertForSequenceClassification, Tokenizer
 from npbert.io import METRICS_FILE, FileError, read_json_lines
-from npbert.training import SETTINGS_FILE, FinetuneSettings, Finetuning, Goal, evaluate_checkpoint, load_settings
+from npbert.training import SETTINGS_FILE, FinetuneSettings, Finetuning, evaluate_files, load_settings
 from npbert.training.tasks import TaskSettings
 from tests.models.hugging_face.checkpoints import notes
 from tests.training.tasks.tiny import tiny_config, tiny_tokenizer
@@ -46,8 +46,8 @@ def test_the_examples_and_the_metric_are_as_the_settings_say(make):
     assert [*run.trainer.evaluation.inputs] == [*files, "vocabulary", "labels"]
     assert [len(batch.input_ids) for _, batch in run.data.batches(0)] == [5, 5, 5, 5, 4]
     assert make(max_length=0).trainer.recorded.max_length == 32, "the model's limit"
-    assert run.trainer.evaluation.goal == Goal("accuracy")
-    assert make(metric="matthews").trainer.evaluation.goal == Goal("matthews")
+    assert run.trainer.evaluation.goal == "accuracy"
+    assert make(metric="matthews").trainer.evaluation.goal == "matthews"
 
 
 @pytest.mark.filterwarnings("ignore:.* has .* rows of")
@@ -104,9 +104,9 @@ def test_labels_by_name_in_the_order_of_the_checkpoint_or_by_number(tmp_path, na
     model.save_pretrained(tmp_path / "model")
     tiny_tokenizer().save_pretrained(tmp_path / "model")
     file.write_text(f"a b\t{good}\nc\t{bad}\nd\t{good}\ne f\t{good}\n")
-    metrics = evaluate_checkpoint(tmp_path / "model", str(file), TaskSettings(max_length=32))
+    ((_, metrics, *_),) = evaluate_files(tmp_path / "model", [str(file)], TaskSettings(max_length=32))
     assert metrics["accuracy"] == 0.75 and ("f1" in metrics) == (count == 2)
     file.write_text(f"{file.read_text()}f\t{unknown}\n")
     known = ", ".join(map(repr, names or "01"))
     with pytest.raises(FileError, match=rf"a\.tsv, line 5: the label is '{unknown}', wanted one of the .*: {known}"):
-        evaluate_checkpoint(tmp_path / "model", str(file), TaskSettings(max_length=32))
+        evaluate_files(tmp_path / "model", [str(file)], TaskSettings(max_length=32))

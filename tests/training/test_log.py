@@ -25,7 +25,7 @@ FULL = OSError(28, "No space left on device")
 
 
 def after(watcher, number, row=None, **more):
-    event = {"row": row or {}, "evaluation": {}, "judged": {}, "shown": {}, "is_saved": False}
+    event = {"row": row or {}, "layers": {}, "evaluation": {}, "judged": {}, "shown": {}, "is_saved": False}
     watcher.after(SimpleNamespace(number=number, **{**event, "tokens_per_second": SPEED, **more}))
 
 

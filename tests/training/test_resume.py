@@ -15,7 +15,6 @@ from npbert.training import (
     MODEL_FOLDER,
     SETTINGS_FILE,
     STATE_FILE,
-    Goal,
     TrainerSettings,
     evaluate_losses,
     load_settings,
@@ -86,7 +85,7 @@ def test_a_longer_run_is_the_same_however_often_it_is_stopped(tmp_path, begin, c
     shutil.copytree(short, tmp_path / "wanted")
     capsys.readouterr()
     make(tmp_path / "wanted", steps=12).train()
-    assert capsys.readouterr().out.startswith(f"continuing from step {first}, up to step 12 instead of 8\n")
+    assert capsys.readouterr().out.startswith(f"continuing from step {first} of 12\n")
     *_, last = read_json_lines(tmp_path / "wanted" / METRICS_FILE)
     assert (last["step"], load_settings(TrainerSettings, tmp_path / "wanted" / SETTINGS_FILE).steps) == (12, 12)
     train_and_stop(make(short, 2, "killed", steps=12))
@@ -172,7 +171,7 @@ def test_what_a_run_has_read_is_compared_when_it_goes_on(tmp_path):
     (tmp_path / "dev").write_text("a")
 
     def make_run(said, steps=6):
-        options = {"evaluate": lambda: {"loss": said}, "goal": Goal("loss"), "evaluate_every": 2}
+        options = {"evaluate": lambda: {"loss": said}, "goal": "loss", "evaluate_every": 2}
         return make_trainer(tmp_path / "run", steps=steps, inputs={"held-out file": tmp_path / "dev"}, **options)
 
     assert make_run(0.5).train() == {"loss": 0.5}

@@ -95,14 +95,13 @@ def test_options_over_the_file_over_the_defaults(path):
     ("wanted", "steps", "cost", "interval"),
     [
         (0, 100, 1, 0),
-        (7, 100, 9, 7),
+        (7, 100, 27, 7),
         (-1, 105, 0, 11),  # ten times
-        (-1, 1000, 50, 200),  # at the most a quarter is 5
-        (-1, 1000, 900, 334),  # and yet three
-        (-1, 2, 900, 1),
+        (-1, 1000, 150, 200),  # at the most a quarter is 5
+        (-1, 1000, 2700, 334),  # and yet three
+        (-1, 2, 2700, 1),
     ],
 )
 def test_how_often_a_run_is_judged(wanted, steps, cost, interval):
     settings = TrainerSettings(steps=steps, evaluate_every=wanted)
-    assert settings.with_interval(cost, is_judged=True).evaluate_every == interval
-    assert settings.with_interval(cost, is_judged=False).evaluate_every == max(0, wanted)
+    assert settings.with_interval(cost).evaluate_every == interval

@@ -21,7 +21,9 @@ tags = st.sampled_from(["O", "B-PER", "I-PER", "E-PER", "I-LOC"]) | st.sampled_f
 def test_equal_seqeval(reference, corpus):
     predicted, gold = ([[pair[side] for pair in sentence] for sentence in corpus] for side in (0, 1))
     *expected, _ = reference.precision_recall_fscore_support(gold, predicted, average="micro", zero_division=0)
-    assert entity_scores(predicted, gold) == pytest.approx(tuple(expected), rel=1e-12, abs=1e-15)
+    names = ("precision", "recall", "f1")
+    wanted = dict(zip(names, expected, strict=True))
+    assert entity_scores(predicted, gold) == pytest.approx(wanted, rel=1e-12, abs=1e-15)
     for sentence in gold:
         entities = [(kind.strip("_"), first, last + 1) for kind, first, last in reference.get_entities(sentence)]
         assert find_entities(sentence) == entities
@@ -52,11 +54,10 @@ asked = st.tuples(texts, st.lists(texts, min_size=1, max_size=3))
 @given(st.lists(asked, min_size=1, max_size=5))
 @example([("the–end", ["–end"]), ("", ["cat"]), ("cat", [""]), ("the cat sat on", ["cat sat cat", "on the mat."])])
 def test_equal_the_script_of_the_task(questions):
-    predictions, answers = (dict(enumerate(side)) for side in zip(*questions, strict=True))
     exact = [any(normal(said) == normal(gold) for gold in golds) for said, golds in questions]
     f1 = [max(f1_of(said, gold) for gold in golds) for said, golds in questions]
-    wanted = 100 * sum(exact) / len(questions), 100 * sum(f1) / len(questions)
-    assert squad_scores(predictions, answers) == pytest.approx(wanted, rel=1e-12)
+    wanted = {"exact_match": 100 * sum(exact) / len(questions), "f1": 100 * sum(f1) / len(questions)}
+    assert squad_scores(*zip(*questions, strict=True)) == pytest.approx(wanted, rel=1e-12)
 
 
 WRONG = [
@@ -64,8 +65,8 @@ WRONG = [
     (entity_scores, [["O", "O"]], [["O"]], ValueError, r"predicted\[0\] has 2 tags, wanted 1, as gold\[0\]"),
     *((entity_scores, [[wrong]], [["O"]], ValueError, rf"tags\[0\] is {wrong!r}") for wrong in ("X-P", "O-PER", "")),
     (entity_scores, ["O"], ["O"], TypeError, "tags are the string 'O', wanted a list of tags for each sentence"),
-    (squad_scores, {"1": "cat"}, {}, ValueError, "answers is empty, wanted at least one question"),
-    (squad_scores, {}, {"1": "cat"}, TypeError, r"answers\['1'\] is the string 'cat', wanted a list of gold answers"),
+    (squad_scores, [], [], ValueError, "answers is empty, wanted at least one question"),
+    (squad_scores, ["cat"], ["cat"], TypeError, r"answers\[0\] is the string 'cat', wanted a list of gold answers"),
 ]
 
 

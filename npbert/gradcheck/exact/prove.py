@@ -20,7 +20,7 @@ side. (The adjoint identity: Griewank & Walther 2008, section 3.2.) Let D be the
    (Schwartz 1980, Zippel 1979.)
 4. The letters are drawn from whole numbers on a clock with P hours, where nothing is rounded (`field.py`). P has 118
    bits. A test counts d: 3 for the smallest Linear, some hundreds for a small BERT as a whole. So a wrong backward
-   passes in fewer than one of 10³⁰ trials.
+   passes in about one of 10³³ trials.
 
 The letters are not quite free: they keep the laws of `Field.function`, and known values such as e⁰ = 1. Both hold for
 the real functions, so they only let more right backwards pass.
@@ -40,10 +40,14 @@ Comparisons follow your numbers, so the proof holds for these shapes, ids and ma
 At a tie, as for a ReLU at 0, both sides are proved, and a gradient between them is right. ±∞ behaves as in floats:
 e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no derivative.
 
-The order of `_proof_beside_floats`: the exact run; does y agree with floats, here and beside (else not proved); do the
-gradients, also for a multiple of dy (else not proved, or refuted if floats are wrong); is D 0 (proved); is a gradient
-wrong in decimals (refuted, or right but for a small constant); is D 0 at another point, where all roots exist
-(proved); else not proved.
+`_proof_beside_floats` asks in this order:
+
+1. Does y agree with floats, here and beside? If not: not proved.
+2. Do the gradients agree with floats, also for a multiple of dy? If not: refuted if the floats are wrong, else not
+   proved.
+3. Is D 0? Then proved.
+4. Is a gradient wrong in decimals? Then refuted, or right except for a small constant.
+5. Is D 0 at another point, where all roots exist? Then proved, else not proved.
 """
 
 import copy

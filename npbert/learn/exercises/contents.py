@@ -6,7 +6,7 @@ from npbert.learn.blank import Blank
 from npbert.learn.exercise import read_exercise
 from npbert.learn.exercises import accumulate_and_clip, adam, attention, derivative, find_the_bug, masking
 from npbert.learn.exercises.other_layers import LinearOfColumns, RMSNorm, SoftmaxOfColumns, TiedTable
-from npbert.learn.layer import DROPPING, layer_blank
+from npbert.learn.layer import layer_blank
 
 _THREE_AXES = Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal((3, 4, 11)),))
 _OTHER_P = Setting(Dropout, lambda cls, init: cls(0.2), lambda rng: (rng.standard_normal((5, 9)),))
@@ -18,9 +18,9 @@ _BLANKS: dict[str, tuple[Blank, ...]] = {
     "softmax": (layer_blank("Softmax", other=_THREE_AXES),),
     "cross_entropy": (layer_blank("SoftmaxCrossEntropy"),),
     "embedding": (layer_blank("Embedding"),),
-    "layer_norm": (layer_blank("LayerNorm", without=("three_roads",)),),
-    "dropout": (layer_blank("Dropout", other=_OTHER_P, seeds=DROPPING),),
-    "add_and_norm": (layer_blank("EncoderLayer", seeds=DROPPING),),
+    "layer_norm": (layer_blank("LayerNorm", without=("three_paths",)),),
+    "dropout": (layer_blank("Dropout", other=_OTHER_P),),
+    "add_and_norm": (layer_blank("EncoderLayer"),),
     "attention": (attention.OF_ONE_HEAD, attention.WITH_HEADS),
     "tied_table": (layer_blank("Embedding", TiedTable),),
     "masking": (masking.BLANK,),

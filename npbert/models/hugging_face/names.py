@@ -1,4 +1,9 @@
-"""The name and layout of each parameter in a Hugging Face file, by the tables of names.json."""
+"""The name and layout of each parameter in a Hugging Face file, by the tables of names.json.
+
+npbert's path of a layer is looked up in its family's tables; in the name found, `@` becomes the prefix and `{}` the
+number of the layer; the name of the parameter, as weight or bias, comes last. CONTRIBUTING, "Add a descendant of BERT",
+tells how to support another.
+"""
 
 import re
 from typing import Any, NamedTuple
@@ -52,23 +57,19 @@ class Stored(NamedTuple):
 class Names:
     """The names of a model's parts in a Hugging Face file, by its family and its class.
 
-    tied: tensors that some files repeat, with their originals. roots: the first words of the tensors of the embeddings
-    and the encoder. All are plain names.
+    tied: tensors that some files repeat, with their originals, as plain names.
     """
 
     def __init__(self, model: Any) -> None:
         config: Any = getattr(model, "config", None)
         self.family = FAMILIES[config.architecture.model_type if config else "bert"]
         self.tied = {twin: name.removeprefix("@") for twin, name in self.family.decoder.items()}
-        self.roots = set[str]()
         self._is_whole = not hasattr(model, "bert")
         groups = config.architecture.groups if config else 0
         self._layers_of_a_group = config.num_hidden_layers / groups if groups else 1
         self._parts: dict[str, tuple[str, tuple[int, int]]] = {}
         classes = {"all", *(kind.__name__ for kind in type(model).__mro__)}
         for section, ours, theirs in self.family.names:
-            if ours.startswith(("@embeddings", "@encoder")):
-                self.roots.add(root_of(theirs.removeprefix("@")))
             if section in classes:
                 *owner, last = ours.split(".")
                 parts = last.split("|")

@@ -1,11 +1,10 @@
 """The paper's tasks by name."""
 
-from npbert.io.errors import one_of
+from npbert.io.errors import InputError, one_of
 from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
-from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
-from npbert.training.tasks.task import FinetuneTask, Labelled, labels_of
+from npbert.training.tasks.task import FinetuneTask, Labelled, TaskSettings
 from npbert.training.tasks.text import TextClassification, TextRegression, TextTask, class_weights
 from npbert.training.tasks.vectors import SentenceVectors
 
@@ -43,6 +42,11 @@ def task_named(name: str) -> type[FinetuneTask]:
 def task_class(settings: TaskSettings) -> type[FinetuneTask]:
     """Return the task of the settings. Raises: InputError for an unknown task, or settings that it cannot have."""
     kind = task_named(settings.task).for_settings(settings)
+    for owner, task in TASKS.items():
+        for name in task.owns:
+            given = getattr(settings, name, "")  # an evaluation has no class_weight
+            if given and name not in kind.owns:
+                raise InputError(name, given, f"none, as only the task {owner} has it")
     kind.check(settings)
     return kind
 
@@ -54,7 +58,6 @@ __all__ = [
     "TaskSettings",
     "FinetuneTask",
     "Labelled",
-    "labels_of",
     "task_named",
     "class_weights",
     "TextTask",

@@ -8,9 +8,8 @@ from npbert.data import Batch, Ids, Text
 from npbert.io import InputError, Wanted
 from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.predictions import OneOfMany
-from npbert.training.tasks.settings import TaskSettings
-from npbert.training.tasks.table import Column, read_rows
-from npbert.training.tasks.task import FinetuneTask, Labelled, Labels, Read
+from npbert.training.tasks.table import ANY, read_rows
+from npbert.training.tasks.task import FinetuneTask, Labelled, Labels, Read, TaskSettings
 
 
 class GroupedTask(FinetuneTask):
@@ -44,7 +43,6 @@ class MultipleChoice(GroupedTask, OneOfMany):
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
-        super().check(settings)
         if len(settings.choices) < 2:
             raise InputError("choices", settings.choices, "at least 2 columns")
 
@@ -52,9 +50,7 @@ class MultipleChoice(GroupedTask, OneOfMany):
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
         last = len(settings.choices) - 1
         number = Wanted(f"the number of a choice, 0 to {last}", lambda text: text.isdecimal() and int(text) <= last)
-        choices = [Column("choices", name) for name in settings.choices]
-        label, text = Column("label", settings.label or "1", number), Column("text", settings.text)
-        rows = read_rows(path, settings, label, text, *choices)
+        rows = read_rows(path, settings, {"label": number, "text": ANY, "choices": ANY}, second="label")
         return [Labelled(given, int(right)) for right, *given in rows], None
 
     def sequences_of(self, given: Any) -> list[Text]:

@@ -8,30 +8,13 @@ import numpy as np
 from npbert.compute import Array
 from npbert.inference.classify import best_label
 from npbert.layers import Softmax
-from npbert.training.metrics import METRICS
 from npbert.training.tasks.report_rows import Row, Shown, confusion, in_brief, row_of
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Logits, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Logits
 
 _POINTS = 400  # in a picture
 
 
-class OnePrediction(FinetuneTask):
-    """Base class: `decode` turns the logits of N examples into a prediction for each."""
-
-    def decode(self, logits: Array) -> Array:
-        """Return the predictions (N,) of logits (N, …)."""
-        raise NotImplementedError
-
-    def scores(self, predictions: Array, targets: Array) -> Scores:
-        """Return the metrics of predictions, (N,) each, without the loss."""
-        return {name: METRICS[name](predictions, targets) for name in self.metrics if name != "loss"}
-
-    def judge(self, logits: Logits, examples: Examples) -> Scores:
-        stacked, targets = np.stack(logits), self.targets(examples)
-        return {**self.scores(self.decode(stacked), targets), "loss": self.loss(stacked, targets)}
-
-
-class OneOfMany(OnePrediction):
+class OneOfMany(FinetuneTask):
     """`predict` returns C logits for each example. Its target is the index of the right class."""
 
     metrics: ClassVar[tuple[str, ...]] = ("accuracy", "loss")
@@ -58,7 +41,7 @@ class OneOfMany(OnePrediction):
         return {**row, **confusion(pairs, self.labels)} if self.kind == "labels" else row
 
 
-class OneNumber(OnePrediction):
+class OneNumber(FinetuneTask):
     """The prediction and the target are numbers."""
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:

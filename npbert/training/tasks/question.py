@@ -11,8 +11,7 @@ from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.inference import Answer, AnswerSpan
 from npbert.training.span_metrics import exact_match, squad_scores
 from npbert.training.tasks.report_rows import Row, Shown, row_of
-from npbert.training.tasks.settings import TaskSettings
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
 
 _AROUND = 160
 """The characters of a passage before and after an answer in a report."""
@@ -57,11 +56,11 @@ class QuestionAnswering(FinetuneTask, Answer):
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         answered = self.answers(logits, examples)
-        predictions = {question.id: span.text for question, span in answered}
-        gold = {question.id: _texts(question) for question, _ in answered}
+        predictions = [span.text for _, span in answered]
+        gold = [_texts(question) for question, _ in answered]
         # logits (2, T): the mean of −log of the probabilities of the right start and the right end
         losses = map(self.loss, [scores.astype(float) for scores in logits], self.targets(examples))
-        return {**squad_scores(predictions, gold)._asdict(), "loss": float(np.mean(list(losses)))}
+        return {**squad_scores(predictions, gold), "loss": float(np.mean(list(losses)))}
 
     def report_row(self, logits: Logits, examples: Examples) -> Row:
         answers = []

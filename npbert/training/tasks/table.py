@@ -2,12 +2,11 @@
 
 import math
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
 from npbert.data import read_table
 from npbert.io import FileError, Place, Sentence, Setting, Wanted, listed
-from npbert.training.tasks.settings import TaskSettings
+from npbert.training.tasks.task import TaskSettings
 
 _TOO_MANY = 100
 
@@ -36,34 +35,35 @@ def known_label(labels: Sequence[str]) -> Wanted:
     return Wanted(f"one of the training labels: {listed(labels)}", labels.__contains__)
 
 
-class Column(NamedTuple):
-    """A column of a file: its setting, its number or name, and its values."""
+def read_rows(path: str, settings: TaskSettings, wanted: Mapping[str, Wanted], second: str) -> list[tuple[str, ...]]:
+    """Return the rows of a table: a value for each column that the settings name.
 
-    setting: str
-    name: str
-    wanted: Wanted = ANY
-
-
-def read_rows(path: str, settings: TaskSettings, *columns: Column) -> list[tuple[str, ...]]:
-    """Return the rows of a table: a value for each column that has a name. The label comes first.
+    wanted: the settings that name columns, the label first, each with the values of its columns. second: the setting
+    whose column is 1 unless given.
 
     Raises: FileError with the line for a file that is no table, a value that its column cannot have, and a first row
     that seems to name the columns; OSError.
     """
-    columns = tuple(column for column in columns if column.name)
-    names, is_header = [column.name for column in columns], settings.first_row == "header"
+    names: list[str] = []  # of the columns, or their numbers
+    owners: list[str] = []  # the setting of each
+    for setting in wanted:
+        given = getattr(settings, setting) or ("1" if setting == second else ())
+        chosen = [given] if isinstance(given, str) else given
+        names += chosen
+        owners += [setting] * len(chosen)
+    is_header = settings.first_row == "header"
     rows = read_table(path, names, delimiter=settings.delimiter, header=is_header)
     hint: Sentence = ""
     if all(map(str.isdigit, names)) and not settings.first_row:
         header, example = (Setting("first_row", what) for what in ("header", "example"))
         hint = "if this row has the names of the columns, give ", header, "; if it is an example, ", example
-        if columns[0].wanted is LABEL:
+        if wanted["label"] is LABEL:
             _check_first_label([row.values[0] for row in rows], rows[0].place, hint)
     for row in rows:
-        for (setting, _, wanted), value in zip(columns, row.values, strict=True):
-            if not wanted.holds(value):
-                says = f"the {setting.replace('_', ' ')} is {listed([value])}"
-                raise FileError(says, wanted=wanted.words, where=row.place, hint=hint if row is rows[0] else "")
+        for setting, value in zip(owners, row.values, strict=True):
+            if not wanted[setting].holds(value):
+                says, words = f"the {setting.replace('_', ' ')} is {listed([value])}", wanted[setting].words
+                raise FileError(says, wanted=words, where=row.place, hint=hint if row is rows[0] else "")
     return [row.values for row in rows]
 
 

@@ -13,9 +13,8 @@ from npbert.inference import Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
 from npbert.training.span_metrics import entity_scores
 from npbert.training.tasks.report_rows import Row, Shown, confusion, row_of
-from npbert.training.tasks.settings import TaskSettings
 from npbert.training.tasks.table import find_labels, known_label
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
 
 OUTSIDE = "O"
 
@@ -67,7 +66,7 @@ class Tagging(FinetuneTask, Tag):
         """Return the metrics of the tags; the loss is over the words that a model reads."""
         gold, predicted = self._tags(logits, examples)
         right = [true == ours for true, ours in _pairs(gold, predicted)]
-        scores = entity_scores(predicted, gold)._asdict() if self.has_entities else {}
+        scores = entity_scores(predicted, gold) if self.has_entities else {}
         targets = self.targets(examples)
         loss = self.loss(np.concatenate(logits), targets[targets != IGNORED])
         return {**scores, "accuracy": float(np.mean(right)), "loss": loss}

@@ -1,20 +1,94 @@
-"""FinetuneTask: a Task for the training and the evaluation of a model."""
+"""FinetuneTask: a Task for the training and the evaluation of a model, with its settings."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.data import Batch, Tokenizer
+from npbert.data.tables import DELIMITER
 from npbert.inference import Task
-from npbert.io import ALONE, Communicator, InputError
-from npbert.models import BertConfig
-from npbert.training.metrics import ClassScores
+from npbert.io import ALONE, Communicator, Settings, Wanted, at_least, one_of, setting
+from npbert.models import LOSSES, POOLINGS
+from npbert.training.metrics import METRICS, ClassScores
 from npbert.training.tasks.report_rows import Row
-from npbert.training.tasks.settings import TaskSettings
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskSettings(Settings):
+    """The form of a file of labelled examples, and its tokens.
+
+    Raises: InputError for an impossible value.
+    """
+
+    task: str = setting(
+        "classification",
+        "classification, regression, multiple-choice, tagging, pos, squad or vectors; other names such as "
+        "ner, sts or qa also work",
+        value="TASK",
+    )
+    text: str = setting(
+        "0",
+        "the column of the text: its number, counted from 0, or its name; if files differ, several names with "
+        "commas, such as sentence,content",
+        value="COLUMN",
+    )
+    text_pair: str = setting("", "the column of the second text of a pair (for vectors by default 1)", value="COLUMN")
+    negatives: tuple[str, ...] = setting(
+        (), "for vectors: the columns of texts that do not match the first", value="COLUMN"
+    )
+    prompts: tuple[str, ...] = setting(
+        (), "for vectors: the prompts before the first text and before the others, such as 'query: ' 'passage: '"
+    )
+    pooling: str = setting(
+        "",
+        "for vectors: how to pool the token vectors (default: the folder's, or mean)",
+        value="HOW",
+        wanted=one_of(("", *POOLINGS)),
+    )
+    loss: str = setting(
+        "",
+        "for vectors: in-batch (all other texts of a batch are wrong answers), both-ways (also from each text to the "
+        "first) or triplet; with scores as labels, cosent or cosine",
+        value="LOSS",
+        wanted=one_of(("", *LOSSES)),
+    )
+    choices: tuple[str, ...] = setting((), "for multiple choice: the columns of the choices", value="COLUMN")
+    label: str = setting(
+        "", "the column of the label (default: 1), or for tagging of the tag (default: the last)", value="COLUMN"
+    )
+    delimiter: str = setting(
+        "",
+        "the separator of columns: tab (quotes are then part of the text), comma or semicolon (default: comma for "
+        ".csv, else tab)",
+        wanted=DELIMITER,
+    )
+    first_row: str = setting(
+        "",
+        "the first row, if columns are given as numbers: header or example (default: detect it, or stop)",
+        value="WHAT",
+        wanted=one_of(("", "header", "example")),
+    )
+    sample_weight: str = setting(
+        "",
+        "for classification: the column of the examples' weights in the loss (default: 1 each)",
+        value="COLUMN",
+    )
+    positive: str = setting(
+        "", "for classification: the label of the f1 score (default: the second of two)", value="LABEL"
+    )
+    max_length: int = setting(
+        0,
+        "read at most this many tokens of an example; 384 is usual for squad; 0: in training 128, or the model's limit "
+        "if that is smaller, and in an evaluation as in training",
+        value="TOKENS",
+        wanted=Wanted("0 or at least 8", lambda value: value == 0 or at_least(8).holds(value)),
+    )
+    batch_size: int = setting(32, "the number of examples in a batch", wanted=at_least(1))
 
 
 class Labelled(NamedTuple):
@@ -36,18 +110,14 @@ Labels = Sequence[str] | None
 Read = tuple[list[Any], Labels]
 """The rows of a file, and its labels."""
 
-_OWNERS = {
-    **dict.fromkeys(("positive", "sample_weight", "class_weight"), "classification"),
-    **dict.fromkeys(("negatives", "prompts", "pooling", "loss"), "the task vectors"),
-}
-"""The settings that only some tasks have, with their owner in an error."""
-
 
 class FinetuneTask(Task):
     """A Task that also reads labelled files, makes batches, and measures the answers.
 
     `rows, labels = read(path, settings)` comes first, as the labels set the size of the model's head; with the model,
-    `examples = task.prepare(rows)`. `collate` makes batches from the examples, and `evaluate` gives their metrics.
+    `examples = task.prepare(rows)`. `collate` makes batches from the examples, and `evaluate` gives their metrics. So a
+    line of a file becomes a loss: `TableRow` → a row of texts and target → an example with ids (`prepare`) → `Batch`
+    (`collate`) → `PackedBatch`, one of its parts → `TaskModel.loss`.
 
     communicator: the processes that share the examples of an evaluation; all get the same numbers. Raises: InputError
     as Task.
@@ -59,8 +129,8 @@ class FinetuneTask(Task):
     """The metric that chooses the better model, unless another is set. A lower loss is better."""
     before: ClassVar[str] = "always the same answer"
     """The name of the answers whose metrics `known_before` returns."""
-    owns: ClassVar[str] = ""
-    """The name of its settings that most other tasks lack."""
+    owns: ClassVar[tuple[str, ...]] = ()
+    """Its settings that other tasks lack."""
 
     def __init__(
         self,
@@ -80,11 +150,7 @@ class FinetuneTask(Task):
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
-        """Raise InputError for settings of other tasks, before any file is read."""
-        for name, owner in _OWNERS.items():
-            given = getattr(settings, name, "")  # an evaluation has no class_weight
-            if given and owner != cls.owns:
-                raise InputError(name, given, f"none, as only {owner} has it")
+        """Raise InputError for settings that the task cannot have, before any file is read."""
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
@@ -95,7 +161,8 @@ class FinetuneTask(Task):
     @property
     def labels(self) -> tuple[str, ...]:
         """Return the names of the labels, or their numbers if the model's configuration has no names."""
-        return labels_of(self.model.config)
+        config = self.model.config
+        return config.id2label or tuple(map(str, range(config.num_labels)))
 
     def prepare(self, rows: Sequence[Any], path: str = "") -> list[Labelled]:
         """Return the rows with their tokens. path: of the file, for a warning about cut texts."""
@@ -121,9 +188,19 @@ class FinetuneTask(Task):
         model: Any = self.model  # a TaskModel
         return float(model.loss_function(logits, targets))
 
-    def judge(self, logits: Any, examples: Examples) -> Scores:
-        """Return the metrics of the paper's tables for the results of `predict`."""
+    def decode(self, logits: Array) -> Array:
+        """Return the predictions (N,) of logits (N, …), for the default `judge`."""
         raise NotImplementedError
+
+    def scores(self, predictions: Array, targets: Array) -> Scores:
+        """Return the metrics of predictions, (N,) each, without the loss."""
+        return {name: METRICS[name](predictions, targets) for name in self.metrics if name != "loss"}
+
+    def judge(self, logits: Any, examples: Examples) -> Scores:
+        """Return the metrics of the paper's tables for the results of `predict`; by default from the prediction that
+        `decode` returns for each example."""
+        stacked, targets = np.stack(logits), self.targets(examples)
+        return {**self.scores(self.decode(stacked), targets), "loss": self.loss(stacked, targets)}
 
     def evaluate(self, examples: Examples) -> Scores:
         """Return the metrics of the model."""
@@ -148,8 +225,3 @@ class FinetuneTask(Task):
     def title_of(self, metric: str) -> str:
         """Return the name of a metric in a table."""
         return metric.replace("_", " ")
-
-
-def labels_of(config: BertConfig) -> tuple[str, ...]:
-    """Return the names of a model's labels, or their numbers if its configuration has no names."""
-    return config.id2label or tuple(map(str, range(config.num_labels)))

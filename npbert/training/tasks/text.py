@@ -1,6 +1,7 @@
 """Classification and regression of texts and of pairs of texts."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +13,20 @@ from npbert.inference import Classify
 from npbert.io import InputError, Wanted, listed
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.predictions import OneNumber, OneOfMany
-from npbert.training.tasks.settings import TaskSettings
-from npbert.training.tasks.table import LABEL, NUMBER, WEIGHT, Column, find_labels, is_number, known_label, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
+from npbert.training.tasks.table import ANY, LABEL, NUMBER, WEIGHT, find_labels, is_number, known_label, read_rows
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
 
 
 class TextTask(FinetuneTask, Classify):
     """A text, or a pair of texts, with a target."""
 
     @staticmethod
-    def rows(path: str, settings: TaskSettings, label: Wanted, weight: str = "") -> list[Labelled]:
-        """Return the rows of a file, each with its label as a text. weight: the column of the weights, if any."""
-        columns = [Column("label", settings.label or "1", label), Column("text", settings.text)]
-        columns += [Column("text_pair", settings.text_pair), Column("sample_weight", weight, WEIGHT)]
-        rows = []
-        for row in read_rows(path, settings, *columns):
+    def rows(path: str, settings: TaskSettings, label: Wanted) -> list[Labelled]:
+        """Return the rows of a file, each with its label as a text."""
+        wanted, rows = {"label": label, "text": ANY, "text_pair": ANY, "sample_weight": WEIGHT}, []
+        for row in read_rows(path, settings, wanted, second="label"):
             given = row[1:3] if settings.text_pair else row[1]
-            rows.append(Labelled(given, row[0], float(row[-1]) if weight else 1.0))
+            rows.append(Labelled(given, row[0], float(row[-1]) if settings.sample_weight else 1.0))
         return rows
 
 
@@ -36,7 +34,7 @@ class TextClassification(OneOfMany, TextTask):
     """A label for a text, or for a pair. (Devlin et al. 2018, section 4.1.)"""
 
     metrics = ("accuracy", "macro_f1", "matthews", "f1", "loss")
-    owns = "classification"
+    owns = ("positive", "sample_weight", "class_weight")
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
@@ -45,8 +43,9 @@ class TextClassification(OneOfMany, TextTask):
         Raises: FileError for a first row that looks like names of columns, or an empty or unknown label; InputError if
         no label is the chosen positive one.
         """
-        wanted, weight = (known_label(labels), "") if labels else (LABEL, settings.sample_weight)
-        rows = cls.rows(path, settings, wanted, weight)
+        if labels:
+            settings = replace(settings, sample_weight="")
+        rows = cls.rows(path, settings, known_label(labels) if labels else LABEL)
         known = labels or find_labels([row.target for row in rows], path)
         if settings.positive not in ("", *known):
             raise InputError("positive", settings.positive, f"one of the labels: {listed(known)}")

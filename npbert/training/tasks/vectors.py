@@ -19,9 +19,8 @@ from npbert.models import LOSSES, BertForSentenceVectors
 from npbert.training.tasks.choice import GroupedTask
 from npbert.training.tasks.predictions import OneNumber
 from npbert.training.tasks.report_rows import Row, Shown, row_of
-from npbert.training.tasks.settings import TaskSettings
-from npbert.training.tasks.table import COSINE, NUMBER, TEXT, Column, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores
+from npbert.training.tasks.table import COSINE, NUMBER, TEXT, read_rows
+from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
 
 RETRIEVAL_METRICS = ("recall_at_1", "recall_at_10", "mrr_at_10", "ndcg_at_10")
 
@@ -37,7 +36,7 @@ class SentenceVectors(GroupedTask):
     model: BertForSentenceVectors
     metrics: ClassVar[tuple[str, ...]] = (*RETRIEVAL_METRICS, "loss")
     goal = "mrr_at_10"
-    owns = "the task vectors"
+    owns = ("negatives", "prompts", "pooling", "loss")
     before = "before training"
     losses: ClassVar[tuple[str, ...]] = ("in-batch", "both-ways", "triplet")
     """Those that it can have; the first unless another is chosen."""
@@ -48,7 +47,6 @@ class SentenceVectors(GroupedTask):
 
     @classmethod
     def check(cls, settings: TaskSettings) -> None:
-        super().check(settings)
         if settings.loss not in ("", *cls.losses):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"
             raise InputError("loss", settings.loss, " or ".join(cls.losses), hint=hint)
@@ -61,10 +59,9 @@ class SentenceVectors(GroupedTask):
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
-        score = Column("label", settings.label, COSINE if settings.loss == "cosine" else NUMBER)
-        texts = Column("text", settings.text, TEXT), Column("text_pair", settings.text_pair or "1", TEXT)
-        negatives = [Column("negatives", name, TEXT) for name in settings.negatives]
-        rows = read_rows(path, settings, score, *texts, *negatives)
+        score = COSINE if settings.loss == "cosine" else NUMBER
+        wanted = {"label": score, "text": TEXT, "text_pair": TEXT, "negatives": TEXT}
+        rows = read_rows(path, settings, wanted, second="text_pair")
         if settings.label:
             return [Labelled(row[1:], float(row[0])) for row in rows], None
         return [Labelled(row, 0.0) for row in rows], None
@@ -132,7 +129,7 @@ class ScoredVectors(OneNumber, SentenceVectors):
     metrics = ("spearman", "pearson", "loss")
     goal = "spearman"
     losses = ("cosent", "cosine")
-    targets = FinetuneTask.targets
+    targets, judge = FinetuneTask.targets, FinetuneTask.judge
 
     def decode(self, logits: Array) -> Array:
         """Return the cosine of each pair (N,).   logits (N, 2, D)"""

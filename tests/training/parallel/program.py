@@ -8,7 +8,7 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 
-from npbert.training import Goal, evaluate_losses, parallel
+from npbert.training import evaluate_losses, parallel
 from tests.training.tiny import classifier, collate, examples, make_trainer, task_data
 
 SETTINGS = {"steps": 12, "learning_rate": 3e-3, "parts": 4, "save_every": 2, "evaluate_every": 4, "log_every": 3}
@@ -24,7 +24,7 @@ def make(folder, communicator, *, step=0, act=None, batch=4, model=None, collate
     model, held_out = model or classifier(), [collate(examples(8, seed=number)) for number in (8, 9, 10)]
     data = task_data(step, act, collate, batch)
     options = {"evaluate": lambda: evaluate_losses(model, held_out, ("",), communicator)}
-    options |= {"goal": Goal("loss"), "communicator": communicator, **SETTINGS, **settings}
+    options |= {"goal": "loss", "communicator": communicator, **SETTINGS, **settings}
     return make_trainer(Path(folder), data=data, model=model, **options)
 
 

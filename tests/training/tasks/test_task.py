@@ -48,7 +48,7 @@ def test_tasks_by_name():
     ("settings", "message"),
     [
         ({"task": "taging"}, r"task is 'taging', wanted one of classification, .*; did you mean tagging"),
-        ({"task": "ner", "positive": "x"}, "positive is 'x', wanted none, as only classification has it"),
+        ({"task": "ner", "positive": "x"}, "positive is 'x', wanted none, as only the task classification has it"),
         ({"pooling": "mean"}, "pooling is 'mean', wanted none, as only the task vectors has it"),
         ({"negatives": ("2",)}, "negatives is .*, wanted none, as only the task vectors has it"),
         ({"task": "swag", "choices": ("one",)}, "choices is .*, wanted at least 2 columns"),

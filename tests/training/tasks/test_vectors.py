@@ -7,7 +7,7 @@ import pytest
 
 from npbert import BertModel, CoSENT, CosineLoss, Embed, InBatchNegatives, TripletLoss
 from npbert.io.errors import InputError
-from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_checkpoint
+from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_files
 from npbert.training.tasks.vectors import retrieval_scores, search
 from tests.training.tiny import write_checkpoint
 
@@ -89,7 +89,8 @@ def test_it_learns_what_belongs_together_and_saves_what_a_search_reads(run_of, t
     assert found["mrr_at_10"] == found["recall_at_1"] == 1 > before["mrr_at_10"]
     assert found["loss"] < before["loss"] / 2
     folder = tmp_path / "run" / "model"
-    assert evaluate_checkpoint(folder, run.settings.train, run.settings) == pytest.approx(found, rel=1e-5)
+    (judged,) = evaluate_files(folder, [run.settings.train], run.settings)
+    assert judged.metrics == pytest.approx(found, rel=1e-5)
     BertModel.from_pretrained(folder, add_pooling_layer=False)  # as any program that reads a BERT
     embed = Embed.from_pretrained(folder)
     assert [hit[0].corpus_id for hit in embed.semantic_search(queries, texts, top_k=1)] == [0, 1, 2, 3]

@@ -61,7 +61,7 @@ function beginning(model, example, bug, rival) {
   const arrays = new ArraysByName();
   for (const [name, {shape, values}] of [...model.parameters, ...model.constants]) {
     const about = {...program.arrays.get(name), parameter: model.parameters.has(name)};
-    arrays.set(name, new NamedArray(name, about, shape, values.slice())); // copies: training changes the model, and no trace
+    arrays.set(name, new NamedArray(name, about, shape, values)); // training gives the model others, and writes into none
   }
   return {
     model,

@@ -37,7 +37,6 @@ function backwardStep(trace, step) {
   const isUnused = (name) => readsOf(step.backward).includes(name) && !readsOf(broken.lines).includes(name);
   return {
     ...about,
-    title: `back: ${step.title}`,
     formula: withSymbols(trace, step, step.said.undone),
     reads: [...new Set([...reads, ...readsOf(step.forward).filter(isParameter)])],
     adds: about.writes.filter((name) => isParameter(trace.arrays.get(name).gradientOf)),

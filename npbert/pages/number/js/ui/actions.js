@@ -3,7 +3,7 @@
 import {run, whatIf} from "../math/run.js";
 import {probabilitiesIn, stepsOf} from "../math/steps.js";
 import {addUpdate, batchAt, makeTrainer} from "../math/train.js";
-import {arrayNamed, bestOf, steepestWeights} from "./labels.js";
+import {arrayNamed, bestOf, steepestWeight} from "./labels.js";
 import {change, state} from "./state.js";
 
 // Compute the sentence again, forward and backward, with the model as it is now; and what the next step would do.
@@ -34,7 +34,7 @@ function planUpdate(trace) {
 export const nextBatch = () => batchAt(state.data.examples, state.trainer.steps);
 
 // A trainer that remembers nothing yet.
-export function newTrainer(lr = state.data.optimizer.lr) {
+export function newTrainer(lr) {
   return makeTrainer(state.model, {...state.data.optimizer, lr});
 }
 
@@ -42,10 +42,6 @@ export function setRate(lr) {
   state.trainer.lr = lr;
   planUpdate(state.trace);
   change({rate: lr});
-}
-
-export function chooseParameter(parameter) {
-  change({parameter, trail: [], moved: null});
 }
 
 // Show step `number`, or the nearest that there is.
@@ -58,9 +54,8 @@ export function goToStep(number) {
 
 // Another sentence: an example of the data, or one that was made here.
 export function chooseSentence(example) {
-  forget();
   const sentence = state.data.examples.indexOf(example);
-  runAgain({rival: null, example, sentence: Math.max(0, sentence)});
+  runAgain({trail: [], rival: null, example, sentence: Math.max(0, sentence)});
 }
 
 export const maskId = () => state.data.vocabulary.indexOf("[MASK]");
@@ -103,10 +98,8 @@ export function hidden(example, position) {
   };
 }
 
-export function hideWord(position) {
-  forget();
-  runAgain({rival: null, example: hidden(state.example, position)});
-}
+export const hideWord = (position) =>
+  runAgain({trail: [], rival: null, example: hidden(state.example, position)});
 
 // Another answer for a hidden word: the loss is then that of this word.
 export const chooseAnswer = (position, word) =>
@@ -133,9 +126,6 @@ export function moveNumber(place, value) {
   change({moved: value === null ? null : {place, value, ...whatIf(state.trace, place, value)}});
 }
 
-// A copy of all parameters, by name.
-export const valuesOf = (model) => new Map([...model.parameters].map(([name, {values}]) => [name, values.slice()]));
-
 // Follow this number: a new trail begins.
 export function choose(place) {
   change({trail: [place], moved: null});
@@ -153,9 +143,8 @@ export function follow(...places) {
   goTo(place, [...trail, ...places, place]);
 }
 
-// The parameter whose update is shown: that of the followed number, or the one that was chosen, or the steepest.
-export const updatedParameter = () =>
-  (state.chosen && parameterOf(state.chosen)) ?? state.parameter ?? steepestWeights(1)[0].name;
+// The parameter whose update is shown: that of the followed number, or the steepest.
+export const updatedParameter = () => (state.chosen && parameterOf(state.chosen)) ?? steepestWeight().name;
 
 // The name of the parameter that a number, its gradient or a part of its update belongs to; or null.
 export function parameterOf({name}) {
@@ -168,13 +157,6 @@ export const goBackTo = (index) => goTo(state.trail[index], state.trail.slice(0,
 function goTo(place, trail) {
   const step = stepThatMakesNumber(place) ?? state.step;
   change({trail, step, moved: null});
-}
-
-// Follow no number.
-export function forget() {
-  if (state.chosen) {
-    change({trail: [], moved: null});
-  }
 }
 
 // The last step that writes an array, or adds to it; for a parameter the first that reads it; null for an unknown.

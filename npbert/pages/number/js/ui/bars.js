@@ -1,7 +1,7 @@
 // The bars of a sum: a term each, as long as what it brings, and under it the factors that it is the product of.
 
-import {follow} from "./actions.js";
 import {byId, make} from "./dom.js";
+import {followTo} from "./follow.js";
 import {signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {titleOf} from "./labels.js";
@@ -60,8 +60,7 @@ function leading({name, row, column, example = null}, cells, look, parts) {
   const light = (on) => cells.forEach((cell) => cellOfPlace(byId("stage"), cell)?.classList.toggle("lit", on));
   const goOn = () => {
     light(false);
-    follow({name, row, column, example});
-    byId("followed-title").focus({preventScroll: true});
+    followTo({name, row, column, example});
   };
   const title = `go on to ${titleOf({name, row, column})}${example ? ` of “${example.text}”` : ""}`;
   const button = make("button", {type: "button", class: look, title, onclick: goOn}, ...parts);

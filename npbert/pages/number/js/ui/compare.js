@@ -7,7 +7,7 @@ import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, bestOf, indexLabel, valueAt} from "./labels.js";
+import {arrayNamed, indexLabel} from "./labels.js";
 import {state, watch} from "./state.js";
 
 // Draw it while two guesses are compared, and name what backward begins from wherever the page does.
@@ -26,32 +26,14 @@ function drawCompare() {
   }
   const answer = example.labels[state.trace.masked[rival.masked]];
   const [first, second] = trace.loss < 0 ? [rival.word, answer] : [answer, rival.word];
-  const hiding = byHiding();
   show("compare-title", `Why ${quoted(first)} and not ${quoted(second)}?`);
-  const strongest = [...strongestFor(answer, 1, hiding), ...strongestFor(rival.word, -1, hiding)];
-  show("compare-said", ...scoresInWords(first, second), ...strongest);
-  show("compare-words", barsOf({terms: hiding, total: null}));
+  const times = `${plainNumber(Math.exp(Math.abs(trace.loss)), 2)} times`;
+  const place = {name: trace.goal, row: 0, column: 0};
+  const delta = makeButton(signedNumber(trace.loss), () => followFrom(place), {class: "bare link"});
+  const begin = "Their scores (logits) differ by δ = ";
+  show("compare-said", begin, delta, ` and make ${quoted(first)} `, make("strong", {}, times), " as probable.");
+  show("compare-words", barsOf({terms: byHiding(), total: null}));
   show("compare-features", barsOf({terms: byFeature(answer), total: trace.loss}));
-}
-
-// The scores of both, and how much that is in probability: each number leads on.
-function scoresInWords(first, second) {
-  const {rival, trace} = state;
-  const number = (name, row, column) => {
-    const place = {name, row, column};
-    return makeButton(signedNumber(valueAt(place)), () => followFrom(place), {class: "bare link"});
-  };
-  return [
-    `The model gives ${quoted(first)} the score (logit) `,
-    number("logits", rival.masked, first),
-    ` and ${quoted(second)} `,
-    number("logits", rival.masked, second),
-    ". Their difference, δ = ",
-    number(trace.goal, 0, 0),
-    `, makes ${quoted(first)} `,
-    make("strong", {}, `${plainNumber(Math.exp(Math.abs(trace.loss)), 2)} times`),
-    " as probable. ",
-  ];
 }
 
 // What the difference is when [MASK] replaces the word at this place.
@@ -83,16 +65,4 @@ function byFeature(answer) {
     const goes = isBias ? {name: bias, row: 0, column: answer} : {name: h, row: rival.masked, column: n};
     return {...term, value: term.value - b[n].value, factors: [], goes};
   });
-}
-
-function strongestFor(guess, sign, terms) {
-  const values = terms.map(({value}) => sign * value);
-  const [at] = bestOf(values, 1);
-  const {trace, example} = state;
-  return values[at] > 0
-    ? [
-        make("strong", {}, quoted(example.input_ids[at])),
-        ` speaks most for ${quoted(guess)}: were it hidden, δ would be ${signedNumber(trace.loss - terms[at].value)}. `,
-      ]
-    : [`No word speaks for ${quoted(guess)} when it is hidden alone. `];
 }

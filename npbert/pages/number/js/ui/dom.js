@@ -23,6 +23,9 @@ function fill(element, attributes, children) {
   return element;
 }
 
+// In the midst of long work: let the page draw, and hear the reader.
+export const breath = () => new Promise((done) => setTimeout(done, 0));
+
 export const byId = (id) => document.getElementById(id);
 
 // Put these into it, in place of what is there.

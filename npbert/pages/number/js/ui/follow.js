@@ -1,10 +1,10 @@
 // The number that is followed: the sum that it is, a bar for each term, and the way by which the reader came.
 
 import {chainOf, explain, largestTerm, wayToLoss} from "../math/explain.js";
-import {follow, forget, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
+import {follow, goBackTo, goToStep, parameterOf, stepThatMakesNumber} from "./actions.js";
 import {barsOf} from "./bars.js";
 import {byId, make, makeButton, show} from "./dom.js";
-import {percent, plainNumber, signedNumber} from "./format.js";
+import {plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace} from "./heatmap.js";
 import {
   arrayNamed,
@@ -13,18 +13,15 @@ import {
   isMovable,
   isRounding,
   partInWords,
-  slopeOf,
-  steepestWeights,
   titleOf,
   valueAt,
   valueOf,
   whyNothing,
   wordsByNumber,
 } from "./labels.js";
-import {isSecret, knownBug} from "./notes.js";
+import {knownBug} from "./notes.js";
 import {change, state, watch} from "./state.js";
 
-const TO_TRY = 5;
 const RISE = 0.01;
 const [FIRST, LAST] = [2, 2]; // shown of a long trail; those between are folded
 const NOTES = {
@@ -36,7 +33,6 @@ const NOTES = {
 export function showFollowed() {
   watch(["trace", "trail"], drawFollowed);
   watch(["moved"], () => byId("followed-head").querySelector("output")?.replaceChildren(valueInWords()));
-  watch(["trace", "quiz", "tour"], drawTries);
   watch(["trace", "trail", "step"], () => show("ways", ...(state.chosen ? waysOn() : [])));
 }
 
@@ -49,20 +45,6 @@ export function followTo(...places) {
 export function followFrom(place) {
   change({view: "step", trail: []});
   followTo(place);
-}
-
-// Where to begin: the weights that move the loss most. With a bug that is to be found, their numbers would tell.
-function drawTries() {
-  const tries = isSecret() ? [] : steepestWeights(TO_TRY);
-  byId("tries-said").hidden = !tries.length;
-  show("tries-by", state.bug ? ", by the gradients of the backward with the bug" : "");
-  show("tries", ...tries.map(tryOf));
-}
-
-function tryOf(place) {
-  const go = makeButton(titleOf(place), () => followTo(gradientOf(place)));
-  const where = partInWords(place.name.replace(/\.[^.]*$/, ""));
-  return make("li", {}, go, ` ${where}: ${signedNumber(valueAt(gradientOf(place)))}`);
 }
 
 function drawFollowed() {
@@ -84,7 +66,7 @@ function drawFollowed() {
     make("p", {}, make("span", {class: "formula"}, formula), said),
     barsOf(explained),
     ...spoiledSum(explained),
-    make("p", {}, origin ? NOTES[origin]() : notes.join(" ")),
+    make("p", {}, origin ? NOTES[origin]() : notes.filter((note) => note !== arrayNamed(chosen.name).meaning).join(" ")),
   );
 }
 
@@ -131,7 +113,7 @@ function whatItSays() {
     const road = symbol.slice(symbol.indexOf(" ") + 1);
     return `On this road alone (${road}), the ${goal} would ${fallBy(value)} if ${title} rose by ${RISE}.`;
   }
-  const really = knownBug() ? slopeOf(valueOf(chosen)) : value;
+  const really = knownBug() ? valueAt(chosen, trace.right.arrays.get(chosen.name)) : value;
   const said = `f ${title} rose by ${RISE}, the ${goal} would ${fallBy(value)}`;
   return Math.abs(value - really) > 1e-9 * Math.abs(really)
     ? `Backward, with the bug, says: i${said}. It is wrong: the ${goal} would really ${fallBy(really)}.`
@@ -185,7 +167,7 @@ export function goBackOnTrail() {
 // Follow no number. The keyboard returns to its cell; or, where there is none or from the cell itself, to stepping.
 export function leaveNumber({toCell = true} = {}) {
   const place = state.chosen;
-  forget();
+  change({trail: [], moved: null});
   const cell = toCell && place ? cellOfPlace(byId("stage"), place) : null;
   (cell ?? byId("go-forward")).focus({preventScroll: !cell});
 }
@@ -218,24 +200,14 @@ function trailItem(place, index, {factor, product}) {
   return make("li", {}, makeButton(titleOf(place), goBack, look), make("span", {class: "quiet"}, times + itself));
 }
 
-// How much of the number where the chain begins comes along it, and what share of it that is.
+// How much of the number where the chain begins comes along it.
 function chainInWords(chain) {
   const begin = chain.findLastIndex(({factor}) => factor === null);
   if (begin === chain.length - 1) {
     return null;
   }
   const [whole, end] = [valueAt(state.trail[begin]), valueAt(state.trail.at(-1))];
-  const brought = end * chain.at(-1).product;
-  const rest = whole - brought;
-  const against = brought * whole < 0 ? ", but against it" : "";
-  const others = isRounding(rest)
-    ? "No other path brings anything."
-    : `All others together bring ${signedNumber(rest)}.`;
-  return make(
-    "p",
-    {class: "chain-said"},
-    `This one path brings ${signedNumber(brought)}, the product of all factors, of the ` +
-      `${signedNumber(whole)} that ${titleOf(state.trail[begin])} is: ${percent(Math.abs(brought / (whole || 1)))} of it${against}. ` +
-      `${others}`,
-  );
+  const brought = signedNumber(end * chain.at(-1).product);
+  const of = `of the ${signedNumber(whole)} that ${titleOf(state.trail[begin])} is`;
+  return make("p", {class: "chain-said"}, `This one path brings ${brought}, the product of all factors, ${of}.`);
 }

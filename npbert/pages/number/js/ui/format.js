@@ -2,18 +2,6 @@
 
 export const MINUS = "\u2212";
 
-// A number with its sign, as short as a cell: +0.12, −3.4, +2e-5.
-export function shortNumber(value) {
-  const size = Math.abs(value);
-  if (size === 0) {
-    return "0";
-  }
-  if (size >= 1e5 || size < 0.00095) {
-    return signOf(value) + exponent(size, 0);
-  }
-  return signOf(value) + (size >= 100 ? size.toFixed(0) : size.toFixed(size >= 0.0095 ? 2 : 3));
-}
-
 // A number with so many digits that count.
 export function plainNumber(value, digits = 5) {
   const size = Math.abs(value);
@@ -39,9 +27,7 @@ export function percent(value) {
 export const counted = (count, word = "") =>
   count.toLocaleString("en-US") + (word ? `\u00a0${word}${count === 1 ? "" : "s"}` : "");
 
-const signOf = (value) => (value > 0 ? "+" : MINUS);
-
-function exponent(size, places = 4) {
+function exponent(size, places) {
   const [digits, power] = size.toExponential(places).split("e");
   return `${Number(digits)}e${power.replace("+", "").replace("-", MINUS)}`;
 }

@@ -3,7 +3,7 @@
 
 import {byId, make, show} from "./dom.js";
 import {signedNumber} from "./format.js";
-import {indexLabel, titleOf, valueAt} from "./labels.js";
+import {indexLabel, stepInWords, titleOf, valueAt} from "./labels.js";
 import {stopNamed} from "./notes.js";
 import {state, watch} from "./state.js";
 
@@ -17,16 +17,6 @@ let spoken = null; // the thing that is marked
 
 export function showGuide() {
   watch(["tour", "quiz"], drawGuide);
-  const menu = byId("guides");
-  menu.addEventListener("click", ({target}) => {
-    menu.open &&= !target.closest("a");
-  });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && menu.open) {
-      event.stopPropagation();
-      leaveMenu();
-    }
-  });
 }
 
 // Say this: texts and elements. The keyboard is led to the main choice, if there is one.
@@ -52,21 +42,17 @@ export function pointAt(thing) {
   });
 }
 
-function leaveMenu() {
-  byId("guides").open = false;
-  byId("guides").querySelector("summary").focus();
-}
-
 function drawGuide() {
   const {tour, quiz, outside} = state;
   const isOver = !tour && !quiz;
   const hasFocus = byId("guide").contains(document.activeElement);
+  byId("tours").hidePopover();
   byId("guide").hidden = isOver;
   if (isOver) {
     pointAt(null);
   }
   if (isOver && hasFocus) {
-    leaveMenu();
+    byId("guides").focus();
   }
   byId("guide-leave").setAttribute("href", `#${outside}`);
   if (tour) {
@@ -82,7 +68,7 @@ function drawStop(stop) {
   const done = make("a", {href: `#${state.outside}`, class: "main"}, "Done");
   const back = number === 1 ? "" : link("← Previous", number - 1, "");
   const on = number === length ? done : link("Next stop →", number + 1, "main");
-  const step = `${state.step + 1}. ${state.trace.steps[state.step].title}`; // its heading may be out of sight
+  const step = stepInWords(state.trace.steps[state.step]); // its heading may be out of sight
   const title = [...filled(tour.querySelector("h2")), ` · stop ${number} of ${length} · ${step}`];
   sayInGuide({title, text: filled(stop), choices: [back, on]});
   const usual = state.chosen ? "#followed .bars" : "#stage-head";

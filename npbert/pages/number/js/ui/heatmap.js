@@ -1,7 +1,7 @@
 // A heat map: an array as a table of cells, each a number that can be pointed at, and reached with the keyboard.
 
 import {make} from "./dom.js";
-import {shortNumber} from "./format.js";
+import {signedNumber} from "./format.js";
 import {indexLabel, largestIn, shownOf, whyNothing} from "./labels.js";
 import {state} from "./state.js";
 
@@ -15,8 +15,13 @@ export function heatMap(array, values = array.values) {
   const axes = [[rows, shape[0]], [columns, shape[1]]];
   const [[down, downCount], [across, acrossCount]] = isTurned ? axes.reverse() : axes;
   const [downShown, acrossShown] = [shownOf(down, downCount), shownOf(across, acrossCount)];
-  const scale = whyNothing(array) ? Infinity : strongestOf(array) || 1;
-  const cellAt = (row, column) => cellOf(values[row * shape[1] + column], scale, row, column);
+  const scale = strongestOf(array) || 1;
+  const root = isShares(array) ? Math.sqrt : (share) => share; // most shares are small
+  const isNothing = Boolean(whyNothing(array));
+  const cellAt = (row, column) => {
+    const value = isNothing ? 0 : values[row * shape[1] + column];
+    return cellOf(value, root(Math.abs(value) / scale), row, column);
+  };
   const body = downShown.map((i) =>
     make("tr", {}, heading("row", down, i), ...acrossShown.map((j) => (isTurned ? cellAt(j, i) : cellAt(i, j)))),
   );
@@ -41,11 +46,10 @@ function heading(scope, kind, index) {
   return label ? make("th", {scope, class: look}, make("bdi", {}, label)) : make("td", {class: "corner"});
 }
 
-function cellOf(number, scale, row, column) {
-  const value = scale === Infinity ? 0 : number;
+function cellOf(value, share, row, column) {
   const sign = value > 0 ? "plus" : value < 0 ? "minus" : "zero";
-  const style = `--share: ${Math.round((100 * Math.abs(value)) / scale)}%`;
-  return make("td", {class: sign, style, tabindex: -1, "data-row": row, "data-column": column}, shortNumber(value));
+  const style = `--share: ${Math.round(100 * share)}%`;
+  return make("td", {class: sign, style, tabindex: -1, "data-row": row, "data-column": column}, signedNumber(value, 2));
 }
 
 // What full color stands for: heads share one scale, and so do the roads of a gradient and their sum.

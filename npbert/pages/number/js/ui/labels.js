@@ -90,7 +90,8 @@ export function partInWords(part) {
   return short.replaceAll("_", " ").replaceAll(".", " › ");
 }
 
-export const titleOfParameter = (name) => `${arrayNamed(name).symbol}, ${partInWords(name.replace(/\.[^.]*$/, ""))}`;
+// A step in a list: 60. ← attention: scores become shares.
+export const stepInWords = ({index, phase, title}) => `${index + 1}. ${phase === "backward" ? "← " : ""}${title}`;
 
 // The number at a place; `now`: while one is moved, as it then is.
 export const valueAt = ({name, row, column}, array = arrayNamed(name)) => array.at(row, column);
@@ -109,25 +110,17 @@ export function isMovable(place) {
   );
 }
 
-// How the loss really moves with a value: what backward says without a bug; null for what backward goes past.
-export function slopeOf({name, row, column}) {
-  return state.trace.right.arrays.get(`d(${name})`)?.at(row, column) ?? null;
-}
-
-// Of all matrices of the model the `count` weights whose gradients are largest, the steepest first.
-export function steepestWeights(count) {
+// Of all matrices of the model, the weight with the largest gradient.
+export function steepestWeight() {
   const matrices = [...state.model.parameters].filter(([, {isMatrix}]) => isMatrix);
-  const sizeOf = (place) => Math.abs(valueAt(gradientOf(place)));
-  return matrices
-    .flatMap(([name]) => steepest(name, count))
-    .sort((a, b) => sizeOf(b) - sizeOf(a))
-    .slice(0, count);
+  const places = matrices.map(([name]) => steepest(name));
+  return places[bestOf(places.map((place) => Math.abs(valueAt(gradientOf(place)))), 1)[0]];
 }
 
-// The `count` places in a parameter whose gradients are largest.
-export function steepest(name, count) {
+// The place in a parameter with the largest gradient.
+export function steepest(name) {
   const {values, shape} = arrayNamed(`d(${name})`);
-  return bestOf(values.map(Math.abs), count).map((at) => placeAtIndex(name, shape, at));
+  return placeAtIndex(name, shape, bestOf(values.map(Math.abs), 1)[0]);
 }
 
 // The place of the number at this index of an array's values

@@ -2,7 +2,7 @@
 
 import {explain} from "../math/explain.js";
 import {makeModel, run} from "../math/run.js";
-import {choose, compareWith, goToStep, newTrainer, plantBug, valuesOf} from "./actions.js";
+import {choose, compareWith, goToStep, newTrainer} from "./actions.js";
 import {showAddress} from "./address.js";
 import {showBreak} from "./break.js";
 import {showCompare} from "./compare.js";
@@ -20,19 +20,18 @@ import {showStage} from "./stage.js";
 import {state} from "./state.js";
 import {showTape} from "./tape.js";
 import {showTools} from "./tools.js";
-import {backToStart, showTrain} from "./train.js";
+import {showTrain} from "./train.js";
 import {showUpdate} from "./update.js";
 
 state.data = JSON.parse(byId("data").textContent);
 state.model = makeModel(state.data);
-state.exported = valuesOf(state.model);
-state.trainer = newTrainer();
+state.trainer = newTrainer(state.data.optimizer.lr);
 globalThis.npbert = {state, explain, run, goToStep, choose, compareWith}; // for the browser's console
 showTools();
 showSentence();
 showMap();
 showCompare();
-showNotes({bug: () => plantBug(null), changed: backToStart, rival: () => compareWith(null)});
+showNotes();
 showUpdate();
 showStage();
 showRoads();

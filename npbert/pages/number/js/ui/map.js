@@ -5,6 +5,7 @@ import {goToStep} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {goBackOnTrail, leaveNumber} from "./follow.js";
 import {moveInHeatMap} from "./heatmap.js";
+import {stepInWords} from "./labels.js";
 import {change, state, watch} from "./state.js";
 
 export function showMap() {
@@ -38,13 +39,14 @@ function drawMap() {
   show("steps", ...groups.map(([label, some]) => make("optgroup", {label}, ...some.map(optionOf))));
 }
 
-const optionOf = ({index, title}) => make("option", {value: index}, `${index + 1}. ${title}`);
+const optionOf = (step) => make("option", {value: step.index}, stepInWords(step));
 
 function halves(name, steps) {
   return [...Map.groupBy(steps, ({phase}) => phase)].map(([phase, some]) => {
-    const {index} = some.find(({writes}) => writes.length) ?? some[0]; // one with something to see
+    // to its attention, or to the first with something to see
+    const {index} = some.find(({kind}) => kind === "Softmax") ?? some.find(({writes}) => writes.length) ?? some[0];
     const text = phase === "backward" ? "← back" : name;
-    const place = {"data-from": index, "data-to": some.at(-1).index};
+    const place = {"data-from": some[0].index, "data-to": some.at(-1).index};
     return makeButton(text, () => stepTo(index), {class: phase, "aria-label": `${phase}: ${name}`, ...place});
   });
 }

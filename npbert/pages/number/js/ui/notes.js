@@ -1,12 +1,14 @@
-// Notes that stand above all tabs: that a bug is planted, that the model is no longer the one that came, and that two
+// Notes at the foot of the window: that a bug is planted, that the model is no longer the one that came, and that two
 // guesses are compared. Each has a button that ends it.
 
+import {compareWith, plantBug} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {counted} from "./format.js";
 import {state, watch} from "./state.js";
+import {backToStart} from "./train.js";
 
-export function showNotes(undo) {
-  watch(["bug", "trace", "quiz", "tour"], () => show("notes", ...notes().map((note) => drawnNote(note, undo))));
+export function showNotes() {
+  watch(["bug", "trace", "quiz", "tour"], () => show("notes", ...notes().map(drawnNote)));
 }
 
 function notes() {
@@ -15,19 +17,20 @@ function notes() {
   const trained = stepsTrained && `it was trained here for ${counted(stepsTrained, "step")}`;
   const changes = [isFresh && "it began anew from random numbers", trained].filter(Boolean);
   return [
-    bug && ["bug", `A bug is planted in the backward: ${bugNamed(bug).name}.`, "Take it out"],
-    changes.length && ["changed", `This is not the model that came: ${changes.join(", ")}.`, "Undo"],
+    bug && ["bug", `A bug is planted in the backward: ${bugNamed(bug).name}.`, "Take it out", () => plantBug(null)],
+    changes.length && ["changed", `This is not the model that came: ${changes.join(", ")}.`, "Undo", backToStart],
     rival && [
       "rival",
       "Every gradient now says how fast the difference of two guesses moves, not the loss.",
       "Show the loss again",
+      () => compareWith(null),
     ],
   ].filter(Boolean);
 }
 
-function drawnNote([name, text, done], undo) {
+function drawnNote([name, text, done, undo]) {
   const act = () => {
-    undo[name]();
+    undo();
     byId(`tab-${state.view}`).focus({preventScroll: true}); // the note, and its button, are gone
   };
   return make("p", {id: `${name}-note`}, `${text} `, makeButton(done, act, {id: `${name}-out`}));

@@ -1,7 +1,6 @@
 // A quiz: questions on backprop, and a bug to be found. A wrong try is told what it is and counted.
 
 import {explain} from "../math/explain.js";
-import {run} from "../math/run.js";
 import {uniformNumbers} from "../math/train.js";
 import {goToStep, plantBug} from "./actions.js";
 import {changesSomething} from "./break.js";
@@ -85,11 +84,10 @@ function hideNumber() {
 // A bug that changes something in this sentence. It is planted, and not named.
 function bugQuestion(pick) {
   const bug = pick(state.model.program.bugs.filter(({id}) => changesSomething(id, state.example)));
-  const right = run(state.model, state.example);
   plantBug(bug.id);
   const step = state.trace.steps.find(({isBroken}) => isBroken);
   const place = bestPlace(step.writes.map(arrayNamed), {}, (value, {name, row, column}) =>
-    Math.abs(value - right.arrays.get(name).at(row, column)),
+    Math.abs(value - state.trace.right.arrays.get(name).at(row, column)),
   );
   const {value, total} = explain(state.trace, place.name, place.row, place.column);
   const text =

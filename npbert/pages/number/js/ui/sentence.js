@@ -6,7 +6,7 @@ import {chooseAnswer, chooseSentence, compareWith, exampleOfLine, hideWord} from
 import {byId, make, makeButton, show} from "./dom.js";
 import {followFrom} from "./follow.js";
 import {counted, percent, plainNumber} from "./format.js";
-import {bestOf, gradientOf, indexLabel, steepestWeights} from "./labels.js";
+import {bestOf, gradientOf, indexLabel, steepestWeight} from "./labels.js";
 import {state, watch} from "./state.js";
 
 const GUESSES = 3;
@@ -23,7 +23,7 @@ export function showSentence() {
     takeLine(byId("own").value);
   });
   byId("loss-value").addEventListener("click", () => followFrom({name: state.trace.goal, row: 0, column: 0}));
-  byId("steepest").addEventListener("click", () => followFrom(gradientOf(steepestWeights(1)[0])));
+  byId("steepest").addEventListener("click", () => followFrom(gradientOf(steepestWeight())));
   watch(["trace", "moved"], drawSentence);
 }
 
@@ -34,11 +34,10 @@ function takeLine(line) {
   if (!unknown) {
     show("own-said");
     chooseSentence(example);
-  } else if (unknown.length) {
-    show("own-said", `It does not know ${unknown.map((word) => `“${word}”`).join(", ")}. Its words: ${known}.`);
-  } else {
-    show("own-said", `Type 1 to ${most} of its words: ${known}.`);
+    return;
   }
+  const lacking = unknown.map((word) => `“${word}”`).join(", ");
+  show("own-said", lacking ? `It does not know ${lacking}. ` : "", `Type 1 to ${most} of its words: ${known}.`);
 }
 
 function drawSentence() {
@@ -71,10 +70,8 @@ function wordButton(word, position) {
 }
 
 function lossInWords() {
-  const {rival, example, data} = state;
-  if (rival) {
-    const answer = example.labels[state.trace.masked[rival.masked]];
-    return `the logit of “${data.vocabulary[answer]}” minus that of “${data.vocabulary[rival.word]}”`;
+  if (state.rival) {
+    return "the difference of two logits";
   }
   return state.trace.masked.length > 1 ? "mean of −ln p, hidden words" : "−ln p of the hidden word";
 }

@@ -15,8 +15,9 @@ export function showSource() {
 export const framesOf = ({phase, kind, part}) => state.data.source.steps[`${phase} ${kind} ${part}`] ?? [];
 
 // The same for one of the arrays that the step makes: its own lines, where formulas.ini tells them from the others.
-function framesOfArray(now, {origins}) {
-  const frames = framesOf(now);
+function framesOfArray(now, {origins, isGradient}) {
+  const isGiven = isGradient && !origins.length; // as ∂loss/∂loss, which no line computes
+  const frames = isGiven ? [] : framesOf(now);
   const origin = origins.find(({step}) => [step.index, step.back].includes(now.index));
   const pattern = origin?.step.said[`code ${origin.line.target.local.replace(/\d+$/, "")}`];
   const isOfIt = ([, line]) => new RegExp(pattern).test(line);
@@ -30,8 +31,10 @@ function framesOfArray(now, {origins}) {
 
 function drawSource() {
   const {chosen, trace, step} = state;
-  const now = trace.steps[(chosen && stepThatMakesNumber(chosen)) ?? step];
-  const [own, ...callers] = chosen ? framesOfArray(now, arrayNamed(chosen.name)) : framesOf(now);
+  const array = chosen && arrayNamed(chosen.name);
+  const isMadeHere = array && trace.steps[step].writes.includes(array.name); // also where a bug adds nothing
+  const now = trace.steps[array && !isMadeHere ? (stepThatMakesNumber(chosen) ?? step) : step];
+  const [own, ...callers] = array ? framesOfArray(now, array) : framesOf(now);
   if (!own) {
     show("source");
     return;

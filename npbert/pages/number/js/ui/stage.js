@@ -2,7 +2,7 @@
 
 import {goToStep, stepThatMakes, updatedParameter, valuesAfter} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
-import {shortNumber} from "./format.js";
+import {plainNumber, signedNumber} from "./format.js";
 import {cellOfPlace, heatMap, placeOfCell, strongestOf} from "./heatmap.js";
 import {arrayNamed, arrayNow, gradientOf, largestIn, partInWords, shapeInWords, valueOf, whyNothing} from "./labels.js";
 import {bugAt, bugNamed} from "./notes.js";
@@ -18,7 +18,7 @@ const UPDATE = [
 ];
 
 export function showStage() {
-  watch(["trace", "step", "allWords", "rate", "moved", "parameter", "trail"], drawStage);
+  watch(["trace", "step", "allWords", "rate", "moved", "trail"], drawStage);
   watch(["trail"], () => {
     requestAnimationFrame(() => byId("stage").querySelector("td.chosen")?.scrollIntoView({block: "nearest"}));
   });
@@ -31,7 +31,7 @@ function drawStage() {
   const focused = stage.contains(document.activeElement) && placeOfCell(document.activeElement);
   show("step-phase", phase);
   byId("step-phase").className = `phase ${phase}`;
-  show("step-title", title.replace(/^back: /, ""));
+  show("step-title", title);
   show("step-formula", formula);
   show("step-where", partInWords(part));
   show("step-bug", bugAt(now) ? `with the bug: ${bugNamed(bugAt(now)).planted}` : "");
@@ -117,8 +117,9 @@ function captioned(array, now) {
 // The largest number, with its sign, and what it is measured by where that is another array's.
 function largestInWords(array, values) {
   const size = largestIn(values);
-  const [largest, scale] = [values.find((value) => Math.abs(value) === size), strongestOf(array)].map(shortNumber);
-  return `largest ${largest}${size === strongestOf(array) ? "" : ` (full color: ${scale.slice(1)})`}`;
+  const largest = signedNumber(values.find((value) => Math.abs(value) === size), 3);
+  const scale = strongestOf(array);
+  return `largest ${largest}${size === scale ? "" : ` (full color: ${plainNumber(scale, 3)})`}`;
 }
 
 function roleOf(name, now) {

@@ -3,9 +3,7 @@
 export const state = {
   data: null, // what export.py wrote
   model: null, // its parameters, which training changes
-  exported: null, // its parameters as they came
   trainer: null, // steps of AdamW, and what it remembers of them
-  parameter: null, // the name of the parameter whose update is shown; null: the steepest
   isFresh: false, // it began from random numbers, not from those that came
   stepsTrained: 0, // in the page
   sentence: 0, // which of the data's examples it began with

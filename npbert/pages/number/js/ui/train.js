@@ -1,50 +1,43 @@
 // Train: steps of AdamW in the page, on all its sentences. The words above and the attention here change with them.
 
-import {makeModel, run} from "../math/run.js";
+import {makeModel} from "../math/run.js";
 import {resetParameters} from "../math/train.js";
-import {newTrainer, nextBatch, runAgain, setRate, valuesOf} from "./actions.js";
-import {workBeside} from "./beside.js";
+import {newTrainer, nextBatch, runAgain, setRate} from "./actions.js";
 import {chartOfLosses, smoothed} from "./chart.js";
-import {byId, make, show} from "./dom.js";
+import {breath, byId, make, show} from "./dom.js";
 import {counted, plainNumber} from "./format.js";
 import {heatMap} from "./heatmap.js";
-import {arrayNamed} from "./labels.js";
+import {partInWords} from "./labels.js";
 import {change, state, watch} from "./state.js";
 
 const BETWEEN_PICTURES = 60; // milliseconds of training
 const FRESH_RATE = 1e-2; // who knows nothing may take longer steps
 let losses = [];
-let start = null; // the model as it was before the first step
-let stopTraining = null; // while it runs
+let running = null; // while it trains by itself
 
 export function showTrain() {
   byId("train-one").addEventListener("click", () => train(1));
   byId("train-ten").addEventListener("click", () => train(10));
   byId("train-run").addEventListener("click", toggleRunning);
-  byId("train-fresh").addEventListener("click", () => startOver(beFresh));
+  byId("train-fresh").addEventListener("click", beginAnew);
   byId("train-trained").addEventListener("click", backToStart);
   byId("train-rate").addEventListener("input", ({target}) => setRate(10 ** Number(target.value)));
   watch(["rate", "trace"], drawRate);
   watch(["view", "trace"], () => state.view === "train" && drawTrain());
-  watch(["view"], () => state.view !== "train" && stopTraining && toggleRunning());
+  watch(["view"], () => state.view !== "train" && running && toggleRunning());
 }
 
-function startOver(setModel) {
+function startOver(parameters, lr, isFresh) {
   losses = [];
-  change({trail: []});
-  setModel();
+  state.model.parameters = parameters;
+  runAgain({trainer: newTrainer(lr), stepsTrained: 0, isFresh, trail: []});
 }
 
-export const backToStart = () => startOver(beAsItCame);
+export const backToStart = () => startOver(makeModel(state.data).parameters, state.data.optimizer.lr, false);
 
-function beAsItCame() {
-  state.model.parameters.forEach(({values}, name) => values.set(state.exported.get(name)));
-  runAgain({trainer: newTrainer(), stepsTrained: 0, isFresh: false});
-}
-
-function beFresh() {
+function beginAnew() {
   resetParameters(state.model, Math.floor(1e6 * Math.random()));
-  runAgain({trainer: newTrainer(FRESH_RATE), isFresh: true, stepsTrained: 0});
+  startOver(state.model.parameters, FRESH_RATE, true);
 }
 
 function trainStep() {
@@ -58,21 +51,20 @@ function train(steps) {
   showTrained();
 }
 
-function* endlessly() {
-  while (true) {
-    yield trainStep();
-  }
-}
-
 function showTrained() {
   runAgain({stepsTrained: losses.length});
 }
 
-function toggleRunning() {
-  stopTraining?.();
-  stopTraining = stopTraining ? null : workBeside(endlessly(), showTrained, BETWEEN_PICTURES);
-  byId("train-run").setAttribute("aria-pressed", String(Boolean(stopTraining)));
-  show("train-run", stopTraining ? "Stop" : "Train");
+async function toggleRunning() {
+  running = running ? null : {};
+  byId("train-run").setAttribute("aria-pressed", String(Boolean(running)));
+  show("train-run", running ? "Stop" : "Train");
+  for (const mine = running; mine && running === mine; await breath()) {
+    for (const until = performance.now() + BETWEEN_PICTURES; performance.now() < until; ) {
+      trainStep();
+    }
+    showTrained();
+  }
 }
 
 function drawRate() {
@@ -83,10 +75,6 @@ function drawRate() {
 }
 
 function drawTrain() {
-  if (!losses.length) {
-    start = makeModel(state.data);
-    valuesOf(state.model).forEach((values, name) => start.parameters.get(name).values.set(values));
-  }
   const last = plainNumber(losses.at(-1) ?? 0);
   show(
     "train-said",
@@ -100,20 +88,12 @@ function drawTrain() {
   show("train-attention", ...attention());
 }
 
-// Who looks at whom: each head's shares, and under them as they were before the first step.
+// Who looks at whom: each head's shares.
 function attention() {
-  const before = losses.length ? run(start, state.example, {backward: false}).arrays : null;
-  return state.trace.program
-    .filter(({kind}) => kind === "Softmax")
-    .flatMap(({arrays, part}) => {
-      const heads = Object.values(arrays).filter((name) => name.includes(".P."));
-      return heads.map((name) => figureOfHead(name, Number(part.match(/\d+/)[0]) + 1, before));
-    });
-}
-
-function figureOfHead(name, layer, before) {
-  const array = arrayNamed(name);
-  const title = make("figcaption", {}, make("strong", {}, array.symbol), ` layer ${layer}`);
-  const was = before ? make("div", {class: "was"}, heatMap(array, before.get(name).values)) : null;
-  return make("figure", {class: "captioned"}, title, heatMap(array), was);
+  const heads = [...state.trace.arrays.values()].filter(({name, gradientOf}) => /\.P\.\d+$/.test(name) && !gradientOf);
+  return heads.map((array) => {
+    const layer = ` ${partInWords(array.name).split(" › ")[0]}`;
+    const title = make("figcaption", {}, make("strong", {}, array.symbol), layer);
+    return make("figure", {class: "captioned"}, title, heatMap(array));
+  });
 }

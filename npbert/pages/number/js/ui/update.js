@@ -1,15 +1,14 @@
 // The last step, the update: from the gradient of a number to its step, and the losses before and after.
 
-import {chooseParameter, parameterOf, updatedParameter} from "./actions.js";
+import {parameterOf, updatedParameter} from "./actions.js";
 import {byId, make, makeButton, show} from "./dom.js";
 import {followTo} from "./follow.js";
-import {percent, plainNumber, signedNumber} from "./format.js";
-import {arrayNamed, steepest, titleOfParameter, valueAt} from "./labels.js";
+import {plainNumber, signedNumber} from "./format.js";
+import {arrayNamed, steepest, valueAt} from "./labels.js";
 import {state, watch} from "./state.js";
 
 export function showUpdate() {
-  byId("parameter").addEventListener("change", ({target}) => chooseParameter(target.value));
-  watch(["trace", "step", "rate", "trail", "parameter"], drawUpdate);
+  watch(["trace", "step", "rate", "trail"], drawUpdate);
 }
 
 function drawUpdate() {
@@ -26,21 +25,8 @@ function drawUpdate() {
       : `Step ${t} of the training under “Train it”, where “1 step” makes it. lr is `,
     `${plainNumber(lr, 2)}.`,
   );
-  show("parameter", ...optionsByMove());
   show("update-way", ...wayOfUpdate());
-  show("update-losses", ...rowsOfLosses());
-}
-
-// All parameters, those first that move most: ‖Δ‖ beside ‖w‖.
-function optionsByMove() {
-  const chosen = updatedParameter();
-  const sizeOf = (name) => Math.hypot(...arrayNamed(name).values);
-  return state.trace.update.parameters
-    .map((name) => [name, sizeOf(`delta(${name})`) / (sizeOf(name) || 1)])
-    .sort(([, a], [, b]) => b - a)
-    .map(([name, share]) =>
-      make("option", {value: name, selected: name === chosen}, `${titleOfParameter(name)}: ${percent(share)}`),
-    );
+  show("update-losses", lossesInWords());
 }
 
 // From the gradient of one number to its step: each link can be followed.
@@ -48,7 +34,7 @@ function wayOfUpdate() {
   const name = updatedParameter();
   const {chosen} = state;
   const isOfIt = chosen && parameterOf(chosen) === name;
-  const {row, column} = isOfIt ? chosen : steepest(name, 1)[0];
+  const {row, column} = isOfIt ? chosen : steepest(name);
   const at = (array) => ({name: array, row, column});
   const links = [
     ["gradient of this sentence", `d(${name})`, 1],
@@ -63,14 +49,12 @@ function wayOfUpdate() {
   });
 }
 
-function rowsOfLosses() {
+function lossesInWords() {
   const {update} = state.trace;
   const {batch, loss} = update.next();
-  update.after ??= batch.map(({example}) => update.lossAfter(example)); // once, however often the step is shown
-  const rows = batch.map(({example, trace}, n) => [example.text, trace.loss, update.after[n]]);
-  const mean = batch.reduce((sum, {share}, n) => sum + share * update.after[n], 0);
-  return [["the whole batch", loss, mean], ...rows].map(([text, ...losses]) => {
-    const head = make("th", {scope: "row"}, make("bdi", {}, text));
-    return make("tr", {}, head, ...losses.map((value) => make("td", {}, plainNumber(value, 3))));
-  });
+  // once, however often the step is shown
+  update.after ??= batch.reduce((sum, {example, share}) => sum + share * update.lossAfter(example), 0);
+  const change = (losses) => `from ${losses.map((one) => plainNumber(one, 3)).join(" to ")}`;
+  const own = [state.trace.loss, update.lossAfter(state.example)];
+  return `It takes the loss of the batch ${change([loss, update.after])}, and that of this line ${change(own)}.`;
 }

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.case import STREAM, spread
+from npbert.gradcheck.exact.case import spread
 from npbert.gradcheck.function import FLOAT32, FLOAT64, ScalarFunction
 from npbert.gradcheck.inputs import Function, Outputs, magnitude
 from npbert.gradcheck.report import (
@@ -67,12 +67,12 @@ def estimated(function: ScalarFunction, analytic: Gradients) -> list[Comparison]
     return found
 
 
-def compared_along(function: ScalarFunction, analytic: Gradients, count: int, seed: int) -> Report:
+def compared_along(function: ScalarFunction, analytic: Gradients, count: int) -> Report:
     """Compare the gradients with estimates along random directions, in which all numbers move at once, each array in
     proportion to its spread.
 
     The complex step is left out if forward cannot run on complex numbers."""
-    drawn = [function.random_step([seed, STREAM, number]) for number in range(count)]
+    drawn = [function.random_step(number) for number in range(count)]
     steps = [{name: part / math.sqrt(function.size) for name, part in each.items()} for each in drawn]
     terms = [[gradient * step[name] for name, gradient in analytic.items()] for step in steps]
     expected = np.array([sum(term.sum() for term in each) for each in terms])

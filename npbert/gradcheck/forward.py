@@ -70,14 +70,14 @@ def unsteady(form: Any, inputs: Sequence[Any]) -> str:
 
 def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> Case:
     """Return the form with another value for one input."""
-    return Case(form, [*inputs[:position], value, *inputs[position + 1 :]], None)
+    return Case(form, [*inputs[:position], value, *inputs[position + 1 :]], None, 0)
 
 
 def _loses_digits(case: Case) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
         ys = case.outputs()
-        run, _ = decimals(case, tuple(map(np.ones_like, ys)), backward=False)
+        run, _ = decimals(case, backward=False)
         pairs = [(y, right.value.astype(float)) for y, right in zip(ys, run.y.values(), strict=True)]
         return any(magnitude(y - right) > _LOST * magnitude(right) for y, right in pairs)
     return False

@@ -28,14 +28,13 @@ class ScalarFunction(Case):
     """
 
     def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int) -> None:
-        super().__init__(layer, map(copied, inputs), rng)
+        super().__init__(layer, map(copied, inputs), rng, seed)
         self._check_variables()
         for part in self.outputs():
             if part.dtype != np.float64:
                 raise GradientError(f"forward turns float64 into {part.dtype}")
             if not np.isfinite(part).all():
                 raise GradientError("forward returns a number that is not finite, which has no derivative")
-        self.dy = self.drawn_dy(seed)
 
     def _check_variables(self) -> None:
         if not self.size:
@@ -64,7 +63,7 @@ class ScalarFunction(Case):
     def exact(self) -> Gradients:
         """∂S/∂value of each number, right to the last digit of a float; {} if exact arithmetic has no rule."""
         try:
-            return right_gradients(self, self.dy)
+            return right_gradients(self)
         except Exception:  # the code cannot run on exact numbers
             return {}
 
@@ -75,7 +74,7 @@ class ScalarFunction(Case):
 
         def values(t: float) -> list[Array]:
             with self.moved(self.variables, t) as there:
-                floats = there.run_on_floats(self.dy)
+                floats = there.run_on_floats()
             return [*floats.y, *floats.gradients.values()]
 
         if isinstance(self.layer, Form):

@@ -16,20 +16,17 @@ from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable, restored
 from npbert.io import counted
 
-STREAM = 20220
-"""Keeps dy and directions apart from the caller's draws with the same seed, which would hide mistakes."""
-
+_STREAM = 20220  # keeps dy and steps apart from the caller's draws with the same seed, which would hide mistakes
 _FRACTIONS = 64
 
 
 class Floats(NamedTuple):
     """A forward and a backward on the user's floats.
 
-    y, dy: forward's output, and backward's input. gradients: by name. epsilon: of the coarsest dtype.
+    y: forward's output. gradients: by name. epsilon: of the coarsest dtype.
     """
 
     y: Outputs
-    dy: Outputs
     gradients: Gradients
     epsilon: float
 
@@ -37,11 +34,11 @@ class Floats(NamedTuple):
 class Case:
     """A layer with its inputs, and its dotted name if it is a part of another one.
 
-    rng: for dropout. things: all objects that the layer and the inputs hold.
+    rng: for dropout. seed: for dy. things: all objects that the layer and the inputs hold.
     """
 
-    def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, name: str = "") -> None:
-        self.layer, self.inputs, self.rng, self.name = layer, list(inputs), rng, name
+    def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, seed: int, name: str = "") -> None:
+        self.layer, self.inputs, self.rng, self.seed, self.name = layer, list(inputs), rng, seed, name
         self.things = list(reachable([layer, *self.inputs]))
 
     @cached_property
@@ -101,14 +98,14 @@ class Case:
                 there.inputs[position] = values[name]
             yield there
 
-    def scales(self, dy: Outputs) -> dict[str, float]:
+    def scales(self) -> dict[str, float]:
         """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
-        size = sum(float(np.abs(each * y).sum()) for each, y in zip(dy, self.outputs(), strict=True))
+        size = sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
         return {name: size / spread(array) for name, array in self.variables.items()}
 
-    def random_step(self, seed: Any) -> Gradients:
-        """Return a random step for each variable, relative to its spread."""
-        drawn = np.random.default_rng(seed)
+    def random_step(self, number: int) -> Gradients:
+        """Return the random step of this number for each variable, relative to its spread."""
+        drawn = np.random.default_rng([self.seed, _STREAM, number])
         return self.made(lambda array: spread(array) * np.asarray(drawn.standard_normal(array.shape)))
 
     def moved(self, step: Gradients, t: complex) -> "AbstractContextManager[Case]":
@@ -127,9 +124,10 @@ class Case:
         y = self.layer.forward(*map(copied, self.inputs), tape=Tape(copy.deepcopy(self.rng)))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
 
-    def drawn_dy(self, seed: int) -> Outputs:
-        """Return a random dy: for a loss a short fraction, as its backward may compute with it in floats."""
-        drawn = np.random.default_rng([seed, STREAM])
+    @cached_property
+    def dy(self) -> Outputs:
+        """A random dy, by seed: for a loss a short fraction, as its backward may compute with it in floats."""
+        drawn = np.random.default_rng([self.seed, _STREAM])
 
         def like(part: Array) -> Any:
             dy = drawn.standard_normal(part.shape)
@@ -163,7 +161,7 @@ class Case:
                 raise WrongShapeError(name, found, array.shape)
         return found
 
-    def run_on_floats(self, dy: Outputs) -> Floats:
+    def run_on_floats(self) -> Floats:
         """Run the layer on floats. Inputs for which backward returns None become constants.
 
         Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
@@ -175,12 +173,12 @@ class Case:
             y = there.forward(tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))
             with told("backward"):
-                found = there.backward(y, tuple(map(copied, dy)), tape)  # it may write into dy
+                found = there.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
         arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
         epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
         self.derive_by(gradients)
-        return Floats(ys, dy, gradients, max([2.0**-52, *epsilons]))
+        return Floats(ys, gradients, max([2.0**-52, *epsilons]))
 
 
 def spread(array: Array) -> float:

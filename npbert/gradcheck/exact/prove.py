@@ -95,10 +95,10 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     start = time.perf_counter()
     with everything_restored(layer, *inputs), np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        case = Case(layer, inputs, rng)
+        case = Case(layer, inputs, rng, seed)
         if not case.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
-        proof = _answer(case, seed)
+        proof = _answer(case)
     return replace(proof, derivatives=case.size, seconds=time.perf_counter() - start)
 
 
@@ -119,58 +119,54 @@ def prove_vjp(
     return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def _answer(case: Case, seed: int) -> Proof:
+def _answer(case: Case) -> Proof:
     try:
-        floats = case.run_on_floats(case.drawn_dy(seed))
+        floats = case.run_on_floats()
     except GradientError as error:
         return Proof(REFUTED, reason=str(error))
     try:
-        return _proof_beside_floats(case, floats, seed)
+        return _proof_beside_floats(case, floats)
     except PromiseError as error:
         return Proof(NOT_PROVED, reason=str(error))
     except Exception as error:  # floats passed, so the code cannot run on exact numbers
         return Proof(NOT_PROVED, reason=_without_rule(error))
 
 
-def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
+def _proof_beside_floats(case: Case, floats: Floats) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
-    field = Field(seed)
-    run = run_on_numbers(field, case, floats.dy)
-    is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
+    field = Field(case.seed)
+    run = run_on_numbers(field, case)
+    is_proved = is_right_on_both_sides(case, floats) if field.ties else run.holds
     run.check_like(floats)
     if not field.ties:
-        check_beside(case, floats, seed)
+        check_beside(case, floats)
     if not is_proved:
-        wrong = witnesses(case, floats.dy, seed)
+        wrong = witnesses(case)
         if wrong:
-            return _refuted(case, floats, wrong, seed)
-        others = range(seed + 1, seed + _POINTS) if field.has_random_roots else ()  # each root is there at half of them
-        if not any(_holds(case, floats, Field(other)) for other in others):
+            return _refuted(case, wrong)
+        others = range(1, _POINTS) if field.has_random_roots else ()  # each root is there at half of them
+        if not any(run_on_numbers(Field(case.seed + other), case).holds for other in others):
             return Proof(NOT_PROVED, reason=_TIE if field.ties else _NO_LAW)
     check_linear(case, floats)
     return Proof(PROVED)
 
 
-def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
+def _refuted(case: Case, wrong: list[Comparison]) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
-    field = Field(seed)
+    field = Field(case.seed)
     field.drops = True
-    if _holds(case, floats, field) and field.dropped:
+    if run_on_numbers(field, case).holds and field.dropped:
         dropped = tuple(sorted(field.dropped))
         constants = " and ".join(map(repr, dropped))
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, reason=reason, dropped=dropped)
 
     def is_right(each: Case) -> bool:
-        return _holds(each, each.run_on_floats(each.drawn_dy(seed)), Field(seed))
+        each.run_on_floats()  # finds its constants
+        return run_on_numbers(Field(each.seed), each).holds
 
     parts, _ = judged(parts_called(case), is_right)
     return Proof(REFUTED, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
-
-
-def _holds(case: Case, floats: Floats, field: Field) -> bool:
-    """True if the equality holds at a random point of the field."""
-    return run_on_numbers(field, case, floats.dy).holds
 
 
 def parts_called(whole: Case) -> list[Case]:
@@ -180,7 +176,7 @@ def parts_called(whole: Case) -> list[Case]:
 
     def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
-            found.setdefault(name, Case(layer, inputs, copy.deepcopy(whole.rng), name))
+            found.setdefault(name, Case(layer, inputs, copy.deepcopy(whole.rng), whole.seed, name))
 
     whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
     return list(found.values())

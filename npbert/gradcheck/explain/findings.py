@@ -126,7 +126,7 @@ def _is_right(part: Case) -> bool:
     proof = prove(part.layer, *part.inputs, rng=part.rng)
     if proof.verdict != NOT_PROVED:
         return bool(proof)
-    return compared_along(function, _gradients_now(function), 3, 1).ok
+    return compared_along(function, _gradients_now(function), 3).ok
 
 
 def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:

@@ -17,9 +17,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.forms import Form, each, own
+from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.forward import check_written
-from npbert.gradcheck.inputs import as_list, as_tuple, asked, is_float_array, names_given
+from npbert.gradcheck.inputs import as_list, as_tuple, asked, is_float_array, mapped, names_given
 from npbert.gradcheck.paths import (
     Grads,
     Values,
@@ -153,7 +153,7 @@ class StatefulForm(Form):
         y, (thing, again, _) = self._ran_once()
         before = snapshot(thing)
         with told("backward"):
-            dy = each(lambda part: np.random.default_rng(0).standard_normal(np.shape(part)), y)
+            dy = mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(part)), y)
             returned, after = self._undone(dy, thing, again)
         candidates = changed(after, before)
         self._gradients = _of_inputs(returned, candidates, self._arrays, wrt)

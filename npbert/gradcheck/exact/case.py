@@ -89,7 +89,7 @@ class Case:
     def holding(self, values: Mapping[str, Any]) -> "Iterator[Case]":
         """Within it, the variables have these values, and gradients are 0. Gives the case with these inputs."""
         there = copy.copy(self)
-        there.inputs = list(self.inputs)
+        there.inputs = list(map(copied, self.inputs))
         with restored(self.parameters.values()):
             for name, parameter in self.parameters.items():
                 parameter.value = values[name]
@@ -168,7 +168,6 @@ class Case:
         input."""
         values = self.made(np.copy)
         with self.holding(values) as there:
-            there.inputs = list(map(copied, there.inputs))
             tape = Tape(copy.deepcopy(self.rng))
             y = there.forward(tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))

@@ -120,7 +120,7 @@ def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction
     layer, inputs, rng = setting.make(layer_class, seed=seed)
     is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
     inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
-    return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed)
+    return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed).checked()
 
 
 def broken_promise(says: str) -> Verdict:

@@ -9,9 +9,9 @@ import copy
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import run_on_numbers
+from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError
 
@@ -20,7 +20,7 @@ _ROUGHLY = 0.4  # the power of epsilon that is the allowed relative error
 _ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change of gradients, relative to the largest
 
 
-def check_beside(case: Case, floats: Floats) -> None:
+def check_beside(case: ScalarFunction, floats: Floats) -> None:
     """Raise PromiseError if y on exact numbers differs from y on floats beside the point. The step is small, but larger
     than rounding."""
     step, field = case.random_step(0), Field(case.seed)
@@ -34,7 +34,7 @@ def check_beside(case: Case, floats: Floats) -> None:
     raise PromiseError("y is not finite beside your numbers")
 
 
-def check_linear(case: Case, floats: Floats) -> None:
+def check_linear(case: ScalarFunction, floats: Floats) -> None:
     """Raise PromiseError unless backward maps a multiple of dy to the same multiple of the gradients, and a sum to the
     sum."""
 
@@ -58,7 +58,7 @@ def check_linear(case: Case, floats: Floats) -> None:
                 raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
 
 
-def is_right_on_both_sides(case: Case, floats: Floats) -> bool:
+def is_right_on_both_sides(case: ScalarFunction, floats: Floats) -> bool:
     """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
     sides."""
     sides = []

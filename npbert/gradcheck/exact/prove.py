@@ -58,11 +58,11 @@ import numpy as np
 
 from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.bridge import check_beside, check_linear, is_right_on_both_sides
-from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.exact.witness import witnesses
+from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import Function, Outputs, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.report import NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, PromiseError, Proof
@@ -95,7 +95,7 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     start = time.perf_counter()
     with everything_restored(layer, *inputs), np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        case = Case(layer, inputs, rng, seed)
+        case = ScalarFunction(layer, inputs, rng, seed)
         if not case.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         proof = _answer(case)
@@ -119,7 +119,7 @@ def prove_vjp(
     return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def _answer(case: Case) -> Proof:
+def _answer(case: ScalarFunction) -> Proof:
     try:
         floats = case.run_on_floats()
     except GradientError as error:
@@ -132,7 +132,7 @@ def _answer(case: Case) -> Proof:
         return Proof(NOT_PROVED, reason=_without_rule(error))
 
 
-def _proof_beside_floats(case: Case, floats: Floats) -> Proof:
+def _proof_beside_floats(case: ScalarFunction, floats: Floats) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
     field = Field(case.seed)
     run = run_on_numbers(field, case)
@@ -151,7 +151,7 @@ def _proof_beside_floats(case: Case, floats: Floats) -> Proof:
     return Proof(PROVED)
 
 
-def _refuted(case: Case, wrong: list[Comparison]) -> Proof:
+def _refuted(case: ScalarFunction, wrong: list[Comparison]) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
     field = Field(case.seed)
     field.drops = True
@@ -161,7 +161,7 @@ def _refuted(case: Case, wrong: list[Comparison]) -> Proof:
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, reason=reason, dropped=dropped)
 
-    def is_right(each: Case) -> bool:
+    def is_right(each: ScalarFunction) -> bool:
         each.run_on_floats()  # finds its constants
         return run_on_numbers(Field(each.seed), each).holds
 
@@ -169,23 +169,25 @@ def _refuted(case: Case, wrong: list[Comparison]) -> Proof:
     return Proof(REFUTED, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
-def parts_called(whole: Case) -> list[Case]:
+def parts_called(whole: ScalarFunction) -> list[ScalarFunction]:
     """Return the parts that a layer calls, with the inputs of their first call, the innermost first. It runs once."""
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
-    found: dict[str, Case] = {}
+    found: dict[str, ScalarFunction] = {}
 
     def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
-            found.setdefault(name, Case(layer, inputs, copy.deepcopy(whole.rng), whole.seed, name))
+            found.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed, name))
 
     whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
     return list(found.values())
 
 
-def judged(parts: list[Case], is_right: Callable[[Case], bool]) -> tuple[list[Case], list[str]]:
+def judged(
+    parts: list[ScalarFunction], is_right: Callable[[ScalarFunction], bool]
+) -> tuple[list[ScalarFunction], list[str]]:
     """Return the innermost wrong parts, and the names of the outermost right ones; without parts that cannot run alone,
     or have nothing to derive by."""
-    wrong: list[Case] = []
+    wrong: list[ScalarFunction] = []
     right: list[str] = []
     for part in parts:
         if any(other.name.startswith(f"{part.name}.") for other in wrong):

@@ -115,15 +115,14 @@ class Answer(Task):
 
     def all_windows(self, questions: Sequence[str], passages: Sequence[str]) -> list[list[Encoding]]:
         """Return the windows of each passage, each after its question. Warns of questions that were cut."""
-        limit, found, cut = self.max_question_length, [], list[str]()
+        limit, overlap, found, cut = self.max_question_length, self.max_length // 3, [], list[str]()
         for question, passage in zip(questions, passages, strict=True):
             [encoding] = self.tokenizer.encode([question])
             asked = question
             if len(encoding.ids) - 2 > limit:
                 cut.append(question)
                 asked = question[: encoding.offsets[limit][1]]
-            size = {"max_length": self.max_length, "stride": self.max_length // 3}
-            windows = self.tokenizer.encode_windows(asked, passage, **size)
+            windows = self.tokenizer.encode_windows(asked, passage, max_length=self.max_length, stride=overlap)
             if 1 not in windows[0].sequence_ids:
                 raise ValueError(f"the passage for the question {asked!r} is empty, wanted text")
             found.append(windows)

@@ -19,7 +19,8 @@ class Family:
     """A `model_type` of config.json: a row of families.json.
 
     classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
-    tables: its tables of names in names.json.   decoder: the tensors of a tied decoder, with the ones that they repeat.
+    tables: its tables of names in names.json.
+    decoder: the tensors of a tied decoder, with the ones that they repeat, without the prefix.
     fields: config.json's names of BertConfig's fields, if they differ.
     settings: defaults of missing settings, if they are not BERT's.   fixed: settings with the only supported value.
     architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name` of the file, and

@@ -64,13 +64,12 @@ class Names:
         layers = model.config.num_hidden_layers
         self._layers_of_a_group = layers / (architecture.groups or layers)
         self._parts: dict[str, tuple[str, tuple[int, int]]] = {}
-        classes = {"all", *(kind.__name__ for kind in type(model).__mro__)}
-        for section, ours, theirs in self.family.names:
-            if section in classes:
-                *owner, last = ours.split(".")
-                parts = last.split("|")
-                for number, part in enumerate(parts):
-                    self._parts[".".join([*owner, part])] = theirs, (number, len(parts))
+        classes = [kind.__name__ for kind in type(model).__mro__]
+        for ours, theirs in self.family.names(classes).items():
+            *owner, last = ours.split(".")
+            parts = last.split("|")
+            for number, part in enumerate(parts):
+                self._parts[".".join([*owner, part])] = theirs, (number, len(parts))
 
     def of(self, part: str) -> tuple[str, tuple[int, int]]:
         """Return the name of npbert's `part` in the file, and its place in the tensors: see Stored. A part that no

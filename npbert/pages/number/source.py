@@ -1,10 +1,9 @@
-"""The lines of npbert that compute each step of the page: the layer's, then the calls that lead to them."""
+"""The lines of npbert that compute each step of the page."""
 
 import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -38,26 +37,13 @@ def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
     found = {}
     places = [(step["kind"], step["part"], phase) for step in steps for phase in ("forward", "backward")]
     for kind, part, phase in [*places, ("AdamW", "parameters", "update")]:
-        own = _own(parts, kind, part, phase)
-        calls = [call for call in _calls_to(parts, part, phase) if call[0] not in dict(own)]
         frames = []
-        for function, pattern in reversed([*calls, *own]):
+        for function, pattern in reversed(_own(parts, kind, part, phase)):
             code = code_of(function)
             functions[code["name"]] = code
-            if lines := lines_with(code, pattern):
-                frames.append([code["name"], lines])
+            frames.append([code["name"], lines_with(code, pattern)])
         found[f"{phase} {kind} {part}"] = frames
     return {"functions": functions, "steps": found}
-
-
-def _calls_to(parts: dict[str, Any], part: str, phase: str) -> Iterator[Frame]:
-    """Return each function from the model to the part, with the pattern of its call of the next one."""
-    names = part.split(".")
-    for depth in range(1, len(names)):
-        owner = type(parts.get(".".join(names[:depth])))
-        child = "(layer|last)" if owner is blocks.Encoder else names[depth]
-        if hasattr(owner, phase):
-            yield getattr(owner, phase), rf"\b{child}(\.backward)?\("
 
 
 def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]:

@@ -5,15 +5,11 @@ import inspect
 import re
 import textwrap
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
-from types import SimpleNamespace
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
-from npbert import blocks, layers, optim
 from npbert.core import named_parts
-from npbert.layers import dot_product_attention as attention
-from npbert.layers import softmax as softmaxes
 from npbert.pages.number.network import formulas
 
 PACKAGE = Path(__file__).parents[2]
@@ -22,8 +18,6 @@ Frame: TypeAlias = tuple[Any, str]
 """A function, and a pattern for its relevant lines."""
 
 ALL = ""
-NAMES = vars(blocks) | vars(layers) | vars(optim) | vars(softmaxes) | vars(attention)
-"""The modules with the functions of formulas.ini."""
 
 
 def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
@@ -51,7 +45,7 @@ def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]
     named = formulas()[kind].get(f"{phase} in {part.split('.')[-1]}")
     if named:
         pairs = [line.partition(" | ") for line in named.strip().splitlines()]
-        return [(attrgetter(name)(SimpleNamespace(**NAMES)), pattern) for name, _, pattern in pairs]
+        return [(resolve_name(f"npbert.{name}"), pattern) for name, _, pattern in pairs]
     owner = type(parts[part])
     function = getattr(owner, phase)
     helpers = [getattr(owner, name, None) for name in re.findall(r"self\.(\w+)", inspect.getsource(function))]

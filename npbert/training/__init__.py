@@ -3,11 +3,20 @@
 from npbert.training.accumulate import StepLosses, accumulate
 from npbert.training.evaluation import Evaluation
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_files
-from npbert.training.metrics import METRICS, accuracy, f1, macro_f1, matthews, pearson, spearman
+from npbert.training.metrics import (
+    METRICS,
+    accuracy,
+    entity_scores,
+    f1,
+    macro_f1,
+    matthews,
+    pearson,
+    spearman,
+    squad_scores,
+)
 from npbert.training.parallel import world
 from npbert.training.pretrain import Pretraining, PretrainSettings, evaluate_losses
 from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings
-from npbert.training.span_metrics import entity_scores, squad_scores
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.tasks import TaskSettings
 from npbert.training.trainer import Trainer

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -78,7 +79,7 @@ def finetune(
     elif isinstance(weights, str):
         settings["class_weight"] = [weights]
     train, dev = Path(folder) / "train.jsonl", Path(folder) / "held_out.jsonl"
-    with _in_words_of_lists({str(train): "the training list", str(dev): "the held-out list"}):
+    with worded_by(partial(_in_words, {str(train): "the training list", str(dev): "the held-out list"})):
         rows = {train: _rows(train, texts, label=labels, sample_weight=sample_weight)}
         if isinstance(held_out, int | float):
             rows[train], rows[dev] = _split(rows[train], held_out, settings.get("seed", 0))
@@ -126,15 +127,11 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     return [rows[number] for number in sorted(order[count:])], [rows[number] for number in sorted(order[:count])]
 
 
-def _in_words_of_lists(lists: dict[str, str]) -> AbstractContextManager[None]:
-    """Within it, errors and warnings name the list and the row, from 0, instead of the file and the line."""
-
-    def words(named: Setting | Place) -> str:
-        if not isinstance(named, Place) or named.path not in lists:
-            return str(named)
-        return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]
-
-    return worded_by(words)
+def _in_words(lists: dict[str | Path, str], named: Setting | Place) -> str:
+    """Return the list and the row, from 0, instead of the file and the line."""
+    if not isinstance(named, Place) or named.path not in lists:
+        return str(named)
+    return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]
 
 
 @contextmanager

@@ -92,14 +92,6 @@ class TrainerSettings(Settings):
         times = min(_TIMES, max(_LEAST_TIMES, _SHARE * self.steps / steps)) if cost else _TIMES
         return replace(self, evaluate_every=math.ceil(self.steps / times))
 
-    def is_logged(self, step: int) -> bool:
-        """True if the log has a row for this step."""
-        return step % self.log_every == 0 or step == self.steps
-
-    def is_judged(self, step: int) -> bool:
-        """True if there is an evaluation after this step. (`evaluate_every` is set by `with_interval`.)"""
-        return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
-
 
 def when_judged(settings: TrainerSettings) -> str:
     """Return the steps of a run's evaluations in words."""

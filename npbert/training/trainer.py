@@ -12,11 +12,11 @@ from npbert.display import titled
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of
 from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
-from npbert.training.live import in_words
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import MODEL_FOLDER, Resumable
+from npbert.training.watchers import in_words
 
 
 class Trainer(Resumable):
@@ -83,7 +83,8 @@ class Trainer(Resumable):
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
         norm, rate = self.shares.add_up(sums), self.learning_rate
-        step = Step(number, batch, losses, norm, rate, settings.is_logged(number))
+        is_logged = number % settings.log_every == 0 or number == settings.steps
+        step = Step(number, batch, losses, norm, rate, is_logged)
         if not math.isfinite(losses.total + norm):
             self._fail(step, seed, watchers)
         if step.is_logged:
@@ -122,7 +123,8 @@ class Trainer(Resumable):
             of_step = {"learning_rate": step.learning_rate, "gradient_norm": step.gradient_norm}
             step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
             progress.averages = Averages()
-        if not self.settings.is_judged(step.number):
+        every = self.settings.evaluate_every
+        if step.number != self.settings.steps and (every == 0 or step.number % every):
             return
         check_parameters(self.model, step.number)
         numbers = {name: float(number) for name, number in evaluation.evaluate().items()}

@@ -11,6 +11,7 @@ from npbert.data import Batch
 from npbert.display import titled
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of
+from npbert.training.evaluation import Evaluation
 from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
@@ -140,8 +141,8 @@ class Trainer(Resumable):
             step.shown = {**shown, "best_step": progress.best_step} if shown else {}
 
 
-class TrainingRun:
-    """A run with a summary of its text, model and length, and the Trainer that makes it."""
+class TrainingRun(Evaluation):
+    """A run: the evaluation of its model, a summary of its text, model and length, and the Trainer that makes it."""
 
     trainer: Trainer
 

@@ -87,7 +87,7 @@ def finetune(
         elif held_out is not None:
             pair: Any = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
             rows[dev] = _rows(dev, pair[0], label=pair[1])
-        names = rows[train][0].keys()
+        names = next(iter(rows[train]), {})
         columns: dict[str, Any] = {name: name for name in names if not name.startswith("negative")}
         columns["negatives"] = [name for name in names if name not in columns]
         files: dict[str, Any] = {"model": model, **{path.stem: path for path in rows}}
@@ -113,8 +113,6 @@ def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
             wanted = "a text, or as many as in the first row"
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
         rows.append(row)
-    if not rows:
-        raise ValueError("texts is empty, wanted at least one")
     return rows
 
 

@@ -12,7 +12,7 @@ from npbert.io import InputError, check_writable, setting
 from npbert.pages import export, write_number_page
 from npbert.pages.html import ICON
 from npbert.pages.number.page import masked_sentences
-from npbert.pages.report import COMPARISON_FILE, REPORT_FILE, write_report
+from npbert.pages.report.page import COMPARISON_FILE, REPORT_FILE, write_report
 
 _PAGE = "page.html"
 
@@ -101,7 +101,7 @@ class SiteCommand(Command):
 
     def run(self) -> None:
         """Write the site. Raises: ValueError if a derivative is wrong."""
-        from npbert.pages.site import build_site  # imported here, as only this command needs it
+        from npbert.pages.site.build import build_site  # imported here, as only this command needs it
 
         folder = Path(self.folder)
         try:

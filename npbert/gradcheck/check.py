@@ -108,7 +108,7 @@ def _compared(function: ScalarFunction, analytic: Gradients, proof: Proof) -> Re
     """Return the report on the gradients, compared with the strongest available method."""
     sizes = {name: gradient.size for name, gradient in analytic.items()}
     if proof:
-        along = compared_along(function, analytic, 2, 1, rounding=proof.rounding)
+        along = compared_along(function, analytic, 2, 1)
         believed = [array for array in along.comparisons if not array.count]
         if believed:
             return Report(sizes, believed, proof)

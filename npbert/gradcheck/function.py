@@ -10,15 +10,12 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import named_parts
-from npbert.gradcheck.exact.case import Case, spread
+from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.witness import right_gradients
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.inputs import Rng, copied
 from npbert.gradcheck.report import GradientError, Gradients
 from npbert.gradcheck.restoring import restored
-
-STREAM = 20220
-"""Keeps dy and directions apart from the caller's draws with the same seed, which would hide mistakes."""
 
 FLOAT64, FLOAT32 = 2.0**-52, 2.0**-23
 _WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
@@ -33,12 +30,12 @@ class ScalarFunction(Case):
     def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int) -> None:
         super().__init__(layer, map(copied, inputs), rng)
         self._check_variables()
-        drawn = np.random.default_rng([seed, STREAM])
-        y = self.outputs()
-        if not all(np.isfinite(part).all() for part in y):
-            raise GradientError("forward returns a number that is not finite, which has no derivative")
-        self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
-        self.inputs = list(map(copied, inputs))  # forward may have written into them
+        for part in self.outputs():
+            if part.dtype != np.float64:
+                raise GradientError(f"forward turns float64 into {part.dtype}")
+            if not np.isfinite(part).all():
+                raise GradientError("forward returns a number that is not finite, which has no derivative")
+        self.dy = self.drawn_dy(seed)
 
     def _check_variables(self) -> None:
         if not self.size:
@@ -62,11 +59,6 @@ class ScalarFunction(Case):
         parts = [part for _, part in named_parts(self.layer)]
         with restored(parts), self.holding(self.made(np.copy)):
             yield
-
-    def scales(self) -> dict[str, float]:
-        """Return, for each array, the derivative that changes y by its own size."""
-        size = sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
-        return {name: size / spread(array) for name, array in self.variables.items()}
 
     @cached_property
     def exact(self) -> Gradients:

@@ -77,8 +77,8 @@ class MPICommunicator(Communicator):
 
 
 def world() -> Communicator:
-    """Return all processes of the launcher; ALONE, without MPI, if there is no launcher or it has started one. (Extra:
-    mpi.)
+    """Return all processes of the launcher; ALONE, without MPI, if there is no launcher, or it says that it has started
+    one. (Extra: mpi.)
 
     Raises: MissingExtraError without mpi4py; LauncherError if the MPI library is not the launcher's.
     """
@@ -91,8 +91,6 @@ def world() -> Communicator:
         library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
         says = f"the launcher has started {count} processes, but mpi4py sees {size}, as its MPI library ({library})"
         raise LauncherError(f"{says} is not the launcher's")
-    if size == 1:
-        return ALONE
     return MPICommunicator(import_extra("mpi4py.util.pkl5", extra="mpi").Intracomm(mpi.COMM_WORLD.Dup()))
 
 

@@ -12,12 +12,11 @@ from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io import FileError, import_extra, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.inputs import digests
-from npbert.training.live import Bar
-from npbert.training.log import EVENTS_FOLDER, LayerStatistics, Log, TensorBoard
 from npbert.training.parallel import check_same
 from npbert.training.progress import Watcher
 from npbert.training.settings import SETTINGS_FILE, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
+from npbert.training.watchers import EVENTS_FOLDER, Bar, LayerStatistics, Log, TensorBoard
 
 LOCK_FILE = ".lock"
 _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -54,11 +53,9 @@ def session(
                 file.unlink(missing_ok=True)
             save_settings(trainer.recorded, folder)
             after = trainer.step
-            bar, board = (
-                Bar(trainer.settings.steps, done=after),
-                TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1),
-            )
-            watchers += [LayerStatistics(model), Log(folder, after_step=after), board, bar]
+            watchers += [LayerStatistics(model), Log(folder, after_step=after)]
+            bar = Bar(trainer.settings.steps, done=after)
+            watchers += [TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1), bar]
             for watcher in watchers:
                 stack.callback(watcher.close)
             if news:

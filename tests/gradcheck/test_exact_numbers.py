@@ -153,7 +153,6 @@ def test_a_layer_is_a_polynomial_of_a_low_degree(name, degrees):
     """S = Σ dy (ẋ W + x Ẇ + ḃ) has degree 3; of tanh, dy (1 − t²) ẋ has 4. A random point might hit a zero of such a
     polynomial, in at most a degree of P cases: so rarely is a wrong backward taken for right."""
     part = Case(*CATALOGUE[name].make())
-    floats = part.run_on_floats(np.random.default_rng(0))
-    run = run_on_numbers(Degrees(), part, floats.dy_of_numbers)
+    run = run_on_numbers(Degrees(), part, part.drawn_dy(0))
     assert run.difference.of in degrees
     assert P > 10**35

@@ -42,8 +42,7 @@ def test_a_panel_a_name():
     }
     assert key(figure) == ["training", "held out", "not finite"]
     assert [axes.get_ylabel() for axes in figure.axes[:2]] == ["nats", "share"]
-    assert [axes.get_title("left") for axes in plot_curves(ROWS, ["f1", "loss"]).axes] == ["loss", "f1"]
-    (line,) = plot_curves(ROWS[:1], ["loss"]).axes[0].lines
+    (line,) = plot_curves(ROWS[:1]).axes[0].lines
     assert line.get_marker() == "o", "a step alone is a dot"
 
 
@@ -64,9 +63,9 @@ def test_without_numbers_there_is_no_picture(tmp_path):
 
 
 def test_runs_over_each_other_each_have_a_color_and_held_out_has_dots_as_alone():
-    (axes,) = curves_figure({"one": ROWS, "two": ROWS[:2]}, ["loss"], {}, None).axes
+    axes, *_ = curves_figure({"one": ROWS, "two": ROWS[:2]}, {}, None).axes
     looks = {line.get_label(): (line.get_color(), line.get_marker()) for line in axes.lines}
     assert list(looks) == ["one, training", "one, held out", "two, training", "two, held out"]
     assert looks["one, training"][0] == looks["one, held out"][0] != looks["two, held out"][0]
-    alone = {line.get_label(): line.get_marker() for line in plot_curves(ROWS, ["loss"]).axes[0].lines}
+    alone = {line.get_label(): line.get_marker() for line in plot_curves(ROWS).axes[0].lines}
     assert looks["one, held out"][1] == alone["held out"] == "o" != looks["one, training"][1] == alone["training"]

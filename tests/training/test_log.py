@@ -5,15 +5,13 @@ import io
 import json
 import logging
 import sys
-from contextlib import closing
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
 
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_lines
-from npbert.training.live import Bar
-from npbert.training.log import Log, TensorBoard
+from npbert.training.watchers import Bar, Log, TensorBoard
 
 reason = "tensorboard is not installed: pip install -e '.[train]'"
 events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
@@ -87,9 +85,9 @@ def test_a_file_is_there_at_once_when_there_is_something_in_it(tmp_path):
 
 def test_tensorboard_reads_a_run_that_goes_on_from_an_earlier_step(tmp_path):
     for first, losses in ((1, [0.3, 0.2, 0.1]), (2, [0.5, 0.25])):
-        with closing(TensorBoard(tmp_path, first_step=first)) as board:
-            for number, loss in enumerate(losses, start=first):
-                after(board, number, {"loss": loss}, judged={"eval_f1": 0.5} if number == 3 else {})
+        board = TensorBoard(tmp_path, first_step=first)
+        for number, loss in enumerate(losses, start=first):
+            after(board, number, {"loss": loss}, judged={"eval_f1": 0.5} if number == 3 else {})
     found = events.EventAccumulator(str(tmp_path)).Reload()
     scalars = {
         name: [(e.step, pytest.approx(e.value)) for e in found.Scalars(name)] for name in found.Tags()["scalars"]

@@ -11,7 +11,7 @@ from npbert.io.json_lines import METRICS_FILE, read_json_lines
 from npbert.models import parameters_by_layer
 from npbert.training import MODEL_FOLDER, STATE_FILE, accumulate
 from npbert.training.finite import NotFiniteError, first_not_finite
-from npbert.training.log import LayerStatistics
+from npbert.training.watchers import LayerStatistics
 from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
 
 BATCH = collate(examples(4))

@@ -1,7 +1,6 @@
 """Case: a layer with its inputs, run on the user's floats."""
 
 import copy
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
@@ -17,7 +16,10 @@ from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
 from npbert.gradcheck.restoring import reachable, restored
 from npbert.io import counted
 
-_DECADES, _LARGE = 3, 1e4
+STREAM = 20220
+"""Keeps dy and directions apart from the caller's draws with the same seed, which would hide mistakes."""
+
+_FRACTIONS = 64
 
 
 class Floats(NamedTuple):
@@ -30,19 +32,6 @@ class Floats(NamedTuple):
     dy: Outputs
     gradients: Gradients
     epsilon: float
-
-    @property
-    def factor(self) -> float:
-        """The factor of dy for exact numbers, and so of their gradients: −1, as some functions treat negative numbers
-        differently. The dy of a loss becomes a short fraction, as its backward may compute with it in floats."""
-        if len(self.dy) > 1 or np.ndim(self.dy[0]):
-            return -1.0
-        return float(-(2 * math.floor(self.dy[0]) + 1) / 2**7 / self.dy[0])
-
-    @property
-    def dy_of_numbers(self) -> Outputs:
-        """The dy of exact numbers."""
-        return tuple(each * self.factor for each in self.dy)
 
 
 class Case:
@@ -112,6 +101,11 @@ class Case:
                 there.inputs[position] = values[name]
             yield there
 
+    def scales(self, dy: Outputs) -> dict[str, float]:
+        """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
+        size = sum(float(np.abs(each * y).sum()) for each, y in zip(dy, self.outputs(), strict=True))
+        return {name: size / spread(array) for name, array in self.variables.items()}
+
     def random_step(self, seed: Any) -> Gradients:
         """Return a random step for each variable, relative to its spread."""
         drawn = np.random.default_rng(seed)
@@ -130,8 +124,18 @@ class Case:
 
     def outputs(self) -> Outputs:
         """Return a copy of y, always with the same dropout."""
-        y = self.forward(Tape(copy.deepcopy(self.rng)))
+        y = self.layer.forward(*map(copied, self.inputs), tape=Tape(copy.deepcopy(self.rng)))
         return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
+
+    def drawn_dy(self, seed: int) -> Outputs:
+        """Return a random dy: for a loss a short fraction, as its backward may compute with it in floats."""
+        drawn = np.random.default_rng([seed, STREAM])
+
+        def like(part: Array) -> Any:
+            dy = drawn.standard_normal(part.shape)
+            return dy.astype(part.dtype) if part.ndim else np.floor(_FRACTIONS * dy) / _FRACTIONS + 0.5 / _FRACTIONS
+
+        return tuple(map(like, self.outputs()))
 
     def backward(self, y: Any, dy: Outputs, tape: Tape) -> dict[str, Any]:
         """Return the gradients of the parameters, and of the float inputs unless they are None.
@@ -159,9 +163,8 @@ class Case:
                 raise WrongShapeError(name, found, array.shape)
         return found
 
-    def run_on_floats(self, dy: Outputs | np.random.Generator) -> Floats:
-        """Run the layer on floats. Inputs for which backward returns None become constants. dy: an array, or its
-        generator.
+    def run_on_floats(self, dy: Outputs) -> Floats:
+        """Run the layer on floats. Inputs for which backward returns None become constants.
 
         Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
         input."""
@@ -171,8 +174,6 @@ class Case:
             tape = Tape(copy.deepcopy(self.rng))
             y = there.forward(tape)
             ys = tuple(np.copy(part) for part in as_tuple(y))
-            if isinstance(dy, np.random.Generator):
-                dy = tuple(_drawn_like(part, dy) for part in ys)
             with told("backward"):
                 found = there.backward(y, tuple(map(copied, dy)), tape)  # it may write into dy
             gradients = {name: np.copy(gradient) for name, gradient in found.items()}
@@ -185,11 +186,3 @@ class Case:
 def spread(array: Array) -> float:
     """Return the spread of an array's numbers, or their size if all are equal: the scale of a step."""
     return float(np.ptp(array) or magnitude(array) or 1.0) if array.size else 1.0
-
-
-def _drawn_like(part: Array, drawn: np.random.Generator) -> Any:
-    """Return a dy for this part of y with all sizes and signs, to detect code that treats some differently."""
-    sizes = 10.0 ** drawn.uniform(-_DECADES, _DECADES, np.shape(part))
-    if not np.ndim(part):
-        return float(sizes * _LARGE)
-    return (sizes * drawn.standard_normal(np.shape(part))).astype(part.dtype)

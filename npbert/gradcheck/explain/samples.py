@@ -75,7 +75,7 @@ def _runs(function: ScalarFunction) -> bool:
 
 
 def _sample_of(function: ScalarFunction) -> Sample:
-    (right, relative), scales = right_and_accuracy(function), function.scales()
+    (right, relative), scales = right_and_accuracy(function), function.scales(function.dy)
     largest = {name: max(_NOTHING * scales[name], magnitude(each)) for name, each in right.items()}
     return Sample(function, right, {name: relative * each for name, each in largest.items()}, function.outputs())
 

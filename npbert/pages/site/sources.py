@@ -10,7 +10,7 @@ from typing import Any
 
 import npbert
 from npbert.io import read_text
-from npbert.pages.number import number_page
+from npbert.pages.number.page import number_page
 from npbert.pages.site.source_page import Known, fence, file_page, read_bugs, source_page
 
 PACKAGE = Path(npbert.__file__).resolve().parent

@@ -140,5 +140,4 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
     for name, text in texts.items():
         with atomic_write(folder / name) as path:
             path.write_bytes(text.encode())
-    with atomic_write(folder / CONFIG_FILE) as path:
-        write_json(path, settings_of(tokenizer, stored))
+    write_json(folder / CONFIG_FILE, settings_of(tokenizer, stored))

@@ -126,8 +126,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write `value` as indented JSON, by atomic_write."""
+    with atomic_write(path) as written:
+        written.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_text(path: Path) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
 from npbert.io import LOGGER, FileError, model_folder
+from npbert.io.files import model_file
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
@@ -30,16 +31,14 @@ def find_weights(folder: str | Path) -> Path:
     Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as
     reading a pickle can run any code.
     """
-    folder = model_folder(folder)
-    path, pickle = folder / WEIGHTS_FILE, folder / "pytorch_model.bin"
-    if path.is_file():
-        return path
-    if pickle.is_file():
+    inside = model_folder(folder)
+    path, pickle = inside / WEIGHTS_FILE, inside / "pytorch_model.bin"
+    if pickle.is_file() and not path.is_file():
         raise FileError(
             f"{pickle} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, "
             f"with torch: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
         )
-    raise FileNotFoundError(f"{folder} has no {WEIGHTS_FILE}")
+    return model_file(folder, WEIGHTS_FILE)
 
 
 def check_size(file: TensorFile, config: Any) -> None:

@@ -83,11 +83,11 @@ class LearnCommand(FolderCommand):
       npbert learn hint 02 2"""
 
     commands: ClassVar = {
-        "check": ("learn.CheckCommand", "check your answers and explain the mistakes"),
-        "hint": ("learn.HintCommand", "show a hint"),
-        "show": ("learn.ShowCommand", "compare your right answer with the library's"),
-        "again": ("learn.AgainCommand", "repeat some exercises in another form"),
-        "demo": ("learn.DemoCommand", "train a small BERT with your own layers in it"),
+        "check": ("learn:CheckCommand", "check your answers and explain the mistakes"),
+        "hint": ("learn:HintCommand", "show a hint"),
+        "show": ("learn:ShowCommand", "compare your right answer with the library's"),
+        "again": ("learn:AgainCommand", "repeat some exercises in another form"),
+        "demo": ("learn:DemoCommand", "train a small BERT with your own layers in it"),
     }
 
     def run(self) -> None:

@@ -31,8 +31,8 @@ def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[t
     """Return a line for each entry, the last first: `attention.query: x (5, 8)`. parts_of: returns the parts of a
     layer, with their paths."""
     paths: dict[int, str] = {}
-    for outermost in {id(entry.outermost): entry.outermost for entry in entries}.values():
-        paths |= {id(part): path for path, part in parts_of(outermost) if path}
+    for entry in entries:
+        paths |= {id(part): path for path, part in parts_of(entry.outermost) if path}
     lines = []
     for entry in reversed(entries):
         name = paths.get(id(entry.layer), type(entry.layer).__name__)

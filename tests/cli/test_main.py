@@ -9,7 +9,7 @@ import sys
 from dataclasses import fields
 from fnmatch import fnmatchcase
 from functools import partial
-from importlib import import_module
+from pkgutil import resolve_name
 from types import SimpleNamespace
 from unittest.mock import Mock
 
@@ -155,8 +155,7 @@ def test_gradcheck_has_a_line_for_each_block_and_a_status(monkeypatch, capsys):
 def leaves(kind, name=""):
     """Each command by the words that call it: `plot` and `learn` have commands of their own."""
     for below, (place, *_) in kind.commands.items():
-        module, _, class_name = place.partition(".")
-        found = getattr(import_module(f"npbert.cli.{module}"), class_name)
+        found = resolve_name(f"npbert.cli.{place}")
         yield f"{name} {below}".strip(), found
         yield from leaves(found, below)
 

@@ -68,7 +68,6 @@ def test_the_tape_fills_then_empties_and_the_lines_that_compute_a_step_are_lit(p
     go_to(page, f"s.part === '{QUERY}' && s.phase === 'backward'")
     own = page.locator("#source > .code")
     assert any("matmul(x.T, dy)" in text for text in own.locator(".lit").all_text_contents())
-    assert "EncoderLayer.backward" in page.locator("#source details").text_content()
     page.click(cell(f"d({QUERY}.weight)", 1, 2))
     assert own.locator(".lit").all_text_contents() == ["    self.weight.add_grad(matmul(x.T, dy))\n"]
     choose(page, "d(loss)", 0, 0)

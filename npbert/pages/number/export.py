@@ -53,17 +53,17 @@ def export(
     one_of(ACTIVATIONS).check("hidden_act", config.hidden_act)
     _check_size(model)
     sentences = [_sentence(model, example, vocabulary) for example in examples]
-    net = network(config)
+    steps = network(config)
     return {
         "config": {name: getattr(config, name) for name in CONFIG},
         "vocabulary": vocabulary,
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
-        "network": net,
+        "network": steps,
         "formulas": formulas(),
         "proof": prove(LossOf(model), collate([examples[0]], pad_id=0)).verdict,
         "examples": sentences,
-        "source": source_lines(model, net["steps"]),
+        "source": source_lines(model, steps),
         "optimizer": {"lr": lr, **OPTIMIZER},
     }
 

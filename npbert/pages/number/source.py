@@ -1,20 +1,15 @@
-"""The lines of npbert that compute each step of the page: the layer's, then the calls that lead to them."""
+"""The lines of npbert that compute each step of the page."""
 
 import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
-from types import SimpleNamespace
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
-from npbert import blocks, layers, optim
 from npbert.core import named_parts
-from npbert.layers import dot_product_attention as attention
-from npbert.layers import softmax as softmaxes
 from npbert.pages.number.network import formulas
 
 PACKAGE = Path(__file__).parents[2]
@@ -23,8 +18,6 @@ Frame: TypeAlias = tuple[Any, str]
 """A function, and a pattern for its relevant lines."""
 
 ALL = ""
-NAMES = vars(blocks) | vars(layers) | vars(optim) | vars(softmaxes) | vars(attention)
-"""The modules with the functions of formulas.ini."""
 
 
 def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
@@ -38,26 +31,13 @@ def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
     found = {}
     places = [(step["kind"], step["part"], phase) for step in steps for phase in ("forward", "backward")]
     for kind, part, phase in [*places, ("AdamW", "parameters", "update")]:
-        own = _own(parts, kind, part, phase)
-        calls = [call for call in _calls_to(parts, part, phase) if call[0] not in dict(own)]
         frames = []
-        for function, pattern in reversed([*calls, *own]):
+        for function, pattern in reversed(_own(parts, kind, part, phase)):
             code = code_of(function)
             functions[code["name"]] = code
-            if lines := lines_with(code, pattern):
-                frames.append([code["name"], lines])
+            frames.append([code["name"], lines_with(code, pattern)])
         found[f"{phase} {kind} {part}"] = frames
     return {"functions": functions, "steps": found}
-
-
-def _calls_to(parts: dict[str, Any], part: str, phase: str) -> Iterator[Frame]:
-    """Return each function from the model to the part, with the pattern of its call of the next one."""
-    names = part.split(".")
-    for depth in range(1, len(names)):
-        owner = type(parts.get(".".join(names[:depth])))
-        child = "(layer|last)" if owner is blocks.Encoder else names[depth]
-        if hasattr(owner, phase):
-            yield getattr(owner, phase), rf"\b{child}(\.backward)?\("
 
 
 def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]:
@@ -65,7 +45,7 @@ def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]
     named = formulas()[kind].get(f"{phase} in {part.split('.')[-1]}")
     if named:
         pairs = [line.partition(" | ") for line in named.strip().splitlines()]
-        return [(attrgetter(name)(SimpleNamespace(**NAMES)), pattern) for name, _, pattern in pairs]
+        return [(resolve_name(f"npbert.{name}"), pattern) for name, _, pattern in pairs]
     owner = type(parts[part])
     function = getattr(owner, phase)
     helpers = [getattr(owner, name, None) for name in re.findall(r"self\.(\w+)", inspect.getsource(function))]

@@ -15,14 +15,13 @@ from npbert.core import IGNORED
 from npbert.data import SPECIAL, Dialogue, Example, join_pair
 from npbert.io import counted, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
-from npbert.pages.html import json_script, module_script, page, resource
+from npbert.pages.html import PAGES, json_script, module_script, page, resource
 from npbert.pages.number.export import export
 
 if TYPE_CHECKING:
     from npbert.inference import FillMask
 
 FOLDER = "number"
-PAGES = Path(__file__).parents[1]
 STYLES = ("page", "stage", "panels", "fit")
 _PART = re.compile(r"<!-- (\w+\.html) -->")
 _CHAPTER = re.compile(r'<a\s+href="docs/([\w-]+)\.md">([^<]*)</a>')

@@ -24,7 +24,7 @@ _TO_NUMBER = re.compile(r"\[([^]]*)\]\(dialogue\.html(#[^)]*)\)")
 
 def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> dict[str, bytes]:
     """Return every file for Sphinx by its path. root: the repository, perhaps without docs/ and tests/planted."""
-    found = filter(Path.is_file, sorted((root / "docs").rglob("*")))
+    found = filter(Path.is_file, [*sorted((root / "docs").rglob("*")), root / "CONTRIBUTING.md"])
     beside = {path.relative_to(root).as_posix(): path for path in found}
     chapters = {name: read_text(path) for name, path in beside.items() if name.endswith(".md")}
     known = Known(chapters, proofs, read_bugs(root), {code["file"] for code in number["source"]["functions"].values()})

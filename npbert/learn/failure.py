@@ -25,19 +25,14 @@ class Failure(Verdict):
     error: BaseException
     file: str
 
-    @property
-    def is_of_check(self) -> bool:
-        """True for an error of the check after the answer ran to its end."""
-        return isinstance(self.error, GradientError)
 
-
-def attempt(call: Callable[[], Any], *files: str, **how: Any) -> Any:
-    """Return call(), or the Failure that stops it. files and how: as for `failure_of`."""
+def attempt(call: Callable[[], Any], *files: str) -> Any:
+    """Return call(), or the Failure that stops it. files: the learner's"""
     try:
         with np.errstate(all="ignore"):
             return call()
     except (Exception, SystemExit) as error:
-        return failure_of(error, *files, **how)
+        return failure_of(error, *files)
 
 
 def failure_of(
@@ -76,12 +71,9 @@ def failure_of(
 
 def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType | None, int]:
     """Return the last line in the learner's files, in a function that the learner wrote if one took part."""
-    found: tuple[FrameType | None, int] = None, 0
-    is_own = False
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename in files and not (is_own and frame.f_code.co_name in given):
-            found, is_own = (frame, line), frame.f_code.co_name not in given
-    return found
+    places = [each for each in traceback.walk_tb(error.__traceback__) if each[0].f_code.co_filename in files]
+    own = [each for each in places if each[0].f_code.co_name not in given]
+    return [(None, 0), *places, *own][-1]
 
 
 def _message_of(error: BaseException) -> str:

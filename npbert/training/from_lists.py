@@ -69,9 +69,10 @@ def finetune(
     labels = None if labels is None else list(labels)
     are_floats = bool(labels) and all(isinstance(label, float) for label in labels or ())
     kind = task_named(settings.setdefault("task", "regression" if are_floats else "classification"))
-    if not issubclass(kind, TextTask | SentenceVectors):
+    is_of_vectors = issubclass(kind, SentenceVectors)
+    if not is_of_vectors and not issubclass(kind, TextTask):
         raise InputError("task", settings["task"], "classification, regression or vectors")
-    if labels is None and not issubclass(kind, SentenceVectors):
+    if labels is None and not is_of_vectors:
         raise TypeError("labels is missing, wanted one for each text")
     weights = settings.get("class_weight", ())
     if isinstance(weights, dict):
@@ -86,15 +87,15 @@ def finetune(
         elif held_out is not None:
             pair: Any = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
             rows[dev] = _rows(dev, pair[0], label=pair[1])
-        names = rows[train][0].keys()
+        names = next(iter(rows[train]), {})
         columns: dict[str, Any] = {name: name for name in names if not name.startswith("negative")}
-        columns["negatives"] = [name for name in names if name.startswith("negative")]
+        columns["negatives"] = [name for name in names if name not in columns]
         files: dict[str, Any] = {"model": model, **{path.stem: path for path in rows}}
         chosen = FinetuneSettings(**files, **columns, **settings)
         with _written(rows, overwrite=overwrite):
             run = Finetuning(chosen, folder)
     run.trainer.train(overwrite=overwrite)
-    return (Embed if issubclass(kind, SentenceVectors) else Classify).from_pretrained(folder)
+    return (Embed if is_of_vectors else Classify).from_pretrained(folder)
 
 
 def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
@@ -112,8 +113,6 @@ def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
             wanted = "a text, or as many as in the first row"
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
         rows.append(row)
-    if not rows:
-        raise ValueError("texts is empty, wanted at least one")
     return rows
 
 

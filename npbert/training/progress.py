@@ -1,5 +1,6 @@
 """The events of a run: its steps, its watchers, and its saved progress."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -30,10 +31,9 @@ class Step:
     batch: Batch
     losses: StepLosses
     gradient_norm: float
-    learning_rate: float
     is_logged: bool
     is_saved: bool = False
-    seconds: float = 0.0
+    seconds: float = math.inf
     row: dict[str, float] = field(default_factory=dict)
     layers: dict[str, object] = field(default_factory=dict)
     evaluation: dict[str, float] = field(default_factory=dict)

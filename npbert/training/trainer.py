@@ -11,6 +11,7 @@ from npbert.data import Batch
 from npbert.display import titled
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of
+from npbert.training.evaluation import Evaluation
 from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
@@ -82,16 +83,16 @@ class Trainer(Resumable):
         seed = [self.progress.epoch_seed, self.step]
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
-        norm, rate = self.shares.add_up(sums), self.learning_rate
+        norm = self.shares.add_up(sums)
         is_logged = number % settings.log_every == 0 or number == settings.steps
-        step = Step(number, batch, losses, norm, rate, is_logged)
+        step = Step(number, batch, losses, norm, is_logged)
         if not math.isfinite(losses.total + norm):
             self._fail(step, seed, watchers)
         if step.is_logged:
             self.shares.spread_gradients()
         for watcher in watchers:
             watcher.before_update(step)
-        self.optimizer.lr = rate
+        self.optimizer.lr = self.learning_rate
         self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
         self.shares.spread_values()
         step.seconds = time.perf_counter() - start
@@ -101,7 +102,7 @@ class Trainer(Resumable):
         """Raise NotFiniteError, on all processes, for a parameter, or for the loss or a gradient, with the first wrong
         layer."""
         step.row = {"loss": step.losses.total, "gradient_norm": step.gradient_norm}
-        step.is_logged, step.seconds = False, math.inf
+        step.is_logged = False
         for watcher in watchers:
             watcher.after(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
@@ -120,7 +121,7 @@ class Trainer(Resumable):
         progress, evaluation = self.progress, self.evaluation
         progress.averages.add(evaluation.kinds, step.losses)
         if step.is_logged:
-            of_step = {"learning_rate": step.learning_rate, "gradient_norm": step.gradient_norm}
+            of_step = {"learning_rate": self.optimizer.lr, "gradient_norm": step.gradient_norm}
             step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
             progress.averages = Averages()
         every = self.settings.evaluate_every
@@ -140,8 +141,8 @@ class Trainer(Resumable):
             step.shown = {**shown, "best_step": progress.best_step} if shown else {}
 
 
-class TrainingRun:
-    """A run with a summary of its text, model and length, and the Trainer that makes it."""
+class TrainingRun(Evaluation):
+    """A run: the evaluation of its model, a summary of its text, model and length, and the Trainer that makes it."""
 
     trainer: Trainer
 

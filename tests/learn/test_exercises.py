@@ -31,7 +31,7 @@ MENDED = [
     (2, "loop_overwrites", "= or +=", "dW"),
     (7, "gamma_set", "= or +=", "the gradient of gamma after two backwards"),
     (13, "clip_by_global_norm: root_forgotten", "missing step", SHORT_TOO),
-    (14, "AdamW.kept: growth", "sign", "kept for a matrix, the weight"),
+    (14, "AdamW.kept: growth", "sign", "kept for a matrix"),
 ]
 """(exercise, mistake, kind of the edit that mends it, what is wrong)"""
 STYLES = [(number, style) for number in EXERCISES for style in right(number)]
@@ -86,7 +86,7 @@ def test_all_wrong_blanks_are_told_and_what_inherits_from_one_may_be_right(judge
     both = [*adam.splitlines()[:80], *kept.splitlines()[80:]]
     verdict = judge(EXERCISES[14], "\n".join(both))
     assert [finding.line for finding in verdict.findings] == [69, 103]
-    assert "\n\nAdamW: kept for a matrix, the weight are wrong; line 103 (sign):" in verdict.because
+    assert "\n\nAdamW: kept for a matrix is wrong; line 103 (sign):" in verdict.because
 
 
 @each_exercise

@@ -122,10 +122,10 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: list[Stored], na
         if plain in tensors and shape != tensors[plain].shape:
             hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
             problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
-        elif plain not in tensors and plain not in names.tied and root_of(plain) in parts:
+        elif plain not in tensors and plain not in names.family.decoder and root_of(plain) in parts:
             problems.append(f"unknown: {name} {shape}")
     has_decoder = any(stored.head == "predictions" for stored in wanted)
-    for twin, name in names.tied.items():
+    for twin, name in names.family.decoder.items():
         if problems or not has_decoder or twin not in in_file:
             continue
         if not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):

@@ -50,9 +50,6 @@ class SentenceVectors(GroupedTask):
         if settings.loss not in ("", *cls.losses):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"
             raise InputError("loss", settings.loss, " or ".join(cls.losses), hint=hint)
-        if len(settings.prompts) > 2:
-            wanted = "at most 2: for the first text, and for the others"
-            raise InputError("prompts", settings.prompts, wanted)
         if settings.batch_size < 2 and not settings.negatives and settings.loss != "cosine":
             wanted = "at least 2: the loss compares the pairs of a batch"
             raise InputError("batch_size", settings.batch_size, wanted)

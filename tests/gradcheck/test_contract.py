@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from npbert import Init, LayerNorm, Parameter
+from npbert.data import Batch
 from npbert.gradcheck import GradientError, PromiseError, ScalarFunction, check_gradients, promised_gradients, randomize
+from npbert.gradcheck.inputs import different
 from tests.gradcheck.small import Scale, X, broken
 
 
@@ -46,6 +48,12 @@ def test_what_a_wrong_layer_changed_is_mended():
         check_gradients(layer, X)
     np.testing.assert_array_equal(layer.s.value, [1, 2, 3])
     np.testing.assert_array_equal(layer.s.grad, 0)
+
+
+def test_another_call_has_the_sequences_of_a_batch_in_another_order():
+    other = different(Batch([[1, 2], [3, 0]], attention_mask=[[1, 1], [1, 0]]))
+    np.testing.assert_array_equal(other.input_ids, [[3, 0], [1, 2]])
+    np.testing.assert_array_equal(other.attention_mask, [[1, 0], [1, 1]])
 
 
 def test_randomize_leaves_no_blind_spot():

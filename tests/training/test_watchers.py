@@ -116,7 +116,7 @@ def errors_to(monkeypatch, *, is_terminal=False):
 @pytest.mark.parametrize(("total", "done", "most"), [(1000, 0, 21), (7, 0, 7), (1000, 900, 3)])
 def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
     errors_to(monkeypatch)
-    bar = Bar(total, done=done)
+    bar = Bar(total, done=done, asked=[])
     for number in range(done + 1, total + 1):
         after(bar, number, NUMBERS)
     after(bar, total, evaluation={"macro_f1": 0.5})
@@ -130,7 +130,7 @@ def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
 def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog):
     stream = errors_to(monkeypatch, is_terminal=True)
     with caplog.at_level(logging.ERROR, "npbert"):
-        after(Bar(2, done=0), 1, NUMBERS, evaluation={"f1": 0.5})
+        after(Bar(2, done=0, asked=[]), 1, NUMBERS, evaluation={"f1": 0.5})
     assert (stream.getvalue(), capsys.readouterr().out) == ("", "")
 
 

@@ -97,6 +97,7 @@ class PreTrainedModel(Layer):
         if not overwrite and weights.exists():
             raise FileExistsError(f"{folder} already has a model; to replace it, give overwrite=True")
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_write(folder / CONFIG_FILE) as config_path, atomic_write(weights) as weights_path:
-            self.config.write(config_path, model=type(self).__name__, dtype=self.parameters()[0].value.dtype)
-            write_tensors(weights_path, hugging_face_tensors(self), {"format": "pt"})  # transformers expects "pt"
+        with atomic_write(weights) as path:
+            write_tensors(path, hugging_face_tensors(self), {"format": "pt"})  # transformers expects "pt"
+            dtype = self.parameters()[0].value.dtype
+            self.config.write(folder / CONFIG_FILE, model=type(self).__name__, dtype=dtype)

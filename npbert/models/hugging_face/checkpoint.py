@@ -9,7 +9,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
-from npbert.io import LOGGER, FileError, model_folder
+from npbert.io import LOGGER, FileError
+from npbert.io.files import model_file
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
@@ -30,16 +31,13 @@ def find_weights(folder: str | Path) -> Path:
     Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as
     reading a pickle can run any code.
     """
-    folder = model_folder(folder)
-    path, pickle = folder / WEIGHTS_FILE, folder / "pytorch_model.bin"
-    if path.is_file():
-        return path
-    if pickle.is_file():
+    path = model_file(folder, WEIGHTS_FILE, "pytorch_model.bin")
+    if path.name != WEIGHTS_FILE:
         raise FileError(
-            f"{pickle} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, "
-            f"with torch: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
+            f"{path} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, with torch: "
+            f"{_CONVERT} {shlex.quote(str(path))} {shlex.quote(str(path.with_name(WEIGHTS_FILE)))}"
         )
-    raise FileNotFoundError(f"{folder} has no {WEIGHTS_FILE}")
+    return path
 
 
 def check_size(file: TensorFile, config: Any) -> None:

@@ -1,5 +1,7 @@
 """Attention within reach, in bands: the same as the formula, wherever sequences are cut."""
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -24,9 +26,7 @@ def test_bands_of_any_width_are_the_formula_and_so_is_their_backward(reach, data
     is_plain = reach is None and not has_bias
     layer = DotProductAttention(2) if is_plain else DistanceAttention(2, bias=BIAS if has_bias else None, reach=reach)
     q, k, v = (rng.standard_normal((count, 4)) for count in (some.num_queries, some.num_rows, some.num_rows))
-    with pytest.MonkeyPatch.context() as patch, on_threads(threads):
-        for name, size in {"NARROWEST": band, "LONG": 2, "BAND": band}.items():
-            patch.setattr(pieces, name, size)
+    with mock.patch.multiple(pieces, NARROWEST=band, LONG=2, BAND=band), on_threads(threads):
         np.testing.assert_allclose(layer(q, k, v, some), textbook.dot_product(layer, q, k, v, some), atol=1e-13)
         if some.num_queries:
             check_directions(layer, q, k, v, some, rng=None).raise_if_wrong()

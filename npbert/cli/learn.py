@@ -31,7 +31,7 @@ from npbert.learn import (
 )
 from npbert.learn.answer_file import Printed
 from npbert.learn.exercises import EXERCISES, VARIANTS
-from npbert.learn.failure import Failure, attempt
+from npbert.learn.failure import attempt
 
 _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
@@ -216,8 +216,8 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
     say(printing.indented(f"Your layers in this BERT: {', '.join(used)}. The others are the library's.", ""))
     say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
     stopped = attempt(lambda: demo.train(model, own, rng, say), *(str(path) for _, path in right))
-    if isinstance(stopped, Failure):
-        say(printing.indented("\n\n".join(filter(None, [stopped.file, stopped.says, stopped.because]))))
+    if stopped is not None:
+        say(printing.indented(f"{stopped.says}\n\n{stopped.because}"))
         return 1
     count, total = demo.count_guessed(model)
     say(f"\nWith each word masked in turn, {count} of {total} were guessed.")

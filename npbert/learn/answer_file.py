@@ -10,7 +10,7 @@ from types import ModuleType
 
 from npbert.io import FileError, printable, read_text
 from npbert.learn.exercise import Exercise
-from npbert.learn.failure import Failure, attempt, load, sentence
+from npbert.learn.failure import attempt, load, sentence
 from npbert.learn.judge import judge
 from npbert.learn.source import definitions
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, in_turn
@@ -52,7 +52,7 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
         return Verdict(status=NOT_BEGUN)
     names = [blank.name for blank in exercise.blanks]
     lost = [name for name in made if name.partition(".")[0] in names and name not in given]
-    if isinstance(module, Failure):
+    if isinstance(module, Verdict):
         return module
     return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module)
 

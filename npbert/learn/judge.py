@@ -13,13 +13,14 @@ What is told, in this order:
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, describe_place
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison
 from npbert.learn.facts import fact_of
-from npbert.learn.failure import sentence
+from npbert.learn.failure import failure_of, sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import findings_of
@@ -41,29 +42,32 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     compared = Comparison(blank, module)
     if compared.first is None:
         return blank.prove(module)
-    verdict = _before_all(compared, compared.first)
-    if verdict is None:
+    error, failure = compared.stopped or compared.broken, Verdict()
+    if error is not None:
+        how: Any = {"given": blank.given_functions, "advice": blank.entries("advice")}
+        failure = failure_of(error, str(module.__file__), **how)
+    if compared.stopped is None and compared.wrong[compared.first] & set(blank.fixed):
+        verdict = _DAMAGED
+    elif _comes_first(compared):
+        verdict = failure
+    else:
         lift_time_limit()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
-        stopped = compared.stopped
-        verdict = replace(stopped, findings=findings) if stopped else _with_findings(compared, findings)
+        is_stopped = compared.stopped is not None
+        verdict = replace(failure, findings=findings) if is_stopped else _with_findings(compared, findings, failure)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
 
-def _before_all(compared: Comparison, k: int) -> Verdict | None:
-    """Return the verdict on a mistake to mend before all others, at the first wrong seed."""
-    stopped, refused = compared.stopped, compared.broken
-    if stopped is not None:
-        return stopped if isinstance(stopped.error, NotImplementedError) else None
-    if compared.wrong[k] & set(compared.blank.fixed):
-        return _DAMAGED
-    if refused is None or isinstance(refused.error, PromiseError) or not compared.all_wrong():
-        return None
-    return refused
+def _comes_first(compared: Comparison) -> bool:
+    """True for an unfinished answer, or wrong gradients that no check accepts."""
+    if compared.stopped is not None:
+        return isinstance(compared.stopped, NotImplementedError)
+    is_refused = compared.broken is not None and not isinstance(compared.broken, PromiseError)
+    return is_refused and bool(compared.all_wrong())
 
 
-def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
+def _with_findings(compared: Comparison, findings: Sequence[Finding], broken: Verdict) -> Verdict:
     """Return the verdict by edits, as far as they explain what is wrong, and by facts on the numbers for the rest; or
     by the broken promise, if all numbers are right."""
     suspects = [each for each in findings if each.kind == UNKNOWN]
@@ -76,7 +80,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
         verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
     if compared.broken and not compared.all_wrong():
-        promise = broken_promise(compared.broken.says)
+        promise = broken_promise(broken.says)
         verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
     return replace(numbered(verdicts), findings=tuple(edits))
 

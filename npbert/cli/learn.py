@@ -161,11 +161,8 @@ class HintCommand(ExerciseCommand):
 
     def run(self) -> None:
         """Print the hint, or check the answer and print the change."""
-        if self.number < 4:
-            print(printing.hint(exercise_of(self.exercise), self.number, self.option))
-        else:
-            exercise, path = find(self.exercise, self.place)
-            print(printing.edits(exercise, check(exercise, path)))
+        exercise = exercise_of(self.exercise)
+        print(printing.hint(exercise, self.number, lambda: check(*find(self.exercise, self.place)), self.option))
 
 
 class ShowCommand(ExerciseCommand):

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any
 
@@ -13,6 +13,8 @@ from npbert.gradcheck.explain import RAISES, Outlook
 from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.replacing import in_place_of
 from npbert.learn.blank import Blank, Numbers
+from npbert.learn.failure import failure_of
+from npbert.learn.verdict import Verdict
 
 
 class Comparison:
@@ -25,6 +27,7 @@ class Comparison:
 
     def __init__(self, blank: Blank, module: ModuleType) -> None:
         self.blank, self.samples, self.right = blank, blank.seeds, blank.right_numbers
+        self.file = str(module.__file__)
         self.thing, self.function = getattr(module, blank.name), inspect.unwrap(blank.function_of(module))
         self.given, self.wrong = list[Numbers](), list[set[str]]()
         self.first: int | None = None
@@ -41,6 +44,12 @@ class Comparison:
                 self.broken = self.broken or error
             else:
                 self.stopped = self.stopped or error
+
+    @cached_property
+    def failure(self) -> Verdict:
+        """The verdict on the first error."""
+        given, advice = self.blank.given_functions, self.blank.entries("advice")
+        return failure_of(self.stopped or self.broken, self.file, given=given, advice=advice)
 
     def _run(self, k: int, *, stops: bool = False) -> tuple[Numbers, BaseException | None]:
         """Return the numbers at seed k, and the error that ends them. stops: after a wrong number"""

@@ -27,7 +27,7 @@ def attempt(call: Callable[[], Any], *files: str) -> Any:
 
 
 def failure_of(
-    error: BaseException,
+    error: Any,
     *files: str,
     given: frozenset[str] = frozenset(),
     advice: Mapping[str, str] = MappingProxyType({}),

@@ -13,14 +13,13 @@ What is told, in this order:
 from collections.abc import Sequence
 from dataclasses import replace
 from types import ModuleType
-from typing import Any
 
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, describe_place
 from npbert.learn.blank import Blank
 from npbert.learn.comparison import Comparison
 from npbert.learn.facts import fact_of
-from npbert.learn.failure import failure_of, sentence
+from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import findings_of
@@ -42,19 +41,15 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     compared = Comparison(blank, module)
     if compared.first is None:
         return blank.prove(module)
-    error, failure = compared.stopped or compared.broken, Verdict()
-    if error is not None:
-        how: Any = {"given": blank.given_functions, "advice": blank.entries("advice")}
-        failure = failure_of(error, str(module.__file__), **how)
     if compared.stopped is None and compared.wrong[compared.first] & set(blank.fixed):
         verdict = _DAMAGED
     elif _comes_first(compared):
-        verdict = failure
+        verdict = compared.failure
     else:
         lift_time_limit()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
-        is_stopped = compared.stopped is not None
-        verdict = replace(failure, findings=findings) if is_stopped else _with_findings(compared, findings, failure)
+        stops = compared.stopped is not None
+        verdict = replace(compared.failure, findings=findings) if stops else _with_findings(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
@@ -67,7 +62,7 @@ def _comes_first(compared: Comparison) -> bool:
     return is_refused and bool(compared.all_wrong())
 
 
-def _with_findings(compared: Comparison, findings: Sequence[Finding], broken: Verdict) -> Verdict:
+def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
     """Return the verdict by edits, as far as they explain what is wrong, and by facts on the numbers for the rest; or
     by the broken promise, if all numbers are right."""
     suspects = [each for each in findings if each.kind == UNKNOWN]
@@ -80,7 +75,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding], broken: Ve
         verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
     if compared.broken and not compared.all_wrong():
-        promise = broken_promise(broken.says)
+        promise = broken_promise(compared.failure.says)
         verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
     return replace(numbered(verdicts), findings=tuple(edits))
 

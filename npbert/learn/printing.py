@@ -4,6 +4,7 @@ import itertools
 import re
 import shutil
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 from npbert.gradcheck.explain import describe, describe_edit
@@ -57,8 +58,7 @@ def explained(
     return "\n\n".join(parts)
 
 
-def edits(exercise: Exercise, verdict: Verdict) -> str:
-    """Return the changes that make the answer right, if any were found."""
+def _edits(exercise: Exercise, verdict: Verdict) -> str:
     if verdict.status != WRONG:
         return line(exercise, verdict)
     if not verdict.findings:
@@ -71,8 +71,13 @@ def line(exercise: Exercise, verdict: Verdict) -> str:
     return f"{exercise.code} {exercise.title}: {verdict.status}"
 
 
-def hint(exercise: Exercise, number: int, option: str = "", *, program: str = PROGRAM) -> str:
-    """Return hint 1, 2 or 3 and the command for the next one."""
+def hint(
+    exercise: Exercise, number: int, verdict: Callable[[], Verdict], option: str = "", *, program: str = PROGRAM
+) -> str:
+    """Return hint 1, 2 or 3 and the command for the next one; or, of the verdict, the changes that make the answer
+    right, if any were found."""
+    if number == 4:
+        return _edits(exercise, verdict())
     head = f"{exercise.code} {exercise.title}, hint {number} of 3"
     command = f"{program} hint {exercise.code} {number + 1}{option}"
     more = f"For the next hint: {command}"
@@ -93,9 +98,7 @@ def indented(text: str, by: str = "  ") -> str:
     return textwrap.indent("\n".join(lines), by)
 
 
-def show(exercise: Exercise, path: Path, place: str = "") -> str:
-    """Return the learner's answers, each with the library's below it.
-
-    place: a name for the learner's file, instead of its path"""
+def show(exercise: Exercise, path: Path) -> str:
+    """Return the learner's answers, each with the library's below it."""
     text = read_text(path)
-    return "\n\n".join(block for blank in exercise.blanks for block in blank.shown(text, place or path))
+    return "\n\n".join(block for blank in exercise.blanks for block in blank.shown(text, path.name))

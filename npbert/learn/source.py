@@ -52,7 +52,7 @@ def _blank(node: ast.FunctionDef, text: str, given: int, lines: list[str]) -> li
     return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
 
 
-def with_helpers(source: str, module: ModuleType | None) -> list[str]:
+def with_helpers(source: str, module: ModuleType) -> list[str]:
     """Return the source, and the functions of its module that it calls, directly or not."""
     found = [source]
     for text in found:

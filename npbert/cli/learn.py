@@ -12,7 +12,6 @@ from typing import ClassVar, NoReturn
 import numpy as np
 
 from npbert.cli.command import Command, argument, switch
-from npbert.data import load_dialogue
 from npbert.io import Wanted, counted, setting
 from npbert.learn import (
     FOLDER,
@@ -205,7 +204,7 @@ class DemoCommand(FolderCommand):
 
 def _train(right: Chosen, say: Callable[[str], None]) -> int:
     own, rng = demo.load_parts(right), np.random.default_rng(0)
-    model = demo.make_model(load_dialogue(9), rng)
+    model = demo.make_model(rng)
     used = demo.put_into(model, own)
     if not used:
         say("None of your layers is right yet. Begin with 02 Linear.")

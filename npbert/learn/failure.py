@@ -5,7 +5,7 @@ import re
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import FrameType, MappingProxyType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ def failure_of(
     error: Any,
     *files: str,
     given: frozenset[str] = frozenset(),
-    advice: Mapping[str, str] = MappingProxyType({}),
+    advice: Mapping[str, str] = {},
 ) -> Verdict:
     """Return the verdict on an exception, with the last of the learner's lines in its traceback.
 

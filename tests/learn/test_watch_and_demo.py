@@ -67,7 +67,7 @@ def test_demo_computes_what_the_library_would(tmp_path, monkeypatch):
 
     def losses(own):
         rng, said = demo.np.random.default_rng(0), []
-        model = demo.make_model(demo.load_dialogue(9), rng)
+        model = demo.make_model(rng)
         demo.put_into(model, own)
         demo.train(model, own, rng, lambda line: said.append(line.split()[3]))
         return said

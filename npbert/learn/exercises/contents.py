@@ -30,21 +30,20 @@ _BLANKS: dict[str, tuple[Blank, ...]] = {
     "gate": (layer_blank("GatedFeedForward, gelu", given=2),),
 }
 _AGAIN = {
-    "linear": layer_blank("Linear", LinearOfColumns),
-    "gelu": layer_blank("SiLU", method="value_and_slope", given=1),
-    "softmax": layer_blank("Softmax", SoftmaxOfColumns),
-    "cross_entropy": layer_blank("MeanSquaredError"),
-    "embedding": layer_blank("Gather"),
-    "layer_norm": layer_blank("LayerNorm", RMSNorm),
+    2: layer_blank("Linear", LinearOfColumns),
+    3: layer_blank("SiLU", method="value_and_slope", given=1),
+    4: layer_blank("Softmax", SoftmaxOfColumns),
+    5: layer_blank("MeanSquaredError"),
+    6: layer_blank("Gather"),
+    7: layer_blank("LayerNorm", RMSNorm),
 }
 
 EXERCISES = {number: read_exercise(slug, number, *blanks) for number, (slug, blanks) in enumerate(_BLANKS.items(), 1)}
 """The exercises by number."""
 
 VARIANTS = {
-    100 + each.number: read_exercise(f"{each.slug}_again", 100 + each.number, _AGAIN[each.slug])
-    for each in EXERCISES.values()
-    if each.slug in _AGAIN
+    100 + number: read_exercise(f"{EXERCISES[number].slug}_again", 100 + number, blank)
+    for number, blank in _AGAIN.items()
 }
 """The variants by number: 100 more than the exercise's. Repeated tests help to remember. (Roediger & Karpicke 2006,
 "Test-Enhanced Learning".)"""

@@ -48,9 +48,9 @@ class FolderCommand(Command):
         return folder_of(self.folder)
 
     @property
-    def option(self) -> str:
-        """Its option for the next command, such as " --folder mine"."""
-        return option_of(self.place)
+    def command(self) -> str:
+        """A command, for the words of the next one."""
+        return f"{printing.COMMAND}{option_of(self.place)}"
 
     def chosen(self, exercise: str | None = None) -> Chosen:
         """Return the exercise, or every exercise, with its file."""
@@ -65,9 +65,9 @@ class FolderCommand(Command):
         else:
             print(f"All {len(exercises)} exercises are already in {self.place.resolve()}. Nothing was changed.")
         print(f"\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
-        print(f"  npbert learn check {first.code}{self.option}        check your answer")
-        print(f"  npbert learn check --watch{self.option}   check whenever you save a file")
-        print(f"  npbert learn hint {first.code}{self.option}         show a hint")
+        print(f"  {self.command.format(f'check {first.code}')}        check your answer")
+        print(f"  {self.command.format('check --watch')}   check whenever you save a file")
+        print(f"  {self.command.format(f'hint {first.code}')}         show a hint")
 
 
 class LearnCommand(FolderCommand):
@@ -116,7 +116,7 @@ class CheckCommand(FolderCommand):
                 self._explain(exercise, path, verdict)
                 told = True
             else:
-                more = f" (explained by npbert learn check {exercise.code}{self.option})" if is_wrong else ""
+                more = f" (explained by {self.command.format(f'check {exercise.code}')})" if is_wrong else ""
                 print(f"{printing.line(exercise, verdict)}{more}", flush=True)
         if self.exercise is None:
             print(f"\n{count} of {len(chosen)} are right")
@@ -137,7 +137,7 @@ class CheckCommand(FolderCommand):
             time.sleep(_POLL)
 
     def _explain(self, exercise: Exercise, path: Path, verdict: Verdict) -> None:
-        print(printing.explained(exercise, verdict, self.option, mends=self.mend, path=path), flush=True)
+        print(printing.explained(exercise, verdict, self.command, mends=self.mend, path=path), flush=True)
         if self.exercise is None:
             print()
 
@@ -161,7 +161,7 @@ class HintCommand(ExerciseCommand):
     def run(self) -> None:
         """Print the hint, or check the answer and print the change."""
         exercise = exercise_of(self.exercise)
-        print(printing.hint(exercise, self.number, lambda: check(*find(self.exercise, self.place)), self.option))
+        print(printing.hint(exercise, self.number, lambda: check(*find(self.exercise, self.place)), self.command))
 
 
 class ShowCommand(ExerciseCommand):
@@ -174,7 +174,7 @@ class ShowCommand(ExerciseCommand):
         if verdict.status == RIGHT:
             print(printing.show(exercise, path))
             return 0
-        print(printing.explained(exercise, verdict, self.option, path=path))
+        print(printing.explained(exercise, verdict, self.command, path=path))
         print(f"\n{printing.indented('The answer of the library is shown once yours is right.')}")
         return 1
 

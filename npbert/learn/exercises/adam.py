@@ -70,5 +70,5 @@ def decays(optimizer: Any, seed: int) -> Iterator[Numbers]:
     yield numbers
 
 
-STEP = Blank(right=Adam, method="step", numbers=steps)
+STEP = Blank(right=Adam, method="step", without=("moments",), numbers=steps)
 KEPT = Blank(right=AdamW, method="kept", numbers=decays)

@@ -15,6 +15,7 @@ from npbert.learn.exception_help import help_with
 from npbert.learn.verdict import Verdict
 
 MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
+_SHOWN = np.ndarray, type(None)
 
 
 def attempt(call: Callable[[], Any], *files: str) -> Any:
@@ -89,8 +90,8 @@ def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     seen = dict(variables)
     for name, part in getattr(variables.get("self"), "__dict__", {}).items():
         seen[f"self.{name}.value"] = getattr(part, "value", ...)
-    shown = {name: str(value.shape) for name, value in seen.items() if isinstance(value, np.ndarray)}
-    shown |= {name: "None" for name, value in seen.items() if value is None and not name.startswith("__")}
+    own = {name: value for name, value in seen.items() if not name.startswith("__")}
+    shown = {name: getattr(value, "shape", None) for name, value in own.items() if isinstance(value, _SHOWN)}
     names = sorted(shown, key=lambda name: re.search(rf"\b{name}\b", code) is None)
     return ", ".join(f"{name} {shown[name]}" for name in names[:MOST_SHAPES])
 

@@ -1,10 +1,10 @@
 """The texts that `npbert learn` prints: verdicts, hints, what to read, and the learner's code beside the library's."""
 
-import itertools
 import re
 import shutil
 import textwrap
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from npbert.gradcheck.explain import describe, describe_edit
@@ -82,13 +82,8 @@ def hint(exercise: Exercise, number: int, verdict: Callable[[], Verdict], comman
 def indented(text: str, by: str = "  ") -> str:
     """Return the text indented and filled to the terminal's width. Lines with an indent stay as they are."""
     width = min(shutil.get_terminal_size().columns, WIDEST) - len(by)
-    lines: list[str] = []
-    for is_shown, run in itertools.groupby(text.split("\n"), lambda line: line[:1] in ("", " ")):
-        these = list(run)
-        lines += (
-            these if is_shown else textwrap.wrap(" ".join(these), width, break_on_hyphens=False, break_long_words=False)
-        )
-    return textwrap.indent("\n".join(lines), by)
+    fill = partial(textwrap.fill, width=width, break_on_hyphens=False, break_long_words=False)
+    return textwrap.indent(re.sub(r"(?m)^\S.*(\n\S.*)*", lambda lines: fill(lines[0]), text), by)
 
 
 def show(exercise: Exercise, path: Path) -> str:

@@ -14,9 +14,20 @@ from pkgutil import resolve_name
 
 import npbert
 from npbert.cli.command import Command, UsageError, switch
-from npbert.cli.log import messages_on_standard_error, speaks, tell
+from npbert.cli.log import messages_on_standard_error, tell
 from npbert.cli.parser import help_of, usage, values_of
-from npbert.io import LOGGER, InputError, Setting, counted, did_you_mean, in_words, launched, printable, worded_by
+from npbert.io import (
+    LOGGER,
+    InputError,
+    Setting,
+    counted,
+    did_you_mean,
+    in_words,
+    launched,
+    launched_rank,
+    printable,
+    worded_by,
+)
 
 COMMANDS = {
     "fill-mask": ("predict:FillMaskCommand", "predict the words at each [MASK]"),
@@ -98,7 +109,7 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
             except Exception as error:
                 return _fail(error, kind, prog)
     except KeyboardInterrupt:
-        if speaks():
+        if launched_rank() == 0:
             tell("\nstopped")  # below the ^C
         return 130
 
@@ -145,7 +156,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
 def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
     if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(str(error.what)))):
-        if speaks():
+        if launched_rank() == 0:  # what is the same for all processes
             tell(f"usage: {usage(prog, kind)}\n       {prog} --help for more")
             tell(f"{prog}: error: {printable(str(error))}")
         return 2

@@ -86,7 +86,8 @@ def attention_pieces(
 
     Neighboring sequences of equal length share a piece. The pieces do not depend on the number of threads.
     """
-    pieces, query, key = [], 0, 0  # the first rows without a piece
+    pieces: list[Piece] = []
+    query, key = 0, 0  # the first rows without a piece
     for (r, t), equal in itertools.groupby(zip(query_lengths.tolist(), lengths.tolist(), strict=True)):
         is_cut = not whole and t > (LONG if reach is None else reach + 1)
         sequences_at_once = 1 if is_cut or whole else max(1, BLOCK // max(1, r * t) // num_heads)

@@ -20,11 +20,9 @@ from npbert.data.tokenizer_config import (
 )
 from npbert.io import import_extra, read_lines
 from npbert.io.files import (
-    HOW_TO_DOWNLOAD,
     LARGEST_TOKENIZER,
     FileError,
     atomic_write,
-    model_folder,
     read_json_object,
     write_json,
 )
@@ -49,16 +47,6 @@ class Encoding(Protocol):
 
     def word_to_chars(self, word: int | None, sequence: int = 0, /) -> tuple[int, int]:
         """Return the first character of the word in the text with this number, and the one after its last."""
-
-
-def find_tokenizer(folder: str | Path) -> Path:
-    """Return the path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError without both."""
-    folder = model_folder(folder)
-    for path in (folder / "tokenizer.json", folder / "vocab.txt"):
-        if path.is_file():
-            return path
-    what = "has no tokenizer.json or vocab.txt" if folder.is_dir() else f"is not a folder ({HOW_TO_DOWNLOAD})"
-    raise FileNotFoundError(f"{folder} {what}")
 
 
 def read_tokenizer(path: Path) -> dict[str, Any]:
@@ -140,5 +128,4 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
     for name, text in texts.items():
         with atomic_write(folder / name) as path:
             path.write_bytes(text.encode())
-    with atomic_write(folder / CONFIG_FILE) as path:
-        write_json(path, settings_of(tokenizer, stored))
+    write_json(folder / CONFIG_FILE, settings_of(tokenizer, stored))

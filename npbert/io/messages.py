@@ -92,32 +92,13 @@ def in_words(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-_MEANT = {  # names in other programs, with underscores
-    "dev": "held_out",
-    "eval": "evaluate",
-    "gradient_accumulation_steps": "parts",
-    "grad_accum": "parts",
-    "lr": "learning_rate",
-    "max_seq_length": "max_length",
-    "max_steps": "steps",
-    "mlm_probability": "mask_probability",
-    "num_train_epochs": "epochs",
-    "per_device_train_batch_size": "batch_size",
-    "train": "finetune",
-    "validation_split": "held_out",
-    "wd": "weight_decay",
-}
-
-
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the end of an error, "; did you mean …?" with the closest known name, or "" if none is close.
 
     Case does not matter, nor do - and _."""
     by_key = {_key(other): other for other in known}
     key = _key(name)
-    found = [other for other in by_key if other == _MEANT.get(key)]
-    found += difflib.get_close_matches(key, by_key)
-    found += [other for other in by_key if key in other.split("_")]
+    found = difflib.get_close_matches(key, by_key) + [other for other in by_key if key in other.split("_")]
     return f"; did you mean {by_key[found[0]]}?" if found else ""
 
 

@@ -15,7 +15,7 @@ from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.compute import DTypeLike
 from npbert.display import shown_in_short
 from npbert.io import POSITIVE, FileError, InputError, Wanted, did_you_mean, one_of
-from npbert.io.files import HOW_TO_DOWNLOAD, model_folder, read_json_object, write_json
+from npbert.io.files import model_file, read_json_object, write_json
 from npbert.models.architecture import OF_BERT, Architecture
 from npbert.models.hugging_face.families import FAMILIES, architecture_of
 
@@ -119,10 +119,7 @@ class BertConfig:
         setting (a decoder, untied weights, several labels at once), and for invalid JSON; FileNotFoundError for a
         missing folder or file.
         """
-        path = model_folder(folder) / CONFIG_FILE
-        if not path.is_file():
-            what = f"it has no {CONFIG_FILE}" if path.parent.exists() else "it does not exist"
-            raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({HOW_TO_DOWNLOAD})")
+        path = model_file(folder, CONFIG_FILE)
         stored = read_json_object(path)
         names = {field.name for field in fields(cls)} - {"architecture"}
         try:

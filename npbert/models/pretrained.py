@@ -1,6 +1,6 @@
 """PreTrainedModel: the base class of all models. It packs batches, and loads and saves checkpoints."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,9 +72,8 @@ class PreTrainedModel(Layer):
             changes.setdefault("id2label", None)  # the names in the file are for its number of labels
         elif changes.get("id2label") is not None:
             changes["num_labels"] = len(changes["id2label"])
-        names = {field.name for field in fields(BertConfig)}
-        config = replace(config, **{name: value for name, value in changes.items() if name in names})
-        others = {name: value for name, value in changes.items() if name not in names}
+        others = {name: value for name, value in changes.items() if name not in vars(config)}
+        config = replace(config, **{name: value for name, value in changes.items() if name not in others})
         file = TensorFile(find_weights(folder))
         check_size(file, config)
         lazy = LazyGenerator((np.random.default_rng(0) if rng is None else rng).bit_generator)
@@ -98,6 +97,7 @@ class PreTrainedModel(Layer):
         if not overwrite and weights.exists():
             raise FileExistsError(f"{folder} already has a model; to replace it, give overwrite=True")
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_write(folder / CONFIG_FILE) as config_path, atomic_write(weights) as weights_path:
-            self.config.write(config_path, model=type(self).__name__, dtype=self.parameters()[0].value.dtype)
-            write_tensors(weights_path, hugging_face_tensors(self), {"format": "pt"})  # transformers expects "pt"
+        with atomic_write(weights) as path:
+            write_tensors(path, hugging_face_tensors(self), {"format": "pt"})  # transformers expects "pt"
+            dtype = self.parameters()[0].value.dtype
+            self.config.write(folder / CONFIG_FILE, model=type(self).__name__, dtype=dtype)

@@ -15,7 +15,7 @@ from npbert.io import FileError, InputError, Place, Setting, atomic_write, worde
 from npbert.io.json_lines import finite_or_null
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
-from npbert.training.tasks import SentenceVectors, TextTask, task_named
+from npbert.training.tasks import SentenceVectors, task_named
 
 Rows = list[dict[str, object]]
 """The columns of each example by name: text, perhaps text_pair, negative_2 …, label and sample_weight."""
@@ -70,7 +70,7 @@ def finetune(
     are_floats = bool(labels) and all(isinstance(label, float) for label in labels or ())
     kind = task_named(settings.setdefault("task", "regression" if are_floats else "classification"))
     is_of_vectors = issubclass(kind, SentenceVectors)
-    if not is_of_vectors and not issubclass(kind, TextTask):
+    if not is_of_vectors and not issubclass(kind, Classify):
         raise InputError("task", settings["task"], "classification, regression or vectors")
     if labels is None and not is_of_vectors:
         raise TypeError("labels is missing, wanted one for each text")

@@ -62,9 +62,6 @@ class Watcher:
     def after(self, step: Step) -> None:
         """Called after the step and its evaluation, before the state is saved; and after a step that is not finite."""
 
-    def close(self) -> None:
-        """Called at the end of the run, also after an error."""
-
 
 def short(number: float) -> float:
     """Return the number with four digits, for rows of many numbers."""

@@ -3,7 +3,7 @@
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -54,10 +54,9 @@ def session(
             save_settings(trainer.recorded, folder)
             after = trainer.step
             watchers += [LayerStatistics(model), Log(folder, after_step=after)]
-            bar = Bar(trainer.settings.steps, done=after)
-            watchers += [TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1), bar]
-            for watcher in watchers:
-                stack.callback(watcher.close)
+            watchers.append(TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1))
+            bar = stack.enter_context(closing(Bar(trainer.settings.steps, done=after)))
+            watchers.append(bar)
             if news:
                 bar.say(news)
         yield watchers, lambda: is_asked() or any(watcher.is_closed for watcher in watchers)

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from npbert.display import titled
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of
 from npbert.training.evaluation import Evaluation
-from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
+from npbert.training.finite import NotFiniteError, check_parameters, layers_not_finite
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
@@ -108,7 +109,14 @@ class Trainer(Resumable):
         check_parameters(self.model, self.step)
         pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
         own = self.communicator.own([(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
-        _, found = min(self.communicator.gather(first_not_finite(self.model, own, self.shares)))
+        layers = list(chain(*self.communicator.gather(layers_not_finite(self.model, own))))
+        self.shares.spread_gradients()
+        wrong = [name for name, each in self.model.named_parameters() if not np.isfinite(each.grad).all()]
+        found = "all values and gradients are finite, but their sum is not"
+        if layers:
+            found = f"the first values that are not finite come from {layers[0]}"
+        elif wrong:  # the last, as it is nearest to the loss
+            found = f"all values are finite, but the gradient of {wrong[-1]} is not"
         numbers = f"the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}"
         raise NotFiniteError(f"step {step.number}: {numbers}; {found}; try a smaller learning rate")
 

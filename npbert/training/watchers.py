@@ -163,6 +163,7 @@ class Bar(Watcher):
             LOGGER.warning("standard output is closed (%s): the run stops", error.strerror)
 
     def close(self) -> None:
+        """End the line of the bar."""
         self._bar.close()
 
 

@@ -13,15 +13,12 @@ VOCABULARY = ["you", "[PAD]", "[CLS]", "[SEP]", "[MASK]", *("how", "are", "hello
 
 def example(text, vocabulary=VOCABULARY):
     """`how [are] you | i am`: in brackets is what is masked, and | parts two sentences."""
-    words, kinds = ["[CLS]"], [0]
-    for kind, part in enumerate(text.split(" | ")):
-        words += [*part.split(), "[SEP]"]
-        kinds += [kind] * (len(part.split()) + 1)
-    hidden = [word.startswith("[") and word not in vocabulary for word in words]
-    ids = [vocabulary.index(word if word in vocabulary else word.strip("[]")) for word in words]
-    labels = [number if is_hidden else IGNORED for number, is_hidden in zip(ids, hidden, strict=True)]
-    shown = [vocabulary.index("[MASK]") if is_hidden else number for number, is_hidden in zip(ids, hidden, strict=True)]
-    return Example(shown, kinds, labels, 0)
+    words = f"[CLS] {text} [SEP]".replace(" | ", " [SEP] ").split()
+    is_hidden = [word not in vocabulary for word in words]
+    ids = [vocabulary.index(word if word in vocabulary else word[1:-1]) for word in words]
+    labels = np.where(is_hidden, ids, IGNORED).tolist()
+    shown = np.where(is_hidden, vocabulary.index("[MASK]"), ids).tolist()
+    return Example(shown, [words[:at].count("[SEP]") for at in range(len(words))], labels, 0)
 
 
 EXAMPLES = [

@@ -22,7 +22,7 @@ LAYER = "bert.encoder.layers.0"
 def exported():
     """A model, and its data as the page reads it."""
     model = models.make_models()[0]
-    data = export(model, models.EXAMPLES, models.VOCABULARY, lr=0.5)
+    data = export(model, models.EXAMPLES, models.VOCABULARY)
     return model, json.loads(json.dumps(data, allow_nan=False))
 
 
@@ -36,7 +36,7 @@ def test_every_digit_of_every_parameter_comes_back_with_the_sentences_and_the_pr
     for one, example in zip(data["examples"], models.EXAMPLES, strict=True):
         assert all(one[name] == list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels"))
     assert data["examples"][2]["text"] == "hello [MASK] am | how are [MASK]"
-    assert data["optimizer"]["lr"] == 0.5 and data["optimizer"]["weight_decay"] == TrainerSettings().weight_decay
+    assert data["optimizer"]["weight_decay"] == TrainerSettings().weight_decay
     assert data["proof"] == "proved"
 
 

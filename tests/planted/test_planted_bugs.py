@@ -13,6 +13,7 @@ from npbert.catalogue import CATALOGUE
 from npbert.gradcheck import REFUTED, GradientError, check_directions, check_gradients, prove
 from tests.planted import BETWEEN, BUGS, build, plant, remembering
 from tests.tables import one_in
+from tests.test_catalogue import NO_MODELS
 
 LARGE = ("Encoder", "Checkpointed", "Bert", "Electra")
 PLANTED = [(bug, block) for bug in BUGS for block in bug.blocks]
@@ -49,9 +50,7 @@ def test_a_broken_promise_is_said(bug, block, no_edits):
     assert bug.message in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in CATALOGUE if ".models." not in CATALOGUE[name].layer_class.__module__]
-)
+@pytest.mark.parametrize("name", NO_MODELS)
 def test_a_tape_kept_on_self_is_seen(name):
     layer, inputs, rng = CATALOGUE[name].make(remembering(CATALOGUE[name].layer_class))
     with pytest.raises(GradientError, match=BETWEEN):

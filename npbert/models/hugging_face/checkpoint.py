@@ -9,7 +9,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
-from npbert.io import LOGGER, FileError, model_folder
+from npbert.io import LOGGER, FileError
+from npbert.io.files import model_file
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
@@ -30,16 +31,13 @@ def find_weights(folder: str | Path) -> Path:
     Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as
     reading a pickle can run any code.
     """
-    folder = model_folder(folder)
-    path, pickle = folder / WEIGHTS_FILE, folder / "pytorch_model.bin"
-    if path.is_file():
-        return path
-    if pickle.is_file():
+    path = model_file(folder, WEIGHTS_FILE, "pytorch_model.bin")
+    if path.name != WEIGHTS_FILE:
         raise FileError(
-            f"{pickle} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, "
-            f"with torch: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
+            f"{path} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, with torch: "
+            f"{_CONVERT} {shlex.quote(str(path))} {shlex.quote(str(path.with_name(WEIGHTS_FILE)))}"
         )
-    raise FileNotFoundError(f"{folder} has no {WEIGHTS_FILE}")
+    return path
 
 
 def check_size(file: TensorFile, config: Any) -> None:
@@ -122,10 +120,10 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: list[Stored], na
         if plain in tensors and shape != tensors[plain].shape:
             hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
             problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
-        elif plain not in tensors and plain not in names.tied and root_of(plain) in parts:
+        elif plain not in tensors and plain not in names.family.decoder and root_of(plain) in parts:
             problems.append(f"unknown: {name} {shape}")
     has_decoder = any(stored.head == "predictions" for stored in wanted)
-    for twin, name in names.tied.items():
+    for twin, name in names.family.decoder.items():
         if problems or not has_decoder or twin not in in_file:
             continue
         if not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):

@@ -22,8 +22,9 @@ CONFIG = (
     *("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"),
     *("max_position_embeddings", "layer_norm_eps", "initializer_range"),
 )
-OPTIMIZER = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
-"""Defaults of AdamW in npbert.optim, and the Trainer's clipping."""
+OPTIMIZER = {"lr": 3e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
+"""AdamW's defaults, the Trainer's clipping, and a learning rate at which the next step of a trained model still lowers
+the loss of the batch."""
 LISTS = ("input_ids", "token_type_ids", "labels")
 """What the page needs of an example."""
 HEADS = ("bert.pooler.", "seq_relationship.")
@@ -31,11 +32,7 @@ HEADS = ("bert.pooler.", "seq_relationship.")
 
 
 def export(
-    model: BertForMaskedLM | BertForPreTraining,
-    examples: Sequence[Example],
-    vocabulary: Sequence[str],
-    *,
-    lr: float = 1e-3,
+    model: BertForMaskedLM | BertForPreTraining, examples: Sequence[Example], vocabulary: Sequence[str]
 ) -> dict[str, Any]:
     """Return the data of the page, as an object for JSON: `config`, `vocabulary`, `parameters`, `constants`, `network`,
     `formulas`, `proof` (the verdict on the whole model with the first example), `examples`, `source` and `optimizer`.
@@ -43,7 +40,6 @@ def export(
     model: its loss is only over the masked words, without dropout. Numbers are float64, with every digit.
     examples: at least one; the page opens with the first, offers the others, and trains on all.
     vocabulary: the V tokens by id.
-    lr: the learning rate of AdamW.
 
     Raises: ValueError for a descendant of BERT or an activation that formulas.ini does not have, a model too large for
     the page, or an example that is too long; the errors of the model's `loss`.
@@ -64,7 +60,7 @@ def export(
         "proof": prove(LossOf(model), collate([examples[0]], pad_id=0)).verdict,
         "examples": sentences,
         "source": source_lines(model, steps),
-        "optimizer": {"lr": lr, **OPTIMIZER},
+        "optimizer": OPTIMIZER,
     }
 
 

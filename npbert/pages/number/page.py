@@ -1,36 +1,29 @@
 """The page itself: one HTML file with data, style and program. Its sentences are texts with [MASK], or a toy
 dialogue."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from npbert.core import IGNORED
 from npbert.data import SPECIAL, Dialogue, Example, join_pair
+from npbert.inference import FillMask
 from npbert.io import counted, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
-from npbert.pages.html import json_script, module_script, page, resource
+from npbert.pages.html import PAGES, json_script, module_script, page, resource
 from npbert.pages.number.export import export
 
-if TYPE_CHECKING:
-    from npbert.inference import FillMask
-
 FOLDER = "number"
-PAGES = Path(__file__).parents[1]
 STYLES = ("page", "stage", "panels", "fit")
 _PART = re.compile(r"<!-- (\w+\.html) -->")
 _CHAPTER = re.compile(r'<a\s+href="docs/([\w-]+)\.md">([^<]*)</a>')
 MASK = SPECIAL["mask_id"]
 LENGTH = 5
 """The number of words of a dialogue's line that fit on a screen."""
-RATE = 3e-3
-"""The learning rate for a trained model: its next step still lowers the loss of the batch."""
 
 
 def write_number_page(data: dict[str, Any], path: str | Path) -> None:
@@ -93,4 +86,4 @@ def dialogue_data(
         hidden = 1 + rng.choice(len(line), count, replace=False)
         labels[hidden], ids[hidden] = ids[hidden], dialogue.vocabulary.mask_id
         examples.append(replace(whole, input_ids=ids.tolist(), labels=labels.tolist()))
-    return export(model, examples, dialogue.vocabulary.tokens, lr=RATE)
+    return export(model, examples, dialogue.vocabulary.tokens)

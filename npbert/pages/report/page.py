@@ -11,7 +11,7 @@ import numpy as np
 
 from npbert.display.html import visible
 from npbert.io import atomic_write, import_extra, write_where_asked
-from npbert.pages.html import page, resource
+from npbert.pages.html import PAGES, page, resource
 from npbert.pages.report.run import RunFiles, read_run
 from npbert.pages.report.verdict import to_look_at, verdict
 from npbert.plots import plot_attention, plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios
@@ -76,7 +76,7 @@ def _templates() -> Any:
     """Return the Jinja2 environment of the templates: text is escaped, unless it is `safe`."""
     jinja2 = import_extra("jinja2", extra="train")
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: resource(f"report/{name}")),
+        loader=jinja2.FileSystemLoader(PAGES / "report"),
         autoescape=True,
         finalize=lambda value: value if hasattr(value, "__html__") else visible(value),
         trim_blocks=True,
@@ -114,8 +114,8 @@ def _numbers(run: RunFiles) -> list[list[str]]:
     columns["baseline"] = run.baselines
     told = []
     for column in columns.values():
-        numbers = {name.removeprefix("eval_"): value for name, value in column.items() if name != "step"}
-        told.append({name.replace("_", " "): _number(value) for name, value in numbers.items()})
+        numbers = {name: _number(value) for name, value in column.items() if name != "step"}
+        told.append({name.removeprefix("eval_").replace("_", " "): number for name, number in numbers.items()})
     return [["held out", *columns], *_side_by_side(told)] if steps else []
 
 

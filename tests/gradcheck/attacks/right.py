@@ -15,6 +15,7 @@ from tests.gradcheck.attacks.formulas import (
     X,
     cosine,
     cosine_vjp,
+    named,
     normed,
     normed_vjp,
     of_each,
@@ -126,10 +127,6 @@ STYLES = {
     "cumulative sum": (lambda x: np.cumsum(x, axis=0), lambda dy, x: np.cumsum(dy[::-1], axis=0)[::-1], n(5, 4)),
 }
 """Layers as courses and libraries have them: proved at any scale of the first array."""
-
-
-def named(**groups):
-    return {f"{group}: {name}": case for group, cases in groups.items() for name, case in cases.items()}
 
 
 PROVABLE = named(

@@ -49,6 +49,9 @@ def test_keys_buttons_and_the_map_step(page):
     assert (page.evaluate(STEP), page.input_value("#steps")) == (1, "1")
     page.select_option("#steps", "5")
     assert page.inner_text("#step-title") == page.evaluate(f"{TRACE}.steps[5].title")
+    page.click("#guides")
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "guides"
     press(page, "#tab-break")
     page.click("#map [aria-label='forward: layer 1 attention']")
     assert page.locator("#stage td").count() > 0, "a step with something to see"

@@ -10,14 +10,11 @@ from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
 from npbert.core import named_parts
+from npbert.pages.html import PAGES
 from npbert.pages.number.network import formulas
 
-PACKAGE = Path(__file__).parents[2]
-
 Frame: TypeAlias = tuple[Any, str]
-"""A function, and a pattern for its relevant lines."""
-
-ALL = ""
+"""A function, and a pattern for its relevant lines; "" for all."""
 
 
 def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
@@ -49,7 +46,7 @@ def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]
     owner = type(parts[part])
     function = getattr(owner, phase)
     helpers = [getattr(owner, name, None) for name in re.findall(r"self\.(\w+)", inspect.getsource(function))]
-    return [(function, ALL), *((helper, ALL) for helper in dict.fromkeys(helpers) if inspect.isfunction(helper))]
+    return [(function, ""), *((helper, "") for helper in dict.fromkeys(helpers) if inspect.isfunction(helper))]
 
 
 @cache
@@ -62,18 +59,14 @@ def code_of(function: Any) -> dict[str, Any]:
     head = begin.lineno - 1
     body = head if ast.get_docstring(tree) is None else begin.end_lineno
     lines = list(enumerate(source.splitlines(), first))
-    file = Path(inspect.getfile(function)).relative_to(PACKAGE.parent).as_posix()
+    file = Path(inspect.getfile(function)).relative_to(PAGES.parents[1]).as_posix()
     return {"name": function.__qualname__, "file": file, "lines": [*lines[:head], *lines[body:]], "body": first + body}
 
 
 def lines_with(code: dict[str, Any], pattern: str) -> list[int]:
-    """Return the numbers of the relevant lines: all that match, alone or with the line before, and compute
-    something."""
-    found, before = [], ""
-    for number, text in code["lines"]:
-        is_aside = re.search(r"^\s*(check_|#|$)|tape\.keep|\.shape$", text)
-        searched = f"{before}\n{text}" if r"\n" in pattern else text
-        if number >= code["body"] and not is_aside and re.search(pattern, searched):
-            found.append(number)
-        before = text
-    return found
+    """Return the numbers of the relevant lines: all in the body that match, and compute something."""
+    body = [(number, text) for number, text in code["lines"] if number >= code["body"] and not _ASIDE.search(text)]
+    return [number for number, text in body if re.search(pattern, text)]
+
+
+_ASIDE = re.compile(r"^\s*(check_|#|$)|tape\.keep|\.shape$")

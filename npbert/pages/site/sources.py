@@ -8,12 +8,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-import npbert
 from npbert.io import read_text
+from npbert.pages.html import PAGES
 from npbert.pages.number.page import number_page
 from npbert.pages.site.source_page import Known, fence, file_page, read_bugs, source_page
 
-PACKAGE = Path(npbert.__file__).resolve().parent
+PACKAGE = PAGES.parent
 SHOWN = ("core", "layers", "blocks", "models", "optim")
 """The packages with a page for each file, in reading order."""
 REFERENCE = ("gradcheck", "data", "inference", "training", "plots", "sklearn", "learn", "compute", "io")

@@ -121,8 +121,8 @@ class StatefulForm(Form):
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
-        whole = {path: np.asarray(value, float) for path, value in leaves(returned, _is_whole, "returned")}
-        return returned, values_at(thing) | values_at(returned, "returned") | whole
+        returned = mapped(_as_float, returned)
+        return returned, values_at(thing) | values_at(returned, "returned")
 
     def _undo(self, dy: Any, kept: Any) -> Any:
         """Return the gradients of the inputs that have one."""
@@ -195,9 +195,10 @@ class StatefulForm(Form):
         return left, used
 
 
-def _is_whole(value: Any) -> bool:
-    """True for a whole number or truth value, or an array of them."""
-    return getattr(value, "dtype", np.dtype(type(value))).kind in "iub"
+def _as_float(value: Any) -> Any:
+    """Return a whole number or truth value, or an array of them, as an array of floats."""
+    kind = getattr(value, "dtype", np.dtype(type(value))).kind
+    return np.asarray(value, float) if kind in "iub" else value
 
 
 def _of_inputs(

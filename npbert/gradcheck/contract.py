@@ -27,6 +27,11 @@ def _watched(arrays: list[tuple[str, Array]]) -> list[Outputs]:
     return [(name, array, np.copy(array)) for name, array in arrays]
 
 
+def _changed(arrays: list[Outputs]) -> list[str]:
+    """Return the names of the watched arrays that have changed."""
+    return [name for name, now, before in arrays if not np.array_equal(now, before, equal_nan=True)]
+
+
 class Call:
     """A forward on a new tape, and its backward, with copies of all arguments."""
 
@@ -34,11 +39,11 @@ class Call:
         self.function, self.dy, self.tape = function, tuple(map(copied, function.dy)), Tape(copy.deepcopy(function.rng))
         inputs = [(name, copied(value)) for name, value in function.named_inputs()]
         arrays = [leaves(value, lambda each: isinstance(each, np.ndarray), name) for name, value in inputs]
-        self.arrays = _watched([*itertools.chain(*arrays), *(("dy", dy) for dy in self.dy)])
+        self.given = _watched([*itertools.chain(*arrays), *(("dy", dy) for dy in self.dy)])
         self.y = function.layer.forward(*(value for _, value in inputs), tape=self.tape)
-        if names := self.changed():
+        if names := _changed(self.given):
             raise GradientError(f"forward writes into {names[0]}, {_OWN}")
-        self.arrays += _watched([("y", np.asarray(part)) for part in as_tuple(self.y)])
+        self._returned = _watched([("y", np.asarray(part)) for part in as_tuple(self.y)])
 
     def backward(self) -> Gradients:
         """Return copies of the gradients by name. Raises: GradientError unless there is one for each variable, and the
@@ -50,22 +55,26 @@ class Call:
             _tell_refusal(error, function.parameters)
             raise
         function.derive_by(found)
-        self.arrays += _watched([(f"d{name}", found[name]) for name in function.float_inputs])
+        self._returned += _watched([(f"d{name}", found[name]) for name in function.float_inputs])
         for name, value in function.variables.items():
             if found[name].dtype != np.float64:
                 raise WrongShapeError(name, found, value.shape)
         return {name: np.copy(gradient) for name, gradient in found.items()}
 
-    def changed(self) -> list[str]:
-        """Return the names of the caller's arrays, among them y and dx, that have changed."""
-        return [name for name, now, before in self.arrays if not np.array_equal(now, before, equal_nan=True)]
+    def check_returned(self) -> None:
+        """Raise GradientError if y or dx has changed since it was returned."""
+        for name in _changed(self._returned):
+            raise GradientError(
+                f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a "
+                f"buffer, or writes into it in place"
+            )
 
     def check_memory(self) -> None:
         """Raise PromiseError if a parameter's gradient shares memory with another array."""
         parameters = self.function.parameters
         grads = [(f"the gradient of {name}", parameter.grad) for name, parameter in parameters.items()]
         others = [(f"the value of {name}", parameter.value) for name, parameter in parameters.items()]
-        others += [(name, array) for name, array, _ in self.arrays]
+        others += [(name, array) for name, array, _ in [*self.given, *self._returned]]
         for (name, grad), (other, array) in [*itertools.product(grads, others), *itertools.combinations(grads, 2)]:
             if np.shares_memory(grad, array):
                 says = f"{name} shares memory with {other}: give add_grad an array that is not used elsewhere"
@@ -127,15 +136,11 @@ def _check_repeated(function: ScalarFunction, alone: Gradients, before: Gradient
     between = "differs after a call in between (is a value kept on self instead of the tape, or np.empty not filled?)"
     _check_same(call.backward(), alone, between)
     call.check_memory()  # first: add_grad itself writes into what it was given to keep
-    if names := call.changed():
+    if names := _changed(call.given):
         text = f"backward writes into {names[0]}, {_OWN}"
         raise PromiseError(text, *(f"the caller's {name}" for name in names))
     _check_sum(other.backward(), alone, other_alone, function.parameters)
-    for name in call.changed():
-        raise GradientError(
-            f"{name} is the caller's, but a later forward or backward changes it: the layer keeps it as a buffer, or "
-            "writes into it in place"
-        )
+    call.check_returned()
     _check_same(_gradients(function), alone, "differs after a second backward has added its own")
 
 

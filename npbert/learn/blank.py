@@ -1,7 +1,9 @@
 """Blank: a class or function of the library with lines for the learner to write, and the numbers that test them."""
 
+import ast
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -65,6 +67,11 @@ class Blank:
         return str(self.right.__name__)
 
     @property
+    def home(self) -> ModuleType:
+        """The module of the library's."""
+        return sys.modules[self.right.__module__]
+
+    @property
     def written(self) -> str:
         """The function for the learner to write, such as `Linear.backward`."""
         return f"{self.name}.{self.method}" if self.method else self.name
@@ -102,21 +109,20 @@ class Blank:
 
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""
-        return entries(self.text.get(section, ""))
+        return entries(self.text[section])
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this blank."""
         source = inspect.getsource(self.right)
         asked = blanked(source, self.method or self.name, self.text["asked"], self.given, self.without)
-        return with_helpers(asked, inspect.getmodule(self.right))
+        return with_helpers(asked, self.home)
 
-    def shown(self, text: str, place: object) -> list[str]:
-        """Return the learner's answer, from the text of a file in this place, and below it the library's, with the
+    def shown(self, text: str, place: str) -> list[str]:
+        """Return the learner's answer, from the text of a file of this name, and below it the library's, with the
         helpers of its file."""
-        node, module = definitions(text).get(self.written), inspect.getmodule(self.right)
-        own = "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno]) if node else "(elsewhere)"
-        where = module.__name__.replace(".", "/") if module else self.name
-        library = "\n\n".join(with_helpers(inspect.getsource(self.right), module))
+        own = ast.get_source_segment(text, definitions(text)[self.written], padded=True) or ""
+        library = "\n\n".join(with_helpers(inspect.getsource(self.right), self.home))
+        where = self.home.__name__.replace(".", "/")
         called = [plain for name, plain in IN_NUMPY.items() if re.search(rf"\b{name}\(", library)]
         both = (
             _titled(f"{self.written}, yours ({place})", own),

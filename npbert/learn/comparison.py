@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any
 
@@ -13,25 +13,26 @@ from npbert.gradcheck.explain import RAISES, Outlook
 from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.replacing import in_place_of
 from npbert.learn.blank import Blank, Numbers
-from npbert.learn.failure import Failure, failure_of
+from npbert.learn.failure import failure_of
+from npbert.learn.verdict import Verdict
 
 
 class Comparison:
     """right: the right numbers at each seed, those of the library. function: the learner's.
 
     At each seed: given, the numbers of the answer as far as it ran; and wrong, the names of wrong or missing ones. And
-    of all seeds: first, the index of the first with a mistake; stopped, the first failure of the learner's code, or of
+    of all seeds: first, the index of the first with a mistake; stopped, the first error of the learner's code, or of
     the check before the numbers were complete; and broken, the first of the check on complete numbers.
     """
 
     def __init__(self, blank: Blank, module: ModuleType) -> None:
         self.blank, self.samples, self.right = blank, blank.seeds, blank.right_numbers
+        self.file = str(module.__file__)
         self.thing, self.function = getattr(module, blank.name), inspect.unwrap(blank.function_of(module))
         self.given, self.wrong = list[Numbers](), list[set[str]]()
         self.first: int | None = None
-        self.stopped: Failure | None = None
-        self.broken: Failure | None = None
-        how: dict[str, Any] = {"given": blank.given_functions, "advice": blank.entries("advice")}
+        self.stopped: BaseException | None = None
+        self.broken: GradientError | None = None
         for k, right in enumerate(self.right):
             numbers, error = self._run(k)
             missing = right.keys() - numbers.keys()
@@ -39,13 +40,16 @@ class Comparison:
             self.wrong.append(self._wrong(numbers, k) | missing)
             if self.first is None and (error or self.wrong[k]):
                 self.first = k
-            if error is None:
-                continue
-            failure = failure_of(error, str(module.__file__), **how)
-            if isinstance(failure.error, GradientError) and not missing:
-                self.broken = self.broken or failure
+            if isinstance(error, GradientError) and not missing:
+                self.broken = self.broken or error
             else:
-                self.stopped = self.stopped or failure
+                self.stopped = self.stopped or error
+
+    @cached_property
+    def failure(self) -> Verdict:
+        """The verdict on the first error."""
+        given, advice = self.blank.given_functions, self.blank.entries("advice")
+        return failure_of(self.stopped or self.broken, self.file, given=given, advice=advice)
 
     def _run(self, k: int, *, stops: bool = False) -> tuple[Numbers, BaseException | None]:
         """Return the numbers at seed k, and the error that ends them. stops: after a wrong number"""

@@ -50,10 +50,10 @@ def put_into(model: Any, own: Mapping[str, Any]) -> list[str]:
     return [name for name in own if name in used]
 
 
-def make_model(dialogue: Dialogue, rng: np.random.Generator) -> BertForPreTraining:
+def make_model(rng: np.random.Generator) -> BertForPreTraining:
     """Return a BERT with one layer, in float64, so that a NumPy scalar in a backward does not matter."""
     config = BertConfig(
-        vocab_size=len(dialogue.vocabulary),
+        vocab_size=len(load_dialogue(9).vocabulary),
         hidden_size=48,
         num_hidden_layers=1,
         num_attention_heads=2,

@@ -41,26 +41,25 @@ def judge(blank: Blank, module: ModuleType) -> Verdict | None:
     compared = Comparison(blank, module)
     if compared.first is None:
         return blank.prove(module)
-    verdict = _before_all(compared, compared.first)
-    if verdict is None:
+    if compared.stopped is None and compared.wrong[compared.first] & set(blank.fixed):
+        verdict = _DAMAGED
+    elif _comes_first(compared):
+        verdict = compared.failure
+    else:
         lift_time_limit()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
-        stopped = compared.stopped
-        verdict = replace(stopped, findings=findings) if stopped else _with_findings(compared, findings)
+        stops = compared.stopped is not None
+        verdict = replace(compared.failure, findings=findings) if stops else _with_findings(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
 
-def _before_all(compared: Comparison, k: int) -> Verdict | None:
-    """Return the verdict on a mistake to mend before all others, at the first wrong seed."""
-    stopped, refused = compared.stopped, compared.broken
-    if stopped is not None:
-        return stopped if isinstance(stopped.error, NotImplementedError) else None
-    if compared.wrong[k] & set(compared.blank.fixed):
-        return _DAMAGED
-    if refused is None or isinstance(refused.error, PromiseError) or not compared.all_wrong():
-        return None
-    return refused
+def _comes_first(compared: Comparison) -> bool:
+    """True for an unfinished answer, or wrong gradients that no check accepts."""
+    if compared.stopped is not None:
+        return isinstance(compared.stopped, NotImplementedError)
+    is_refused = compared.broken is not None and not isinstance(compared.broken, PromiseError)
+    return is_refused and bool(compared.all_wrong())
 
 
 def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
@@ -76,7 +75,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
         verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
     if compared.broken and not compared.all_wrong():
-        promise = broken_promise(compared.broken.says)
+        promise = broken_promise(compared.failure.says)
         verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
     return replace(numbered(verdicts), findings=tuple(edits))
 

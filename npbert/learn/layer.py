@@ -1,7 +1,6 @@
 """LayerBlank: a layer for the learner to write, tested by the gradient check's call, promises and proof."""
 
 import functools
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
@@ -19,6 +18,7 @@ from npbert.gradcheck import (
     promised_gradients,
 )
 from npbert.gradcheck.explain import VARIATIONS, in_manner
+from npbert.gradcheck.inputs import is_float_array
 from npbert.learn.blank import Blank, Numbers
 from npbert.learn.failure import sentence
 from npbert.learn.verdict import Verdict
@@ -51,12 +51,12 @@ class LayerBlank(Blank):
         Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
         """
         function = _made(self.settings[seed % 2], thing, seed)
-        shown = {name: f"the gradient of {name}" for name in function.parameters}
-        shown |= {name: f"d{name}" for name in function.float_inputs} | self.entries("names")
+        prefixes = {name: "d" if name in function.float_inputs else "the gradient of " for name in function.variables}
+        shown = {name: f"{prefix}{name}" for name, prefix in prefixes.items()} | self.entries("names")
         is_promised = seed < 2
         with function.unchanged():
             call = Call(function)
-            yield {self.y: np.copy(call.y)}
+            yield {"y": np.copy(call.y)}
             found: Mapping[str, Any] = {}
             try:
                 found = call.backward()
@@ -73,12 +73,7 @@ class LayerBlank(Blank):
     @property
     def fixed(self) -> tuple[str, ...]:
         """y, unless the learner computes it."""
-        return (self.y,) if "backward" in self.method else ()
-
-    @functools.cached_property
-    def y(self) -> str:
-        """The name of forward's result: `p` if backward takes dp."""
-        return list(inspect.signature(self.right.backward).parameters)[1].removeprefix("d")
+        return ("y",) if "backward" in self.method else ()
 
     def prove(self, module: ModuleType) -> Verdict | None:
         """Run the whole check, for a layer with right numbers."""
@@ -118,8 +113,7 @@ def layer_blank(
 def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction:
     """Return the layer with its inputs, in the variation of the seed."""
     layer, inputs, rng = setting.make(layer_class, seed=seed)
-    is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
-    inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
+    inputs = tuple(in_manner(each, seed // 2) if is_float_array(each) else each for each in inputs)
     return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed)
 
 

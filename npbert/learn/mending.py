@@ -24,19 +24,14 @@ def findings_of(compared: Comparison) -> list[Finding]:
         return []
     own = Mending(code, compared, forward=forward, right=plain)
     own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS).rewrite(_SEVERAL, lines=3)
-    found = [step.finding for step in own.steps]
-    if suspect := own.suspect():
-        found.append(suspect)
+    found = [*(step.finding for step in own.steps), own.suspect()]
     wrong = set(compared.all_wrong())
-    return [replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found]
+    return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found if each]
 
 
-def _names(finding: Finding) -> set[str]:
-    return set(finding.subject.split(", "))
-
-
-def _briefly(names: set[str]) -> str:
-    """Return the names; for gradients inside a part, `the gradients of attention`."""
+def _briefly(names: set[str], wrong: set[str]) -> str:
+    """Return the wrong ones of these names, or all; for gradients inside a part, `the gradients of attention`."""
+    names = names & wrong or names
     inside = {name for name in names if "." in name}
     parts = {f"the gradients of {name.partition('.')[0].split()[-1]}" for name in inside}
     return ", ".join(sorted(names - inside or parts))

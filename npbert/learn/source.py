@@ -31,11 +31,11 @@ def blanked(source: str, name: str, text: str, given: int, without: Collection[s
     source = textwrap.dedent(source)
     lines = source.splitlines()
     functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
-    for node in sorted(functions.values(), key=lambda node: -node.lineno):  # backwards, which keeps line numbers
-        if node.name == name:
-            lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)
-        elif node.name in without:
-            lines[node.lineno - 1 : node.end_lineno] = []
+    for each in without:
+        first, last = functions[each].lineno - 1, functions[each].end_lineno or 0
+        lines[first:last] = [""] * (last - first)  # which keeps line numbers
+    node = functions[name]
+    lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
@@ -52,7 +52,7 @@ def _blank(node: ast.FunctionDef, text: str, given: int, lines: list[str]) -> li
     return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
 
 
-def with_helpers(source: str, module: ModuleType | None) -> list[str]:
+def with_helpers(source: str, module: ModuleType) -> list[str]:
     """Return the source, and the functions of its module that it calls, directly or not."""
     found = [source]
     for text in found:

@@ -33,11 +33,3 @@ def numbered(verdicts: Sequence[Verdict]) -> Verdict:
     for number, each in enumerate(others, 2):
         first = first.because_of(f"{number}. {each.says}", each.because)
     return first
-
-
-def in_turn(verdicts: Sequence[Verdict]) -> Verdict:
-    """Join the verdicts on several blanks."""
-    first, *others = verdicts
-    for each in others:
-        first = replace(first, findings=first.findings + each.findings).because_of(each.says, each.because)
-    return first

@@ -53,9 +53,6 @@ class Step:
 class Watcher:
     """Base class of an observer of each step: it writes, draws or shows, and does not change the model."""
 
-    is_closed = False
-    """True if its output is closed, as after `head` or a lost terminal: then the run stops."""
-
     def before_update(self, step: Step) -> None:
         """Called when the gradients are complete, before the parameters change."""
 

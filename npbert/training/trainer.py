@@ -61,12 +61,12 @@ class Trainer(Resumable):
         whole.
         """
         no_warning = np.errstate(all="ignore")  # the results of an overflow are errors
-        with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, is_asked):
+        with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, asked):
             batches = self.progress.batches(self.data, self.rng)
             while not self.is_finished:
                 step = self._update(next(batches), watchers)
                 self._judge(step)
-                stops = any(self.communicator.gather(is_asked()))
+                stops = any(self.communicator.gather(bool(asked)))
                 step.is_saved = self.is_finished or stops or step.number % self.settings.save_every == 0
                 for watcher in watchers:
                     watcher.after(step)

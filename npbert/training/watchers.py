@@ -123,14 +123,16 @@ class Bar(Watcher):
     """The progress of a run of `total` steps: a bar on a terminal; in a file or a notebook, about 20 lines in
     all; and nothing if npbert is quiet.
 
-    done: the number of earlier steps. (Extra: train.)
+    done: the number of earlier steps. asked: what asks the run to stop, as the bar does when its output is closed,
+    after `head` or a lost terminal. (Extra: train.)
     """
 
-    def __init__(self, total: int, *, done: int) -> None:
+    def __init__(self, total: int, *, done: int, asked: list[object]) -> None:
         tqdm = import_extra("tqdm", extra="train").tqdm
         form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
         self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
         self._total, self._done, self._lines, self._start = total, done, -1, time.perf_counter()
+        self._asked = asked
 
     def after(self, step: Step) -> None:
         self._bar.update(1)
@@ -153,13 +155,13 @@ class Bar(Watcher):
 
     def say(self, line: str) -> None:
         """Print a line above the bar."""
-        if is_quiet() or self.is_closed:
+        if is_quiet() or self in self._asked:
             return
         try:
             self._bar.write(line)
             sys.stdout.flush()
         except OSError as error:
-            self.is_closed = True
+            self._asked.append(self)
             LOGGER.warning("standard output is closed (%s): the run stops", error.strerror)
 
     def close(self) -> None:

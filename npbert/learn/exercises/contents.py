@@ -1,7 +1,7 @@
 """EXERCISES: each text with the blanks that it asks for. VARIANTS: exercises in another form, to repeat days later."""
 
 from npbert.catalogue import Setting
-from npbert.layers import Dropout, Softmax
+from npbert.layers import Softmax
 from npbert.learn.blank import Blank
 from npbert.learn.exercise import read_exercise
 from npbert.learn.exercises import accumulate_and_clip, adam, attention, derivative, find_the_bug, masking
@@ -9,7 +9,6 @@ from npbert.learn.exercises.other_layers import LinearOfColumns, RMSNorm, Softma
 from npbert.learn.layer import layer_blank
 
 _THREE_AXES = Setting(Softmax, lambda cls, init: cls(), lambda rng: (rng.standard_normal((3, 4, 11)),))
-_OTHER_P = Setting(Dropout, lambda cls, init: cls(0.2), lambda rng: (rng.standard_normal((5, 9)),))
 
 _BLANKS: dict[str, tuple[Blank, ...]] = {
     "derivative": (derivative.CENTRAL, derivative.COMPLEX),
@@ -19,7 +18,7 @@ _BLANKS: dict[str, tuple[Blank, ...]] = {
     "cross_entropy": (layer_blank("SoftmaxCrossEntropy"),),
     "embedding": (layer_blank("Embedding"),),
     "layer_norm": (layer_blank("LayerNorm", without=("three_paths",)),),
-    "dropout": (layer_blank("Dropout", other=_OTHER_P),),
+    "dropout": (layer_blank("Dropout"),),
     "add_and_norm": (layer_blank("EncoderLayer"),),
     "attention": (attention.OF_ONE_HEAD, attention.WITH_HEADS),
     "tied_table": (layer_blank("Embedding", TiedTable),),
@@ -31,21 +30,20 @@ _BLANKS: dict[str, tuple[Blank, ...]] = {
     "gate": (layer_blank("GatedFeedForward, gelu", given=2),),
 }
 _AGAIN = {
-    "linear": layer_blank("Linear", LinearOfColumns),
-    "gelu": layer_blank("SiLU", method="value_and_slope", given=1),
-    "softmax": layer_blank("Softmax", SoftmaxOfColumns),
-    "cross_entropy": layer_blank("MeanSquaredError"),
-    "embedding": layer_blank("Gather"),
-    "layer_norm": layer_blank("LayerNorm", RMSNorm),
+    2: layer_blank("Linear", LinearOfColumns),
+    3: layer_blank("SiLU", method="value_and_slope", given=1),
+    4: layer_blank("Softmax", SoftmaxOfColumns),
+    5: layer_blank("MeanSquaredError"),
+    6: layer_blank("Gather"),
+    7: layer_blank("LayerNorm", RMSNorm),
 }
 
 EXERCISES = {number: read_exercise(slug, number, *blanks) for number, (slug, blanks) in enumerate(_BLANKS.items(), 1)}
 """The exercises by number."""
 
 VARIANTS = {
-    100 + each.number: read_exercise(f"{each.slug}_again", 100 + each.number, _AGAIN[each.slug])
-    for each in EXERCISES.values()
-    if each.slug in _AGAIN
+    100 + number: read_exercise(f"{EXERCISES[number].slug}_again", 100 + number, blank)
+    for number, blank in _AGAIN.items()
 }
 """The variants by number: 100 more than the exercise's. Repeated tests help to remember. (Roediger & Karpicke 2006,
 "Test-Enhanced Learning".)"""

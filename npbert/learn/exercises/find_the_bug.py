@@ -3,6 +3,7 @@
 import functools
 import inspect
 import re
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -87,12 +88,12 @@ class BugsBlank(Blank):
 
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
-        each_text = [(str(each), inspect.getmodule(each.layer)) for each in suspects().values()]
-        texts = [text for source, module in each_text for text in with_helpers(source, module)]
+        homes = [(each, sys.modules[each.layer.__module__]) for each in suspects().values()]
+        texts = [text for each, home in homes for text in with_helpers(str(each), home)]
         lines = [f'    "{letter}": "{UNKNOWN}",  # {each.layer.__name__}' for letter, each in suspects().items()]
         return [*texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 
-    def shown(self, text: str, place: object) -> list[str]:
+    def shown(self, text: str, place: str) -> list[str]:
         """Return the answers, with the library's lines for the wrong ones."""
         return [
             f"{letter}, {each.layer.__name__}: {each.answer}" + f", which should have {each.before}" * bool(each.before)

@@ -10,7 +10,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch
 from npbert.inference import Classify
-from npbert.io import InputError, Wanted, listed
+from npbert.io import InputError, Wanted, listed, one_of
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.predictions import OneNumber, OneOfMany
 from npbert.training.tasks.table import ANY, LABEL, NUMBER, WEIGHT, find_labels, is_number, known_label, read_rows
@@ -43,8 +43,7 @@ class TextClassification(OneOfMany, Classify):
             settings = replace(settings, sample_weight="")
         rows = read_texts(path, settings, known_label(labels) if labels else LABEL)
         known = labels or find_labels([row.target for row in rows], path)
-        if settings.positive not in ("", *known):
-            raise InputError("positive", settings.positive, f"one of the labels: {listed(known)}")
+        one_of(("", *known)).check("positive", settings.positive)
         return [row._replace(target=known.index(row.target)) for row in rows], known
 
     @property

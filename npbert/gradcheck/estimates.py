@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.witness import right_gradients
+from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form
 from npbert.gradcheck.function import ScalarFunction, spread
 from npbert.gradcheck.inputs import Function, Outputs, magnitude
@@ -52,9 +52,10 @@ _IN_FLOAT32 = 2e-3  # where casts leave three digits of a difference
 def exact_gradients(function: ScalarFunction) -> Gradients:
     """Return ∂S/∂value of each number, right to the last digit of a float; {} if exact arithmetic has no rule."""
     try:
-        return right_gradients(function)
+        _, right = decimals(function, backward=False)
     except Exception:  # the code cannot run on exact numbers
         return {}
+    return {name: each.astype(np.float64) for name, each in right.items()}
 
 
 @functools.lru_cache(1)
@@ -108,23 +109,17 @@ def compared_along(function: ScalarFunction, analytic: Gradients, count: int) ->
     The complex step is left out if forward cannot run on complex numbers."""
     drawn = [function.random_step(number) for number in range(count)]
     steps = [{name: part / math.sqrt(function.size) for name, part in each.items()} for each in drawn]
-    terms = [[gradient * step[name] for name, gradient in analytic.items()] for step in steps]
-    expected = np.array([sum(term.sum() for term in each) for each in terms])
+    terms = [np.concatenate([(gradient * step[name]).ravel() for name, gradient in analytic.items()]) for step in steps]
+    expected = {"direction": np.sum(terms, axis=1)}
     # rounding is as large as a sum of the terms with random signs, even if they cancel
-    scales = np.array(list(map(_length, terms)))
+    scales = {"direction": np.linalg.norm(terms, axis=1)}
     found = list[Comparison]()
     for method, tolerance in TOLERANCES.items():
         with contextlib.suppress(TypeError):
             estimate = slope if method == FINITE_DIFFERENCES else _complex_step
             values, doubts = np.transpose([estimate(function, step) for step in steps])
-            arrays = (expected, values, scales, doubts)
-            along, estimates, sizes, bounds = ({"direction": array} for array in arrays)
-            found += compared(method, along, estimates, tolerance, sizes, bounds)
+            found += compared(method, expected, {"direction": values}, tolerance, scales, {"direction": doubts})
     return Report({"direction": count}, found)
-
-
-def _length(terms: list[Array]) -> float:
-    return math.sqrt(sum((term**2).sum() for term in terms))
 
 
 def _of_each(function: ScalarFunction, estimate: Function) -> tuple[Gradients, Gradients]:

@@ -33,12 +33,6 @@ def decimals(
         return run, {name: np.asarray(of_slope(tangents), object) for name, tangents in run.tangents.items()}
 
 
-def right_gradients(case: ScalarFunction) -> Gradients:
-    """Return the gradients of forward by name, right to the last digit of a float."""
-    _, right = decimals(case, backward=False)
-    return {name: each.astype(np.float64) for name, each in right.items()}
-
-
 def witnesses(case: ScalarFunction) -> list[Comparison]:
     """Return the arrays with a wrong gradient at the point, or else near it (γ may be 1 by chance)."""
     return _wrong(case, None) or _wrong(case, [case.seed, 1])

@@ -73,18 +73,18 @@ def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> Scala
     return ScalarFunction(form, [*inputs[:position], value, *inputs[position + 1 :]], None, 0)
 
 
-def _loses_digits(case: ScalarFunction) -> bool:
+def _loses_digits(function: ScalarFunction) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
-        ys = case.outputs()
-        run, _ = decimals(case, backward=False)
+        ys = function.outputs()
+        run, _ = decimals(function, backward=False)
         pairs = [(y, right.value.astype(float)) for y, right in zip(ys, run.y.values(), strict=True)]
         return any(magnitude(y - right) > _LOST * magnitude(right) for y, right in pairs)
     return False
 
 
-def _largest(case: ScalarFunction) -> float:
+def _largest(function: ScalarFunction) -> float:
     """Return the largest number of y; 0 if forward raises."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's code may fail for such numbers
-        return float(np.max([magnitude(y) for y in case.outputs()]))
+        return float(np.max([magnitude(y) for y in function.outputs()]))
     return 0.0

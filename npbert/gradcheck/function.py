@@ -119,7 +119,7 @@ class ScalarFunction:
 
     @contextmanager
     def holding(self, values: Mapping[str, Any]) -> "Iterator[ScalarFunction]":
-        """Within it, the variables have these values, and gradients are 0. Gives the case with these inputs."""
+        """Within it, the variables have these values, and gradients are 0. Gives the function with these inputs."""
         there = copy.copy(self)
         there.inputs = list(map(copied, self.inputs))
         with restored(self.parameters.values()):

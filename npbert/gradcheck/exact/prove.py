@@ -87,19 +87,19 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     - Proved: the equality holds, and floats agree.
     - Refuted: the equality fails, and a gradient is wrong in decimals, at your numbers or next to them; or backward
     does not return one gradient for each input.
-    - Not proved: an operation has no exact rule (an unknown function, a cast to float32), floats take another path, or
-    only the decimals agree.
+    - Not proved: an operation has no exact rule (an unknown function, a cast to float32), floats take another path,
+    only the decimals agree, or backward is not linear in dy.
 
     Everything is left unchanged. Raises: ValueError without parameters or float inputs; forward's errors.
     """
     start = time.perf_counter()
     with everything_restored(layer, *inputs), np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        case = ScalarFunction(layer, inputs, rng, seed)
-        if not case.size:
+        function = ScalarFunction(layer, inputs, rng, seed)
+        if not function.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
-        proof = _answer(case)
-    return replace(proof, derivatives=case.size, seconds=time.perf_counter() - start)
+        proof = _answer(function)
+    return replace(proof, derivatives=function.size, seconds=time.perf_counter() - start)
 
 
 def prove_vjp(
@@ -119,43 +119,43 @@ def prove_vjp(
     return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def _answer(case: ScalarFunction) -> Proof:
+def _answer(function: ScalarFunction) -> Proof:
     try:
-        floats = case.run_on_floats()
+        floats = function.run_on_floats()
     except GradientError as error:
         return Proof(REFUTED, reason=str(error))
     try:
-        return _proof_beside_floats(case, floats)
+        return _proof_beside_floats(function, floats)
     except PromiseError as error:
         return Proof(NOT_PROVED, reason=str(error))
     except Exception as error:  # floats passed, so the code cannot run on exact numbers
         return Proof(NOT_PROVED, reason=_without_rule(error))
 
 
-def _proof_beside_floats(case: ScalarFunction, floats: Floats) -> Proof:
+def _proof_beside_floats(function: ScalarFunction, floats: Floats) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
-    field = Field(case.seed)
-    run = run_on_numbers(field, case)
-    is_proved = is_right_on_both_sides(case, floats) if field.ties else run.holds
+    field = Field(function.seed)
+    run = run_on_numbers(field, function)
+    is_proved = is_right_on_both_sides(function, floats) if field.ties else run.holds
     run.check_like(floats)
     if not field.ties:
-        check_beside(case, floats)
+        check_beside(function, floats)
     if not is_proved:
-        wrong = witnesses(case)
+        wrong = witnesses(function)
         if wrong:
-            return _refuted(case, wrong)
+            return _refuted(function, wrong)
         others = range(1, _POINTS) if field.has_random_roots else ()  # each root is there at half of them
-        if not any(run_on_numbers(Field(case.seed + other), case).holds for other in others):
+        if not any(run_on_numbers(Field(function.seed + other), function).holds for other in others):
             return Proof(NOT_PROVED, reason=_TIE if field.ties else _NO_LAW)
-    check_linear(case, floats)
+    check_linear(function, floats)
     return Proof(PROVED)
 
 
-def _refuted(case: ScalarFunction, wrong: list[Comparison]) -> Proof:
+def _refuted(function: ScalarFunction, wrong: list[Comparison]) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
-    field = Field(case.seed)
+    field = Field(function.seed)
     field.drops = True
-    if run_on_numbers(field, case).holds and field.dropped:
+    if run_on_numbers(field, function).holds and field.dropped:
         dropped = tuple(sorted(field.dropped))
         constants = " and ".join(map(repr, dropped))
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
@@ -165,7 +165,7 @@ def _refuted(case: ScalarFunction, wrong: list[Comparison]) -> Proof:
         each.run_on_floats()  # finds its constants
         return run_on_numbers(Field(each.seed), each).holds
 
-    parts, _ = judged(parts_called(case), is_right)
+    parts, _ = judged(parts_called(function), is_right)
     return Proof(REFUTED, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 

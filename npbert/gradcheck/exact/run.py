@@ -54,18 +54,18 @@ class ExactRun(NamedTuple):
                     raise PromiseError(f"the code takes another path on exact numbers: {each.place} is {values}")
 
 
-def run_on_numbers(world: World, case: ScalarFunction, *, backward: bool = True) -> ExactRun:
+def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = True) -> ExactRun:
     """Run a layer once in this world. backward: False runs only forward.
 
     Raises: GradientError unless backward returns one gradient for each float input; the layer's errors on exact
     numbers.
     """
-    dy = case.dy  # in floats
+    dy = function.dy  # in floats
     with inhabited(world):
-        values = case.made(unknowns_like)
+        values = function.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}
-        with case.holding(values) as there, room_for_numbers(case.things):
-            tape = Tape(copy.deepcopy(case.rng))
+        with function.holding(values) as there, room_for_numbers(function.things):
+            tape = Tape(copy.deepcopy(function.rng))
             y = there.forward(tape)
             ys = as_tuple(y)
             parts_y = {name: _finite(name, each) for name, each in named(ys).items()}

@@ -114,7 +114,7 @@ def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction
     """Return the layer with its inputs, in the variation of the seed."""
     layer, inputs, rng = setting.make(layer_class, seed=seed)
     inputs = tuple(in_manner(each, seed // 2) if is_float_array(each) else each for each in inputs)
-    return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed)
+    return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed).checked()
 
 
 def broken_promise(says: str) -> Verdict:

@@ -14,7 +14,7 @@ import numpy as np
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
 from npbert.compute import DTypeLike
 from npbert.display import shown_in_short
-from npbert.io import POSITIVE, FileError, InputError, Wanted, did_you_mean, one_of
+from npbert.io import POSITIVE, FileError, InputError, Wanted, one_of
 from npbert.io.files import model_file, read_json_object, write_json
 from npbert.models.architecture import OF_BERT, Architecture
 from npbert.models.hugging_face.families import FAMILIES, architecture_of
@@ -168,10 +168,9 @@ class BertConfig:
     def preset(cls, name: str, **changes: Any) -> BertConfig:
         """Return the configuration called `name` in PRESETS, with `changes`.
 
-        Raises: ValueError for a name that is not in PRESETS; the constructor's errors.
+        Raises: InputError for a name that is not in PRESETS; the constructor's errors.
         """
-        if name not in PRESETS:
-            raise ValueError(f"name is {name!r}, wanted one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
+        one_of(PRESETS).check("name", name)
         return cls(**{**PRESETS[name], **changes})
 
 

@@ -52,20 +52,18 @@ def make_model(kind, seed, **config):
     return model
 
 
-def _size(d, h, layers, f):
+def size(d, h, layers, f):
     return {"hidden_size": d, "num_attention_heads": h, "num_hidden_layers": layers, "intermediate_size": f}
 
 
 def make_models():
     """Three models that differ in all that the page knows of."""
     return [
-        make_model(BertForMaskedLM, 1, **_size(4, 2, 2, 6)),
+        make_model(BertForMaskedLM, 1, **size(4, 2, 2, 6)),
         make_model(
-            BertForPreTraining, 2, **_size(6, 1, 1, 10), hidden_act="relu", layer_norm_eps=1e-5, type_vocab_size=3
+            BertForPreTraining, 2, **size(6, 1, 1, 10), hidden_act="relu", layer_norm_eps=1e-5, type_vocab_size=3
         ),
-        make_model(
-            BertForMaskedLM, 3, **_size(8, 4, 2, 5), hidden_act="gelu_new", position_embedding_type="sinusoidal"
-        ),
+        make_model(BertForMaskedLM, 3, **size(8, 4, 2, 5), hidden_act="gelu_new", position_embedding_type="sinusoidal"),
     ]
 
 

@@ -67,10 +67,8 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
         stored = {"model": {"vocab": _numbered(read_lines(path))}, "added_tokens": []}
     else:
         raise FileError(f"{folder / CONFIG_FILE}: its tokenizer_class needs a tokenizer.json")
-    kind, kinds = (
-        stored["model"].get("type", "WordPiece"),
-        ["WordPiece"] if is_bert else ["WordPiece", "BPE", "Unigram"],
-    )
+    kind = stored["model"].get("type", "WordPiece")
+    kinds = ["WordPiece"] if is_bert else ["WordPiece", "BPE", "Unigram"]
     if kind not in kinds:
         raise ValueError(f"its model is {kind}, wanted {' or '.join(kinds)}")
     special = {attribute: token["content"] for attribute, token in special_tokens(settings).items()}

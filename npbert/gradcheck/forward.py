@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.run import named
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
+from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array, magnitude
 from npbert.gradcheck.report import GradientError, compared
 
@@ -68,22 +68,22 @@ def unsteady(form: Any, inputs: Sequence[Any]) -> str:
     return ""
 
 
-def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> Case:
+def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> ScalarFunction:
     """Return the form with another value for one input."""
-    return Case(form, [*inputs[:position], value, *inputs[position + 1 :]], None)
+    return ScalarFunction(form, [*inputs[:position], value, *inputs[position + 1 :]], None, 0)
 
 
-def _loses_digits(case: Case) -> bool:
+def _loses_digits(case: ScalarFunction) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
         ys = case.outputs()
-        run, _ = decimals(case, tuple(map(np.ones_like, ys)), backward=False)
+        run, _ = decimals(case, backward=False)
         pairs = [(y, right.value.astype(float)) for y, right in zip(ys, run.y.values(), strict=True)]
         return any(magnitude(y - right) > _LOST * magnitude(right) for y, right in pairs)
     return False
 
 
-def _largest(case: Case) -> float:
+def _largest(case: ScalarFunction) -> float:
     """Return the largest number of y; 0 if forward raises."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's code may fail for such numbers
         return float(np.max([magnitude(y) for y in case.outputs()]))

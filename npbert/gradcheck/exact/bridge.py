@@ -4,12 +4,14 @@
 also compared at a point beside it, and backward for several dy.
 """
 
+import copy
+
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.run import run_on_numbers
+from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import magnitude
 from npbert.gradcheck.report import GradientError, Gradients, PromiseError
 
@@ -18,32 +20,34 @@ _ROUGHLY = 0.4  # the power of epsilon that is the allowed relative error
 _ASIDE, _NEAR = 1e-5, 1e-3  # the step away from a tie, and the allowed change of gradients, relative to the largest
 
 
-def check_beside(case: Case, floats: Floats, seed: int) -> None:
+def check_beside(case: ScalarFunction, floats: Floats) -> None:
     """Raise PromiseError if y on exact numbers differs from y on floats beside the point. The step is small, but larger
     than rounding."""
-    step, field = case.random_step([seed, 3]), Field(seed)
+    step, field = case.random_step(0), Field(case.seed)
     field.keeps_tangents = False
     for size in (floats.epsilon**0.25, floats.epsilon**0.5):  # the smaller one where a function is not defined beyond
         with case.moved(step, size) as there:
             y = there.outputs()
             if all(np.isfinite(part).all() for part in y):
-                run = run_on_numbers(field, there, floats.dy, backward=False)
+                run = run_on_numbers(field, there, backward=False)
                 return run.check_like(floats._replace(y=y))
     raise PromiseError("y is not finite beside your numbers")
 
 
-def check_linear(case: Case, floats: Floats) -> None:
+def check_linear(case: ScalarFunction, floats: Floats) -> None:
     """Raise PromiseError unless backward maps a multiple of dy to the same multiple of the gradients, and a sum to the
     sum."""
 
     def gradients(times: float, plus: float) -> Gradients:
         """Return the gradients for times · dy + plus."""
+        another = copy.copy(case)
+        another.dy = tuple(times * dy + plus for dy in case.dy)
         try:
-            return case.run_on_floats(tuple(times * dy + plus for dy in floats.dy)).gradients
+            return another.run_on_floats().gradients
         except GradientError as error:
             raise PromiseError(f"for another dy, {error}") from error
 
-    rest, sizes = gradients(-1, 1), case.scales(floats.dy)
+    rest, sizes = gradients(-1, 1), case.scales()
     for times, plus in _TRIED:
         found = gradients(times, plus)
         for name, gradient in floats.gradients.items():
@@ -54,14 +58,14 @@ def check_linear(case: Case, floats: Floats) -> None:
                 raise PromiseError(f"backward is not linear in dy: {said} does not follow from the others", said)
 
 
-def is_right_on_both_sides(case: Case, floats: Floats, seed: int) -> bool:
+def is_right_on_both_sides(case: ScalarFunction, floats: Floats) -> bool:
     """True if backward is proved on both sides of a tie, and the gradients at the tie lie between those of the
     sides."""
     sides = []
     for sign in (1, -1):
-        with case.moved(case.random_step([seed, 3]), sign * _ASIDE) as side:
-            there, field = side.run_on_floats(floats.dy), Field(seed)
-            run = run_on_numbers(field, side, there.dy)
+        with case.moved(case.random_step(0), sign * _ASIDE) as side:
+            there, field = side.run_on_floats(), Field(case.seed)
+            run = run_on_numbers(field, side)
             run.check_like(there)
             if not run.holds or field.ties:
                 return False

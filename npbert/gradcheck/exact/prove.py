@@ -58,11 +58,11 @@ import numpy as np
 
 from npbert.core import Tape, named_parts
 from npbert.gradcheck.exact.bridge import check_beside, check_linear, is_right_on_both_sides
-from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import run_on_numbers
 from npbert.gradcheck.exact.witness import witnesses
+from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import Function, Outputs, Rng
 from npbert.gradcheck.layer_of import as_layer
 from npbert.gradcheck.report import NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, PromiseError, Proof
@@ -95,10 +95,10 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     start = time.perf_counter()
     with everything_restored(layer, *inputs), np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        case = Case(layer, inputs, rng)
+        case = ScalarFunction(layer, inputs, rng, seed)
         if not case.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
-        proof = _answer(case, seed)
+        proof = _answer(case)
     return replace(proof, derivatives=case.size, seconds=time.perf_counter() - start)
 
 
@@ -119,77 +119,75 @@ def prove_vjp(
     return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def _answer(case: Case, seed: int) -> Proof:
+def _answer(case: ScalarFunction) -> Proof:
     try:
-        floats = case.run_on_floats(case.drawn_dy(seed))
+        floats = case.run_on_floats()
     except GradientError as error:
         return Proof(REFUTED, reason=str(error))
     try:
-        return _proof_beside_floats(case, floats, seed)
+        return _proof_beside_floats(case, floats)
     except PromiseError as error:
         return Proof(NOT_PROVED, reason=str(error))
     except Exception as error:  # floats passed, so the code cannot run on exact numbers
         return Proof(NOT_PROVED, reason=_without_rule(error))
 
 
-def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
+def _proof_beside_floats(case: ScalarFunction, floats: Floats) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
-    field = Field(seed)
-    run = run_on_numbers(field, case, floats.dy)
-    is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
+    field = Field(case.seed)
+    run = run_on_numbers(field, case)
+    is_proved = is_right_on_both_sides(case, floats) if field.ties else run.holds
     run.check_like(floats)
     if not field.ties:
-        check_beside(case, floats, seed)
+        check_beside(case, floats)
     if not is_proved:
-        wrong = witnesses(case, floats.dy, seed)
+        wrong = witnesses(case)
         if wrong:
-            return _refuted(case, floats, wrong, seed)
-        others = range(seed + 1, seed + _POINTS) if field.has_random_roots else ()  # each root is there at half of them
-        if not any(_holds(case, floats, Field(other)) for other in others):
+            return _refuted(case, wrong)
+        others = range(1, _POINTS) if field.has_random_roots else ()  # each root is there at half of them
+        if not any(run_on_numbers(Field(case.seed + other), case).holds for other in others):
             return Proof(NOT_PROVED, reason=_TIE if field.ties else _NO_LAW)
     check_linear(case, floats)
     return Proof(PROVED)
 
 
-def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
+def _refuted(case: ScalarFunction, wrong: list[Comparison]) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
-    field = Field(seed)
+    field = Field(case.seed)
     field.drops = True
-    if _holds(case, floats, field) and field.dropped:
+    if run_on_numbers(field, case).holds and field.dropped:
         dropped = tuple(sorted(field.dropped))
         constants = " and ".join(map(repr, dropped))
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, reason=reason, dropped=dropped)
 
-    def is_right(each: Case) -> bool:
-        return _holds(each, each.run_on_floats(each.drawn_dy(seed)), Field(seed))
+    def is_right(each: ScalarFunction) -> bool:
+        each.run_on_floats()  # finds its constants
+        return run_on_numbers(Field(each.seed), each).holds
 
     parts, _ = judged(parts_called(case), is_right)
     return Proof(REFUTED, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
-def _holds(case: Case, floats: Floats, field: Field) -> bool:
-    """True if the equality holds at a random point of the field."""
-    return run_on_numbers(field, case, floats.dy).holds
-
-
-def parts_called(whole: Case) -> list[Case]:
+def parts_called(whole: ScalarFunction) -> list[ScalarFunction]:
     """Return the parts that a layer calls, with the inputs of their first call, the innermost first. It runs once."""
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
-    found: dict[str, Case] = {}
+    found: dict[str, ScalarFunction] = {}
 
     def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
-            found.setdefault(name, Case(layer, inputs, copy.deepcopy(whole.rng), name))
+            found.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed, name))
 
     whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
     return list(found.values())
 
 
-def judged(parts: list[Case], is_right: Callable[[Case], bool]) -> tuple[list[Case], list[str]]:
+def judged(
+    parts: list[ScalarFunction], is_right: Callable[[ScalarFunction], bool]
+) -> tuple[list[ScalarFunction], list[str]]:
     """Return the innermost wrong parts, and the names of the outermost right ones; without parts that cannot run alone,
     or have nothing to derive by."""
-    wrong: list[Case] = []
+    wrong: list[ScalarFunction] = []
     right: list[str] = []
     for part in parts:
         if any(other.name.startswith(f"{part.name}.") for other in wrong):

@@ -11,11 +11,11 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
-from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
-from npbert.gradcheck.inputs import Outputs, as_tuple
+from npbert.gradcheck.function import Floats, ScalarFunction
+from npbert.gradcheck.inputs import as_tuple
 from npbert.gradcheck.report import Gradients, PromiseError, compared, largest_at, placed
 
 _SMALLEST = np.finfo(np.float32).tiny
@@ -54,12 +54,13 @@ class ExactRun(NamedTuple):
                     raise PromiseError(f"the code takes another path on exact numbers: {each.place} is {values}")
 
 
-def run_on_numbers(world: World, case: Case, dy: Outputs, *, backward: bool = True) -> ExactRun:
+def run_on_numbers(world: World, case: ScalarFunction, *, backward: bool = True) -> ExactRun:
     """Run a layer once in this world. backward: False runs only forward.
 
     Raises: GradientError unless backward returns one gradient for each float input; the layer's errors on exact
     numbers.
     """
+    dy = case.dy  # in floats
     with inhabited(world):
         values = case.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}

@@ -75,7 +75,7 @@ def _runs(function: ScalarFunction) -> bool:
 
 
 def _sample_of(function: ScalarFunction) -> Sample:
-    (right, relative), scales = right_and_accuracy(function), function.scales(function.dy)
+    (right, relative), scales = right_and_accuracy(function), function.scales()
     largest = {name: max(_NOTHING * scales[name], magnitude(each)) for name, each in right.items()}
     return Sample(function, right, {name: relative * each for name, each in largest.items()}, function.outputs())
 
@@ -90,7 +90,7 @@ def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array
     for _, parameter in named_parameters(layer):
         parameter.value = change(parameter.value)
         parameter.zero_grad()
-    return ScalarFunction(layer, tuple(inputs), function.rng, seed)
+    return ScalarFunction(layer, inputs, function.rng, seed).checked()
 
 
 def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> ScalarFunction:

@@ -38,10 +38,12 @@ def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None
             sentences.append(TaggedSentence([], [], place))
             is_new = False
         columns = (word_column,) if tag_column is None else (word_column, tag_column)
-        least = max(len(columns), *(column + 1 if column >= 0 else -column for column in columns))
-        if len(cells) < least:
-            raise FileError(f"{place}: {counted(len(cells), 'column')}, wanted at least {least}")
-        word, *tag = (cells[column] for column in columns)
+        try:
+            word, *tag = (cells[column] for column in columns)
+        except IndexError as error:
+            raise FileError(f"{place}: {counted(len(cells), 'column')}, wanted more") from error
+        if len(cells) < len(columns):
+            raise FileError(f"{place}: only one column, wanted a word and a tag")
         if not word.strip():
             raise FileError(f"{place}: the word is only white space, wanted a word")
         sentences[-1].words.append(word)

@@ -211,7 +211,7 @@ def _train(right: Chosen, say: Callable[[str], None]) -> int:
         return 1
     say(printing.indented(f"Your layers in this BERT: {', '.join(used)}. The others are the library's.", ""))
     say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
-    stopped = attempt(lambda: demo.train(model, own, rng, say), *(str(path) for _, path in right))
+    stopped = attempt(lambda: demo.train(model, own, rng, say, steps=demo.STEPS), *(str(path) for _, path in right))
     if stopped is not None:
         say(printing.indented(f"{stopped.says}\n\n{stopped.because}"))
         return 1

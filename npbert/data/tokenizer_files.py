@@ -67,9 +67,10 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
         stored = {"model": {"vocab": _numbered(read_lines(path))}, "added_tokens": []}
     else:
         raise FileError(f"{folder / CONFIG_FILE}: its tokenizer_class needs a tokenizer.json")
-    kind, wanted = stored["model"].get("type", "WordPiece"), ("WordPiece", "BPE", "Unigram")
-    if kind not in wanted or (is_bert and kind != "WordPiece"):
-        raise ValueError(f"its model is {kind}, wanted {'WordPiece' if is_bert else ' or '.join(wanted)}")
+    kind = stored["model"].get("type", "WordPiece")
+    kinds = ["WordPiece"] if is_bert else ["WordPiece", "BPE", "Unigram"]
+    if kind not in kinds:
+        raise ValueError(f"its model is {kind}, wanted {' or '.join(kinds)}")
     special = {attribute: token["content"] for attribute, token in special_tokens(settings).items()}
     added, direction = added_tokens(settings, stored), (stored.get("truncation") or {}).get("direction", "right")
     tokenizer = _bert(stored["model"]["vocab"], settings, special, added) if is_bert else tokenizer_from(stored, added)

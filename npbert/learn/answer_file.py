@@ -13,7 +13,7 @@ from npbert.learn.exercise import Exercise
 from npbert.learn.failure import attempt, load, sentence
 from npbert.learn.judge import judge
 from npbert.learn.source import definitions
-from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, are_right
 
 MOST_PRINTED = 2000
 _AGAIN = (
@@ -70,9 +70,8 @@ def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
     if not wrong:
         return Verdict(status=RIGHT)
     others = [text for each in wrong[1:] for text in (each.says, each.because)]
-    so_far = f"{', '.join(right)} {'is' if len(right) == 1 else 'are'} right." if right else ""
     findings = tuple(finding for each in wrong for finding in each.findings)
-    return replace(wrong[0], findings=findings).because_of(*others, so_far)
+    return replace(wrong[0], findings=findings).because_of(*others, are_right(right))
 
 
 def _syntax(error: SyntaxError, path: Path) -> Verdict:

@@ -79,7 +79,7 @@ class Blank:
     @property
     def given_functions(self) -> frozenset[str]:
         """The names of the functions in the file that the learner does not write."""
-        return frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
+        return frozenset(vars(self.right)) - {self.method}
 
     @property
     def fixed(self) -> tuple[str, ...]:

@@ -71,11 +71,10 @@ class Comparison:
         wrong, right = self._wrong(numbers, k), self.right[k]
         if isinstance(error, PromiseError):
             return Outlook(set(error.subjects), set(right))
-        both = {name: (array, right[name]) for name, array in numbers.items() if is_like(array, right[name])}
-        arrays = {name: (np.asarray(one, float), np.asarray(other, float)) for name, (one, other) in both.items()}
+        alike = {name: (array, right[name]) for name, array in numbers.items() if is_like(array, right[name])}
         missing = right.keys() - numbers.keys()
-        is_stopped = error or (missing and wrong - both.keys())  # as add_grad refuses another shape
-        return Outlook(wrong | ({RAISES} if is_stopped else missing), both.keys() - wrong, arrays)
+        is_stopped = error or (missing and wrong - alike.keys())  # as add_grad refuses another shape
+        return Outlook(wrong | ({RAISES} if is_stopped else missing), alike.keys() - wrong, alike)
 
     def _wrong(self, numbers: Numbers, k: int) -> set[str]:
         """Return the names of the numbers that differ beyond rounding, relative to the largest of all."""

@@ -71,14 +71,14 @@ def train(
     rng: np.random.Generator,
     say: Callable[[str], None],
     *,
-    steps: int | None = None,
+    steps: int,
     lr: float = 5e-3,
 ) -> None:
-    """Train for `steps` steps, up to a learning rate of `lr`, with a line every LINE_EVERY steps.
+    """Train for so many steps, up to a learning rate of `lr`, with a line every LINE_EVERY steps.
 
     own: the learner's parts by name, instead of OTHERS. Raises: errors of the learner's code; TapeError.
     """
-    parts, dialogue, parameters, steps = {**OTHERS, **own}, load_dialogue(9), model.parameters(), steps or STEPS
+    parts, dialogue, parameters = {**OTHERS, **own}, load_dialogue(9), model.parameters()
     optimizer, losses = parts["AdamW"](parameters), list[float]()
     for step in range(steps):
         batch = collate(list(_examples(dialogue, parts["mask_words"], rng)), pad_id=dialogue.vocabulary.pad_id)

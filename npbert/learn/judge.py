@@ -23,9 +23,8 @@ from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import findings_of
-from npbert.learn.verdict import Verdict, numbered
+from npbert.learn.verdict import Verdict, are_right, numbered
 
-MOST_NAMES = 6
 _SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
 """By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
@@ -98,6 +97,4 @@ def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdi
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
     first, *others = [sentence(fact_of(compared, name)) for name in names]
     right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
-    is_are = "is" if len(right) == 1 else "are"
-    rest = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
-    return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), rest)
+    return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), are_right(right))

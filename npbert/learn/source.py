@@ -72,6 +72,6 @@ def definitions(text: str) -> dict[str, ast.stmt]:
             found.update({f"{node.name}.{method.name}": method for method in methods})
         elif isinstance(node, ast.FunctionDef):
             found[node.name] = node
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = node
+        elif isinstance(node, ast.Assign):
+            found[ast.unparse(node.targets[0])] = node
     return found

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from npbert.gradcheck import Finding
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
+MOST_NAMES = 6
 
 
 @dataclass(frozen=True)
@@ -33,3 +34,9 @@ def numbered(verdicts: Sequence[Verdict]) -> Verdict:
     for number, each in enumerate(others, 2):
         first = first.because_of(f"{number}. {each.says}", each.because)
     return first
+
+
+def are_right(names: Sequence[str]) -> str:
+    """Return a sentence on these names; "" for none, or too many."""
+    are = "is" if len(names) == 1 else "are"
+    return f"{', '.join(names)} {are} right." if 0 < len(names) < MOST_NAMES else ""

@@ -69,10 +69,9 @@ def test_demo_computes_what_the_library_would(tmp_path, monkeypatch):
         rng, said = demo.np.random.default_rng(0), []
         model = demo.make_model(rng)
         demo.put_into(model, own)
-        demo.train(model, own, rng, lambda line: said.append(line.split()[3]))
+        demo.train(model, own, rng, lambda line: said.append(line.split()[3]), steps=6)
         return said
 
     files = [(EXERCISES[number], write(number, tmp_path)) for number in EXERCISES if number != 12]
-    monkeypatch.setattr(demo, "STEPS", 6)
     monkeypatch.setattr(demo, "LINE_EVERY", 3)
     assert losses(demo.load_parts(files)) == losses({})

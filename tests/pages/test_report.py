@@ -67,7 +67,7 @@ def test_what_a_run_has_left_is_on_its_page(run, kind):
     found = Parsed(run(shown=SHOWN[kind]))
     assert found.open == [] and "script" not in found.tags
     always = ["The run was at step 20 when", "loss 3.25 2.75", "accuracy 0.25 –"]
-    always.append("npbert pretrain FOLDER --settings")
+    always += ["npbert pretrain FOLDER --settings", "corpus books seed 0"]
     assert [wanted for wanted in [*WANTED[kind], *always] if wanted not in found.words] == []
     pictures = 5 + (kind in ("labels", "tags", "numbers"))
     assert found.tags.count("figcaption") == pictures == len(set(found.values("alt")))

@@ -15,7 +15,6 @@ SCALES = (0.5, 1.0, 0.3)
 KINDS = {"matrix": ((3, 5), (1, 2), (6, 4)), "vector": ((7,), (1,), (50,))}
 """Shapes of parameters."""
 OPTIONS = {"lr": 0.107, "betas": (0.73, 0.92), "eps": 0.018}
-FIRST = "m", "v", "the count of steps"
 
 
 def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
@@ -53,7 +52,7 @@ def steps(optimizer: Any, seed: int) -> Iterator[Numbers]:
             return 0.9 if parameter.value.ndim > 1 else 1.0
 
     after = after_steps(Decaying, seed)
-    yield {name: after.pop(name) for name in FIRST}
+    yield {name: after.pop(name) for name in ("m", "v", "the count of steps")}
     large = after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, up to rounding
     yield {"the step with a large eps": large["the weight"]} | after
 

@@ -49,10 +49,9 @@ def comparison_page(runs: Sequence[RunFiles]) -> str:
     """Return the page of several runs: their curves in one picture, their numbers, and the settings that differ."""
     names = [f"{number}. {run.folder}" for number, run in enumerate(runs, 1)]
     facts = [{"came to": verdict(run), "steps": f"{run.step:,}"} for run in runs]
-    settings = [{name: _in_words(value) for name, value in run.settings.items()} for run in runs]
     metrics = {name: run.metrics for name, run in zip(names, runs, strict=True)}
     curves = picture(lambda: curves_figure(metrics, {}, None))
-    differ = [row for row in _side_by_side(settings) if len(set(row[1:])) > 1]
+    differ = [row for row in _side_by_side([_settings(run) for run in runs]) if len(set(row[1:])) > 1]
     title = f"Runs compared: {', '.join(names)}"
     return _page("compare.html", title, names=names, facts=_side_by_side(facts), differ=differ, curves=curves)
 
@@ -85,13 +84,17 @@ def _templates() -> Any:
     )
     environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
     environment.globals |= {function.__name__: function for function in (command_of, verdict, to_look_at)}
-    environment.globals |= {"numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": zip}
+    environment.globals |= {"settings_of": _settings, "numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": zip}
     return environment
 
 
 def _page(template: str, title: str, **known: Any) -> str:
     body = _templates().get_template(template).render(title=title, **known)
     return page(title, body, style=resource("report/report.css"))
+
+
+def _settings(run: RunFiles) -> dict[str, str]:
+    return {name: _in_words(value) for name, value in run.settings.items()}
 
 
 def _in_words(value: Any) -> str:

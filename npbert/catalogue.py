@@ -162,9 +162,7 @@ def blocks(shapes: Shapes) -> dict[str, Setting]:
         "BinaryCrossEntropy": (_made(), _given((B, T), replaced)),
         "DistanceAttention, bias": (distance_attention(), _given(rows, rows, rows, lengths)),
         "DistanceAttention, bias within reach, some rows look": (distance_attention(reach=1), of_three),
-        "FeedForward, gelu": (_sized(D, F), x),
-        "FeedForward, gelu_new": (_sized(D, F, activation="gelu_new"), x),
-        "FeedForward, relu": (_sized(D, F, activation="relu"), x),
+        **{f"FeedForward, {name}": (_sized(D, F, activation=name), x) for name in ("gelu", "gelu_new", "relu")},
         "GatedFeedForward, gelu": (_sized(D, F), x),
         "GatedFeedForward, silu, no biases": (
             lambda cls, init: cls(D, F, replace(init, bias=False), activation="silu"),

@@ -3,18 +3,13 @@
 import threading
 from collections import Counter
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from importlib import import_module
 from unittest import mock
 
 import numpy as np
 
 from npbert.compute import num_threads, set_num_threads
-
-BLOCKS = ["compute.rowwise.BLOCK", "compute.pieces.BLOCK"]
-LONG = ["compute.pieces.LONG", "compute.pieces.BAND"]
-PARTS = ["compute.cut.ROWS"]
-PRODUCTS = ["compute.products.SMALL", "compute.products.TINY", "compute.products.LENGTH"]
 
 BLAS_THREADS = 3
 """A number of threads for BLAS that nothing else gives it: see the fixture `count_of_blas`."""
@@ -33,12 +28,13 @@ def on_threads(count):
 @contextmanager
 def in_pieces(block, product=1):
     """Cut what is larger than `block` elements, products of more multiplications than `product`, and all inference."""
-    sizes = {**dict.fromkeys(BLOCKS, block), **dict.fromkeys(PRODUCTS, product), **dict.fromkeys(PARTS, 1)}
-    sizes |= dict.fromkeys(LONG, max(2, block))
-    with ExitStack() as stack:
-        for name, size in sizes.items():
-            module, _, constant = name.rpartition(".")
-            stack.enter_context(mock.patch.object(import_module(f"npbert.{module}"), constant, size))
+    long = max(2, block)
+    with (
+        mock.patch.multiple(import_module("npbert.compute.rowwise"), BLOCK=block),  # in the package it is the function
+        mock.patch.multiple("npbert.compute.pieces", BLOCK=block, LONG=long, BAND=long),
+        mock.patch.multiple("npbert.compute.products", SMALL=product, TINY=product, LENGTH=product),
+        mock.patch.multiple("npbert.compute.cut", ROWS=1),
+    ):
         yield
 
 

@@ -3,6 +3,7 @@ no test may be skipped."""
 
 import os
 from collections import Counter
+from importlib import import_module
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,12 @@ def count_of_blas():
     set_(BLAS_THREADS)
     yield get
     set_(before)
+
+
+@pytest.fixture
+def no_edits(monkeypatch):
+    """A check looks for no edit, which takes most of its time: whether it is wrong is asked, not how."""
+    monkeypatch.setattr(import_module("npbert.gradcheck.explain.findings"), "mended", lambda *_: [])
 
 
 def pytest_addoption(parser):

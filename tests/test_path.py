@@ -73,7 +73,7 @@ def test_a_link_to_the_page_leads_to_something_that_it_has():
         name: stops.count("<li ")
         for name, stops in re.findall(r'<section data-tour="(\w+)">(.*?)</section>', read(TOURS), re.DOTALL)
     }
-    kinds = {step["kind"] for step in network(BertConfig.preset("bert-tiny", hidden_act="gelu"))["steps"]}
+    kinds = {step["kind"] for step in network(BertConfig.preset("bert-tiny", hidden_act="gelu"))}
     for page in CHAPTERS:
         for address in re.findall(rf"\({PAGE}#(.*?)\)", read(page)):
             given = dict(each.split("=") for each in unquote_plus(address).split("&"))

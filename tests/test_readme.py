@@ -4,19 +4,16 @@ import re
 import runpy
 import sys
 from functools import reduce
-from pathlib import Path
 from types import SimpleNamespace
 
 import npbert
+from tests import test_docs
+from tests.test_docs import PACKAGE, ROOT, read
 
-PACKAGE = Path(npbert.__file__).parent
-ROOT = Path(__file__).parent.parent
-README, COMMANDS, MAP = (
-    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/commands.md", "docs/map.md")
-)
+README, COMMANDS, MAP = map(read, (test_docs.README, test_docs.COMMANDS, test_docs.MAP))
 TEXT = README + COMMANDS + MAP
-DEMO = (ROOT / "demo.py").read_text(encoding="utf-8")
-PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+DEMO = read(ROOT / "demo.py")
+PROJECT = read(ROOT / "pyproject.toml")
 TREE = dict(re.findall(r"^[├└]── (\w+)/(.*?)(?=^[├└`])", MAP, re.DOTALL | re.MULTILINE))
 
 
@@ -54,7 +51,7 @@ def test_extras_that_it_or_the_code_names_exist():
     declared = set(re.findall(r"^(\w+) = \[", PROJECT, re.MULTILINE))
     named = {name for names in re.findall(r"\[([\w,]+)\]\"", TEXT) for name in names.split(",")}
     assert {"test", "hf", "train"} <= named <= declared
-    code = "".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    code = "".join(map(read, PACKAGE.rglob("*.py")))
     assert {"hf"} <= set(re.findall(r'(?:extra="|\(Extra: )(\w+)', code)) <= declared
 
 

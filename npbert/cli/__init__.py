@@ -10,35 +10,46 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import fields
-from importlib import import_module
+from pkgutil import resolve_name
 
 import npbert
 from npbert.cli.command import Command, UsageError, switch
-from npbert.cli.log import messages_on_standard_error, speaks, tell
+from npbert.cli.log import messages_on_standard_error, tell
 from npbert.cli.parser import help_of, usage, values_of
-from npbert.io import LOGGER, InputError, Setting, counted, did_you_mean, in_words, launched, printable, worded_by
+from npbert.io import (
+    LOGGER,
+    InputError,
+    Setting,
+    counted,
+    did_you_mean,
+    in_words,
+    launched,
+    launched_rank,
+    printable,
+    worded_by,
+)
 
 COMMANDS = {
-    "fill-mask": ("predict.FillMaskCommand", "predict the words at each [MASK]"),
-    "embed": ("embed.EmbedCommand", "turn each text into a vector"),
-    "search": ("embed.SearchCommand", "find the lines most similar to a text"),
-    "classify": ("predict.ClassifyCommand", "predict a label for each text"),
-    "tag": ("predict.TagCommand", "predict a tag for each word, and names"),
-    "answer": ("predict.AnswerCommand", "find answers in passages"),
-    "vocab": ("vocab.VocabCommand", "learn a vocabulary from your own text"),
-    "pretrain": ("training.PretrainCommand", "pre-train a BERT on plain text"),
-    "finetune": ("training.FinetuneCommand", "fine-tune a BERT on a labelled file"),
-    "evaluate": ("evaluate.EvaluateCommand", "measure a trained model"),
-    "report": ("pages.ReportCommand", "write a page about a training run"),
-    "plot": ("plot.PlotCommand", "draw attention, gradients, vectors or a run"),
-    "params": ("params.ParamsCommand", "list every tensor of a model, and count parameters"),
-    "demo": ("demo.DemoCommand", "watch a BERT learn a toy dialogue, then try it"),
-    "examples": ("examples.ExamplesCommand", "write small files to try the commands on"),
-    "page": ("pages.PageCommand", "write a page to follow any number of a small model"),
-    "learn": ("learn.LearnCommand", "learn backpropagation by writing it"),
-    "site": ("pages.SiteCommand", "build a web site of npbert's source and docs"),
-    "gradcheck": ("gradcheck.GradcheckCommand", "prove every derivative of every block"),
-    "doctor": ("doctor.DoctorCommand", "show versions, speed and missing extras"),
+    "fill-mask": ("predict:FillMaskCommand", "predict the words at each [MASK]"),
+    "embed": ("embed:EmbedCommand", "turn each text into a vector"),
+    "search": ("embed:SearchCommand", "find the lines most similar to a text"),
+    "classify": ("predict:ClassifyCommand", "predict a label for each text"),
+    "tag": ("predict:TagCommand", "predict a tag for each word, and names"),
+    "answer": ("predict:AnswerCommand", "find answers in passages"),
+    "vocab": ("vocab:VocabCommand", "learn a vocabulary from your own text"),
+    "pretrain": ("training:PretrainCommand", "pre-train a BERT on plain text"),
+    "finetune": ("training:FinetuneCommand", "fine-tune a BERT on a labelled file"),
+    "evaluate": ("evaluate:EvaluateCommand", "measure a trained model"),
+    "report": ("pages:ReportCommand", "write a page about a training run"),
+    "plot": ("plot:PlotCommand", "draw attention, gradients, vectors or a run"),
+    "params": ("params:ParamsCommand", "list every tensor of a model, and count parameters"),
+    "demo": ("demo:DemoCommand", "watch a BERT learn a toy dialogue, then try it"),
+    "examples": ("examples:ExamplesCommand", "write small files to try the commands on"),
+    "page": ("pages:PageCommand", "write a page to follow any number of a small model"),
+    "learn": ("learn:LearnCommand", "learn backpropagation by writing it"),
+    "site": ("pages:SiteCommand", "build a web site of npbert's source and docs"),
+    "gradcheck": ("gradcheck:GradcheckCommand", "prove every derivative of every block"),
+    "doctor": ("doctor:DoctorCommand", "show versions, speed and missing extras"),
 }
 
 
@@ -98,7 +109,7 @@ def run(kind: type[Command], prog: str, words: list[str]) -> int:
             except Exception as error:
                 return _fail(error, kind, prog)
     except KeyboardInterrupt:
-        if speaks():
+        if launched_rank() == 0:
             tell("\nstopped")  # below the ^C
         return 130
 
@@ -114,8 +125,8 @@ def _below(kind: type[Command], name: str) -> type[Command]:
     if name not in kind.commands:
         meant = did_you_mean(name, kind.commands) or f", wanted one of {', '.join(kind.commands)}"
         raise UsageError(f"unknown command {name!r}{meant}")
-    module, _, class_name = kind.commands[name][0].partition(".")
-    return getattr(import_module(f"npbert.cli.{module}"), class_name)
+    found: type[Command] = resolve_name(f"npbert.cli.{kind.commands[name][0]}")
+    return found
 
 
 def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
@@ -145,7 +156,7 @@ def _run(kind: type[Command], prog: str, words: Sequence[str]) -> int:
 def _fail(error: Exception, kind: type[Command], prog: str) -> int:
     """Print the error in a line. Returns: the exit status. Raises: the error itself, if it is a bug of npbert."""
     if isinstance(error, InputError) and (isinstance(error, UsageError) or kind.called(Setting(str(error.what)))):
-        if speaks():
+        if launched_rank() == 0:  # what is the same for all processes
             tell(f"usage: {usage(prog, kind)}\n       {prog} --help for more")
             tell(f"{prog}: error: {printable(str(error))}")
         return 2

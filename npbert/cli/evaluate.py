@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -41,7 +40,7 @@ class EvaluateCommand(SettingsCommand):
             self._print(evaluate_files(folder, self.files, settings))
 
     def _evaluate_pretraining(self, folder: Path) -> None:
-        unknown = sorted(self.given.keys() - {entry.name for entry in fields(PretrainSettings)})
+        unknown = sorted(self.given.keys() - PretrainSettings.__dataclass_fields__.keys())
         if unknown:
             says = f" is for a labelled file, and {self.folder} holds a pre-trained model"
             raise UsageError((Setting(unknown[0]), says))

@@ -12,7 +12,6 @@ from typing import ClassVar, NoReturn
 import numpy as np
 
 from npbert.cli.command import Command, argument, switch
-from npbert.data import load_dialogue
 from npbert.io import Wanted, counted, setting
 from npbert.learn import (
     FOLDER,
@@ -31,7 +30,7 @@ from npbert.learn import (
 )
 from npbert.learn.answer_file import Printed
 from npbert.learn.exercises import EXERCISES, VARIANTS
-from npbert.learn.failure import Failure, attempt
+from npbert.learn.failure import attempt
 
 _EXERCISE = "the exercise: its number (02), name or file"
 Chosen = list[tuple[Exercise, Path]]
@@ -49,9 +48,9 @@ class FolderCommand(Command):
         return folder_of(self.folder)
 
     @property
-    def option(self) -> str:
-        """Its option for the next command, such as " --folder mine"."""
-        return option_of(self.place)
+    def command(self) -> str:
+        """A command, for the words of the next one."""
+        return f"{printing.COMMAND}{option_of(self.place)}"
 
     def chosen(self, exercise: str | None = None) -> Chosen:
         """Return the exercise, or every exercise, with its file."""
@@ -66,9 +65,9 @@ class FolderCommand(Command):
         else:
             print(f"All {len(exercises)} exercises are already in {self.place.resolve()}. Nothing was changed.")
         print(f"\nOpen {self.place / first.file_name}: it describes the first exercise. Then:\n")
-        print(f"  npbert learn check {first.code}{self.option}        check your answer")
-        print(f"  npbert learn check --watch{self.option}   check whenever you save a file")
-        print(f"  npbert learn hint {first.code}{self.option}         show a hint")
+        print(f"  {self.command.format(f'check {first.code}')}        check your answer")
+        print(f"  {self.command.format('check --watch')}   check whenever you save a file")
+        print(f"  {self.command.format(f'hint {first.code}')}         show a hint")
 
 
 class LearnCommand(FolderCommand):
@@ -83,11 +82,11 @@ class LearnCommand(FolderCommand):
       npbert learn hint 02 2"""
 
     commands: ClassVar = {
-        "check": ("learn.CheckCommand", "check your answers and explain the mistakes"),
-        "hint": ("learn.HintCommand", "show a hint"),
-        "show": ("learn.ShowCommand", "compare your right answer with the library's"),
-        "again": ("learn.AgainCommand", "repeat some exercises in another form"),
-        "demo": ("learn.DemoCommand", "train a small BERT with your own layers in it"),
+        "check": ("learn:CheckCommand", "check your answers and explain the mistakes"),
+        "hint": ("learn:HintCommand", "show a hint"),
+        "show": ("learn:ShowCommand", "compare your right answer with the library's"),
+        "again": ("learn:AgainCommand", "repeat some exercises in another form"),
+        "demo": ("learn:DemoCommand", "train a small BERT with your own layers in it"),
     }
 
     def run(self) -> None:
@@ -117,7 +116,7 @@ class CheckCommand(FolderCommand):
                 self._explain(exercise, path, verdict)
                 told = True
             else:
-                more = f" (explained by npbert learn check {exercise.code}{self.option})" if is_wrong else ""
+                more = f" (explained by {self.command.format(f'check {exercise.code}')})" if is_wrong else ""
                 print(f"{printing.line(exercise, verdict)}{more}", flush=True)
         if self.exercise is None:
             print(f"\n{count} of {len(chosen)} are right")
@@ -138,7 +137,7 @@ class CheckCommand(FolderCommand):
             time.sleep(_POLL)
 
     def _explain(self, exercise: Exercise, path: Path, verdict: Verdict) -> None:
-        print(printing.explained(exercise, verdict, self.option, mends=self.mend, path=path), flush=True)
+        print(printing.explained(exercise, verdict, self.command, mends=self.mend, path=path), flush=True)
         if self.exercise is None:
             print()
 
@@ -161,11 +160,8 @@ class HintCommand(ExerciseCommand):
 
     def run(self) -> None:
         """Print the hint, or check the answer and print the change."""
-        if self.number < 4:
-            print(printing.hint(exercise_of(self.exercise), self.number, self.option))
-        else:
-            exercise, path = find(self.exercise, self.place)
-            print(printing.edits(exercise, check(exercise, path)))
+        exercise = exercise_of(self.exercise)
+        print(printing.hint(exercise, self.number, lambda: check(*find(self.exercise, self.place)), self.command))
 
 
 class ShowCommand(ExerciseCommand):
@@ -178,7 +174,7 @@ class ShowCommand(ExerciseCommand):
         if verdict.status == RIGHT:
             print(printing.show(exercise, path))
             return 0
-        print(printing.explained(exercise, verdict, self.option, path=path))
+        print(printing.explained(exercise, verdict, self.command, path=path))
         print(f"\n{printing.indented('The answer of the library is shown once yours is right.')}")
         return 1
 
@@ -208,16 +204,16 @@ class DemoCommand(FolderCommand):
 
 def _train(right: Chosen, say: Callable[[str], None]) -> int:
     own, rng = demo.load_parts(right), np.random.default_rng(0)
-    model = demo.make_model(load_dialogue(9), rng)
+    model = demo.make_model(rng)
     used = demo.put_into(model, own)
     if not used:
         say("None of your layers is right yet. Begin with 02 Linear.")
         return 1
     say(printing.indented(f"Your layers in this BERT: {', '.join(used)}. The others are the library's.", ""))
     say(f"Random guessing has loss {np.log(model.config.vocab_size):.3f}.\n")
-    stopped = attempt(lambda: demo.train(model, own, rng, say), *(str(path) for _, path in right))
-    if isinstance(stopped, Failure):
-        say(printing.indented("\n\n".join(filter(None, [stopped.file, stopped.says, stopped.because]))))
+    stopped = attempt(lambda: demo.train(model, own, rng, say, steps=demo.STEPS), *(str(path) for _, path in right))
+    if stopped is not None:
+        say(printing.indented(f"{stopped.says}\n\n{stopped.because}"))
         return 1
     count, total = demo.count_guessed(model)
     say(f"\nWith each word masked in turn, {count} of {total} were guessed.")

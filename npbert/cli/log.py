@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
-from npbert.io import LOGGER, is_quiet, launched_rank, printable, quiet
+from npbert.io import LOGGER, is_quiet, printable, quiet
 
 
 @contextmanager
@@ -49,11 +49,6 @@ def note(line: str) -> None:
     """Print a line that is not a result, unless npbert is quiet."""
     if not is_quiet():
         print(line, flush=True)
-
-
-def speaks() -> bool:
-    """True for the process that prints what is the same for all: the first, or the only one."""
-    return launched_rank() == 0
 
 
 @contextmanager

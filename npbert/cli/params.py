@@ -11,7 +11,7 @@ from typing import Any
 from npbert import models
 from npbert.cli.command import Command, UsageError, argument, switch
 from npbert.io import LOGGER, model_folder, read_json_object
-from npbert.models.hugging_face.config import CONFIG_FILE
+from npbert.models.config import CONFIG_FILE
 
 
 class ParamsCommand(Command):

@@ -17,10 +17,10 @@ from npbert.plots.drawing import kind_of
 
 _WHOLE_NUMBERS = Wanted("whole numbers", lambda texts: all(text.lstrip("-").isdecimal() for text in texts))
 PICTURES = {
-    "attention": ("plot.AttentionPicture", "the attention of each head, for a text or a pair of texts"),
-    "gradients": ("plot.GradientsPicture", "the size of the gradient in each layer, with words masked"),
-    "embeddings": ("plot.EmbeddingsPicture", "the vectors of texts, on the plane of their largest variance"),
-    "curves": ("plot.CurvesPicture", "the metrics of a run, by step"),
+    "attention": ("plot:AttentionPicture", "the attention of each head, for a text or a pair of texts"),
+    "gradients": ("plot:GradientsPicture", "the size of the gradient in each layer, with words masked"),
+    "embeddings": ("plot:EmbeddingsPicture", "the vectors of texts, on the plane of their largest variance"),
+    "curves": ("plot:CurvesPicture", "the metrics of a run, by step"),
 }
 
 

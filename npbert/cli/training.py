@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import shlex
 from contextlib import nullcontext
-from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,8 +13,7 @@ from npbert.cli.evaluate import print_table
 from npbert.cli.log import in_silence, note, tell
 from npbert.cli.options import SettingsCommand, command_of
 from npbert.compute import num_threads
-from npbert.data import Tokenizer, text_files
-from npbert.io import Communicator, FileError, InputError, counted, import_extra, quiet
+from npbert.io import Communicator, FileError, counted, import_extra, quiet
 from npbert.training import (
     MODEL_FOLDER,
     STATE_FILE,
@@ -26,8 +24,6 @@ from npbert.training import (
     world,
 )
 from npbert.training.parallel import share_cores
-
-_LOOKED_AT = 200  # lines
 
 
 class TrainCommand(SettingsCommand):
@@ -99,17 +95,6 @@ class PretrainCommand(TrainCommand):
     name = "pretrain"
     kind = PretrainSettings
     run_class = Pretraining
-
-    def read_settings(self) -> Any:
-        """Also raise InputError for a vocabulary that knows no word in the first lines of the corpus."""
-        settings = super().read_settings()
-        tokenizer = Tokenizer.from_pretrained(settings.vocabulary)
-        with text_files(Path(settings.corpus[0]))[0].open(encoding="utf-8", errors="replace") as file:
-            lines = list(islice(file, _LOOKED_AT))
-        if all(number == tokenizer.unk_id for text in tokenizer.encode(lines) for number in text.ids[1:-1]):
-            wanted = "a vocabulary with words of the corpus; npbert vocab makes one"
-            raise InputError("vocabulary", settings.vocabulary, wanted)
-        return settings
 
 
 class FinetuneCommand(TrainCommand):

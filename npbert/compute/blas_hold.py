@@ -1,7 +1,6 @@
 """Holds BLAS to one thread while npbert computes. Whoever ends last gives BLAS its own number of threads back."""
 
 import contextlib
-import os
 import threading
 from collections.abc import Iterator
 
@@ -67,8 +66,8 @@ def hold_blas(threads: int = 1) -> Iterator[bool]:
             release(user)
 
 
-def _start_in_child() -> None:
-    """A forked process has none of the users."""
+def start_in_child() -> None:
+    """A forked process has none of the users: threads.py calls this there."""
     global _state
     parent, _state = _state, _State()
     blas = blas_threads()
@@ -77,5 +76,3 @@ def _start_in_child() -> None:
 
 
 _state = _State()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_in_child)

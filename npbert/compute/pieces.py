@@ -24,6 +24,7 @@ class Piece(NamedTuple):
     """Some heads of n neighboring sequences, each with R queries and T keys.
 
     query_rows, key_rows: their slices of the rows of all queries, and of all keys.
+    strand: a number that pieces with common keys have in common: in backward one thread takes them, in order.
     given: further arguments of the layer's formula, as in DistanceAttention.
     """
 
@@ -32,6 +33,7 @@ class Piece(NamedTuple):
     key_rows: slice
     heads: slice
     num_heads: int
+    strand: int
     given: dict[str, Any]
 
     def queries(self, x: Array) -> Array:
@@ -84,7 +86,8 @@ def attention_pieces(
 
     Neighboring sequences of equal length share a piece. The pieces do not depend on the number of threads.
     """
-    pieces, query, key = [], 0, 0  # the first rows without a piece
+    pieces: list[Piece] = []
+    query, key = 0, 0  # the first rows without a piece
     for (r, t), equal in itertools.groupby(zip(query_lengths.tolist(), lengths.tolist(), strict=True)):
         is_cut = not whole and t > (LONG if reach is None else reach + 1)
         sequences_at_once = 1 if is_cut or whole else max(1, BLOCK // max(1, r * t) // num_heads)
@@ -100,7 +103,7 @@ def attention_pieces(
                 scores = width * min(t, width + 2 * within)
             heads_at_once = num_heads if whole else max(1, BLOCK // max(1, scores))
             for heads in slices(num_heads, math.ceil(num_heads / heads_at_once)):
-                pieces += [Piece(n, *rows, heads, num_heads, {}) for rows in bands]
+                pieces += [Piece(n, *rows, heads, num_heads, len(pieces), {}) for rows in bands]
             query, key, left = query + n * r, key + n * t, left - n
     return pieces
 
@@ -119,13 +122,6 @@ def _bands(query: int, positions: Array, key: int, t: int, width: int, reach: in
 
 
 def strands(pieces: list[Piece]) -> list[list[int]]:
-    """Return the indices of the pieces, grouped by overlapping keys: a group runs on one thread, in order."""
-    found: list[list[int]] = []
-    heads, keys_end = None, 0  # of the piece before
-    for number, piece in enumerate(pieces):
-        if piece.heads == heads and piece.key_rows.start < keys_end:
-            found[-1].append(number)
-        else:
-            found.append([number])
-        heads, keys_end = piece.heads, piece.key_rows.stop
-    return found
+    """Return the indices of the pieces, by their strands."""
+    groups = itertools.groupby(range(len(pieces)), lambda number: pieces[number].strand)
+    return [list(group) for _, group in groups]

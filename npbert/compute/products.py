@@ -14,12 +14,6 @@ TINY = 8_000
 LENGTH = 384
 """The least rows or columns of a piece: for each piece BLAS copies the whole other factor."""
 
-FEW = 8
-"""Up to this many rows of the left factor, BLAS's copy of the right factor takes most of the time."""
-
-SLAB, UNCOPIED = 32, 1_000_000
-"""The rows of the right factor in a slab, and the multiplications up to which BLAS copies no factor."""
-
 
 def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
     """Return a b + plus, a new array (N, O).
@@ -40,22 +34,10 @@ def matmul(a: Array, b: Array, *, plus: Array | None = None) -> Array:
     def multiply(piece: slice) -> None:
         rows, columns = (piece, whole) if by_rows else (whole, piece)
         part = product[rows, columns]
-        _multiply(a[rows], b[:, columns], part)
+        np.matmul(a[rows], b[:, columns], out=part)
         if plus is not None:
             part += plus[columns]
 
     pieces = max(1, min(ways(), multiplications // SMALL, max(shape) // LENGTH))
     run(multiply, slices(max(shape), pieces))
     return product
-
-
-def _multiply(a: Array, b: Array, out: Array) -> None:
-    """Compute out = a b. For a few rows, without BLAS's copy of b: BLAS copies nothing if b comes in slabs, and a b is
-    Σₛ a[:, s] b[s]."""
-    n, inner = a.shape
-    if 1 < n <= FEW and inner % SLAB == 0 and n * SLAB * b.shape[1] <= UNCOPIED and b.strides[1] == b.itemsize:
-        slabs = inner // SLAB
-        products = a.reshape(n, slabs, SLAB).swapaxes(0, 1) @ b.reshape(slabs, SLAB, -1)
-        np.sum(products, axis=0, out=out)
-    else:
-        np.matmul(a, b, out=out)

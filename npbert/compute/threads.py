@@ -182,6 +182,7 @@ def processors() -> Collection[int]:
 def _start_in_child() -> None:
     global _state
     _state = _State(_state.count)
+    blas_hold.start_in_child()
 
 
 _state, _here = _State(), _Here()

@@ -7,7 +7,7 @@ from npbert.compute.array import Forward, Output
 from npbert.core.parameter import Parameter
 from npbert.core.parts import named_parameters, named_parts
 from npbert.core.tape import NO_TAPE, Tape
-from npbert.display.layers import NamedList, describe_parts
+from npbert.display.layers import describe_parts
 
 
 class Layer:
@@ -55,8 +55,8 @@ class Layer:
         return named_parameters(self)
 
     def parameters(self) -> list[Parameter]:
-        """Return each parameter once, in the order of definition. The list prints as names and shapes."""
-        return NamedList(self.named_parameters())
+        """Return each parameter once, in the order of definition."""
+        return [parameter for _, parameter in self.named_parameters()]
 
     def zero_grad(self) -> None:
         """Set every gradient to 0."""

@@ -36,7 +36,7 @@ class Sequences:
         self.query_lengths = self.lengths if query_lengths is None else np.asarray(query_lengths)
         self.offsets = np.concatenate([[0], np.cumsum(self.lengths)])
         self.num_rows, self.num_queries = int(self.lengths.sum()), int(self.query_lengths.sum())
-        self._query_positions = query_positions
+        self.query_positions = _places(self.query_lengths) if query_positions is None else query_positions
 
     def only(self, read: Array) -> Sequences:
         """Return the same sequences with only the rows `read` (M,), in ascending order, as queries.
@@ -51,10 +51,6 @@ class Sequences:
     @cached_property
     def positions(self) -> Array:
         return _places(self.lengths)
-
-    @cached_property
-    def query_positions(self) -> Array:
-        return _places(self.query_lengths) if self._query_positions is None else self._query_positions
 
     def __repr__(self) -> str:
         return f"Sequences(lengths={self.lengths.tolist()})"

@@ -92,7 +92,7 @@ def _draw_other_text(
 
 def _cut(tokens: list[int], room: int, rng: np.random.Generator) -> list[int]:
     surplus = max(0, len(tokens) - room)
-    front = int(rng.binomial(surplus, 0.5)) if surplus else 0
+    front = int(rng.binomial(surplus, 0.5))
     return tokens[front : front + room]
 
 

@@ -53,12 +53,12 @@ def read_squad(path: str | Path, *, answered: bool = True) -> list[Question]:
     seen: set[str] = set()
     for question in questions:
         where = f"{path}: question {question.id!r}"
-        if str(question.id) in seen:
-            raise FileError(f"{where} comes twice, wanted an id for each")
-        seen.add(str(question.id))
         for text in (question.id, question.question, question.passage):
             if not isinstance(text, str) or not text.strip():
                 raise FileError(f"{where} has {text!r}, wanted an id, a question and a context that are texts")
+        if question.id in seen:
+            raise FileError(f"{where} comes twice, wanted an id for each")
+        seen.add(question.id)
         if answered:
             _check_answers(question, where)
     return questions
@@ -69,6 +69,6 @@ def _check_answers(question: Question, where: str) -> None:
     if not question.answers:
         raise FileError(f"{where} has no answer, wanted version 1.1 of SQuAD, not 2.0")
     for text, start in question.answers:
-        is_answer = isinstance(text, str) and type(start) is int and start >= 0 and bool(text.strip())
+        is_answer = isinstance(text, str) and type(start) is int and start >= 0 and text.strip()
         if not is_answer or question.passage[start : start + len(text)] != text:
             raise FileError(f"{where}: answer {text!r} is not at {start!r} in the passage")

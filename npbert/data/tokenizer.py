@@ -13,10 +13,11 @@ from npbert.data.batch import Batch, Ids, ids_of, pad
 from npbert.data.learn_vocabulary import learn_vocabulary
 from npbert.data.library_tokenizer import cutting_tokenizer, panics_named
 from npbert.data.tokenizer_config import SPECIAL
-from npbert.data.tokenizer_files import Encoding, bert_tokenizer, find_tokenizer, read_tokenizer, write_tokenizer
+from npbert.data.tokenizer_files import Encoding, bert_tokenizer, read_tokenizer, write_tokenizer
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
 from npbert.io import FileError
+from npbert.io.files import model_file
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""
@@ -90,7 +91,7 @@ class Tokenizer(Vocabulary):
         Raises: FileNotFoundError without these files; FileError with the file: not UTF-8, no tokenizer, another
         kind than WordPiece, byte pairs or Unigram, a missing special token, or an impossible or unsupported setting.
         """
-        path = find_tokenizer(folder)
+        path = model_file(folder, "tokenizer.json", "vocab.txt")
         try:
             with panics_named(f"{path} is not a BERT tokenizer"):
                 return cls(**read_tokenizer(path))

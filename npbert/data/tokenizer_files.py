@@ -20,11 +20,9 @@ from npbert.data.tokenizer_config import (
 )
 from npbert.io import import_extra, read_lines
 from npbert.io.files import (
-    HOW_TO_DOWNLOAD,
     LARGEST_TOKENIZER,
     FileError,
     atomic_write,
-    model_folder,
     read_json_object,
     write_json,
 )
@@ -51,16 +49,6 @@ class Encoding(Protocol):
         """Return the first character of the word in the text with this number, and the one after its last."""
 
 
-def find_tokenizer(folder: str | Path) -> Path:
-    """Return the path of tokenizer.json in `folder`, or else of vocab.txt. Raises: FileNotFoundError without both."""
-    folder = model_folder(folder)
-    for path in (folder / "tokenizer.json", folder / "vocab.txt"):
-        if path.is_file():
-            return path
-    what = "has no tokenizer.json or vocab.txt" if folder.is_dir() else f"is not a folder ({HOW_TO_DOWNLOAD})"
-    raise FileNotFoundError(f"{folder} {what}")
-
-
 def read_tokenizer(path: Path) -> dict[str, Any]:
     """Return the arguments of a Tokenizer, from a tokenizer.json or a vocab.txt, with the settings next to it.
 
@@ -79,9 +67,10 @@ def read_tokenizer(path: Path) -> dict[str, Any]:
         stored = {"model": {"vocab": _numbered(read_lines(path))}, "added_tokens": []}
     else:
         raise FileError(f"{folder / CONFIG_FILE}: its tokenizer_class needs a tokenizer.json")
-    kind, wanted = stored["model"].get("type", "WordPiece"), ("WordPiece", "BPE", "Unigram")
-    if kind not in wanted or (is_bert and kind != "WordPiece"):
-        raise ValueError(f"its model is {kind}, wanted {'WordPiece' if is_bert else ' or '.join(wanted)}")
+    kind = stored["model"].get("type", "WordPiece")
+    kinds = ["WordPiece"] if is_bert else ["WordPiece", "BPE", "Unigram"]
+    if kind not in kinds:
+        raise ValueError(f"its model is {kind}, wanted {' or '.join(kinds)}")
     special = {attribute: token["content"] for attribute, token in special_tokens(settings).items()}
     added, direction = added_tokens(settings, stored), (stored.get("truncation") or {}).get("direction", "right")
     tokenizer = _bert(stored["model"]["vocab"], settings, special, added) if is_bert else tokenizer_from(stored, added)
@@ -140,5 +129,4 @@ def write_tokenizer(tokenizer: Any, folder: Path, *, overwrite: bool) -> None:
     for name, text in texts.items():
         with atomic_write(folder / name) as path:
             path.write_bytes(text.encode())
-    with atomic_write(folder / CONFIG_FILE) as path:
-        write_json(path, settings_of(tokenizer, stored))
+    write_json(folder / CONFIG_FILE, settings_of(tokenizer, stored))

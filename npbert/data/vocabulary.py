@@ -37,7 +37,7 @@ class Vocabulary:
             if token not in self._ids:
                 raise ValueError(f"the vocabulary has no {token}, wanted every special token")
             setattr(self, attribute, self._ids[token])
-        self.is_word: Array = ~np.isin(np.arange(len(tokens)), [self._ids[token] for token in special.values()])
+        self.is_word: Array = np.array([token not in special.values() for token in tokens])
         self.word_ids: Array = np.flatnonzero(self.is_word)
         self.continues: Array = np.array([token.startswith("##") for token in tokens])
 

@@ -10,19 +10,6 @@ import numpy as np
 from npbert.display.text import titled
 
 
-class NamedList(list[Any]):
-    """A list of parameters that prints their names and shapes."""
-
-    def __init__(self, named: Iterable[tuple[str, Any]]) -> None:
-        self._named = list(named)
-        super().__init__(parameter for _, parameter in self._named)
-
-    def __repr__(self) -> str:
-        rows = [f"{name}: {parameter.value.shape}" for name, parameter in self._named]
-        count = sum(parameter.value.size for parameter in self)
-        return titled(f"{len(self)} parameters of {count:,} numbers in all", *rows)
-
-
 class Entry(NamedTuple):
     """The values that a layer keeps on a tape, by name. outermost: the outermost running layer."""
 
@@ -44,8 +31,8 @@ def describe_tape(entries: Sequence[Entry], parts_of: Callable[[Any], Iterable[t
     """Return a line for each entry, the last first: `attention.query: x (5, 8)`. parts_of: returns the parts of a
     layer, with their paths."""
     paths: dict[int, str] = {}
-    for outermost in {id(entry.outermost): entry.outermost for entry in entries}.values():
-        paths |= {id(part): path for path, part in parts_of(outermost) if path}
+    for entry in entries:
+        paths |= {id(part): path for path, part in parts_of(entry.outermost) if path}
     lines = []
     for entry in reversed(entries):
         name = paths.get(id(entry.layer), type(entry.layer).__name__)

@@ -13,7 +13,7 @@ import numpy as np
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.gradcheck.exact.arrays import as_numbers, constants_like
 from npbert.gradcheck.exact.number_modules import is_exact
-from npbert.gradcheck.inputs import Function, is_float_array
+from npbert.gradcheck.inputs import Function, is_float_array, mapped
 
 
 class Form(Layer):
@@ -42,12 +42,12 @@ class Form(Layer):
         named = zip(self.input_names, inputs, strict=True)
         y, kept = self.ran([own(value, name in self.moved) for name, value in named])
         tape.keep(self, kept=kept)
-        return each(plain, y)
+        return mapped(plain, y)
 
     def backward(self, dy: Any, tape: Tape) -> Any:
         """Run the author's backward on copies. Returns the gradients of the inputs that have one."""
-        found = each(plain, self.returned(each(own, dy), tape.take(self)))
-        found = found if isinstance(found, tuple | dict) else (found,)
+        found = mapped(plain, self.returned(mapped(own, dy), tape.take(self)))
+        found = found if isinstance(found, tuple | list | dict) else (found,)
         return found if self.pick is None else tuple(found[key] for key in self.pick)
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
@@ -64,13 +64,6 @@ class Form(Layer):
         self._draws += 1
         np.random.seed(self._draws)
         return self._back(dy, kept)
-
-
-def each(change: Function, value: Any) -> Any:
-    """Apply the change to a value, or to each in a tuple, list or dict."""
-    if isinstance(value, dict):
-        return {key: change(part) for key, part in value.items()}
-    return tuple(map(change, value)) if isinstance(value, tuple | list) else change(value)
 
 
 def own(value: Any, is_moved: bool = False) -> Any:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.run import named
 from npbert.gradcheck.exact.witness import decimals
 from npbert.gradcheck.forms import Form, plain
+from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.inputs import Function, as_list, as_tuple, is_float_array, magnitude
-from npbert.gradcheck.report import GradientError, largest_at, placed
+from npbert.gradcheck.report import GradientError, compared
 
 _SAME = 1e-9  # relative to the largest number of y
 _SIZES, _BEYOND = (8.0, 80.0, 800.0), 1e6  # e^800 overflows, and e^80 does not
@@ -40,14 +40,16 @@ def check_moves(form: Form, inputs: Sequence[Any]) -> None:
 
 def check_reference(form: Any, inputs: Sequence[Any], given: Sequence[Any], reference: Function) -> None:
     """Raise GradientError if y differs from the reference for the same inputs."""
-    theirs, wanted = (tuple(map(plain, as_tuple(y))) for y in (form.forward(*inputs), reference(*given)))
-    for (name, y), right in zip(named(theirs).items(), wanted, strict=False):
-        if y.shape != right.shape:
-            raise GradientError(f"forward returns {name} of shape {y.shape}, but the reference {right.shape}")
-        off = np.abs(y - right)
-        if not (off <= _SAME * max(1.0, magnitude(right))).all():
-            at = largest_at(off)
-            values = f"{placed(name, at)} is {y[at]:.9g}, but the reference has {right[at]:.9g}"
+    theirs, wanted = (named([plain(part) for part in as_tuple(y)]) for y in (form.forward(*inputs), reference(*given)))
+    for name, right in wanted.items():
+        if theirs[name].shape != right.shape:
+            raise GradientError(
+                f"forward returns {name} of shape {theirs[name].shape}, but the reference {right.shape}"
+            )
+    scales = {name: max(1.0, magnitude(right)) for name, right in wanted.items()}
+    for each in compared("the reference", theirs, wanted, _SAME, scales):
+        if each.count:
+            values = f"{each.place} is {each.analytic:.9g}, but the reference has {each.numeric:.9g}"
             raise GradientError(f"forward is wrong: {values}")
 
 
@@ -66,23 +68,23 @@ def unsteady(form: Any, inputs: Sequence[Any]) -> str:
     return ""
 
 
-def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> Case:
+def _with(form: Form, inputs: Sequence[Any], position: int, value: Any) -> ScalarFunction:
     """Return the form with another value for one input."""
-    return Case(form, [*inputs[:position], value, *inputs[position + 1 :]], None)
+    return ScalarFunction(form, [*inputs[:position], value, *inputs[position + 1 :]], None, 0)
 
 
-def _loses_digits(case: Case) -> bool:
+def _loses_digits(function: ScalarFunction) -> bool:
     """True if y in floats differs from y with many digits; False if forward refuses exact numbers."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's own, for such numbers
-        ys = case.outputs()
-        run, _ = decimals(case, tuple(map(np.ones_like, ys)), backward=False)
+        ys = function.outputs()
+        run, _ = decimals(function, backward=False)
         pairs = [(y, right.value.astype(float)) for y, right in zip(ys, run.y.values(), strict=True)]
         return any(magnitude(y - right) > _LOST * magnitude(right) for y, right in pairs)
     return False
 
 
-def _largest(case: Case) -> float:
+def _largest(function: ScalarFunction) -> float:
     """Return the largest number of y; 0 if forward raises."""
     with np.errstate(all="ignore"), contextlib.suppress(Exception):  # the author's code may fail for such numbers
-        return float(np.max([magnitude(y) for y in case.outputs()]))
+        return float(np.max([magnitude(y) for y in function.outputs()]))
     return 0.0

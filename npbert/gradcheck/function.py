@@ -1,46 +1,94 @@
-"""ScalarFunction: a layer as one scalar function of all its numbers."""
+"""ScalarFunction: a layer as one scalar function of all its numbers, run on the user's floats."""
 
-import contextlib
+import copy
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array
-from npbert.core import named_parts
-from npbert.gradcheck.exact.case import Case, spread
-from npbert.gradcheck.exact.witness import right_gradients
-from npbert.gradcheck.forms import Form
-from npbert.gradcheck.inputs import Rng, copied
-from npbert.gradcheck.report import GradientError, Gradients
-from npbert.gradcheck.restoring import restored
+from npbert.core import Parameter, Tape, TapeError, named_parameters, named_parts
+from npbert.gradcheck.exact.number_modules import told
+from npbert.gradcheck.inputs import Outputs, Rng, as_list, as_tuple, copied, is_float_array, magnitude, names_given
+from npbert.gradcheck.report import GradientError, Gradients, WrongShapeError
+from npbert.gradcheck.restoring import reachable, restored
+from npbert.io import counted
 
-STREAM = 20220
-"""Keeps dy and directions apart from the caller's draws with the same seed, which would hide mistakes."""
-
-FLOAT64, FLOAT32 = 2.0**-52, 2.0**-23
-_WITHIN, _BEYOND = 1e-10, 1e-5  # steps relative to x: within the rounding of float32, and beyond it
+_STREAM = 20220  # keeps dy and steps apart from the caller's draws with the same seed, which would hide mistakes
+_FRACTIONS = 64
 
 
-class ScalarFunction(Case):
-    """S = Σ dy · y as a function of the parameters and the float inputs of a layer.
+class Floats(NamedTuple):
+    """A forward and a backward on the user's floats.
 
-    dy: random, by seed.
+    y: forward's output. gradients: by name. epsilon: of the coarsest dtype.
     """
 
-    def __init__(self, layer: Any, inputs: Sequence[Any], rng: Rng, seed: int) -> None:
-        super().__init__(layer, map(copied, inputs), rng)
-        self._check_variables()
-        drawn = np.random.default_rng([seed, STREAM])
-        y = self.outputs()
-        if not all(np.isfinite(part).all() for part in y):
-            raise GradientError("forward returns a number that is not finite, which has no derivative")
-        self.dy = tuple(drawn.standard_normal(np.shape(part)) for part in y)
-        self.inputs = list(map(copied, inputs))  # forward may have written into them
+    y: Outputs
+    gradients: Gradients
+    epsilon: float
 
-    def _check_variables(self) -> None:
+
+class ScalarFunction:
+    """S = Σ dy · y as a function of the parameters and the float inputs of a layer.
+
+    rng: for dropout. seed: for dy. name: dotted, of a part of another layer. things: all objects that the layer and the
+    inputs hold.
+    """
+
+    def __init__(self, layer: Any, inputs: Iterable[Any], rng: Rng, seed: int, name: str = "") -> None:
+        self.layer, self.inputs, self.rng, self.seed, self.name = layer, list(inputs), rng, seed, name
+        self.things = list(reachable([layer, *self.inputs]))
+
+    @cached_property
+    def parameters(self) -> dict[str, Parameter]:
+        """The layer's parameters by name, and those that `named_parameters` does not find, in a slot, a set or an
+        object that is not a layer."""
+        found = dict(named_parameters(self.layer))
+        known = set(map(id, found.values()))
+        hidden = [each for each in self.things if isinstance(each, Parameter) and id(each) not in known]
+        return found | {f"hidden parameter {number}": each for number, each in enumerate(hidden, 1)}
+
+    def named_inputs(self) -> list[tuple[str, Any]]:
+        """Return all inputs by forward's names."""
+        names = getattr(self.layer, "input_names", None) or names_given(self.layer.forward, len(self.inputs))
+        return list(zip(names, self.inputs, strict=True))
+
+    @cached_property
+    def float_inputs(self) -> dict[str, int]:
+        """The positions of the inputs with a gradient by name, with `input` before a name that a parameter has: those
+        of a Form, or the float arrays that are not `constant_inputs` of the layer, such as the target of a loss."""
+        constant, moved = getattr(self.layer, "constant_inputs", ()), getattr(self.layer, "moved", None)
+        return {
+            f"input {name}" if name in self.parameters else name: position
+            for position, (name, value) in enumerate(self.named_inputs())
+            if (is_float_array(value) and name not in constant if moved is None else name in moved)
+        }
+
+    @property
+    def variables(self) -> Gradients:
+        """All variables by name: the parameters' values and the float inputs."""
+        values = {name: parameter.value for name, parameter in self.parameters.items()}
+        return values | {name: self.inputs[position] for name, position in self.float_inputs.items()}
+
+    @property
+    def size(self) -> int:
+        """The number of all variables' elements."""
+        return sum(array.size for array in self.variables.values())
+
+    def made(self, make: Callable[[Array], Any]) -> dict[str, Any]:
+        """Return make(array) for each variable, by name."""
+        return {name: make(array) for name, array in self.variables.items()}
+
+    def derive_by(self, names: Gradients) -> None:
+        """Make the inputs without these names constants, as backward returns None for them."""
+        self.float_inputs = {name: position for name, position in self.float_inputs.items() if name in names}
+
+    def checked(self) -> "ScalarFunction":
+        """Return itself. Raises: ValueError, TypeError or GradientError if its derivatives cannot be checked."""
         if not self.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
         for name, array in self.variables.items():
@@ -55,41 +103,115 @@ class ScalarFunction(Case):
                 raise GradientError(
                     f"{name} and {other_name} share memory; tie weights with one Parameter in both places"
                 )
+        for part in self.outputs():
+            if part.dtype != np.float64:
+                raise GradientError(f"forward turns float64 into {part.dtype}")
+            if not np.isfinite(part).all():
+                raise GradientError("forward returns a number that is not finite, which has no derivative")
+        return self
 
-    @contextlib.contextmanager
+    @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Within it, values are copies, and gradients start at 0; afterwards the layer is restored."""
         parts = [part for _, part in named_parts(self.layer)]
         with restored(parts), self.holding(self.made(np.copy)):
             yield
 
+    @contextmanager
+    def holding(self, values: Mapping[str, Any]) -> "Iterator[ScalarFunction]":
+        """Within it, the variables have these values, and gradients are 0. Gives the function with these inputs."""
+        there = copy.copy(self)
+        there.inputs = list(map(copied, self.inputs))
+        with restored(self.parameters.values()):
+            for name, parameter in self.parameters.items():
+                parameter.value = values[name]
+                parameter.zero_grad()
+            for name, position in self.float_inputs.items():
+                there.inputs[position] = values[name]
+            yield there
+
     def scales(self) -> dict[str, float]:
-        """Return, for each array, the derivative that changes y by its own size."""
+        """Return, for each array, the derivative of Σ dy · y that changes it by its own size."""
         size = sum(float(np.abs(dy * y).sum()) for dy, y in zip(self.dy, self.outputs(), strict=True))
         return {name: size / spread(array) for name, array in self.variables.items()}
 
+    def random_step(self, number: int) -> Gradients:
+        """Return the random step of this number for each variable, relative to its spread."""
+        drawn = np.random.default_rng([self.seed, _STREAM, number])
+        return self.made(lambda array: spread(array) * np.asarray(drawn.standard_normal(array.shape)))
+
+    def moved(self, step: Gradients, t: complex) -> "AbstractContextManager[ScalarFunction]":
+        """The same as `holding`, with t · step added to the arrays named in `step`; all complex for a complex t."""
+        values = self.made(lambda array: np.array(array, dtype=np.result_type(array, t)))  # with the same memory order
+        for name, by in step.items():
+            values[name][...] += t * by
+        return self.holding(values)
+
+    def forward(self, tape: Tape) -> Any:
+        """Return y."""
+        return self.layer.forward(*self.inputs, tape=tape)
+
+    def outputs(self) -> Outputs:
+        """Return a copy of y, always with the same dropout."""
+        y = self.layer.forward(*map(copied, self.inputs), tape=Tape(copy.deepcopy(self.rng)))
+        return tuple(map(np.copy, as_tuple(y)))  # y may be x, which changes again
+
     @cached_property
-    def exact(self) -> Gradients:
-        """∂S/∂value of each number, right to the last digit of a float; {} if exact arithmetic has no rule."""
+    def dy(self) -> Outputs:
+        """A random dy, by seed: for a loss a short fraction, as its backward may compute with it in floats."""
+        drawn = np.random.default_rng([self.seed, _STREAM])
+
+        def like(part: Array) -> Any:
+            dy = drawn.standard_normal(part.shape)
+            return dy.astype(part.dtype) if part.ndim else np.floor(_FRACTIONS * dy) / _FRACTIONS + 0.5 / _FRACTIONS
+
+        return tuple(map(like, self.outputs()))
+
+    def backward(self, y: Any, dy: Outputs, tape: Tape) -> dict[str, Any]:
+        """Return the gradients of the parameters, and of the float inputs unless they are None.
+
+        y: forward's, with this tape.
+
+        Raises: GradientError if a gradient is missing or has another shape, or something is left on the tape.
+        """
+        dx, names = self.layer.backward(dy if isinstance(y, tuple | list) else dy[0], tape), list(self.float_inputs)
         try:
-            return right_gradients(self, self.dy)
-        except Exception:  # the code cannot run on exact numbers
-            return {}
+            tape.check_empty()
+        except TapeError as error:
+            raise GradientError(str(error)) from error
+        returned = as_list(dx)
+        if dx is None or len(returned) != len(names):
+            returned = [part for part in returned if part is not None]
+        if len(returned) != len(names):
+            hint = "return one for each NumPy array of floats, or None without a gradient"
+            hint = hint if returned else "add the missing `return`"
+            raise GradientError(f"backward returns {counted(len(returned), 'gradient')}, for inputs {names}: {hint}")
+        found = {name: parameter.grad for name, parameter in self.parameters.items()}
+        found |= {name: each for name, each in zip(names, returned, strict=True) if each is not None}
+        for name, array in self.variables.items():
+            if name in found and np.shape(found[name]) != array.shape:
+                raise WrongShapeError(name, found, array.shape)
+        return found
 
-    @cached_property
-    def epsilon(self) -> float:
-        """The epsilon of the code's floats: that of float32 if it casts to them, which shows as steps where float64 is
-        smooth. (Exact numbers allow no casts.)"""
+    def run_on_floats(self) -> Floats:
+        """Run the layer on floats. Inputs for which backward returns None become constants.
 
-        def values(t: float) -> list[Array]:
-            with self.moved(self.variables, t) as there:
-                floats = there.run_on_floats(self.dy)
-            return [*floats.y, *floats.gradients.values()]
+        Raises: forward's errors; GradientError if backward raises, or does not return one gradient for each float
+        input."""
+        values = self.made(np.copy)
+        with self.holding(values) as there:
+            tape = Tape(copy.deepcopy(self.rng))
+            y = there.forward(tape)
+            ys = tuple(np.copy(part) for part in as_tuple(y))
+            with told("backward"):
+                found = there.backward(y, tuple(map(copied, self.dy)), tape)  # it may write into dy
+            gradients = {name: np.copy(gradient) for name, gradient in found.items()}
+        arrays = [*ys, *gradients.values(), *values.values(), *self.inputs]
+        epsilons = [float(np.finfo(array.dtype).eps) for array in arrays if is_float_array(array)]
+        self.derive_by(gradients)
+        return Floats(ys, gradients, max([2.0**-52, *epsilons]))
 
-        if isinstance(self.layer, Form):
-            with contextlib.suppress(Exception):  # an error of the author's code
-                for here, near, far in zip(values(0), values(_WITHIN), values(_BEYOND), strict=True):
-                    changes = here != far
-                    if changes.any() and np.mean((here == near)[changes]) > 1 / 2 and not self.exact:
-                        return FLOAT32
-        return FLOAT64
+
+def spread(array: Array) -> float:
+    """Return the spread of an array's numbers, or their size if all are equal: the scale of a step."""
+    return float(np.ptp(array) or magnitude(array) or 1.0) if array.size else 1.0

@@ -10,8 +10,8 @@ import numpy as np
 
 from npbert.gradcheck.exact.arrays import Held, Numbers
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
-from npbert.gradcheck.inputs import Function, as_list, asked, names_given
+from npbert.gradcheck.forms import Form, is_tensor, own, plain
+from npbert.gradcheck.inputs import Function, as_list, asked, mapped, names_given
 
 _NUMBERS = np.ndarray, np.generic, float, int, complex, type(None)
 
@@ -106,7 +106,7 @@ def _of_a_loss(given: Given) -> Form:
         loss, *found = f(*inputs)
         return loss, found[0] if len(found) == 1 else tuple(found)
 
-    return Form(given.names(f), run, lambda dy, kept: each(lambda gradient: dy * gradient, kept))
+    return Form(given.names(f), run, lambda dy, kept: mapped(lambda gradient: dy * gradient, kept))
 
 
 def _with_context(given: Given) -> Form:
@@ -121,14 +121,14 @@ def _with_context(given: Given) -> Form:
         return torch.from_numpy(np.array(value)) if is_torch and is_array else value
 
     def run(inputs: list[Any]) -> tuple[Any, Any]:
-        tensors, ctx = each(tensor, inputs), _Context(needs_input_grad=(True,) * len(inputs))
+        tensors, ctx = mapped(tensor, inputs), _Context(needs_input_grad=(True,) * len(inputs))
         y = owner.forward(*tensors) if setup else owner.forward(ctx, *tensors)
         if setup:
             setup(ctx, tensors, y)
         return y, ctx
 
     names = given.names(owner.forward, skip=0 if setup else 1)
-    return Form(names, run, lambda dy, ctx: owner.backward(ctx, *as_list(each(tensor, dy))))
+    return Form(names, run, lambda dy, ctx: owner.backward(ctx, *as_list(mapped(tensor, dy))))
 
 
 class _Context(SimpleNamespace):

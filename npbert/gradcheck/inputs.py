@@ -22,7 +22,17 @@ def as_list(returned: Any) -> list[Any]:
 
 def as_tuple(value: Any) -> Outputs:
     """Return the parts of a tuple or list that are not None (a model may lack an output), or the value as a tuple."""
-    return tuple(part for part in value if part is not None) if isinstance(value, tuple | list) else (value,)
+    return tuple(part for part in as_list(value) if part is not None)
+
+
+def mapped(change: Function, value: Any) -> Any:
+    """Return change(value), or that of each value in a tuple, list or dict, at any depth."""
+    if isinstance(value, dict):
+        return {key: mapped(change, part) for key, part in value.items()}
+    if not isinstance(value, tuple | list):
+        return change(value)
+    parts = [mapped(change, part) for part in value]
+    return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
 
 
 def copied(value: Any, copy: Callable[[np.ndarray], np.ndarray] = np.copy) -> Any:

@@ -9,10 +9,10 @@ import numpy as np
 from npbert.core import Layer
 from npbert.gradcheck.engine import EngineForm, values_in
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.forms import Form, each, is_tensor, own, plain
+from npbert.gradcheck.forms import Form, is_tensor, own, plain
 from npbert.gradcheck.forward import check_moves, check_written
 from npbert.gradcheck.function_forms import Given, form_of
-from npbert.gradcheck.inputs import Outputs, as_list, is_float_array, names_given
+from npbert.gradcheck.inputs import Outputs, as_list, is_float_array, mapped, names_given
 from npbert.gradcheck.paths import Grads, Values, is_numeric, whose
 from npbert.gradcheck.stateful import StatefulForm, is_stateful
 from npbert.io import counted
@@ -37,13 +37,13 @@ def as_layer(
         form = EngineForm(given, names_given(given, len(inputs)), inputs)
         values = form.values
     elif is_stateful(given):
-        form = StatefulForm(given, list(map(_as_array, inputs)), grads or {}, wrt)
-        values = list(map(_as_array, form.values.values()))
+        form = StatefulForm(given, mapped(_as_array, list(inputs)), grads or {}, wrt)
+        values = mapped(_as_array, list(form.values.values()))
     else:
         parts, rest = list(given) if isinstance(given, tuple | list) else [given], list(inputs)
         while len(parts) == 1 and rest and callable(rest[0]) and not hasattr(given, "fwd"):
             parts.append(rest.pop(0))
-        arrays = list(map(_as_array, rest))
+        arrays = mapped(_as_array, rest)
         form = form_of(Given(parts, arrays, next((type(value) for value in rest if is_tensor(value)), None)))
         named = dict(zip(form.input_names, arrays, strict=True))
         _find_moved(form, named, wrt)
@@ -85,8 +85,6 @@ def _as_array(value: Any) -> Any:
     """Return an array of other floats, or a tensor, as an array of float64."""
     if isinstance(value, np.matrix):
         raise TypeError("an input is an np.matrix, wanted an array; use np.asarray(it)")
-    if type(value) in (list, tuple):
-        return type(value)(map(_as_array, value))
     is_other_float = is_float_array(value) and value.dtype != np.float64
     return plain(value) if is_other_float or is_tensor(value) else value
 
@@ -102,7 +100,7 @@ def _find_moved(form: Form, inputs: Values, wrt: Sequence[str] | None) -> None:
         with told("forward"):
             y, kept = form.ran(list(map(own, inputs.values())))
         with told("backward"):
-            found = form.returned(each(lambda part: np.ones(np.shape(plain(part))), y), kept)
+            found = form.returned(mapped(lambda part: np.ones(np.shape(plain(part))), y), kept)
     except Exception as error:  # the author's error, which the check reports
         if isinstance(error.__cause__, NotImplementedError):
             raise

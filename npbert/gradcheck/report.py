@@ -1,7 +1,7 @@
 """The report of a gradient check."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -92,7 +92,6 @@ class Proof:
     reason: for "not proved", or for a refutation other than wrong gradients.
     wrong: the refuted gradients.   parts: the innermost parts that they come from; () for the layer itself.
     dropped: the small constants that would have to be 0 for a proof.
-    rounding: the error bound of each gradient in floats, by name, if proved.
     """
 
     verdict: str
@@ -102,7 +101,6 @@ class Proof:
     wrong: tuple[Comparison, ...] = ()
     parts: tuple[str, ...] = ()
     dropped: tuple[float, ...] = ()
-    rounding: Gradients = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return self.verdict == PROVED

@@ -17,9 +17,9 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck.exact.number_modules import told
-from npbert.gradcheck.forms import Form, each, own
+from npbert.gradcheck.forms import Form, own
 from npbert.gradcheck.forward import check_written
-from npbert.gradcheck.inputs import as_list, as_tuple, asked, is_float_array, names_given
+from npbert.gradcheck.inputs import as_list, as_tuple, asked, is_float_array, mapped, names_given
 from npbert.gradcheck.paths import (
     Grads,
     Values,
@@ -121,8 +121,8 @@ class StatefulForm(Form):
         shapes = [(self.given, *value.shape) for value in self.values.values()]
         if self.given > 1 and isinstance(returned, np.ndarray) and returned.shape == shapes[0]:
             returned = list(returned)  # a gradient for each input
-        whole = {path: np.asarray(value, float) for path, value in leaves(returned, _is_whole, "returned")}
-        return returned, values_at(thing) | values_at(returned, "returned") | whole
+        returned = mapped(_as_float, returned)
+        return returned, values_at(thing) | values_at(returned, "returned")
 
     def _undo(self, dy: Any, kept: Any) -> Any:
         """Return the gradients of the inputs that have one."""
@@ -153,7 +153,7 @@ class StatefulForm(Form):
         y, (thing, again, _) = self._ran_once()
         before = snapshot(thing)
         with told("backward"):
-            dy = each(lambda part: np.random.default_rng(0).standard_normal(np.shape(part)), y)
+            dy = mapped(lambda part: np.random.default_rng(0).standard_normal(np.shape(part)), y)
             returned, after = self._undone(dy, thing, again)
         candidates = changed(after, before)
         self._gradients = _of_inputs(returned, candidates, self._arrays, wrt)
@@ -195,9 +195,10 @@ class StatefulForm(Form):
         return left, used
 
 
-def _is_whole(value: Any) -> bool:
-    """True for a whole number or truth value, or an array of them."""
-    return getattr(value, "dtype", np.dtype(type(value))).kind in "iub"
+def _as_float(value: Any) -> Any:
+    """Return a whole number or truth value, or an array of them, as an array of floats."""
+    kind = getattr(value, "dtype", np.dtype(type(value))).kind
+    return np.asarray(value, float) if kind in "iub" else value
 
 
 def _of_inputs(

@@ -8,9 +8,9 @@ from npbert.inference.embed import POOLINGS, Embed
 from npbert.inference.fill_mask import FillMask, Prediction
 from npbert.inference.search import Hit, semantic_search, similarity
 from npbert.inference.tag import NamedEntity, Tag, TaggedText, TaggedWord, find_entities, first_tokens
-from npbert.inference.task import Task, batches_by_length, check_max_length, check_vocabulary
+from npbert.inference.task import Task, batches_by_length, check_vocabulary
 
-__all__ = ["Task", "batches_by_length", "check_max_length", "check_vocabulary", "check_holds"]
+__all__ = ["Task", "batches_by_length", "check_vocabulary", "check_holds"]
 __all__ += ["FillMask", "Prediction", "Classify", "Label", "Answer", "AnswerSpan"]
 __all__ += ["Embed", "POOLINGS", "ClassCenters", "similarity", "semantic_search", "Hit"]
 __all__ += ["Tag", "TaggedText", "TaggedWord", "NamedEntity", "first_tokens", "find_entities"]

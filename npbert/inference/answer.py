@@ -115,18 +115,18 @@ class Answer(Task):
 
     def all_windows(self, questions: Sequence[str], passages: Sequence[str]) -> list[list[Encoding]]:
         """Return the windows of each passage, each after its question. Warns of questions that were cut."""
-        limit, asked, cut = self.max_question_length, list(questions), []
-        for number, encoding in enumerate(self.tokenizer.encode(questions)):
+        limit, overlap, found, cut = self.max_question_length, self.max_length // 3, [], list[str]()
+        for question, passage in zip(questions, passages, strict=True):
+            [encoding] = self.tokenizer.encode([question])
+            asked = question
             if len(encoding.ids) - 2 > limit:
-                cut.append(questions[number])
-                asked[number] = questions[number][: encoding.offsets[limit][1]]
-        if cut:
-            total = counted(len(asked), "question")
-            warn(f"{len(cut)} of {total} cut to {limit} tokens; the first is {cut[0][:60]!r}…")
-        found, overlap = [], self.max_length // 3
-        for question, passage in zip(asked, passages, strict=True):
-            windows = self.tokenizer.encode_windows(question, passage, max_length=self.max_length, stride=overlap)
+                cut.append(question)
+                asked = question[: encoding.offsets[limit][1]]
+            windows = self.tokenizer.encode_windows(asked, passage, max_length=self.max_length, stride=overlap)
             if 1 not in windows[0].sequence_ids:
-                raise ValueError(f"the passage for the question {question!r} is empty, wanted text")
+                raise ValueError(f"the passage for the question {asked!r} is empty, wanted text")
             found.append(windows)
+        if cut:
+            total = counted(len(questions), "question")
+            warn(f"{len(cut)} of {total} cut to {limit} tokens; the first is {cut[0][:60]!r}…")
         return found

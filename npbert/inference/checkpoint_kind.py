@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.io import FileError, model_folder, read_json_object
-from npbert.models.hugging_face.config import CONFIG_FILE
+from npbert.models.config import CONFIG_FILE
 
 _FINETUNE = "; npbert finetune makes one from it"
 _KINDS = {

@@ -22,12 +22,9 @@ def replies(model: BertForPreTraining, dialogue: Dialogue, text: str) -> Iterato
     words = [["[MASK]" if word == "[mask]" else word for word in split_words(part)] for part in text.split("|", 1)]
     first, *second = map(vocabulary.ids, words)
     candidates: Sequence[list[int] | None] = second or ([None] if vocabulary.mask_id in first else dialogue.lines)
-    examples = []
-    for line in candidates:
-        example = join_pair(first, line, vocabulary)
-        labels = np.where(np.equal(example.input_ids, vocabulary.mask_id), 0, IGNORED)  # 0 marks a word to predict
-        examples.append(replace(example, labels=labels.tolist()))
-    output = model(collate(examples, pad_id=vocabulary.pad_id))
+    batch = collate([join_pair(first, line, vocabulary) for line in candidates], pad_id=vocabulary.pad_id)
+    batch.labels = np.where(batch.input_ids == vocabulary.mask_id, 0, IGNORED)  # 0 marks a word to predict
+    output = model(batch)
     for probabilities in softmax(output.prediction_logits):
         best = probabilities.argsort()[::-1][:3]
         shares = zip(vocabulary.decode(best), probabilities[best], strict=True)

@@ -7,7 +7,6 @@ from npbert.data.tokenizer_config import read_length
 from npbert.io import (
     FileError,
     Place,
-    atomic_write,
     model_folder,
     parse_json,
     read_json_object,
@@ -84,8 +83,7 @@ def write_sentence_settings(folder: Path, embed: Any) -> None:
             raise FileError(f"{folder / path} is a link, wanted a folder")
         (folder / path).mkdir(exist_ok=True)
     for name, content in files.items():
-        with atomic_write(folder / name) as written:
-            write_json(written, content)
+        write_json(folder / name, content)
 
 
 def _modules(path: Path) -> list[tuple[str, Path]]:

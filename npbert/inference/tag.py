@@ -1,7 +1,6 @@
 """Tag: a tag for every word of a text, and the named entities of the tags."""
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 from npbert.compute import Array
@@ -64,8 +63,9 @@ class Tag(ForTexts[TaggedText]):
     def _tagged(self, text: str | Sequence[str], encoding: Encoding, logits: Array) -> TaggedText:
         names, words = self.model.config.label_names, []
         whole = text if isinstance(text, str) else " ".join(text)
-        for scores, (start, end) in zip(Softmax()(logits), _places(text, encoding), strict=True):
+        for scores, (_, number) in zip(Softmax()(logits), first_tokens(encoding), strict=True):
             tag, score, _ = best_label(scores, names)
+            start, end = _place(text, encoding, number)
             words.append(TaggedWord(whole[start:end], tag, score, start, end))
         rest = {word for part in encoding.overflowing for word in part.word_ids}
         return TaggedText(words, _entities(whole, words), len(rest.difference(encoding.word_ids)))
@@ -95,13 +95,12 @@ def first_tokens(encoding: Encoding) -> list[tuple[int, int]]:
     ]
 
 
-def _places(text: str | Sequence[str], encoding: Encoding) -> list[tuple[int, int]]:
-    """Return the place in the text of each word that has a token."""
-    numbers = [word for _, word in first_tokens(encoding)]
+def _place(text: str | Sequence[str], encoding: Encoding, number: int) -> tuple[int, int]:
+    """Return the place in the text of the word with this number."""
     if isinstance(text, str):
-        return [encoding.word_to_chars(number) for number in numbers]
-    starts = list(accumulate([len(word) + 1 for word in text], initial=0))
-    return [(starts[number], starts[number + 1] - 1) for number in numbers]
+        return encoding.word_to_chars(number)
+    start = sum(len(word) + 1 for word in text[:number])
+    return start, start + len(text[number])
 
 
 def _entities(text: str, words: Sequence[TaggedWord]) -> list[NamedEntity]:

@@ -55,7 +55,8 @@ class Task:
         longest = model.config.max_position_embeddings
         if max_length is None:
             max_length = min(tokenizer.max_length or longest, longest)
-        check_max_length(max_length, model.config)
+        if max_length > longest:
+            raise InputError("max_length", max_length, f"at most {longest} for this model")
         self.model, self.tokenizer, self.max_length = model, tokenizer, max_length
 
     @classmethod
@@ -188,13 +189,6 @@ def check_finite(values: Any) -> None:
             "the model's output is not finite: its weights are too large for "
             f"{np.asarray(values).dtype}, as in a damaged or wrongly converted checkpoint"
         )
-
-
-def check_max_length(max_length: int, config: BertConfig) -> None:
-    """Raise InputError for more tokens than the model takes."""
-    longest = config.max_position_embeddings
-    if max_length > longest:
-        raise InputError("max_length", max_length, f"at most {longest} for this model")
 
 
 def check_vocabulary(folder: str | Path, tokenizer: Tokenizer, config: BertConfig) -> None:

@@ -40,6 +40,16 @@ def model_folder(folder: str | Path) -> Path:
     return of_run if (of_run / "config.json").is_file() and not (folder / "config.json").is_file() else folder
 
 
+def model_file(folder: str | Path, *names: str) -> Path:
+    """Return the first of these files that is in the folder of a model. Raises: FileNotFoundError without any."""
+    inside = model_folder(folder)
+    for name in names:
+        if (inside / name).is_file():
+            return inside / name
+    what = f"it has no {' or '.join(names)}" if inside.exists() else "it does not exist"
+    raise FileNotFoundError(f"{folder} is not a checkpoint: {what} ({HOW_TO_DOWNLOAD})")
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Within it, an OSError without a file (a full disk), or with an unfinished one, gets the name `path`."""
@@ -126,8 +136,9 @@ def _sync_folder(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    """Write `value` as indented JSON, by atomic_write."""
+    with atomic_write(path) as written:
+        written.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def read_text(path: Path) -> str:

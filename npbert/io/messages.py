@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
-LONGEST_LINE, MOST_LINES = 600, 30
+LONGEST_LINE = 600
 
 _CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
@@ -55,14 +55,10 @@ def warn(text: str | Warning) -> None:
 def printable(text: str) -> str:
     """Return text of any file or command line for a terminal.
 
-    Control characters such as \\x1b are escaped, long lines are shortened in their middle, and only the first lines are
-    kept.
+    Control characters such as \\x1b are escaped, and long lines are shortened in their middle.
     """
-    lines = text.split("\n")
-    if len(lines) > MOST_LINES:
-        lines[MOST_LINES - 1 :] = [f"… and {len(lines) - MOST_LINES + 1} more lines"]
-    written = (_CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), line) for line in lines)
-    return "\n".join(map(_shortened, written))
+    written = _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return "\n".join(map(_shortened, written.split("\n")))
 
 
 def _shortened(line: str) -> str:
@@ -96,32 +92,13 @@ def in_words(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-_MEANT = {  # names in other programs, with underscores
-    "dev": "held_out",
-    "eval": "evaluate",
-    "gradient_accumulation_steps": "parts",
-    "grad_accum": "parts",
-    "lr": "learning_rate",
-    "max_seq_length": "max_length",
-    "max_steps": "steps",
-    "mlm_probability": "mask_probability",
-    "num_train_epochs": "epochs",
-    "per_device_train_batch_size": "batch_size",
-    "train": "finetune",
-    "validation_split": "held_out",
-    "wd": "weight_decay",
-}
-
-
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return the end of an error, "; did you mean …?" with the closest known name, or "" if none is close.
 
     Case does not matter, nor do - and _."""
     by_key = {_key(other): other for other in known}
     key = _key(name)
-    found = [other for other in by_key if other == _MEANT.get(key)]
-    found += difflib.get_close_matches(key, by_key)
-    found += [other for other in by_key if key in other.split("_")]
+    found = difflib.get_close_matches(key, by_key) + [other for other in by_key if key in other.split("_")]
     return f"; did you mean {by_key[found[0]]}?" if found else ""
 
 

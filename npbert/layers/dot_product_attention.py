@@ -63,6 +63,7 @@ class DotProductAttention(Layer):
         # A piece is some heads of some sequences of one length. Of an array for all rows, piece.queries and piece.keys
         # are the part (n, heads, R or T, d) that belongs to it, as views. Dropout goes by its halves, draw and apply:
         # all masks are drawn before the work begins, one after another, so that a seed gives the same on any threads.
+        # piece.given is empty: only a DistanceAttention gives `attend` more.
         sequences = self._sequences(q, k, v, sequences)
         pieces = self._heads(sequences, tape)
         masks = [self.dropout.draw(piece.scores_shape, tape.rng) for piece in pieces]

@@ -20,11 +20,6 @@ class SiLU(Elementwise):
 
         The product rule, with σ′ = σ (1 − σ): the second term is x σ′ = x σ (1 − σ) = y (1 − σ).
         """
-        sigmoid = _sigmoid(x)
+        sigmoid = 0.5 * (1 + np.tanh(0.5 * x))  # the same function, without overflow
         y = x * sigmoid
         return y, sigmoid + y * (1 - sigmoid)
-
-
-def _sigmoid(x: Array) -> Array:
-    """σ(x) = ½ (1 + tanh(x/2)): the same function, without overflow."""
-    return 0.5 * (1 + np.tanh(0.5 * x))

@@ -10,10 +10,10 @@ from types import ModuleType
 
 from npbert.io import FileError, printable, read_text
 from npbert.learn.exercise import Exercise
-from npbert.learn.failure import Failure, attempt, load
+from npbert.learn.failure import attempt, load, sentence
 from npbert.learn.judge import judge
 from npbert.learn.source import definitions
-from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, in_turn
+from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict, are_right
 
 MOST_PRINTED = 2000
 _AGAIN = (
@@ -36,7 +36,7 @@ def judge_file(exercise: Exercise, path: Path) -> Verdict:
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         verdict = _judged(exercise, path)
     says, because, said = map(printable, (verdict.says, verdict.because, printed.getvalue()))
-    return Verdict(says, because, verdict.findings, verdict.status, said)
+    return replace(verdict, says=says, because=because, printed=said)
 
 
 def _judged(exercise: Exercise, path: Path) -> Verdict:
@@ -48,40 +48,33 @@ def _judged(exercise: Exercise, path: Path) -> Verdict:
         return _syntax(error, path)
     except FileError as error:
         return Verdict(str(error))
-    if all(name in given and _code_of(given[name]) == _code_of(made[name]) for name in exercise.written):
+    if all(name in given and ast.dump(given[name]) == ast.dump(made[name]) for name in exercise.written):
         return Verdict(status=NOT_BEGUN)
     names = [blank.name for blank in exercise.blanks]
     lost = [name for name in made if name.partition(".")[0] in names and name not in given]
-    if isinstance(module, Failure):
+    if isinstance(module, Verdict):
         return module
-    return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module, given)
+    return Verdict(f"{lost[0]} is missing in {path.name}.", _AGAIN) if lost else _of_blanks(exercise, module)
 
 
-def _of_blanks(exercise: Exercise, module: ModuleType, given: dict[str, ast.stmt]) -> Verdict:
+def _of_blanks(exercise: Exercise, module: ModuleType) -> Verdict:
     wrong: list[Verdict] = []
     right: list[str] = []
     for blank in exercise.blanks:
-        node = given.get(blank.name)
-        verdict = attempt(partial(judge, blank, getattr(module, blank.name), node), str(module.__file__))
+        verdict = attempt(partial(judge, blank, module), str(module.__file__))
         if verdict is None:
             right.append(blank.name)
         else:
-            is_named = len(exercise.blanks) == 1 or blank.name in verdict.says
-            wrong.append(verdict if is_named else replace(verdict, says=f"{blank.name}: {verdict.says}"))
-            blank.put_into(module)
-    so_far = f"{', '.join(right)} {'is' if len(right) == 1 else 'are'} right." if right else ""
-    return in_turn(wrong).because_of(so_far) if wrong else Verdict(status=RIGHT)
-
-
-def _code_of(node: ast.stmt) -> str:
-    """Return the code without docstrings and comments."""
-    if isinstance(node, ast.FunctionDef) and ast.get_docstring(node) is not None:
-        return "\n".join(map(ast.dump, node.body[1:]))
-    return ast.dump(node)
+            is_alone = len(exercise.blanks) == 1
+            wrong.append(verdict if is_alone else replace(verdict, says=f"{blank.name}: {verdict.says}"))
+    if not wrong:
+        return Verdict(status=RIGHT)
+    others = [text for each in wrong[1:] for text in (each.says, each.because)]
+    findings = tuple(finding for each in wrong for finding in each.findings)
+    return replace(wrong[0], findings=findings).because_of(*others, are_right(right))
 
 
 def _syntax(error: SyntaxError, path: Path) -> Verdict:
     line = (error.text or "").strip().split("\n")[0]  # only the first line of a triple-quoted text
     shown = f"{error.lineno or 0:>4}:  {line}" if line else ""
-    name = path.name if path.suffix else path.name.capitalize()
-    return Verdict(f"{name} is not valid Python yet: {error.msg}, in line {error.lineno}.", shown)
+    return Verdict(sentence(f"{path.name} is not valid Python yet: {error.msg}, in line {error.lineno}"), shown)

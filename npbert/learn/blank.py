@@ -3,11 +3,12 @@
 import ast
 import inspect
 import re
+import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from types import ModuleType
 from typing import Any
 
@@ -46,7 +47,7 @@ class Blank:
 
     numbers(thing, seed): the numbers of `thing`, the library's or the learner's, step by step. seeds: two for each of
     `VARIATIONS`, with different sizes; none if `prove` alone tests an answer. tolerance: relative to the largest number
-    of an array.
+    of a seed.
 
     text: the sections of the exercise's text for this blank.
     """
@@ -66,6 +67,11 @@ class Blank:
         return str(self.right.__name__)
 
     @property
+    def home(self) -> ModuleType:
+        """The module of the library's."""
+        return sys.modules[self.right.__module__]
+
+    @property
     def written(self) -> str:
         """The function for the learner to write, such as `Linear.backward`."""
         return f"{self.name}.{self.method}" if self.method else self.name
@@ -73,7 +79,7 @@ class Blank:
     @property
     def given_functions(self) -> frozenset[str]:
         """The names of the functions in the file that the learner does not write."""
-        return frozenset(vars(self.right)) - {self.method} if self.method else frozenset()
+        return frozenset(vars(self.right)) - {self.method}
 
     @property
     def fixed(self) -> tuple[str, ...]:
@@ -84,61 +90,39 @@ class Blank:
         """Return the numbers of `thing`, step by step."""
         return self.numbers(thing, seed)
 
-    def collect(self, numbers: Numbers, thing: Any, seed: int) -> None:
-        """Put the numbers of `thing` into this dictionary, as far as it runs. Raises: as run."""
-        for each in self.run(thing, seed):
-            numbers.update(each)
-
-    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
-        """Return the verdict on an answer with right numbers, or None if it is right in all else. node: its definition
-        in the learner's file. Raises: errors of the answer."""
+    def prove(self, module: ModuleType) -> Verdict | None:
+        """Return the verdict on an answer with right numbers, or None if it is right in all else. Raises: errors of the
+        answer."""
         return None
 
     @cached_property
     def right_numbers(self) -> list[Numbers]:
         """The library's numbers at each seed."""
-        found = [Numbers() for _ in self.seeds]
-        for numbers, seed in zip(found, self.seeds, strict=True):
-            self.collect(numbers, self.right, seed)
-        return found
+        return [
+            {name: array for numbers in self.run(self.right, seed) for name, array in numbers.items()}
+            for seed in self.seeds
+        ]
 
-    @contextmanager
-    def with_function(self, thing: Any, function: Callable[..., Any]) -> Iterator[Any]:
-        """Within it, the learner's function is replaced. Gives `thing` with the other function."""
-        if not self.method:
-            yield function
-            return
-        own = getattr(thing, self.method)
-        setattr(thing, self.method, function)
-        try:
-            yield thing
-        finally:
-            setattr(thing, self.method, own)
-
-    def put_into(self, module: ModuleType) -> None:
-        """Put the library's function in the place of the learner's, for other blanks that call or inherit it."""
-        if self.method:
-            setattr(getattr(module, self.name), self.method, getattr(self.right, self.method))
-        else:
-            setattr(module, self.name, self.right)
+    def function_of(self, module: ModuleType) -> Any:
+        """Return the function that the learner writes."""
+        return attrgetter(self.written)(module)
 
     def entries(self, section: str) -> dict[str, str]:
         """Return a section of lines "key → text"."""
-        return entries(self.text.get(section, ""))
+        return entries(self.text[section])
 
     def sources(self) -> list[str]:
         """Return the sources in the file for this blank."""
         source = inspect.getsource(self.right)
         asked = blanked(source, self.method or self.name, self.text["asked"], self.given, self.without)
-        return with_helpers(asked, inspect.getmodule(self.right))
+        return with_helpers(asked, self.home)
 
-    def shown(self, text: str, place: object) -> list[str]:
-        """Return the learner's answer, from the text of a file in this place, and below it the library's, with the
+    def shown(self, text: str, place: str) -> list[str]:
+        """Return the learner's answer, from the text of a file of this name, and below it the library's, with the
         helpers of its file."""
-        node, module = definitions(text).get(self.written), inspect.getmodule(self.right)
-        own = "\n".join(text.splitlines()[node.lineno - 1 : node.end_lineno]) if node else "(elsewhere)"
-        where = module.__name__.replace(".", "/") if module else self.name
-        library = "\n\n".join(with_helpers(inspect.getsource(self.right), module))
+        own = ast.get_source_segment(text, definitions(text)[self.written], padded=True) or ""
+        library = "\n\n".join(with_helpers(inspect.getsource(self.right), self.home))
+        where = self.home.__name__.replace(".", "/")
         called = [plain for name, plain in IN_NUMPY.items() if re.search(rf"\b{name}\(", library)]
         both = (
             _titled(f"{self.written}, yours ({place})", own),

@@ -1,80 +1,88 @@
 """Comparison: the learner's numbers at each seed of a blank, beside the right ones. It is the Oracle for mending."""
 
+import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from npbert.compute import Array
-from npbert.gradcheck import PromiseError
+from npbert.gradcheck import GradientError, PromiseError
 from npbert.gradcheck.explain import RAISES, Outlook
+from npbert.gradcheck.inputs import magnitude
+from npbert.gradcheck.replacing import in_place_of
 from npbert.learn.blank import Blank, Numbers
-from npbert.learn.failure import Failure, attempt, file_of
-
-_SMALLEST_SCALE = 1e-2
+from npbert.learn.failure import failure_of
+from npbert.learn.verdict import Verdict
 
 
 class Comparison:
-    """right: the right numbers at each seed, those of the library.
+    """right: the right numbers at each seed, those of the library. function: the learner's.
 
-    At each seed: given, the numbers of `thing` as far as it ran; and wrong, the names of wrong or missing ones. And of
-    all seeds: first, the index of the first with a mistake; stopped, the first failure of the learner's code, or of the
-    check before the numbers were complete; and broken, the first of the check on complete numbers.
+    At each seed: given, the numbers of the answer as far as it ran; and wrong, the names of wrong or missing ones. And
+    of all seeds: first, the index of the first with a mistake; stopped, the first error of the learner's code, or of
+    the check before the numbers were complete; and broken, the first of the check on complete numbers.
     """
 
-    def __init__(self, blank: Blank, thing: Any) -> None:
-        self.blank, self.thing, self.samples = blank, thing, blank.seeds
-        self.right = blank.right_numbers
+    def __init__(self, blank: Blank, module: ModuleType) -> None:
+        self.blank, self.samples, self.right = blank, blank.seeds, blank.right_numbers
+        self.file = str(module.__file__)
+        self.thing, self.function = getattr(module, blank.name), inspect.unwrap(blank.function_of(module))
         self.given, self.wrong = list[Numbers](), list[set[str]]()
         self.first: int | None = None
-        self.stopped: Failure | None = None
-        self.broken: Failure | None = None
-        how: Any = {"given": blank.given_functions, "advice": blank.entries("advice")}
-        for k, seed in enumerate(blank.seeds):
-            numbers: Numbers = {}
-            failure = attempt(partial(blank.collect, numbers, thing, seed), file_of(thing), **how)
-            missing = self.right[k].keys() - numbers.keys()
+        self.stopped: BaseException | None = None
+        self.broken: GradientError | None = None
+        for k, right in enumerate(self.right):
+            numbers, error = self._run(k)
+            missing = right.keys() - numbers.keys()
             self.given.append(numbers)
             self.wrong.append(self._wrong(numbers, k) | missing)
-            if failure is not None and failure.is_of_check and not missing:
-                self.broken = self.broken or failure
-            else:
-                self.stopped = self.stopped or failure
-            if self.first is None and (failure is not None or self.wrong[k]):
+            if self.first is None and (error or self.wrong[k]):
                 self.first = k
+            if isinstance(error, GradientError) and not missing:
+                self.broken = self.broken or error
+            else:
+                self.stopped = self.stopped or error
+
+    @cached_property
+    def failure(self) -> Verdict:
+        """The verdict on the first error."""
+        given, advice = self.blank.given_functions, self.blank.entries("advice")
+        return failure_of(self.stopped or self.broken, self.file, given=given, advice=advice)
+
+    def _run(self, k: int, *, stops: bool = False) -> tuple[Numbers, BaseException | None]:
+        """Return the numbers at seed k, and the error that ends them. stops: after a wrong number"""
+        numbers: Numbers = {}
+        try:
+            with np.errstate(all="ignore"):
+                for each in self.blank.run(self.thing, self.samples[k]):
+                    numbers.update(each)
+                    if stops and self._wrong(numbers, k):
+                        break
+        except (Exception, SystemExit) as error:
+            return numbers, error
+        return numbers, None
 
     def look(self, function: Callable[..., Any], k: int) -> Outlook:
         """Run the function at seed k, as in Oracle. After a wrong number, all later ones count as wrong."""
-        numbers, wrong, right, has_failed = dict[str, Array](), set[str](), self.right[k], False
-        try:
-            with self.blank.with_function(self.thing, function) as thing:
-                for each in self.blank.run(thing, self.samples[k]):
-                    numbers.update(each)
-                    wrong = self._wrong(numbers, k)
-                    if wrong:
-                        break
-        except PromiseError as error:
+        with in_place_of(self.function, function):
+            numbers, error = self._run(k, stops=True)
+        wrong, right = self._wrong(numbers, k), self.right[k]
+        if isinstance(error, PromiseError):
             return Outlook(set(error.subjects), set(right))
-        except Exception:  # an error of the edited code, or of its result
-            has_failed = True
-        alike = {name for name, array in numbers.items() if is_like(array, right.get(name))}
-        arrays = {name: (np.asarray(numbers[name], float), np.asarray(right[name], float)) for name in alike}
+        alike = {name: (array, right[name]) for name, array in numbers.items() if is_like(array, right[name])}
         missing = right.keys() - numbers.keys()
-        is_stopped = has_failed or (missing and wrong - alike)  # as add_grad refuses another shape
-        return Outlook(wrong | ({RAISES} if is_stopped else missing), alike - wrong, arrays)
+        is_stopped = error or (missing and wrong - alike.keys())  # as add_grad refuses another shape
+        return Outlook(wrong | ({RAISES} if is_stopped else missing), alike.keys() - wrong, alike)
 
     def _wrong(self, numbers: Numbers, k: int) -> set[str]:
-        """Return the names of the numbers that differ beyond rounding."""
+        """Return the names of the numbers that differ beyond rounding, relative to the largest of all."""
         right = self.right[k]
-        least = _SMALLEST_SCALE * max(map(_size, right.values()), default=0)  # for an array near 0
-        return {name for name in numbers.keys() & right.keys() if not self._is_same(numbers[name], right[name], least)}
-
-    def _is_same(self, one: Any, other: Array, least: float) -> bool:
-        if not is_like(one, other):
-            return False
-        off = np.abs(np.subtract(one, other, dtype=np.float64)).max(initial=0)
-        return bool(off <= self.blank.tolerance * max(_size(other), least))
+        rounding = self.blank.tolerance * max(map(magnitude, right.values()))
+        is_same = partial(np.allclose, rtol=0, atol=rounding)
+        same = {name for name, array in numbers.items() if is_like(array, right[name]) and is_same(array, right[name])}
+        return numbers.keys() - same
 
     def all_wrong(self) -> list[str]:
         """The names that are wrong at some seed, in order."""
@@ -83,14 +91,9 @@ class Comparison:
 
 def is_like(one: Any, other: Any) -> bool:
     """True for two arrays of real numbers of one shape."""
-    return is_number(one) and is_number(other) and np.shape(one) == np.shape(other)
+    return is_number(one) and np.shape(one) == np.shape(other)
 
 
 def is_number(value: Any) -> bool:
     """True for an array of real numbers."""
     return np.asarray(value).dtype.kind in "fiub"
-
-
-def _size(array: Array) -> float:
-    """Return its largest finite number."""
-    return float(np.abs(array, where=np.isfinite(array), out=np.zeros(np.shape(array))).max(initial=0))

@@ -1,9 +1,7 @@
 """Advice for errors of Python or NumPy, such as a missing name or two shapes: most of it is in exercises/every.txt."""
 
 import re
-import traceback
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -18,19 +16,19 @@ _ADVICE = entries(_EVERY["advice"])
 """The advice for each pattern of an error."""
 
 
-def help_with(error: BaseException, said: str, variables: Mapping[str, Any], advice: Mapping[str, str]) -> str:
+def help_with(error: BaseException, said: str, known: Sequence[str], advice: Mapping[str, str]) -> str:
     """Return advice, or "".
 
-    said: a line with the kind and message of an exception, then its line of code, then shapes. variables: those visible
-    at the line. advice: of the exercise, by a pattern of `said`; a \\1 in it is the pattern's group.
+    said: a line with the kind and message of an exception, then its line of code, then shapes. known: the names at
+    the line. advice: of the exercise, by a pattern of `said`; a \\1 in it is the pattern's group.
     """
     if text := _advised(advice, said):
         return text
     if isinstance(error, NameError) and not isinstance(error, UnboundLocalError) and error.name:
-        return _missing(error.name, error, variables)
+        return _missing(error.name, known)
     if text := _advised(_ADVICE, said):
         return text
-    return _no_attribute(error) if isinstance(error, AttributeError) else ""
+    return _did_you_mean(error.name or "", dir(error.obj)) if isinstance(error, AttributeError) else ""
 
 
 def _advised(advice: Mapping[str, str], said: str) -> str:
@@ -39,26 +37,14 @@ def _advised(advice: Mapping[str, str], said: str) -> str:
     return next((match.expand(text) for match, text in found if match), "")
 
 
-def _missing(name: str, error: BaseException, variables: Mapping[str, Any]) -> str:
+def _missing(name: str, known: Sequence[str]) -> str:
     if name in IN_NUMPY:
         return f"It is a helper of the library: {IN_NUMPY[name]}."
     if line := import_of(name):
         return f"Write `{line}` at the top of the file."
-    known = list(variables)
-    for frame, _ in traceback.walk_tb(error.__traceback__):
-        known += frame.f_globals
-    if meant := _did_you_mean(name, [each for each in known if not each.startswith("__")]):
-        return meant
-    return f"Did you mean np.{name}?" if not name.startswith("_") and hasattr(np, name) else ""
+    in_numpy = f"Did you mean np.{name}?" if not name.startswith("_") and hasattr(np, name) else ""
+    return _did_you_mean(name, known) or in_numpy
 
 
-def _did_you_mean(name: str, known: list[str]) -> str:
-    return did_you_mean(name, known).lstrip("; ").capitalize()
-
-
-def _no_attribute(error: AttributeError) -> str:
-    """Return advice for a missing attribute."""
-    name, owner = error.name or "", error.obj
-    if hasattr(owner, "add_grad") and hasattr(np.ndarray, name):
-        return f"A Parameter is not an array. For its numbers, use .value.{name}."
-    return _did_you_mean(name, [each for each in dir(owner) if not each.startswith("_")])
+def _did_you_mean(name: str, known: Sequence[str]) -> str:
+    return did_you_mean(name, [each for each in known if not each.startswith("__")]).lstrip("; ").capitalize()

@@ -1,4 +1,4 @@
-"""fact_of: says of a wrong array by its numbers its shape, its size, or the first number that differs."""
+"""fact_of: says of a wrong array by its numbers its shape, its size, or the number that differs most."""
 
 import re
 
@@ -6,6 +6,8 @@ import numpy as np
 
 from npbert.compute import Array
 from npbert.gradcheck import explain
+from npbert.gradcheck.inputs import magnitude
+from npbert.gradcheck.report import largest_at
 from npbert.learn.comparison import Comparison, is_number
 
 _OF_ANY = "factor", "not finite"
@@ -46,12 +48,10 @@ def _missing_rows(one: Array, right: Array) -> str:
 
 
 def _example(name: str, one: Array, right: Array) -> str:
-    """Return the first number that differs."""
-    wrong = ~np.isclose(one, right, rtol=1e-6, atol=1e-6 * np.abs(right).max(initial=0))
-    if not wrong.any():
-        return f"{name} is right in only about 6 digits"
-    place = tuple(map(int, np.argwhere(wrong)[0]))
+    """Return the number that differs most."""
+    off = np.abs(np.subtract(one, right, dtype=float))
+    place, number = largest_at(off), np.count_nonzero(off > 1e-6 * magnitude(right))
     where = f" at {list(place)}" if place else ""
-    count = f"; {int(wrong.sum())} of its {wrong.size} numbers are wrong" if wrong.size > 1 else ""
+    count = f"; {number} of its {off.size} numbers are wrong" if number and place else ""
     digits = 6 if f"{one[place]:.6g}" != f"{right[place]:.6g}" else 12
     return f"{name} is wrong: {one[place]:.{digits}g}{where}, wanted {right[place]:.{digits}g}{count}"

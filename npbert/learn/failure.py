@@ -3,11 +3,9 @@
 import linecache
 import re
 import traceback
-from bdb import BdbQuit
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType, MappingProxyType, ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,98 +15,73 @@ from npbert.learn.exception_help import help_with
 from npbert.learn.verdict import Verdict
 
 MOST_OF_A_MESSAGE, MOST_SHAPES = 2000, 8
+_SHOWN = np.ndarray, type(None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Failure(Verdict):
-    """The verdict on an exception. file: the learner's with the line that stops, or "" """
-
-    error: BaseException
-    file: str
-
-    @property
-    def is_of_check(self) -> bool:
-        """True for an error of the check after the answer ran to its end."""
-        return isinstance(self.error, GradientError)
-
-
-def attempt(call: Callable[[], Any], *files: str, **how: Any) -> Any:
-    """Return call(), or the Failure that stops it. files and how: as for `failure_of`."""
+def attempt(call: Callable[[], Any], *files: str) -> Any:
+    """Return call(), or the Verdict on the exception that stops it. files: the learner's"""
     try:
         with np.errstate(all="ignore"):
             return call()
     except (Exception, SystemExit) as error:
-        return failure_of(error, *files, **how)
+        return failure_of(error, *files)
 
 
 def failure_of(
-    error: BaseException,
+    error: Any,
     *files: str,
     given: frozenset[str] = frozenset(),
-    advice: Mapping[str, str] = MappingProxyType({}),
-) -> Failure:
-    """Return the Failure for an exception, with the last of the learner's lines in its traceback.
+    advice: Mapping[str, str] = {},
+) -> Verdict:
+    """Return the verdict on an exception, with the last of the learner's lines in its traceback.
 
     files: the learner's files
-    given: functions in them that the learner did not write; the Failure names the line that called these
+    given: functions in them that the learner did not write; it names the line that called these
     advice: of the exercise, by a pattern of the error
     """
     if error.__cause__ is not None and _place_of(error.__cause__, files, given)[0]:  # the check wrapped it
         error = error.__cause__
     frame, line = _place_of(error, files, given)
-    message, file, code, shapes, variables = _message_of(error), "", "", "", dict[str, Any]()
+    message, where, code, shapes, known = _message_of(error), "The code", "", "", list[str]()
     if frame is not None:
-        file, variables = frame.f_code.co_filename, frame.f_locals
+        file, known = frame.f_code.co_filename, [*frame.f_locals, *frame.f_globals]
+        where = f"Line {line} of {file}" if len(files) > 1 else f"Line {line}"
         linecache.checkcache(file)
         code = linecache.getline(file, line).strip()
-        shapes = visible_shapes(variables, code)
+        shapes = visible_shapes(frame.f_locals, code)
     kind = type(error).__name__
-    helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", variables, advice)
+    helps = help_with(error, f"{kind}: {message}\n{code}\n{shapes}", known, advice)
     if isinstance(error, NotImplementedError) and code.startswith("raise"):
         left = f"Not finished: the `raise NotImplementedError` is left in line {line}."
-        return Failure(left, "Replace that line by your code.", error=error, file=file)
+        return Verdict(left, "Replace that line by your code.")
     if isinstance(error, GradientError):
-        return Failure(sentence(message), helps, error=error, file=file)
-    says = f"{f'Line {line}' if line else 'The code'} stops with {kind}: {message}"
+        return Verdict(sentence(message), helps)
     shown = f"{line:>4}:  {code}" if line else ""
     arrays = f"Its arrays: {shapes}" if shapes else ""
-    return Failure(says, "\n\n".join(filter(None, [shown, helps, arrays])), error=error, file=file)
+    return Verdict(f"{where} stops with {kind}: {message}").because_of(shown, helps, arrays)
 
 
 def _place_of(error: BaseException, files: tuple[str, ...], given: frozenset[str]) -> tuple[FrameType | None, int]:
     """Return the last line in the learner's files, in a function that the learner wrote if one took part."""
-    found: tuple[FrameType | None, int] = None, 0
-    is_own = False
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename in files and not (is_own and frame.f_code.co_name in given):
-            found, is_own = (frame, line), frame.f_code.co_name not in given
-    return found
+    places = [each for each in traceback.walk_tb(error.__traceback__) if each[0].f_code.co_filename in files]
+    own = [each for each in places if each[0].f_code.co_name not in given]
+    return [(None, 0), *places, *own][-1]
 
 
 def _message_of(error: BaseException) -> str:
     """Return its message in a line."""
-    if isinstance(error, SystemExit):
-        return "the file ends the program; take the exit() out"
-    if isinstance(error, BdbQuit):
-        return "breakpoint() ends the check"
     message = " ".join(str(error)[:MOST_OF_A_MESSAGE].split())
     if "gufunc" in message or "remapped shapes" in message:
         return "the shapes do not fit"
     return message or "no message"
 
 
-def load(path: Path, text: str) -> ModuleType | Failure:
-    """Return the file as a module, or its Failure. Raises: SyntaxError."""
+def load(path: Path, text: str) -> ModuleType | Verdict:
+    """Return the file as a module, or the verdict on it. Raises: SyntaxError."""
     module = ModuleType(path.stem)
     module.__file__ = str(path)
     code = compile(text, str(path), "exec")
     return attempt(lambda: exec(code, vars(module)), str(path)) or module
-
-
-def file_of(thing: Any) -> str:
-    """Return the file of a class or a function, or "" if it has no code."""
-    functions = [thing, *getattr(thing, "__dict__", {}).values()]
-    return next((each.__code__.co_filename for each in functions if hasattr(each, "__code__")), "")
 
 
 def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
@@ -117,8 +90,8 @@ def visible_shapes(variables: Mapping[str, Any], code: str) -> str:
     seen = dict(variables)
     for name, part in getattr(variables.get("self"), "__dict__", {}).items():
         seen[f"self.{name}.value"] = getattr(part, "value", ...)
-    shown = {name: str(value.shape) for name, value in seen.items() if isinstance(value, np.ndarray)}
-    shown |= {name: "None" for name, value in seen.items() if value is None and not name.startswith("__")}
+    own = {name: value for name, value in seen.items() if not name.startswith("__")}
+    shown = {name: getattr(value, "shape", None) for name, value in own.items() if isinstance(value, _SHOWN)}
     names = sorted(shown, key=lambda name: re.search(rf"\b{name}\b", code) is None)
     return ", ".join(f"{name} {shown[name]}" for name in names[:MOST_SHAPES])
 

@@ -4,28 +4,27 @@ What is told, in this order:
 
 1. Right numbers: a mistake that `Blank.prove` finds, or none.
 2. An exception, with its line and advice. A `raise NotImplementedError` that is left is one.
-3. What spoils all else: changed given code, numbers that are not real, wrong gradients that no check accepts.
+3. What spoils all else: changed given code, wrong gradients that no check accepts.
 4. Right numbers with a broken promise of a layer: the edit that keeps it, or the promise.
 5. Wrong numbers: the edits that explain them (`mending`, by the search of `gradcheck/explain/repair.py`), and of the
    rest a fact (`facts`).
 """
 
-import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from types import ModuleType
 
 from npbert.gradcheck import PromiseError
 from npbert.gradcheck.explain import UNKNOWN, VARIATIONS, Finding, describe, describe_place
 from npbert.learn.blank import Blank
-from npbert.learn.comparison import Comparison, is_number
+from npbert.learn.comparison import Comparison
 from npbert.learn.facts import fact_of
 from npbert.learn.failure import sentence
 from npbert.learn.layer import broken_promise
 from npbert.learn.limits import lift_time_limit
 from npbert.learn.mending import findings_of
-from npbert.learn.verdict import Verdict, numbered
+from npbert.learn.verdict import Verdict, are_right, numbered
 
-MOST_NAMES = 6
 _SITUATIONS = "", *(f"where {words}" for words, _ in VARIATIONS[1:]), "when nothing is dropped"
 """By half of a seed: what is special about its numbers."""
 _DAMAGED = Verdict(
@@ -36,39 +35,30 @@ _DAMAGED = Verdict(
 )
 
 
-def judge(blank: Blank, thing: object, node: ast.stmt | None = None) -> Verdict | None:
-    """Return the verdict on `thing`, the learner's answer, or None if it is right.
-
-    node: its definition in the learner's file. Raises: as Blank.prove.
-    """
-    compared = Comparison(blank, thing)
+def judge(blank: Blank, module: ModuleType) -> Verdict | None:
+    """Return the verdict on the answer in this file, or None if it is right. Raises: as Blank.prove."""
+    compared = Comparison(blank, module)
     if compared.first is None:
-        return blank.prove(thing, node)
-    stopped = compared.stopped
-    if stopped is not None and isinstance(stopped.error, NotImplementedError):
-        return stopped
-    verdict: Verdict | None = _before_all(compared, compared.first) if stopped is None else None
-    if verdict is None:
+        return blank.prove(module)
+    if compared.stopped is None and compared.wrong[compared.first] & set(blank.fixed):
+        verdict = _DAMAGED
+    elif _comes_first(compared):
+        verdict = compared.failure
+    else:
         lift_time_limit()  # the search counts rounds of loops
         findings = tuple(findings_of(compared))
-        if stopped is not None:
-            return replace(stopped, findings=findings)
-        verdict = _with_findings(compared, findings)
+        stops = compared.stopped is not None
+        verdict = replace(compared.failure, findings=findings) if stops else _with_findings(compared, findings)
     situation = _SITUATIONS[blank.seeds[compared.first] // 2]
     return verdict.because_of(f"This happens {situation}; otherwise it is right." if situation else "")
 
 
-def _before_all(compared: Comparison, k: int) -> Verdict | None:
-    """Return the verdict on a mistake to mend before all others, at the first wrong seed."""
-    if compared.wrong[k] & set(compared.blank.fixed):
-        return _DAMAGED
-    unreal = [name for name, array in compared.given[k].items() if not is_number(array)]
-    if unreal:
-        return _of_numbers(compared, unreal[:1], "")
-    refused = compared.broken
-    if refused is None or isinstance(refused.error, PromiseError) or not compared.all_wrong():
-        return None
-    return refused
+def _comes_first(compared: Comparison) -> bool:
+    """True for an unfinished answer, or wrong gradients that no check accepts."""
+    if compared.stopped is not None:
+        return isinstance(compared.stopped, NotImplementedError)
+    is_refused = compared.broken is not None and not isinstance(compared.broken, PromiseError)
+    return is_refused and bool(compared.all_wrong())
 
 
 def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict:
@@ -84,7 +74,7 @@ def _with_findings(compared: Comparison, findings: Sequence[Finding]) -> Verdict
         verdicts.append(_of_numbers(compared, left, describe_place(suspects[0]) if suspects else ""))
         edits += suspects
     if compared.broken and not compared.all_wrong():
-        promise = broken_promise(compared.broken)
+        promise = broken_promise(compared.failure.says)
         verdicts = [numbered(verdicts or [promise]).because_of(promise.because)]
     return replace(numbered(verdicts), findings=tuple(edits))
 
@@ -107,6 +97,4 @@ def _of_numbers(compared: Comparison, names: Sequence[str], place: str) -> Verdi
     """Return a sentence on the numbers of each of these arrays, at its first wrong seed."""
     first, *others = [sentence(fact_of(compared, name)) for name in names]
     right = [name for name in compared.right[0] if name not in (*compared.all_wrong(), *compared.blank.fixed)]
-    is_are = "is" if len(right) == 1 else "are"
-    rest = f"{', '.join(right)} {is_are} right." if 0 < len(right) < MOST_NAMES else ""
-    return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), rest)
+    return Verdict(first).because_of(place, *others, *_reasons(compared.blank, names), are_right(right))

@@ -1,10 +1,9 @@
 """LayerBlank: a layer for the learner to write, tested by the gradient check's call, promises and proof."""
 
-import ast
 import functools
-import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,18 @@ import numpy as np
 from npbert.catalogue import CATALOGUE, Setting, blocks
 from npbert.gradcheck import (
     Call,
+    GradientError,
     ScalarFunction,
     WrongShapeError,
     check_gradients,
     promised_gradients,
 )
 from npbert.gradcheck.explain import VARIATIONS, in_manner
+from npbert.gradcheck.inputs import is_float_array
 from npbert.learn.blank import Blank, Numbers
-from npbert.learn.failure import Failure, attempt, file_of
+from npbert.learn.failure import sentence
 from npbert.learn.verdict import Verdict
 from npbert.shapes import Shapes
-
-DROPPING = range(2 * (len(VARIATIONS) + 1))
-"""The seeds of a layer with dropout: with the last two, nothing is dropped."""
 
 _ROUNDING = 1e-12
 _ROUNDED = (
@@ -38,13 +36,14 @@ caller's array."""
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LayerBlank(Blank):
-    """A layer in two settings, which differ in all sizes.
+    """A layer in two settings, which differ in all sizes. With the last two seeds, nothing is dropped.
 
     The section `names` of its text has names of gradients; by default they are `dx` for an input x, and `the gradient
     of weight` for a parameter.
     """
 
     settings: tuple[Setting, ...]
+    seeds: Sequence[int] = range(2 * (len(VARIATIONS) + 1))
 
     def run(self, thing: Any, seed: int) -> Iterator[Numbers]:
         """Return y and the gradients of a call, as far as it runs; test the promises of a layer once for each setting.
@@ -52,47 +51,40 @@ class LayerBlank(Blank):
         Raises: errors of the learner's code; PromiseError, or GradientError for a promise that the gradients need.
         """
         function = _made(self.settings[seed % 2], thing, seed)
-        shown = {name: f"the gradient of {name}" for name in function.parameters}
-        shown |= {name: f"d{name}" for name in function.float_inputs} | self.entries("names")
-        is_promised = seed < 2
+        prefixes = {name: "d" if name in function.float_inputs else "the gradient of " for name in function.variables}
+        shown = {name: f"{prefix}{name}" for name, prefix in prefixes.items()} | self.entries("names")
         with function.unchanged():
             call = Call(function)
-            given = np.copy(call.y)
+            yield {"y": np.copy(call.y)}
+            found: Mapping[str, Any] = {}
             try:
                 found = call.backward()
             except WrongShapeError as error:
-                is_returned = error.name in function.float_inputs  # and not refused before others were added
-                found = {name: each.grad.copy() for name, each in function.parameters.items() if is_returned}
-                found |= {error.name: error.gradient}
-                is_promised = False
+                found = error.gradients
+                return
             except Exception:
-                yield {self.y: given} | {
-                    shown[name]: each.grad.copy() for name, each in function.parameters.items() if each.grad.any()
-                }
+                found = {name: each.grad for name, each in function.parameters.items() if each.grad.any()}
                 raise
-            yield {self.y: given} | {shown[name]: gradient for name, gradient in found.items()}
-        if is_promised:
+            finally:
+                yield {shown[name]: np.array(gradient) for name, gradient in found.items()}
+        if seed < 2:
             promised_gradients(function)
 
     @property
     def fixed(self) -> tuple[str, ...]:
         """y, unless the learner computes it."""
-        return (self.y,) if "backward" in self.method else ()
+        return ("y",) if "backward" in self.method else ()
 
-    @property
-    def y(self) -> str:
-        """The name of forward's result: `p` if backward takes dp."""
-        return list(inspect.signature(self.right.backward).parameters)[1].removeprefix("d")
-
-    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
+    def prove(self, module: ModuleType) -> Verdict | None:
         """Run the whole check, for a layer with right numbers."""
         for setting in self.settings:
-            layer, inputs, rng = setting.make(thing)
-            report = attempt(functools.partial(check_gradients, layer, *inputs, rng=rng), file_of(thing))
-            if isinstance(report, Failure):
-                return broken_promise(report) if report.is_of_check else report
-            worst = max((each.relative_error for each in report.worst.values()), default=0.0)
-            if not report.ok and not worst <= _ROUNDING:  # less is rounding, and right at these numbers
+            layer, inputs, rng = setting.make(getattr(module, self.name))
+            try:
+                report = check_gradients(layer, *inputs, rng=rng)
+            except GradientError as error:
+                return broken_promise(sentence(str(error)))
+            is_rounding = all(each.relative_error <= _ROUNDING for each in report.comparisons)
+            if not (report.ok or is_rounding):
                 numbers = "\n".join(map(str, report.worst.values()))
                 return Verdict("The gradient check rejects it.", f"{numbers}\n\n{_ROUNDED}")
         return None
@@ -121,11 +113,10 @@ def layer_blank(
 def _made(setting: Setting, layer_class: type[Any], seed: int) -> ScalarFunction:
     """Return the layer with its inputs, in the variation of the seed."""
     layer, inputs, rng = setting.make(layer_class, seed=seed)
-    is_float = [getattr(value, "dtype", None) == np.float64 for value in inputs]
-    inputs = tuple(in_manner(x, seed // 2) if moves else x for x, moves in zip(inputs, is_float, strict=True))
-    return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed)
+    inputs = tuple(in_manner(each, seed // 2) if is_float_array(each) else each for each in inputs)
+    return ScalarFunction(layer, inputs, rng if seed // 2 < len(VARIATIONS) else None, seed).checked()
 
 
-def broken_promise(failure: Failure) -> Verdict:
+def broken_promise(says: str) -> Verdict:
     """Return the verdict on right numbers with a broken promise."""
-    return Verdict("The numbers are right, but it breaks a promise of every layer.", failure.says)
+    return Verdict("The numbers are right, but it breaks a promise of every layer.", says)

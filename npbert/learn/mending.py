@@ -14,30 +14,24 @@ with its numbers, then with others; and for several lines at once."""
 def findings_of(compared: Comparison) -> list[Finding]:
     """Return the edits that explain the learner's wrong numbers, the clearest first; and the place of the first wrong
     numbers for the rest, of the kind UNKNOWN."""
-    blank, thing = compared.blank, compared.thing
-    written = getattr(thing, blank.method) if blank.method else thing
+    plain_text = compared.blank.text["plain"]
     try:
-        code = Code.of(written)
-        plain = Code.parsed(blank.text["plain"], code.scope) if blank.text.get("plain") else None
-        methods = [each for each in vars(thing).values() if inspect.isfunction(each) and each is not written]
-        forward = "".join(map(inspect.getsource, methods))
+        code = Code.of(compared.function)
+        plain = Code.parsed(plain_text, code.scope) if plain_text else None
+        methods = [each for each in vars(compared.thing).values() if inspect.isfunction(each)]
+        forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
     own = Mending(code, compared, forward=forward, right=plain)
     own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, SAFE).rewrite(_SEVERAL, lines=3).run(_ADDITIONS)
-    found = [step.finding for step in own.steps]
-    if suspect := own.suspect():
-        found.append(suspect)
+    found = [*(step.finding for step in own.steps), own.suspect()]
     wrong = set(compared.all_wrong())
-    return [replace(each, subject=_briefly(_names(each) & wrong or _names(each))) for each in found]
+    return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found if each]
 
 
-def _names(finding: Finding) -> set[str]:
-    return set(finding.subject.split(", "))
-
-
-def _briefly(names: set[str]) -> str:
-    """Return the names; for gradients inside a part, `the gradients of attention`."""
+def _briefly(names: set[str], wrong: set[str]) -> str:
+    """Return the wrong ones of these names, or all; for gradients inside a part, `the gradients of attention`."""
+    names = names & wrong or names
     inside = {name for name in names if "." in name}
     parts = {f"the gradients of {name.partition('.')[0].split()[-1]}" for name in inside}
     return ", ".join(sorted(names - inside or parts))

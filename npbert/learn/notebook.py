@@ -17,7 +17,7 @@ from npbert.learn.folder import exercise_of
 from npbert.learn.process import check
 from npbert.learn.verdict import NOT_BEGUN, RIGHT, Verdict
 
-_PROGRAM = "%exercise"
+_COMMAND = "%exercise {}"
 _HOW = "%exercise 02 shows the exercise, and adds a cell for your answer. %exercise hint 02 shows a hint."
 
 
@@ -53,8 +53,8 @@ class Magic:
             return titled(f"{len(EXERCISES)} exercises", _HOW, *rows)
         command = words.pop(0) if words[:1] in (["hint"], ["show"]) else ""
         if not words:
-            asked = " ".join(filter(None, [_PROGRAM if cell is None else f"%{_PROGRAM}", command, "02"]))
-            raise ValueError(f"the exercise is missing, wanted its number, such as {asked}")
+            example = _COMMAND.format("02") if cell is None else f"%{_COMMAND.format('02')}"
+            raise ValueError(f"the exercise is missing, wanted its number, such as {example}")
         exercise = exercise_of(words[0])
         path, verdict = Path(self._folder.name, exercise.code, "your cell"), self._verdicts[exercise.number]
         if command == "hint":
@@ -62,21 +62,19 @@ class Magic:
         if command == "show" and verdict.status != RIGHT:
             return titled("The answer of the library is shown once yours is right.")
         if command == "show":
-            shown = printing.show(exercise, path, place="your cell")
-            return titled(f"{exercise.code} {exercise.title}", indent(shown, "  "))
+            return titled(f"{exercise.code} {exercise.title}", indent(printing.show(exercise, path), "  "))
         if cell is None:
             return self._ask(exercise)
         path.parent.mkdir(exist_ok=True)
         path.write_text(file_with(exercise, cell), encoding="utf-8")
         verdict = self._verdicts[exercise.number] = check(exercise, path)
-        return with_title(printing.explained(exercise, verdict, program=_PROGRAM))
+        return with_title(printing.explained(exercise, verdict, _COMMAND))
 
     def _hint(self, exercise: Exercise, number: str = "1") -> Text:
         if number not in ("1", "2", "3", "4"):
             raise ValueError(f"the hint is {number}, wanted 1 to 4: three hints, and the change itself")
-        if number == "4":
-            return with_title(printing.edits(exercise, self._verdicts[exercise.number]))
-        return with_title(printing.hint(exercise, int(number), program=_PROGRAM))
+        verdict = self._verdicts[exercise.number]
+        return with_title(printing.hint(exercise, int(number), lambda: verdict, _COMMAND))
 
     def _ask(self, exercise: Exercise) -> Text:
         self._ipython.set_next_input(f"%%exercise {exercise.code}\n{exercise.body}")

@@ -1,9 +1,10 @@
 """The texts that `npbert learn` prints: verdicts, hints, what to read, and the learner's code beside the library's."""
 
-import itertools
 import re
 import shutil
 import textwrap
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from npbert.gradcheck.explain import describe, describe_edit
@@ -13,27 +14,20 @@ from npbert.learn.verdict import NOT_BEGUN, RIGHT, WRONG, Verdict
 
 WIDEST, MOST_LINES = 100, 10
 
-PROGRAM = "npbert learn"
-"""The beginning of its commands in a terminal."""
+COMMAND = "npbert learn {}"
+"""A command in a terminal, for the words of the next one."""
 
 
 def explained(
-    exercise: Exercise,
-    verdict: Verdict,
-    option: str = "",
-    *,
-    mends: bool = False,
-    program: str = PROGRAM,
-    path: Path | None = None,
+    exercise: Exercise, verdict: Verdict, command: str = COMMAND, *, mends: bool = False, path: Path | None = None
 ) -> str:
     """Return all that is said of a learner's answer.
 
-    option: added to the next commands, such as " --folder mine"
+    command: such as COMMAND
     mends: include the change that makes the answer right
-    program: the beginning of the commands
-    path: the learner's file
+    path: the learner's file; None for a cell
     """
-    parts, end = [line(exercise, verdict)], f"{exercise.code}{option}"
+    parts = [line(exercise, verdict)]
     changes = [describe_edit(finding, of_several=len(verdict.findings) > 1) for finding in verdict.findings]
     if verdict.status == WRONG:
         first = "1. " if re.search(r"^2\. ", verdict.because, re.MULTILINE) else ""
@@ -45,20 +39,21 @@ def explained(
         says = "Your code printed (at first, as it runs several times):"
         parts.append("\n".join([indented(says), *(f"    | {each}" for each in printed)]))
     if verdict.status == WRONG:
-        commands = [f"  To read:     docs/{exercise.chapter.file}", f"  A hint:      {program} hint {end}"]
+        hint_command = command.format(f"hint {exercise.code}")
+        commands = [f"  To read:     docs/{exercise.chapter.file}", f"  A hint:      {hint_command}"]
         if not mends and any(changes):
-            commands.append(f"  The change:  {program} hint {exercise.code} 4{option}")
+            change_command = command.format(f"hint {exercise.code} 4")
+            commands.append(f"  The change:  {change_command}")
         parts.append("\n".join(commands))
     if verdict.status == NOT_BEGUN:
-        begin = f"Open {path or exercise.file_name}." if program == PROGRAM else f"Run {program} {exercise.code}."
+        begin = f"Open {path}." if path else f"Run {command.format(exercise.code)}."
         parts.append(indented(f"{begin} To read: {exercise.chapter}."))
     if verdict.status == RIGHT:
-        parts.append(indented(f"Compare it with the library's: {program} show {end}"))
+        parts.append(indented(f"Compare it with the library's: {command.format(f'show {exercise.code}')}"))
     return "\n\n".join(parts)
 
 
-def edits(exercise: Exercise, verdict: Verdict) -> str:
-    """Return the changes that make the answer right, if any were found."""
+def _edits(exercise: Exercise, verdict: Verdict) -> str:
     if verdict.status != WRONG:
         return line(exercise, verdict)
     if not verdict.findings:
@@ -71,31 +66,27 @@ def line(exercise: Exercise, verdict: Verdict) -> str:
     return f"{exercise.code} {exercise.title}: {verdict.status}"
 
 
-def hint(exercise: Exercise, number: int, option: str = "", *, program: str = PROGRAM) -> str:
-    """Return hint 1, 2 or 3 and the command for the next one."""
+def hint(exercise: Exercise, number: int, verdict: Callable[[], Verdict], command: str = COMMAND) -> str:
+    """Return hint 1, 2 or 3 and the command for the next one; or, of the verdict, the changes that make the answer
+    right, if any were found."""
+    if number == 4:
+        return _edits(exercise, verdict())
     head = f"{exercise.code} {exercise.title}, hint {number} of 3"
-    command = f"{program} hint {exercise.code} {number + 1}{option}"
-    more = f"For the next hint: {command}"
+    after = command.format(f"hint {exercise.code} {number + 1}")
+    more = f"For the next hint: {after}"
     if number == 3:
-        more = f"The last hint. To read: {exercise.chapter}. For the change that makes your answer right: {command}"
+        more = f"The last hint. To read: {exercise.chapter}. For the change that makes your answer right: {after}"
     return "\n\n".join([head, indented(exercise.hints[number - 1]), indented(more)])
 
 
 def indented(text: str, by: str = "  ") -> str:
     """Return the text indented and filled to the terminal's width. Lines with an indent stay as they are."""
     width = min(shutil.get_terminal_size().columns, WIDEST) - len(by)
-    lines: list[str] = []
-    for is_shown, run in itertools.groupby(text.split("\n"), lambda line: line[:1] in ("", " ")):
-        these = list(run)
-        lines += (
-            these if is_shown else textwrap.wrap(" ".join(these), width, break_on_hyphens=False, break_long_words=False)
-        )
-    return textwrap.indent("\n".join(lines), by)
+    fill = partial(textwrap.fill, width=width, break_on_hyphens=False, break_long_words=False)
+    return textwrap.indent(re.sub(r"(?m)^\S.*(\n\S.*)*", lambda lines: fill(lines[0]), text), by)
 
 
-def show(exercise: Exercise, path: Path, place: str = "") -> str:
-    """Return the learner's answers, each with the library's below it.
-
-    place: a name for the learner's file, instead of its path"""
+def show(exercise: Exercise, path: Path) -> str:
+    """Return the learner's answers, each with the library's below it."""
     text = read_text(path)
-    return "\n\n".join(block for blank in exercise.blanks for block in blank.shown(text, place or path))
+    return "\n\n".join(block for blank in exercise.blanks for block in blank.shown(text, path.name))

@@ -66,14 +66,13 @@ def _text(path: Path) -> str:
 
 
 def _endless(path: Path, stack: str) -> Verdict:
-    says = "The check was stopped, as it did not end: perhaps an endless loop."
-    shown = ""
+    where = shown = ""
     if found := re.search(rf'File ".*{re.escape(path.name)}", line (\d+)', stack):
         code = _text(path).splitlines()[int(found[1]) - 1].strip()
-        says = f"The check was stopped in line {found[1]}: perhaps an endless loop."
+        where = f" in line {found[1]}"
         shown = f"{found[1]:>4}:  {code}"
     small = "The arrays are tiny: even loops over every number take less than a second."
-    return Verdict(says).because_of(shown, small)
+    return Verdict(f"The check was stopped{where}: perhaps an endless loop.").because_of(shown, small)
 
 
 def run(number: str, path: str, computing: str, waiting: str, name: str) -> NoReturn:

@@ -27,19 +27,15 @@ def blanked(source: str, name: str, text: str, given: int, without: Collection[s
 
     text: the new docstring, as its own has the answer. given: the least number of statements that stay; those that take
     from the tape and check dy always do.
-
-    Raises: ValueError for a missing function.
     """
     source = textwrap.dedent(source)
     lines = source.splitlines()
     functions = {node.name: node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)}
-    if name not in functions:
-        raise ValueError(f"{name} is missing in the source")
-    for node in sorted(functions.values(), key=lambda node: -node.lineno):  # backwards, which keeps line numbers
-        if node.name == name:
-            lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)
-        elif node.name in without:
-            lines[node.lineno - 1 : node.end_lineno] = []
+    for each in without:
+        first, last = functions[each].lineno - 1, functions[each].end_lineno or 0
+        lines[first:last] = [""] * (last - first)  # which keeps line numbers
+    node = functions[name]
+    lines[node.body[0].lineno - 1 : node.end_lineno] = _blank(node, text, given, lines)
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip("\n") + "\n"
 
 
@@ -56,7 +52,7 @@ def _blank(node: ast.FunctionDef, text: str, given: int, lines: list[str]) -> li
     return [*docstring, *given_lines, f'{indent}raise NotImplementedError("{node.name} is yours to write")']
 
 
-def with_helpers(source: str, module: ModuleType | None) -> list[str]:
+def with_helpers(source: str, module: ModuleType) -> list[str]:
     """Return the source, and the functions of its module that it calls, directly or not."""
     found = [source]
     for text in found:
@@ -76,6 +72,6 @@ def definitions(text: str) -> dict[str, ast.stmt]:
             found.update({f"{node.name}.{method.name}": method for method in methods})
         elif isinstance(node, ast.FunctionDef):
             found[node.name] = node
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            found[node.targets[0].id] = node
+        elif isinstance(node, ast.Assign):
+            found[ast.unparse(node.targets[0])] = node
     return found

@@ -9,8 +9,8 @@ _ENTRY = re.compile(r"^(\S.*?) → (.*(?:\n .*)*)", re.MULTILINE)
 def sections(slug: str) -> dict[str, str]:
     """Return the sections of a text by name, "" for the first."""
     text = Path(__file__).with_name("exercises").joinpath(f"{slug}.txt").read_text(encoding="utf-8")
-    named = (section.partition("\n") for section in re.split(r"^== ", f"== \n{text}", flags=re.MULTILINE)[1:])
-    return {name.strip(): body.strip("\n") for name, _, body in named}
+    named = re.findall(r"^== (.*)\n((?:(?!== ).*\n)*)", f"== \n{text}", re.MULTILINE)
+    return {name: body.strip("\n") for name, body in named}
 
 
 def entries(section: str) -> dict[str, str]:

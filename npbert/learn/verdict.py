@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from npbert.gradcheck import Finding
 
 RIGHT, NOT_BEGUN, WRONG = "right", "not begun", "not right yet"
+MOST_NAMES = 6
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,7 @@ def numbered(verdicts: Sequence[Verdict]) -> Verdict:
     return first
 
 
-def in_turn(verdicts: Sequence[Verdict]) -> Verdict:
-    """Join the verdicts on several blanks."""
-    first, *others = verdicts
-    for each in others:
-        first = replace(first, findings=first.findings + each.findings).because_of(each.says, each.because)
-    return first
+def are_right(names: Sequence[str]) -> str:
+    """Return a sentence on these names; "" for none, or too many."""
+    are = "is" if len(names) == 1 else "are"
+    return f"{', '.join(names)} {are} right." if 0 < len(names) < MOST_NAMES else ""

@@ -66,14 +66,6 @@ class Architecture:
 OF_BERT = Architecture()
 
 
-def least_parameters(config: Any) -> int:
-    """Return the parameters of the table of words, of attention's matrices and of a classifier: a model of a BertConfig
-    has at least these."""
-    architecture, features = config.architecture, config.hidden_size
-    width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
-    return int(config.vocab_size * width + layers * 4 * features**2 + features * config.num_labels)
-
-
 def make_pooler(config: Any, init: Init) -> Pooler:
     """Return the pooler of a BertConfig."""
     architecture = config.architecture

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from npbert.blocks import ACTIVATIONS, POSITION_KINDS
+from npbert.compute import DTypeLike
 from npbert.display import shown_in_short
-from npbert.io import POSITIVE, FileError, InputError, Wanted, did_you_mean, one_of
+from npbert.io import POSITIVE, FileError, InputError, Wanted, one_of
+from npbert.io.files import model_file, read_json_object, write_json
 from npbert.models.architecture import OF_BERT, Architecture
-from npbert.models.hugging_face.config import read_config
-from npbert.models.hugging_face.families import architecture_of
+from npbert.models.hugging_face.families import FAMILIES, architecture_of
+
+CONFIG_FILE = "config.json"
 
 LARGEST = 2**24
 """The largest allowed size: the largest exact integer of a float, far beyond any BERT."""
@@ -110,10 +116,11 @@ class BertConfig:
         """Return the configuration in `folder`/config.json; a missing field has its default.
 
         Raises: FileError for a field of a wrong type or value, another architecture (`model_type`), or an unsupported
-        setting (a decoder, untied weights, several labels at once), or as read_config; FileNotFoundError for a missing
-        folder or file.
+        setting (a decoder, untied weights, several labels at once), and for invalid JSON; FileNotFoundError for a
+        missing folder or file.
         """
-        path, stored = read_config(folder)
+        path = model_file(folder, CONFIG_FILE)
+        stored = read_json_object(path)
         names = {field.name for field in fields(cls)} - {"architecture"}
         try:
             stored, architecture = architecture_of(stored)
@@ -129,14 +136,41 @@ class BertConfig:
             raise FileError(f"{path}: {kind} with {config.num_labels} labels", wanted=wanted)
         return config
 
+    def write(self, path: Path, *, model: str, dtype: DTypeLike) -> None:
+        """Write a config.json for a model of npbert's class `model` with parameters of `dtype`.
+
+        For a descendant, entries of its original config.json stay, except those that npbert sets. Hugging Face has no
+        sinusoidal positions: they are written as absolute ones.
+        """
+        left_out = ("num_labels", "position_embedding_type", "architecture")  # or written in Hugging Face's terms
+        stored = {
+            name: value.item() if isinstance(value, np.generic) else value  # JSON has no NumPy numbers
+            for name, value in asdict(self).items()
+            if name not in left_out
+        }
+        model_type = self.architecture.model_type
+        family = FAMILIES[model_type]
+        if model_type == "bert":
+            stored["position_embedding_type"] = "absolute"
+        else:
+            stored["max_position_embeddings"] += self.architecture.first_position
+            known = {family.fields.get(name, name): stored[name] for name in stored if name != "type_vocab_size"}
+            stored = {**json.loads(self.architecture.file), **known}
+        if model == "BertForSequenceClassification" and self.num_labels == 1:
+            stored["problem_type"] = "regression"  # otherwise transformers' pipeline makes a probability of it
+        stored["id2label"] = {str(index): name for index, name in enumerate(self.label_names)}
+        stored["label2id"] = self.label2id
+        name = family.classes + model.removeprefix("Bert").removeprefix(family.classes)
+        stored |= {"model_type": model_type, "architectures": [name], "dtype": np.dtype(dtype).name}
+        write_json(path, stored)
+
     @classmethod
     def preset(cls, name: str, **changes: Any) -> BertConfig:
         """Return the configuration called `name` in PRESETS, with `changes`.
 
-        Raises: ValueError for a name that is not in PRESETS; the constructor's errors.
+        Raises: InputError for a name that is not in PRESETS; the constructor's errors.
         """
-        if name not in PRESETS:
-            raise ValueError(f"name is {name!r}, wanted one of {', '.join(PRESETS)}{did_you_mean(name, PRESETS)}")
+        one_of(PRESETS).check("name", name)
         return cls(**{**PRESETS[name], **changes})
 
 

@@ -177,9 +177,8 @@ def replaced(packed: PackedBatch, words: Array) -> Batch:
     """Return a batch's text with `words` (n,) in place of its masked words, and labels: 1 for a token that is not the
     original one."""
     batch, places = packed.batch, packed.labelled_places
-    true = batch.input_ids.copy()
-    true.reshape(-1)[places] = packed.labels
-    ids = true.copy()
+    ids = batch.input_ids.copy()
+    labels = np.where(packed.is_real.reshape(ids.shape), 0, IGNORED)
     ids.reshape(-1)[places] = words
-    labels = np.where(packed.is_real.reshape(ids.shape), ids != true, IGNORED)
+    labels.reshape(-1)[places] = words != packed.labels
     return Batch(ids, batch.token_type_ids, batch.attention_mask, labels)

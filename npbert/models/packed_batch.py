@@ -190,16 +190,19 @@ class PackedBatch:
     @property
     def next_sentence_labels(self) -> Array:
         """Return the labels of the sentence pairs (B,). Raises: as `labels`."""
-        labels = self.batch.next_sentence_label
-        if labels is None:
-            raise ValueError("next_sentence_label is missing, wanted labels and next_sentence_label for the loss")
+        labels = self.given("next_sentence_label")
         check_ids(labels, 2, name="next_sentence_label", limit_name="the number of classes")
         return labels
 
+    def given(self, name: str) -> Array:
+        """Return an array of targets. Raises: ValueError if the batch has none of this name."""
+        targets: Array | None = getattr(self.batch, name)
+        if targets is None:
+            raise ValueError(f"{name} is missing, wanted {name} for the loss")
+        return targets
+
     def _labels(self, shape: tuple[int, ...]) -> Array:
-        labels = self.batch.labels
-        if labels is None:
-            raise ValueError("labels is missing, wanted labels for the loss")
+        labels = self.given("labels")
         if labels.shape != shape:
             raise ValueError(f"labels has shape {labels.shape}, wanted {shape}")
         return labels
@@ -213,10 +216,7 @@ class PackedBatch:
         return labels
 
     def _ends_of_answers(self) -> Array:
-        starts, ends = self.batch.start_positions, self.batch.end_positions
-        if starts is None or ends is None:
-            missing = "start_positions" if starts is None else "end_positions"
-            raise ValueError(f"{missing} is missing, wanted start_positions and end_positions for the loss")
+        starts, ends = self.given("start_positions"), self.given("end_positions")
         if ((starts == IGNORED) != (ends == IGNORED)).any():
             raise ValueError(
                 f"start_positions and end_positions disagree on the sequences without an answer ({IGNORED})"

@@ -69,7 +69,7 @@ def size_table() -> str:
     for name in sorted(PRESETS):
         names.setdefault(BertConfig.preset(name), []).append(name)
     lines = [f"  {'size':<32}{'layers':>8}{'hidden':>8}{'parameters':>14}"]
-    counts = {config: sum(row.count for row in parameter_rows(config)) for config in names}
+    counts = {config: BertModel(config, rng=None).num_parameters() for config in names}
     for config in sorted(names, key=counts.__getitem__):
         sizes = f"{config.num_hidden_layers:>8}{config.hidden_size:>8}{counts[config]:>14,}"
         lines.append(f"  {' or '.join(names[config]):<32}{sizes}")

@@ -1,6 +1,6 @@
 """PreTrainedModel: the base class of all models. It packs batches, and loads and saves checkpoints."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -8,12 +8,17 @@ import numpy as np
 
 from npbert.compute import DTypeLike
 from npbert.core import Layer
+from npbert.core.parameter import LazyGenerator
 from npbert.io import atomic_write
-from npbert.models.architecture import least_parameters
-from npbert.models.config import BertConfig, load_config
-from npbert.models.hugging_face.checkpoint import WEIGHTS_FILE, find_weights, hugging_face_tensors, load_model
-from npbert.models.hugging_face.config import CONFIG_FILE, write_config
-from npbert.models.hugging_face.tensors import write_tensors
+from npbert.models.config import CONFIG_FILE, BertConfig, load_config
+from npbert.models.hugging_face.checkpoint import (
+    WEIGHTS_FILE,
+    check_size,
+    fill_model,
+    find_weights,
+    hugging_face_tensors,
+)
+from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.models.packed_batch import READS_ALL, AnyBatch, PackedBatch
 
 Model = TypeVar("Model", bound="PreTrainedModel")
@@ -60,24 +65,21 @@ class PreTrainedModel(Layer):
 
         A new head is a note (INFO) on the logger npbert.
 
-        Raises: FileNotFoundError or FileError: see load_config and load_model.
+        Raises: FileNotFoundError or FileError: see load_config and fill_model.
         """
-        folder = Path(folder)
         config = load_config(folder)
         if "num_labels" in changes:
             changes.setdefault("id2label", None)  # the names in the file are for its number of labels
         elif changes.get("id2label") is not None:
             changes["num_labels"] = len(changes["id2label"])
-        names = {field.name for field in fields(BertConfig)}
-        config = replace(config, **{name: value for name, value in changes.items() if name in names})
-        others = {name: value for name, value in changes.items() if name not in names}
-        return load_model(
-            lambda rng: cls(config, rng=rng, dtype=dtype, **others),  # type: ignore[call-arg]  # each class takes these
-            find_weights(folder),
-            rng=np.random.default_rng(0) if rng is None else rng,
-            new_head=new_head,
-            least=least_parameters(config),
-        )
+        others = {name: value for name, value in changes.items() if name not in vars(config)}
+        config = replace(config, **{name: value for name, value in changes.items() if name not in others})
+        file = TensorFile(find_weights(folder))
+        check_size(file, config)
+        lazy = LazyGenerator((np.random.default_rng(0) if rng is None else rng).bit_generator)
+        model = cls(config, rng=lazy, dtype=dtype, **others)  # type: ignore[call-arg]  # each class takes these
+        fill_model(model, file, new_head=new_head)
+        return model
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:
         """Write config.json and model.safetensors into `folder`, and create it if it is missing. (Extra: hf.)
@@ -95,8 +97,7 @@ class PreTrainedModel(Layer):
         if not overwrite and weights.exists():
             raise FileExistsError(f"{folder} already has a model; to replace it, give overwrite=True")
         folder.mkdir(parents=True, exist_ok=True)
-        with atomic_write(folder / CONFIG_FILE) as config_path, atomic_write(weights) as weights_path:
-            write_config(
-                config_path, self.config, architecture=type(self).__name__, dtype=self.parameters()[0].value.dtype
-            )
-            write_tensors(weights_path, hugging_face_tensors(self), {"format": "pt"})  # transformers expects "pt"
+        with atomic_write(weights) as path:
+            write_tensors(path, hugging_face_tensors(self), {"format": "pt"})  # transformers expects "pt"
+            dtype = self.parameters()[0].value.dtype
+            self.config.write(folder / CONFIG_FILE, model=type(self).__name__, dtype=dtype)

@@ -142,5 +142,4 @@ class BertForPreTraining(WordModel):
     def target_counts(self, batch: AnyBatch) -> tuple[int, int]:
         """Return the numbers of labels in the means mlm_loss and nsp_loss. Raises: as loss."""
         packed = self.pack(batch)
-        words, pairs = packed.labels, packed.next_sentence_labels
-        return len(words), len(pairs)
+        return len(packed.labels), len(packed.next_sentence_labels)

@@ -72,10 +72,7 @@ class BertForSentenceVectors(TaskModel):
 
     def targets(self, batch: AnyBatch) -> Array:
         """Return the targets of the loss. Raises: ValueError for a batch without labels."""
-        labels = self.pack(batch).batch.labels
-        if labels is None:
-            raise ValueError("labels is missing, wanted labels for the loss")
-        return labels
+        return self.pack(batch).given("labels")
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:
         """Return the number of groups."""

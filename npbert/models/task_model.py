@@ -90,19 +90,19 @@ class TaskModel(PreTrainedModel):
         return self.pack(batch).labels
 
     def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
-        """Return the input of a head: the pooled vector of each sequence (B, D), if the model reads first tokens;
-        otherwise the hidden state of each token that is read (M, D), through a pooler for tokens if there is one."""
-        h = self.bert.encode(packed, tape)
+        """Return the input of a head, through the pooler if there is one: a vector of each sequence (B, D) if the model
+        reads first tokens; otherwise the hidden state of each token that is read (M, D)."""
+        x = self.bert.encode(packed, tape)
         if self.reads.tokens == "first":
-            return self.bert.pool(h, packed, tape)
-        return self.bert.pooler(h, tape) if self.bert.pooler else h
+            x = self.bert.pooling(x, packed, tape)
+        return self.bert.pooler(x, tape) if self.bert.pooler else x
 
     def features_backward(self, dfeatures: Array, tape: Tape) -> None:
         """Run the backward of `features`: through the pooler to every parameter of BERT."""
-        if self.reads.tokens == "first":
-            dfeatures = self.bert.pool_backward(dfeatures, tape)
-        elif self.bert.pooler:
+        if self.bert.pooler:
             dfeatures = self.bert.pooler.backward(dfeatures, tape)
+        if self.reads.tokens == "first":
+            dfeatures = self.bert.pooling.backward(dfeatures, tape)
         self.bert.encode_backward(dfeatures, tape)
 
     def target_counts(self, batch: AnyBatch) -> tuple[int, ...]:

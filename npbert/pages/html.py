@@ -3,33 +3,30 @@
 import json
 import re
 from collections.abc import Iterable
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from npbert.display.html import escape as escape  # for all pages
 
+PAGES = Path(__file__).parent
 ICON = (
     "data:image/svg+xml,%3Csvg xmlns=%22http://www.w3.org/2000/svg%22 viewBox=%220 0 4 4%22%3E%3Cpath fill=%22%232166ac"
     "%22 d=%22M0 0h4v4H0z%22/%3E%3Cpath fill=%22%23e89a5b%22 d=%22M2 0h2v2H2zM0 2h2v2H0z%22/%3E%3C/svg%3E"
 )
 """The icon of every page: a heat map of four numbers, two above 0 and two below."""
-NO_SCRIPT = "<noscript><p>JavaScript is switched off here, so this page computes and answers nothing.</p></noscript>"
 
 
-def page(title: str, body: str, *, description: str, style: str, scripts: str = "") -> str:
+def page(title: str, body: str, *, style: str) -> str:
     """Return a whole HTML file: `body` in the shared style, with `style` as more CSS.
 
-    title: plain text. description: for lists of links, plain text.
-    body, scripts: HTML, with all user text through `escape` or `json_script`.
+    title: plain text.
+    body: HTML, with all user text through `escape` or `json_script`.
     """
     return resource("page.html").format(
         title=escape(title),
-        description=escape(description),
         icon=ICON,
         style=f"{resource('look.css')}\n{style}",
-        noscript=NO_SCRIPT if scripts else "",
         body=body,
-        scripts=scripts,
     )
 
 
@@ -60,4 +57,4 @@ _IMPORT_OR_EXPORT = re.compile(r"^import [^;]*;\n|^export (?=\S)", re.MULTILINE)
 
 def resource(path: str) -> str:
     """Return the text of a file of npbert/pages, by its path there."""
-    return files("npbert.pages").joinpath(path).read_text(encoding="utf-8")
+    return (PAGES / path).read_text(encoding="utf-8")

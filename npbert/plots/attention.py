@@ -10,8 +10,6 @@ from npbert.inference import Embed, Task
 from npbert.plots.drawing import label, name_places, new_figure, shares, style
 
 MOST_TOKENS = 48
-MOST_CELLS = 20_000
-"""More squares than this become an image, also in SVG and PDF."""
 
 
 def plot_attention(model: str | Path | Task, text: Text, *, layers: Collection[int] | None = None) -> Any:
@@ -49,7 +47,7 @@ def attention_figure(probabilities: dict[int, Array], tokens: Sequence[str]) -> 
     look = {"cmap": shares(), "vmin": 0, "vmax": highest}
     for line, (number, layer) in zip(axes, probabilities.items(), strict=True):
         for head, panel in enumerate(line):
-            cells = panel.pcolormesh(layer[head], **look, rasterized=layer.size * len(axes) > MOST_CELLS)
+            cells = panel.pcolormesh(layer[head], **look, rasterized=True)
             panel.set(title=f"layer {number}, head {head + 1}", aspect="equal")
             name_places(panel.xaxis, tokens, at=0.5, upright=True, fontsize=6)
             name_places(panel.yaxis, tokens, at=0.5, fontsize=6)

@@ -3,12 +3,20 @@
 from npbert.training.accumulate import StepLosses, accumulate
 from npbert.training.evaluation import Evaluation
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_files
-from npbert.training.log import EVENTS_FOLDER
-from npbert.training.metrics import METRICS, accuracy, f1, macro_f1, matthews, pearson, spearman
+from npbert.training.metrics import (
+    METRICS,
+    accuracy,
+    entity_scores,
+    f1,
+    macro_f1,
+    matthews,
+    pearson,
+    spearman,
+    squad_scores,
+)
 from npbert.training.parallel import world
 from npbert.training.pretrain import Pretraining, PretrainSettings, evaluate_losses
-from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings, version_in
-from npbert.training.span_metrics import entity_scores, squad_scores
+from npbert.training.settings import SETTINGS_FILE, TrainerSettings, load_settings, read_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE
 from npbert.training.tasks import TaskSettings
 from npbert.training.trainer import Trainer
@@ -40,4 +48,4 @@ __all__ = [
     "entity_scores",
     "squad_scores",
 ]
-__all__ += ["EVENTS_FOLDER", "TaskSettings", "read_settings", "version_in"]
+__all__ += ["TaskSettings", "read_settings"]

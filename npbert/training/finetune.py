@@ -29,7 +29,6 @@ from npbert.io import (
     setting,
 )
 from npbert.models import load_config
-from npbert.training.evaluation import Evaluation
 from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
 from npbert.training.settings import TrainerSettings, when_judged
@@ -110,30 +109,24 @@ class Finetuning(TrainingRun):
         model_class: Any = kind.model_class  # your own task may have another model
         options = kind.model_options(settings.model, {"settings": settings})
         if labels:
-            options |= {"num_labels": len(labels), "id2label": labels}
+            options["id2label"] = labels
         self.model = model_class.from_pretrained(settings.model, rng=rng, new_head=settings.new_head or None, **options)
         check_vocabulary(settings.model, self.tokenizer, self.model.config)
         self.task: FinetuneTask = kind(self.model, self.tokenizer, settings, communicator=communicator)
         self.data = TaskData(self.task.prepare(rows, settings.train), self.task.collate, settings.batch_size)
         self.held_out = self.task.prepare(held_out, settings.held_out)
         self.baselines = self.task.known_before(self.held_out) if self.held_out else {}
-        self._logits: Any = None
         files = {"training file": settings.train, "held-out file": settings.held_out}
         inputs = {f"{name} {file}": Path(file) for name, file in files.items() if file}
-        judged = Evaluation(
-            self.evaluate if self.held_out else dict,
-            metric,
-            show=self.show if self.held_out else dict,
-            cost=len(held_out) / settings.batch_size,
-            inputs={**inputs, "vocabulary": vocabulary(self.tokenizer), "labels": repr(known)},
-        )
+        self.inputs = {**inputs, "vocabulary": vocabulary(self.tokenizer), "labels": repr(known)}
+        self.goal, self.cost = metric, len(held_out) / settings.batch_size
         self.trainer = Trainer(
             self.model,
             self.data,
             folder,
             settings,
             rng=rng,
-            evaluation=judged,
+            evaluation=self,
             save_model=partial(self.task.save_pretrained, overwrite=True),
             communicator=communicator,
         )
@@ -158,13 +151,15 @@ class Finetuning(TrainingRun):
         return "\n".join([*lines, f"{steps} of {counted(settings.batch_size, 'example')}"])
 
     def evaluate(self) -> dict[str, float]:
-        """Return the task's metrics of the model on the held-out file."""
+        """Return the task's metrics of the model on the held-out file, if any."""
+        if not self.held_out:
+            return {}
         self._logits = self.task.predict(self.held_out)
         return self.task.judge(self._logits, self.held_out)
 
     def show(self) -> dict[str, object]:
         """Return a row for a report of the last answers judged, with the baselines."""
-        row = self.task.report_row(self._logits, self.held_out)
+        row = self.task.report_row(self._logits, self.held_out) if self.held_out else {}
         return {**row, "baselines": self.baselines} if row else {}
 
 

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, overload
 
@@ -14,7 +15,7 @@ from npbert.io import FileError, InputError, Place, Setting, atomic_write, worde
 from npbert.io.json_lines import finite_or_null
 from npbert.training.finetune import FinetuneSettings, Finetuning
 from npbert.training.settings import check_names
-from npbert.training.tasks import SentenceVectors, TextTask, task_named
+from npbert.training.tasks import SentenceVectors, task_named
 
 Rows = list[dict[str, object]]
 """The columns of each example by name: text, perhaps text_pair, negative_2 …, label and sample_weight."""
@@ -68,9 +69,10 @@ def finetune(
     labels = None if labels is None else list(labels)
     are_floats = bool(labels) and all(isinstance(label, float) for label in labels or ())
     kind = task_named(settings.setdefault("task", "regression" if are_floats else "classification"))
-    if not issubclass(kind, TextTask | SentenceVectors):
+    is_of_vectors = issubclass(kind, SentenceVectors)
+    if not is_of_vectors and not issubclass(kind, Classify):
         raise InputError("task", settings["task"], "classification, regression or vectors")
-    if labels is None and not issubclass(kind, SentenceVectors):
+    if labels is None and not is_of_vectors:
         raise TypeError("labels is missing, wanted one for each text")
     weights = settings.get("class_weight", ())
     if isinstance(weights, dict):
@@ -78,22 +80,22 @@ def finetune(
     elif isinstance(weights, str):
         settings["class_weight"] = [weights]
     train, dev = Path(folder) / "train.jsonl", Path(folder) / "held_out.jsonl"
-    with _in_words_of_lists({str(train): "the training list", str(dev): "the held-out list"}):
+    with worded_by(partial(_in_words, {str(train): "the training list", str(dev): "the held-out list"})):
         rows = {train: _rows(train, texts, label=labels, sample_weight=sample_weight)}
         if isinstance(held_out, int | float):
             rows[train], rows[dev] = _split(rows[train], held_out, settings.get("seed", 0))
         elif held_out is not None:
             pair: Any = held_out if isinstance(held_out, tuple) and len(held_out) == 2 else (held_out, None)
             rows[dev] = _rows(dev, pair[0], label=pair[1])
-        names = rows[train][0].keys()
+        names = next(iter(rows[train]), {})
         columns: dict[str, Any] = {name: name for name in names if not name.startswith("negative")}
-        columns["negatives"] = [name for name in names if name.startswith("negative")]
+        columns["negatives"] = [name for name in names if name not in columns]
         files: dict[str, Any] = {"model": model, **{path.stem: path for path in rows}}
         chosen = FinetuneSettings(**files, **columns, **settings)
         with _written(rows, overwrite=overwrite):
             run = Finetuning(chosen, folder)
     run.trainer.train(overwrite=overwrite)
-    return (Embed if issubclass(kind, SentenceVectors) else Classify).from_pretrained(folder)
+    return (Embed if is_of_vectors else Classify).from_pretrained(folder)
 
 
 def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
@@ -111,8 +113,6 @@ def _rows(path: Path, texts: Sequence[Text], **columns: Any) -> Rows:
             wanted = "a text, or as many as in the first row"
             raise InputError(f"{text!r:.60}", wanted=wanted, where=Place(str(path), number))
         rows.append(row)
-    if not rows:
-        raise ValueError("texts is empty, wanted at least one")
     return rows
 
 
@@ -126,15 +126,11 @@ def _split(rows: Rows, share: float, seed: int) -> tuple[Rows, Rows]:
     return [rows[number] for number in sorted(order[count:])], [rows[number] for number in sorted(order[:count])]
 
 
-def _in_words_of_lists(lists: dict[str, str]) -> AbstractContextManager[None]:
-    """Within it, errors and warnings name the list and the row, from 0, instead of the file and the line."""
-
-    def words(named: Setting | Place) -> str:
-        if not isinstance(named, Place) or named.path not in lists:
-            return str(named)
-        return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]
-
-    return worded_by(words)
+def _in_words(lists: dict[str | Path, str], named: Setting | Place) -> str:
+    """Return the list and the row, from 0, instead of the file and the line."""
+    if not isinstance(named, Place) or named.path not in lists:
+        return str(named)
+    return f"{lists[named.path]}, row {named.line - 1}" if named.line else lists[named.path]
 
 
 @contextmanager

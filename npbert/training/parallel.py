@@ -26,10 +26,6 @@ PATIENCE = 2.0
 Item = TypeVar("Item")
 
 
-class LauncherError(OSError):
-    """The processes of a launcher cannot exchange messages."""
-
-
 class MPICommunicator(Communicator):
     """The processes of an MPI communicator. comm: used for nothing else; a `pkl5.Intracomm`, as it does not copy arrays
     to send them."""
@@ -77,10 +73,10 @@ class MPICommunicator(Communicator):
 
 
 def world() -> Communicator:
-    """Return all processes of the launcher; ALONE, without MPI, if there is no launcher or it has started one. (Extra:
-    mpi.)
+    """Return all processes of the launcher; ALONE, without MPI, if there is no launcher, or it says that it has started
+    one. (Extra: mpi.)
 
-    Raises: MissingExtraError without mpi4py; LauncherError if the MPI library is not the launcher's.
+    Raises: MissingExtraError without mpi4py; OSError if the MPI library is not the launcher's.
     """
     count = launched()
     if count == 1:
@@ -90,9 +86,7 @@ def world() -> Communicator:
     if count and size != count:  # 0: the launcher does not tell
         library = mpi.Get_library_version().split("\n")[0].strip("\0 ")
         says = f"the launcher has started {count} processes, but mpi4py sees {size}, as its MPI library ({library})"
-        raise LauncherError(f"{says} is not the launcher's")
-    if size == 1:
-        return ALONE
+        raise OSError(f"{says} is not the launcher's")
     return MPICommunicator(import_extra("mpi4py.util.pkl5", extra="mpi").Intracomm(mpi.COMM_WORLD.Dup()))
 
 

@@ -30,7 +30,6 @@ from npbert.models import (
     neither_size_nor_folder,
 )
 from npbert.training.accumulate import StepLosses
-from npbert.training.evaluation import Evaluation
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
 from npbert.training.progress import Averages
@@ -120,22 +119,15 @@ class Pretraining(TrainingRun):
             self.baselines = baselines(self.held_out, unigrams(corpus, self.tokenizer), self.kinds)
         shown = self.held_out or [batch for _, batch in islice(self.data.batches(settings.seed), 1)]
         self.sentences = masked_sentences(shown[0]) if shown else None
-        goal = "" if settings.objective == "rtd" else "loss"  # the better the generator, the harder it gets
-        judged = Evaluation(
-            self.evaluate,
-            goal,
-            show=self.show,
-            cost=len(self.held_out),
-            kinds=self.kinds,
-            inputs={**inputs, "vocabulary": vocabulary(self.tokenizer)},
-        )
+        self.goal = "" if settings.objective == "rtd" else "loss"  # the better the generator, the harder it gets
+        self.cost, self.inputs = len(self.held_out), {**inputs, "vocabulary": vocabulary(self.tokenizer)}
         self.trainer = Trainer(
             self.model,
             self.data,
             folder,
             settings,
             rng=rng,
-            evaluation=judged,
+            evaluation=self,
             save_model=partial(task.save_pretrained, overwrite=True),
             communicator=communicator,
         )

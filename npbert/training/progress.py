@@ -1,5 +1,6 @@
 """The events of a run: its steps, its watchers, and its saved progress."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -30,10 +31,9 @@ class Step:
     batch: Batch
     losses: StepLosses
     gradient_norm: float
-    learning_rate: float
     is_logged: bool
     is_saved: bool = False
-    seconds: float = 0.0
+    seconds: float = math.inf
     row: dict[str, float] = field(default_factory=dict)
     layers: dict[str, object] = field(default_factory=dict)
     evaluation: dict[str, float] = field(default_factory=dict)
@@ -53,17 +53,11 @@ class Step:
 class Watcher:
     """Base class of an observer of each step: it writes, draws or shows, and does not change the model."""
 
-    is_closed = False
-    """True if its output is closed, as after `head` or a lost terminal: then the run stops."""
-
     def before_update(self, step: Step) -> None:
         """Called when the gradients are complete, before the parameters change."""
 
     def after(self, step: Step) -> None:
         """Called after the step and its evaluation, before the state is saved; and after a step that is not finite."""
-
-    def close(self) -> None:
-        """Called at the end of the run, also after an error."""
 
 
 def short(number: float) -> float:

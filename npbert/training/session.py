@@ -2,8 +2,8 @@
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
@@ -12,12 +12,11 @@ from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io import FileError, import_extra, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
 from npbert.training.inputs import digests
-from npbert.training.live import Bar
-from npbert.training.log import EVENTS_FOLDER, LayerStatistics, Log, TensorBoard
 from npbert.training.parallel import check_same
 from npbert.training.progress import Watcher
 from npbert.training.settings import SETTINGS_FILE, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
+from npbert.training.watchers import EVENTS_FOLDER, Bar, LayerStatistics, Log, TensorBoard
 
 LOCK_FILE = ".lock"
 _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
@@ -27,9 +26,9 @@ _ASKING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 @contextmanager
 def session(
     trainer: Resumable, *, changed_data: bool = False, overwrite: bool = False
-) -> Iterator[tuple[list[Watcher], Callable[[], bool]]]:
+) -> Iterator[tuple[list[Watcher], list[object]]]:
     """Within it, a Trainer has its folder locked, and its run resumed. Gives the watchers in the order of their calls,
-    and a function that tells whether to stop.
+    and a list, empty until the run is to stop.
 
     Raises: as Trainer.train; ValueError, on all processes, unless they have the same npbert, settings, model, files and
     folder.
@@ -48,22 +47,19 @@ def session(
         if communicator.is_first:  # only this process writes and prints
             stack.enter_context(locked(folder))
         news = trainer.restore(changed_data=changed_data) if state is not None else ""
-        is_asked = stack.enter_context(stop_when_asked())
+        asked = stack.enter_context(stop_when_asked())
         if communicator.is_first:
             if overwrite:
                 file.unlink(missing_ok=True)
             save_settings(trainer.recorded, folder)
             after = trainer.step
-            bar, board = (
-                Bar(trainer.settings.steps, done=after),
-                TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1),
-            )
-            watchers += [LayerStatistics(model), Log(folder, after_step=after), board, bar]
-            for watcher in watchers:
-                stack.callback(watcher.close)
+            watchers += [LayerStatistics(model), Log(folder, after_step=after)]
+            watchers.append(TensorBoard(folder / EVENTS_FOLDER, first_step=after + 1))
+            bar = stack.enter_context(closing(Bar(trainer.settings.steps, done=after, asked=asked)))
+            watchers.append(bar)
             if news:
                 bar.say(news)
-        yield watchers, lambda: is_asked() or any(watcher.is_closed for watcher in watchers)
+        yield watchers, asked
 
 
 @contextmanager
@@ -95,14 +91,14 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 @contextmanager
-def stop_when_asked() -> Iterator[Callable[[], bool]]:
-    """Within it, SIGINT (Ctrl-C), SIGTERM and SIGHUP (closed terminal) only ask to stop. Gives a function that tells
-    whether one has arrived.
+def stop_when_asked() -> Iterator[list[object]]:
+    """Within it, SIGINT (Ctrl-C), SIGTERM and SIGHUP (closed terminal) only ask to stop. Gives a list of what
+    has asked.
 
     A second SIGINT or SIGTERM has its normal effect. The system sends SIGHUP several times, so it always only asks. An
     ignored signal, as SIGHUP under nohup, stays ignored. Python receives signals only in the main thread.
     """
-    asked: list[int] = []
+    asked: list[object] = []
     before = {}
     if threading.current_thread() is threading.main_thread():
         before = {number: signal.getsignal(number) for number in _ASKING if signal.getsignal(number) != signal.SIG_IGN}
@@ -115,7 +111,7 @@ def stop_when_asked() -> Iterator[Callable[[], bool]]:
     try:
         for number in before:
             signal.signal(number, ask)
-        yield lambda: bool(asked)
+        yield asked
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -25,7 +25,6 @@ from npbert.io import (
 )
 
 SETTINGS_FILE = "settings.toml"
-_VERSION = "# npbert "
 
 _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
@@ -93,14 +92,6 @@ class TrainerSettings(Settings):
         times = min(_TIMES, max(_LEAST_TIMES, _SHARE * self.steps / steps)) if cost else _TIMES
         return replace(self, evaluate_every=math.ceil(self.steps / times))
 
-    def is_logged(self, step: int) -> bool:
-        """True if the log has a row for this step."""
-        return step % self.log_every == 0 or step == self.steps
-
-    def is_judged(self, step: int) -> bool:
-        """True if there is an evaluation after this step. (`evaluate_every` is set by `with_interval`.)"""
-        return step == self.steps or (self.evaluate_every > 0 and step % self.evaluate_every == 0)
-
 
 def when_judged(settings: TrainerSettings) -> str:
     """Return the steps of a run's evaluations in words."""
@@ -123,18 +114,12 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def save_settings(settings: Settings, folder: Path) -> None:
     """Write `folder`/settings.toml: the version of npbert, then each setting with its description."""
-    lines = [_VERSION + npbert.__version__]
+    lines = [f"# npbert {npbert.__version__}"]
     for entry in fields(settings):
         value = json.dumps(getattr(settings, entry.name), ensure_ascii=False)  # which is TOML, too
         lines += [f"# {entry.metadata['help']}", f"{entry.name} = {value}"]
     with atomic_write(folder / SETTINGS_FILE) as path:
         path.write_text("\n".join([*lines, ""]), encoding="utf-8")
-
-
-def version_in(path: Path) -> str:
-    """Return the version of npbert that wrote a settings.toml, or "" for an older one. Raises: FileError; OSError."""
-    first, *_ = read_text(path).splitlines() or [""]
-    return first.partition(_VERSION)[2]
 
 
 def check_names(kind: type[Settings], given: Iterable[str]) -> None:

@@ -62,7 +62,10 @@ class Shares:
         self.own = self._stretches[communicator.rank]
         self.parameters: Sequence[Parameter] = self.all
         if communicator.size > 1:
-            self.parameters = list(map(_part_of, self.all, self.own))
+            self.parameters = []
+            for parameter, stretch in zip(self.all, self.own, strict=True):
+                shape = *(1,) * (parameter.value.ndim - 1), -1  # as many axes: a matrix stays one, for weight decay
+                self.parameters.append(Parameter(parameter.value.reshape(-1)[stretch].reshape(shape)))
 
     def zero_grad(self) -> None:
         """Set every gradient to 0."""
@@ -120,9 +123,3 @@ def _stretches(values: Sequence[Array], count: int) -> list[list[slice]]:
         [slice(max(0, first - start), max(0, last - start)) for start in starts[:-1].tolist()]
         for first, last in itertools.pairwise(edges.tolist())
     ]
-
-
-def _part_of(parameter: Parameter, stretch: slice) -> Parameter:
-    """Return a slice of a parameter as a parameter, with as many axes: a matrix stays a matrix, for weight decay."""
-    shape = *(1,) * (parameter.value.ndim - 1), -1
-    return Parameter(parameter.value.reshape(-1)[stretch].reshape(shape))

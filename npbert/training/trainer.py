@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -11,12 +12,13 @@ from npbert.data import Batch
 from npbert.display import titled
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, part_rng, parts_of
-from npbert.training.finite import NotFiniteError, check_parameters, first_not_finite
-from npbert.training.live import in_words
+from npbert.training.evaluation import Evaluation
+from npbert.training.finite import NotFiniteError, check_parameters, layers_not_finite
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Averages, Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import MODEL_FOLDER, Resumable
+from npbert.training.watchers import in_words
 
 
 class Trainer(Resumable):
@@ -59,12 +61,12 @@ class Trainer(Resumable):
         whole.
         """
         no_warning = np.errstate(all="ignore")  # the results of an overflow are errors
-        with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, is_asked):
+        with no_warning, session(self, changed_data=changed_data, overwrite=overwrite) as (watchers, asked):
             batches = self.progress.batches(self.data, self.rng)
             while not self.is_finished:
                 step = self._update(next(batches), watchers)
                 self._judge(step)
-                stops = any(self.communicator.gather(is_asked()))
+                stops = any(self.communicator.gather(bool(asked)))
                 step.is_saved = self.is_finished or stops or step.number % self.settings.save_every == 0
                 for watcher in watchers:
                     watcher.after(step)
@@ -82,15 +84,16 @@ class Trainer(Resumable):
         seed = [self.progress.epoch_seed, self.step]
         self.shares.zero_grad()
         losses, sums = gradients_of(self.model, batch, seed, self.shares, parts=settings.parts)
-        norm, rate = self.shares.add_up(sums), self.learning_rate
-        step = Step(number, batch, losses, norm, rate, settings.is_logged(number))
+        norm = self.shares.add_up(sums)
+        is_logged = number % settings.log_every == 0 or number == settings.steps
+        step = Step(number, batch, losses, norm, is_logged)
         if not math.isfinite(losses.total + norm):
             self._fail(step, seed, watchers)
         if step.is_logged:
             self.shares.spread_gradients()
         for watcher in watchers:
             watcher.before_update(step)
-        self.optimizer.lr = rate
+        self.optimizer.lr = self.learning_rate
         self.optimizer.step(clip_factor(norm, settings.max_grad_norm))
         self.shares.spread_values()
         step.seconds = time.perf_counter() - start
@@ -100,13 +103,20 @@ class Trainer(Resumable):
         """Raise NotFiniteError, on all processes, for a parameter, or for the loss or a gradient, with the first wrong
         layer."""
         step.row = {"loss": step.losses.total, "gradient_norm": step.gradient_norm}
-        step.is_logged, step.seconds = False, math.inf
+        step.is_logged = False
         for watcher in watchers:
             watcher.after(step)  # to show the end in the curves
         check_parameters(self.model, self.step)
         pieces = enumerate(parts_of(self.model, step.batch, self.settings.parts))
         own = self.communicator.own([(piece, Tape(part_rng(seed, number))) for number, piece in pieces])
-        _, found = min(self.communicator.gather(first_not_finite(self.model, own, self.shares)))
+        layers = list(chain(*self.communicator.gather(layers_not_finite(self.model, own))))
+        self.shares.spread_gradients()
+        wrong = [name for name, each in self.model.named_parameters() if not np.isfinite(each.grad).all()]
+        found = "all values and gradients are finite, but their sum is not"
+        if layers:
+            found = f"the first values that are not finite come from {layers[0]}"
+        elif wrong:  # the last, as it is nearest to the loss
+            found = f"all values are finite, but the gradient of {wrong[-1]} is not"
         numbers = f"the loss is {step.losses.total} and the norm of the gradient {step.gradient_norm}"
         raise NotFiniteError(f"step {step.number}: {numbers}; {found}; try a smaller learning rate")
 
@@ -119,10 +129,11 @@ class Trainer(Resumable):
         progress, evaluation = self.progress, self.evaluation
         progress.averages.add(evaluation.kinds, step.losses)
         if step.is_logged:
-            of_step = {"learning_rate": step.learning_rate, "gradient_norm": step.gradient_norm}
+            of_step = {"learning_rate": self.optimizer.lr, "gradient_norm": step.gradient_norm}
             step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
             progress.averages = Averages()
-        if not self.settings.is_judged(step.number):
+        every = self.settings.evaluate_every
+        if step.number != self.settings.steps and (every == 0 or step.number % every):
             return
         check_parameters(self.model, step.number)
         numbers = {name: float(number) for name, number in evaluation.evaluate().items()}
@@ -138,8 +149,8 @@ class Trainer(Resumable):
             step.shown = {**shown, "best_step": progress.best_step} if shown else {}
 
 
-class TrainingRun:
-    """A run with a summary of its text, model and length, and the Trainer that makes it."""
+class TrainingRun(Evaluation):
+    """A run: the evaluation of its model, a summary of its text, model and length, and the Trainer that makes it."""
 
     trainer: Trainer
 

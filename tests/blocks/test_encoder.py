@@ -1,15 +1,14 @@
-"""An encoder of which some rows are read, or that computes its layers again."""
+"""An encoder of which some rows are read, or that computes its layers again.
+
+(That its backward is the derivative, for any rows: tests/test_gradients.py.)
+"""
 
 import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from npbert import Encoder, EncoderLayer, Init, Sequences, Tape, randomize
-from tests.computing import in_pieces, nothing_is_nan, on_threads
-from tests.strategies import read_of, rngs, sequences
 
 D = 6
 RAGGED = Sequences([3, 1, 4, 4])
@@ -33,25 +32,12 @@ def derived(encoder, x, some, read, dy, rng=None):
     return {"y": y, "dx": dx, **{name: parameter.grad for name, parameter in encoder.named_parameters()}}
 
 
-@given(st.data(), sequences(), rngs, st.integers(1, 3), st.integers(1, 4), st.booleans())
-def test_reading_is_picking_from_the_whole(data, some, rng, num_layers, threads, checkpointing):
-    read = data.draw(st.none() | read_of(some))
-    x = rng.standard_normal((some.num_rows, D))
-    rows = np.arange(len(x)) if read is None else read
-    dy, dh = rng.standard_normal((len(rows), D)), np.zeros(x.shape)
-    np.add.at(dh, rows, dy)
-    whole = derived(make(num_layers), x, some, None, lambda y: dh)
-    wanted = {**whole, "y": whole["y"][rows]}
-    encoder = make(num_layers, checkpointing=checkpointing)
-    with on_threads(threads), in_pieces(data.draw(st.sampled_from([1, 20, 10**6]))), nothing_is_nan():
-        got = derived(encoder, x, some, read, lambda y: dy)
-        inferred = encoder(x, some, read)
-        if len(some.lengths) == 1:
-            np.testing.assert_array_equal(encoder(x, None, read), inferred)
-    largest = max([1.0, *(np.abs(array).max(initial=0) for array in wanted.values())])
-    for name, array in wanted.items():
-        np.testing.assert_allclose(got[name], array, rtol=1e-12, atol=1e-12 * largest, err_msg=name)
-    np.testing.assert_allclose(inferred, wanted["y"], rtol=1e-12, atol=1e-12)
+def test_reading_is_picking_from_the_whole_and_without_sequences_all_rows_are_one():
+    encoder, nothing = make(), np.array([], int)
+    for read in (nothing, np.array([11]), np.array([0, 3, 3, 8])):
+        np.testing.assert_allclose(encoder(X, RAGGED, read), encoder(X, RAGGED)[read], rtol=1e-12)
+    assert not derived(encoder, X, RAGGED, nothing, np.cos)["dx"].any()
+    np.testing.assert_array_equal(encoder(X), encoder(X, Sequences([len(X)])))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

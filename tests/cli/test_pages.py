@@ -4,11 +4,11 @@ import json
 import re
 import shlex
 import shutil
-from importlib import import_module
 
 import pytest
 
 from npbert import BertForSequenceClassification
+from npbert.pages.site.number import number_data
 from tests.pages.runs import METRICS, SHOWN, write_run
 from tests.training.tiny import write_checkpoint
 
@@ -71,7 +71,6 @@ def test_a_page_is_written(npbert, folder, tmp_path):
 
 
 def test_a_page_from_nothing_trains_a_model_for_it(npbert, tmp_path, monkeypatch):
-    number_data = import_module("npbert.pages.site.number").number_data
     monkeypatch.setattr("npbert.pages.site.number.number_data", lambda: number_data(steps=1))
     monkeypatch.chdir(tmp_path)
     assert npbert("page") == (0, b"page.html written; open it in a browser\n", "")

@@ -7,7 +7,6 @@ import pytest
 
 from npbert import BertConfig, BertForTokenClassification, BertModel
 from npbert.models import parameter_rows, parameter_table, size_table
-from npbert.models.hugging_face.config import write_config
 
 SMALL = BertConfig(20, 12, 2, 2, 10, num_labels=3)
 
@@ -36,7 +35,7 @@ def test_of_a_checkpoint(npbert, tmp_path, architecture, model_class, note):
     """config.json is enough: it names the head."""
     path = tmp_path / "model" / "config.json"  # as in a run
     path.parent.mkdir()
-    write_config(path, SMALL, architecture=architecture, dtype="float32")
+    SMALL.write(path, model=architecture, dtype="float32")
     model = model_class(SMALL, rng=None)
     status, out, err = npbert("params", tmp_path)
     assert (status, out.decode()) == (0, f"{parameter_table(model)}\n")

@@ -49,7 +49,7 @@ NOT_FINITE = "step 2: the loss is nan and the norm of the gradient nan; *; try a
 
 WRONG_PRETRAIN = {  # an option that is given twice counts the second time; `*` stands for anything
     "--corpus gone.txt": "gone.txt: No such file or directory",
-    "--corpus zebras.txt": "--vocabulary is 'checkpoint', wanted a vocabulary with words of the corpus; *",
+    "--corpus zebras.txt": "the training data has no batches",
     "--learning-rate 1e30": NOT_FINITE,
 }
 WRONG_FINETUNE = {

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from npbert.catalogue import CATALOGUE
-from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.constants import constant
 from npbert.gradcheck.exact.digits import Digits
 from npbert.gradcheck.exact.field import Field, P
@@ -17,6 +16,7 @@ from npbert.gradcheck.exact.number import Number, as_number
 from npbert.gradcheck.exact.rules import RULES
 from npbert.gradcheck.exact.run import inhabited, run_on_numbers
 from npbert.gradcheck.exact.witness import DIGITS
+from npbert.gradcheck.function import ScalarFunction
 
 
 @pytest.mark.parametrize(
@@ -152,8 +152,7 @@ class Degrees(Field):
 def test_a_layer_is_a_polynomial_of_a_low_degree(name, degrees):
     """S = Σ dy (ẋ W + x Ẇ + ḃ) has degree 3; of tanh, dy (1 − t²) ẋ has 4. A random point might hit a zero of such a
     polynomial, in at most a degree of P cases: so rarely is a wrong backward taken for right."""
-    part = Case(*CATALOGUE[name].make())
-    floats = part.run_on_floats(np.random.default_rng(0))
-    run = run_on_numbers(Degrees(), part, floats.dy_of_numbers)
+    part = ScalarFunction(*CATALOGUE[name].make(), 0)
+    run = run_on_numbers(Degrees(), part)
     assert run.difference.of in degrees
     assert P > 10**35

@@ -31,18 +31,16 @@ def test_a_checkout_and_an_installed_package_are_extended_in_their_own_ways(tmp_
 
 
 OPTIONS = ["--learning-rate", "--batch-size", "--epochs", "--max-length", "--held-out", "--mask-probability"]
-COMMANDS = ["fill-mask", "embed", "classify", "finetune", "pretrain", "evaluate", "vocab"]
 
 
 @pytest.mark.parametrize(
     ("name", "known", "meant"),
     [
-        ("--lr", OPTIONS, "--learning-rate"),
         ("--batchsize", OPTIONS, "--batch-size"),
         ("--Max_Length", OPTIONS, "--max-length"),
         ("--port", OPTIONS, None),
+        ("--size", OPTIONS, "--batch-size"),
         ("learning-rate", ["learning_rate"], "learning_rate"),
-        ("train", COMMANDS, "finetune"),
         ("BERT_Tiny", PRESETS, "bert-tiny"),
     ],
 )

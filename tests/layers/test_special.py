@@ -14,6 +14,7 @@ from npbert import GELU, IGNORED, Dropout, Init, LayerNorm, ReLU, Sequences, Tan
 from npbert.catalogue import CATALOGUE
 from npbert.layers import Unpack
 from tests.tables import one_in
+from tests.test_catalogue import NO_MODELS
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.8])
@@ -77,8 +78,7 @@ WRONG = {
     "float32": (lambda a: a.astype(np.float32), TypeError),
     "a list": (lambda a: a.tolist(), TypeError),
 }
-BLOCKS = [name for name, setting in CATALOGUE.items() if ".models." not in setting.layer_class.__module__]
-WITH_ROWS = [name for name in BLOCKS if np.ndim((made := CATALOGUE[name].make())[0](*made[1])) > 1]
+WITH_ROWS = [name for name in NO_MODELS if np.ndim((made := CATALOGUE[name].make())[0](*made[1])) > 1]
 
 
 DY = [each for each in product(WITH_ROWS, WRONG) if each != ("ReplacedTokenHead", "one feature")]  # it has no other

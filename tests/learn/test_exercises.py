@@ -9,6 +9,7 @@ from operator import itemgetter
 import pytest
 
 from npbert.gradcheck.explain import Code
+from npbert.gradcheck.replacing import in_place_of
 from npbert.learn import NOT_BEGUN, RIGHT, WRONG
 from npbert.learn.comparison import Comparison
 from npbert.learn.exercises import ALL, EXERCISES
@@ -33,7 +34,7 @@ MENDED = [
     (2, "loop_overwrites", "= or +=", "dW"),
     (7, "gamma_set", "= or +=", "the gradient of gamma after two backwards"),
     (13, "clip_by_global_norm: root_forgotten", "missing step", SHORT_TOO),
-    (14, "AdamW.kept: growth", "sign", "kept for a matrix, the weight"),
+    (14, "AdamW.kept: growth", "sign", "kept for a matrix"),
 ]
 """(exercise, mistake, kind of the edit that mends it, what is wrong)"""
 STYLES = [(number, style) for number in EXERCISES for style in right(number)]
@@ -53,10 +54,10 @@ def test_no_known_wrong_answer_is_accepted(exercise, tmp_path, thorough, monkeyp
     at_one_seed = {blank.name: replace(blank, seeds=blank.seeds[1:3][-1:]) for blank in exercise.blanks}
     for answer in itertools.islice(wrong_answers(exercise.number), None, None, 1 if thorough else 12):
         path.write_text(answer.text, encoding="utf-8")
-        thing = getattr(load(path, answer.text), answer.part)
+        module = load(path, answer.text)
         (blank,) = blanks_named(exercise, answer.part).blanks
         tried = at_one_seed[answer.part], blank  # one seed tries no promise, and is not always enough
-        if not any(attempt(partial(judged, each, thing)) for each in tried):
+        if not any(attempt(partial(judged, each, module)) for each in tried):
             accepted.append(answer.name)
     assert accepted == []
 
@@ -88,7 +89,7 @@ def test_all_wrong_blanks_are_told_and_what_inherits_from_one_may_be_right(judge
     both = [*adam.splitlines()[:80], *kept.splitlines()[80:]]
     verdict = judge(EXERCISES[14], "\n".join(both))
     assert [finding.line for finding in verdict.findings] == [69, 103]
-    assert "\n\nAdamW: kept for a matrix, the weight are wrong; line 103 (sign):" in verdict.because
+    assert "\n\nAdamW: kept for a matrix is wrong; line 103 (sign):" in verdict.because
 
 
 @each_exercise
@@ -99,14 +100,13 @@ def test_what_wrong_answers_are_compared_with_is_right(exercise, tmp_path):
     module = load(path, exercise.source)
     for blank in exercise.blanks:
         if exercise.number not in EXERCISES:
-            assert judged(replace(blank, seeds=blank.seeds[::4]), blank.right) is None
+            assert judged(replace(blank, seeds=blank.seeds[::4]), blank.home) is None
         if blank.text["plain"]:
             plain = Code.parsed(blank.text["plain"], vars(module)).compiled(lambda: True)
             tried = replace(blank, seeds=(3, 4))
             assert len(tried.right_numbers) == 2  # known before the library's class has another method
-            with blank.with_function(blank.right, plain) as thing:
-                assert Comparison(tried, thing).first is None
-            assert getattr(blank.right, blank.method or "__call__") is not plain, "a class has its own method again"
+            with in_place_of(blank.function_of(blank.home), plain):
+                assert Comparison(tried, blank.home).first is None
 
 
 @each_exercise

@@ -75,7 +75,7 @@ WRONG = [
     ("multiple choice", {"labels": [1, 3]}, r"labels\[1\] is 3, wanted 0 to 2, as the number of choices"),
 ]
 WRONG_ANSWERS = [  # start_positions, end_positions; the sequences have four tokens and two
-    (None, [3, 1], "start_positions is missing, wanted start_positions and"),
+    (None, [3, 1], "start_positions is missing, wanted start_positions"),
     ([1, IGNORED], [2, 1], r"disagree on the sequences without an answer \(-100\)"),
     ([1, 1], [4, 1], r"end_positions\[0\] is 4, wanted 0 to 3, as the number of tokens"),
     ([1, 1], [3, 2], r"end_positions\[1\] is 2, which is padding"),

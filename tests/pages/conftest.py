@@ -60,7 +60,7 @@ def open_page(tab):
 def path(tmp_path_factory):
     """The page "Follow one number back" of a small model."""
     path = tmp_path_factory.mktemp("page") / "page.html"
-    write_number_page(export(small_model(), EXAMPLES, VOCABULARY, lr=1e-2), path)
+    write_number_page(export(small_model(), EXAMPLES, VOCABULARY), path)
     return path
 
 

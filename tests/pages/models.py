@@ -13,15 +13,12 @@ VOCABULARY = ["you", "[PAD]", "[CLS]", "[SEP]", "[MASK]", *("how", "are", "hello
 
 def example(text, vocabulary=VOCABULARY):
     """`how [are] you | i am`: in brackets is what is masked, and | parts two sentences."""
-    words, kinds = ["[CLS]"], [0]
-    for kind, part in enumerate(text.split(" | ")):
-        words += [*part.split(), "[SEP]"]
-        kinds += [kind] * (len(part.split()) + 1)
-    hidden = [word.startswith("[") and word not in vocabulary for word in words]
-    ids = [vocabulary.index(word if word in vocabulary else word.strip("[]")) for word in words]
-    labels = [number if is_hidden else IGNORED for number, is_hidden in zip(ids, hidden, strict=True)]
-    shown = [vocabulary.index("[MASK]") if is_hidden else number for number, is_hidden in zip(ids, hidden, strict=True)]
-    return Example(shown, kinds, labels, 0)
+    words = f"[CLS] {text} [SEP]".replace(" | ", " [SEP] ").split()
+    is_hidden = [word not in vocabulary for word in words]
+    ids = [vocabulary.index(word if word in vocabulary else word[1:-1]) for word in words]
+    labels = np.where(is_hidden, ids, IGNORED).tolist()
+    shown = np.where(is_hidden, vocabulary.index("[MASK]"), ids).tolist()
+    return Example(shown, [words[:at].count("[SEP]") for at in range(len(words))], labels, 0)
 
 
 EXAMPLES = [
@@ -55,20 +52,18 @@ def make_model(kind, seed, **config):
     return model
 
 
-def _size(d, h, layers, f):
+def size(d, h, layers, f):
     return {"hidden_size": d, "num_attention_heads": h, "num_hidden_layers": layers, "intermediate_size": f}
 
 
 def make_models():
     """Three models that differ in all that the page knows of."""
     return [
-        make_model(BertForMaskedLM, 1, **_size(4, 2, 2, 6)),
+        make_model(BertForMaskedLM, 1, **size(4, 2, 2, 6)),
         make_model(
-            BertForPreTraining, 2, **_size(6, 1, 1, 10), hidden_act="relu", layer_norm_eps=1e-5, type_vocab_size=3
+            BertForPreTraining, 2, **size(6, 1, 1, 10), hidden_act="relu", layer_norm_eps=1e-5, type_vocab_size=3
         ),
-        make_model(
-            BertForMaskedLM, 3, **_size(8, 4, 2, 5), hidden_act="gelu_new", position_embedding_type="sinusoidal"
-        ),
+        make_model(BertForMaskedLM, 3, **size(8, 4, 2, 5), hidden_act="gelu_new", position_embedding_type="sinusoidal"),
     ]
 
 

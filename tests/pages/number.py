@@ -3,7 +3,7 @@
 from functools import cache
 
 from npbert import BertForMaskedLM
-from tests.pages.models import example, make_model
+from tests.pages.models import example, make_model, size
 
 VOCABULARY = [
     *["[PAD]", "[CLS]", "[SEP]", "[MASK]", "how", "are", "you", "hello", "i", "am", "well", "where"],
@@ -11,8 +11,6 @@ VOCABULARY = [
     "\"'&",
 ]
 HOSTILE = VOCABULARY[-2:]
-SIZES = {"hidden_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 6}
-NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 EXAMPLES = [
     example(text, VOCABULARY)
     for text in ("how are [you] how", "i [am] [well]", f"{HOSTILE[0]} are [{HOSTILE[0]}] {HOSTILE[1]}", "hello [you]")
@@ -22,7 +20,7 @@ EXAMPLES = [
 @cache
 def small_model():
     """One layer, 4 wide."""
-    return make_model(BertForMaskedLM, 3, vocab_size=len(VOCABULARY), max_position_embeddings=8, **SIZES, **NO_DROPOUT)
+    return make_model(BertForMaskedLM, 3, vocab_size=len(VOCABULARY), max_position_embeddings=8, **size(4, 2, 1, 6))
 
 
 # -- in the browser

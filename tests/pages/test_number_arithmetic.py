@@ -11,7 +11,7 @@ import pytest
 import npbert
 from npbert import AdamW
 from npbert.optim import clip_factor, global_norm
-from npbert.pages.number import export
+from npbert.pages.number.export import export
 from tests.pages import models
 from tests.tables import one_in
 

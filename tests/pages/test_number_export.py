@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import npbert
-from npbert import BertForMaskedLM, BertForSequenceClassification
+from npbert import BertForMaskedLM
 from npbert.models.architecture import Architecture
-from npbert.pages.number import export
+from npbert.pages.number.export import export
 from npbert.training import TrainerSettings
 from tests.pages import models
 
@@ -22,7 +22,7 @@ LAYER = "bert.encoder.layers.0"
 def exported():
     """A model, and its data as the page reads it."""
     model = models.make_models()[0]
-    data = export(model, models.EXAMPLES, models.VOCABULARY, lr=0.5)
+    data = export(model, models.EXAMPLES, models.VOCABULARY)
     return model, json.loads(json.dumps(data, allow_nan=False))
 
 
@@ -36,19 +36,17 @@ def test_every_digit_of_every_parameter_comes_back_with_the_sentences_and_the_pr
     for one, example in zip(data["examples"], models.EXAMPLES, strict=True):
         assert all(one[name] == list(getattr(example, name)) for name in ("input_ids", "token_type_ids", "labels"))
     assert data["examples"][2]["text"] == "hello [MASK] am | how are [MASK]"
-    assert data["optimizer"]["lr"] == 0.5 and data["optimizer"]["weight_decay"] == TrainerSettings().weight_decay
+    assert data["optimizer"]["weight_decay"] == TrainerSettings().weight_decay
     assert data["proof"] == "proved"
 
 
 @pytest.mark.parametrize(
     ("sizes", "changes", "message"),
     [
-        ({}, {"examples": []}, "at least one with a masked word"),
         ({}, {"examples": [replace(models.EXAMPLES[0], labels=[-100] * 5)]}, "labels has no target"),
         ({"hidden_act": "silu"}, {}, "hidden_act is 'silu', wanted one of gelu, relu, gelu_new"),
         ({"architecture": Architecture("roberta")}, {}, "model_type is 'roberta', wanted one of bert"),
         ({"hidden_size": 34}, {}, "hidden_size is 34, wanted at most 32 for the page"),
-        ({}, {"vocabulary": ["a", "b", "c"]}, "has 3 tokens, wanted 12, the vocab_size"),
     ],
 )
 def test_what_does_not_fit_is_refused(sizes, changes, message):
@@ -56,8 +54,6 @@ def test_what_does_not_fit_is_refused(sizes, changes, message):
     given = {"examples": models.EXAMPLES, "vocabulary": models.VOCABULARY, **changes}
     with pytest.raises(ValueError, match=message):
         export(BertForMaskedLM(config, rng=None), **given)
-    with pytest.raises(TypeError, match="model is a BertForSequenceClassification, wanted"):
-        export(BertForSequenceClassification(config, rng=None), **given)
 
 
 def test_lines_are_those_of_the_files_and_without_docstrings(exported):
@@ -69,12 +65,10 @@ def test_lines_are_those_of_the_files_and_without_docstrings(exported):
         assert '"""' not in "".join(line for _, line in code["lines"])
 
 
-def test_the_lines_that_light_up_are_those_that_compute_and_then_their_callers(exported):
+def test_the_lines_that_light_up_are_those_that_compute(exported):
     source = exported[1]["source"]
-    frames = source["steps"][f"backward Linear {LAYER}.attention.key"]
-    assert [name for name, _ in frames] == [
-        f"{name}.backward" for name in ("Linear", "MultiHeadAttention", "EncoderLayer", "Encoder")
-    ]
-    name, lit = frames[0]
+    frames = source["steps"][f"backward Softmax {LAYER}.attention.dot_product"]
+    assert [name for name, _ in frames] == ["softmax_backward", "DotProductAttention.attend_backward"]
+    ((name, lit),) = source["steps"][f"backward Linear {LAYER}.attention.key"]
     lines = "\n".join(line for number, line in source["functions"][name]["lines"] if number in lit)
     assert "matmul(x.T, dy)" in lines and "check_" not in lines

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from npbert.pages import html
-from npbert.pages.number import export, number_page, write_number_page
+from npbert.pages.number.export import export
+from npbert.pages.number.page import number_page
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 from tests.pages.shared import Parsed, visible
 from tests.plots.hostile import HOSTILE
@@ -24,13 +25,9 @@ def test_it_asks_for_nothing_and_is_small(text):
     assert text.startswith("<!doctype html>") and len(text.encode()) < 500_000
 
 
-def test_tours_lead_to_the_chapters_in_the_site_and_beside_docs(tmp_path):
+def test_tours_lead_to_the_chapters_in_the_site():
     site = number_page({**export(small_model(), EXAMPLES, VOCABULARY), "is_in_site": True})
     assert len(re.findall(r'href="docs/0\d[\w-]+\.html"', site)) == 5
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "01-derivative-of-a-batch.md").touch()
-    write_number_page(export(small_model(), EXAMPLES, VOCABULARY), tmp_path / "page.html")
-    assert len(re.findall(r'href="docs/0\d[\w-]+\.md"', (tmp_path / "page.html").read_text(encoding="utf-8"))) == 5
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)

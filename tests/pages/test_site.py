@@ -11,8 +11,8 @@ import pytest
 from npbert.catalogue import CATALOGUE
 from npbert.cli import main
 from npbert.io import FileError, how_to_install
-from npbert.pages.number import export
-from npbert.pages.site import build, build_site, proofs, sources
+from npbert.pages.number.export import export
+from npbert.pages.site import build, sources
 from tests.pages.number import EXAMPLES, VOCABULARY, small_model
 
 if not all(map(find_spec, ("sphinx", "myst_parser", "furo"))):  # imported by the tests alone, as that takes a second
@@ -27,6 +27,7 @@ CHAPTER = """# 1. One
 x = tape.take(self)
 ```
 """
+PROVE = build.prove
 LINEAR = "npbert/layers/linear.html"
 
 
@@ -45,7 +46,7 @@ def write_site(folder, chapter=CHAPTER, files=("linear", "gelu", "elementwise"))
         patch.setattr(build, "PACKAGE", root / "npbert")
         patch.setattr(build, "prove", lambda: PROOFS)
         patch.setattr(build, "number_data", lambda: export(small_model(), EXAMPLES, VOCABULARY))
-        return build_site(folder)
+        return build.build_site(folder)
 
 
 @pytest.fixture(scope="module")
@@ -120,8 +121,8 @@ def test_a_site_takes_the_place_of_an_earlier_one_and_of_nothing_else(tmp_path, 
 
 def test_no_site_is_made_while_a_derivative_is_wrong_or_without_a_library(tmp_path, quick, monkeypatch, capsys):
     wrong = Mock(ok=False, __str__=lambda self: "FAIL")
-    monkeypatch.setattr(proofs, "check_gradients", lambda *_, **__: wrong)
-    monkeypatch.setattr(build, "prove", proofs.prove)
+    monkeypatch.setattr(build, "check_gradients", lambda *_, **__: wrong)
+    monkeypatch.setattr(build, "prove", PROVE)
     assert main(["site", str(tmp_path / "site")]) == 1
     assert "a derivative is wrong, so no site is written: Linear: FAIL" in capsys.readouterr().err
     assert list((tmp_path / "site").iterdir()) == []

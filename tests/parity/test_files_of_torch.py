@@ -13,7 +13,6 @@ from tests.later import later
 from tests.models.hugging_face.checkpoints import assert_loads, random_float32, write_checkpoint
 from tests.parity import torch
 
-transformers = later("transformers", "transformers")
 safetensors = later("safetensors.torch", "-e '.[hf]'")
 
 pytestmark = pytest.mark.torch

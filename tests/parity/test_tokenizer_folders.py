@@ -11,7 +11,7 @@ from tests.later import later
 from tests.tables import one_in
 
 transformers = later("transformers", "transformers")
-pytest.importorskip("tokenizers", reason="tokenizers is not installed: pip install -e '.[hf]'")
+tokenizers = later("tokenizers", "-e '.[hf]'")
 
 pytestmark = pytest.mark.torch
 
@@ -63,16 +63,15 @@ def settings_of(rng):
 
 
 def write_folder(rng, folder):
-    library = pytest.importorskip("tokenizers")
     config, special = settings_of(rng)
     files = {"config.json": {"model_type": "bert"}}
     if rng.random() < 0.7:
         lowercase, chinese = (bool(flag) for flag in rng.integers(2, size=2))
         vocabulary = {word: index for index, word in enumerate(WORDS.split())}
-        whole = library.BertWordPieceTokenizer(vocabulary, lowercase=lowercase, handle_chinese_chars=chinese)
+        whole = tokenizers.BertWordPieceTokenizer(vocabulary, lowercase=lowercase, handle_chinese_chars=chinese)
         if rng.random() < 0.4:
             token = flags(rng, pick(rng, ["<NEW>", "sat", "[MASK]"]))
-            whole._tokenizer.add_tokens([library.AddedToken(**token)])
+            whole._tokenizer.add_tokens([tokenizers.AddedToken(**token)])
         if rng.random() < 0.3:
             whole._tokenizer.enable_truncation(5, direction=pick(rng, ["left", "right"]))
         whole.save(str(folder / "tokenizer.json"))

@@ -14,9 +14,9 @@ A check that lets one pass is broken. They are text beside this file, a paragrap
 
 import functools
 import inspect
-import itertools
 import linecache
 import operator
+import re
 import textwrap
 from dataclasses import dataclass
 from importlib import import_module
@@ -25,6 +25,8 @@ from pathlib import Path
 from npbert import NO_TAPE, Tape
 from npbert.catalogue import CATALOGUE
 
+RUNS = re.compile(r"((?:- .*\n)+)((?:\+ .*\n)*)")
+INDENTS = [" " * count for count in (4, 8, 12)]
 BETWEEN = "differs after a call in between"
 
 
@@ -35,7 +37,7 @@ class Bug:
 
     name: str
     owner: str
-    edits: dict[str, list[str]]
+    edits: dict[str, str]
     blocks: tuple[str, ...]
     message: str
     check: tuple[str, ...]
@@ -54,11 +56,11 @@ def _bug(paragraph):
         kind, _, value = line.partition(" ")
         if kind == "in":
             room, module, owner, method = f"{value}.".split(".")[:4]
-            edits[method] = []
+            edits[method] = ""
         elif kind in fields:
             fields[kind] += value.split("; ")
         else:
-            edits[method].append(line)
+            edits[method] += f"{line}\n"
     of, says, check = fields.values()
     owner = f"npbert.{room}.{module}.{owner}"
     return Bug(about.partition(": ")[0], owner, edits, tuple(of), "".join(says), tuple(check))
@@ -69,15 +71,12 @@ BUGS = read_bugs()
 
 def edited(right, edit):
     """The source of a function with each run of lines "- …", which must be there once, replaced by those of "+ …"."""
-    lines = textwrap.dedent(right).splitlines()
-    groups = [(mark, [line[2:] for line in group]) for mark, group in itertools.groupby(edit, key=lambda each: each[0])]
-    for (mark, gone), (_, new) in itertools.pairwise([*groups, ("+", [])]):
-        if mark == "-":
-            texts, wanted = [line.strip() for line in lines], [line.strip() for line in gone]
-            (start,) = (n for n in range(len(lines)) if texts[n : n + len(gone)] == wanted)
-            indent = " " * (len(lines[start]) - len(texts[start]))
-            lines[start : start + len(gone)] = [indent + line for line in new]
-    return "\n".join(lines) + "\n"
+    source = textwrap.dedent(right)
+    for runs in RUNS.findall(edit):
+        gone, new = (re.sub("^..", "", run, flags=re.MULTILINE) for run in runs)
+        (indent,) = (each for each in INDENTS if source.count("\n" + textwrap.indent(gone, each)) == 1)
+        source = source.replace(textwrap.indent(gone, indent), textwrap.indent(new, indent))
+    return source
 
 
 def twin(right, bug):
@@ -88,10 +87,11 @@ def twin(right, bug):
 def _edited(function, bug):
     name = f"<{bug.name} in {function.__qualname__}>"
     source = edited(inspect.getsource(function), bug.edits.get(function.__name__, bug.edits.get("")))
-    linecache.cache[name] = len(source), None, source.splitlines(keepends=True), name
-    made = {}
-    exec(compile(source, name, "exec"), function.__globals__, made)
-    return made[function.__name__]
+    text = f"def made(__class__):\n{textwrap.indent(source, INDENTS[0])}    return {function.__name__}\n"  # for super()
+    linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
+    names = {}
+    exec(compile(text, name, "exec"), function.__globals__, names)
+    return names["made"](right_of(bug))
 
 
 def plant(bug, monkeypatch):

@@ -1,13 +1,11 @@
 """The curves of a run: a panel for each number, and a curve for what the panel is of."""
 
-import json
-
 import pytest
 
 from npbert.io.files import FileError
-from npbert.io.json_lines import METRICS_FILE, SHOWN_FILE
 from npbert.plots import plot_curves
 from npbert.plots.curves import curves_figure
+from tests.pages.runs import write_run
 
 ROWS = [
     {"step": 10, "epoch": 0, "loss": 3.0, "mlm_accuracy": 0.1},
@@ -15,13 +13,6 @@ ROWS = [
     {"step": 20, "epoch": 1, "loss": 2.0, "mlm_accuracy": 0.2},
     {"step": 20, "eval_loss": 2.5, "eval_f1": None},
 ]
-
-
-def write_run(folder, **report_row):
-    """The files of a run, with one row of what was shown."""
-    for name, rows in ((METRICS_FILE, ROWS), (SHOWN_FILE, [{"step": 20, "kind": "labels", **report_row}])):
-        (folder / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    return folder
 
 
 def curves(axes):
@@ -42,14 +33,14 @@ def test_a_panel_a_name():
     }
     assert key(figure) == ["training", "held out", "not finite"]
     assert [axes.get_ylabel() for axes in figure.axes[:2]] == ["nats", "share"]
-    assert [axes.get_title("left") for axes in plot_curves(ROWS, ["f1", "loss"]).axes] == ["loss", "f1"]
-    (line,) = plot_curves(ROWS[:1], ["loss"]).axes[0].lines
+    (line,) = plot_curves(ROWS[:1]).axes[0].lines
     assert line.get_marker() == "o", "a step alone is a dot"
 
 
 @pytest.mark.parametrize(("best_step", "ringed"), [(10, [[10, 3.5]]), (15, []), (None, [])])
 def test_what_to_beat_is_dashed_and_the_best_step_has_a_ring(best_step, ringed, tmp_path):
-    write_run(tmp_path, baselines={"loss": 2.75, "f1": None}, best_step=best_step)
+    shown = {"step": 20, "kind": "labels", "baselines": {"loss": 2.75, "f1": None}, "best_step": best_step}
+    write_run(tmp_path, metrics=ROWS, shown=[shown])
     figure = plot_curves(tmp_path)
     found = {axes.get_title("left"): curves(axes) for axes in figure.axes}
     assert found["loss"].get("best model", []) == ringed
@@ -64,9 +55,9 @@ def test_without_numbers_there_is_no_picture(tmp_path):
 
 
 def test_runs_over_each_other_each_have_a_color_and_held_out_has_dots_as_alone():
-    (axes,) = curves_figure({"one": ROWS, "two": ROWS[:2]}, ["loss"], {}, None).axes
+    axes, *_ = curves_figure({"one": ROWS, "two": ROWS[:2]}, {}, None).axes
     looks = {line.get_label(): (line.get_color(), line.get_marker()) for line in axes.lines}
     assert list(looks) == ["one, training", "one, held out", "two, training", "two, held out"]
     assert looks["one, training"][0] == looks["one, held out"][0] != looks["two, held out"][0]
-    alone = {line.get_label(): line.get_marker() for line in plot_curves(ROWS, ["loss"]).axes[0].lines}
+    alone = {line.get_label(): line.get_marker() for line in plot_curves(ROWS).axes[0].lines}
     assert looks["one, held out"][1] == alone["held out"] == "o" != looks["one, training"][1] == alone["training"]

@@ -1,13 +1,27 @@
-"""Whatever its layers do, a batch in parts, on any threads and by any processes, has the gradient of the whole."""
+"""Whatever its layers do, and although its loss compares all texts of a batch: a batch in parts, on any threads and by
+any processes, has the gradient of the whole."""
+
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from npbert import NO_TAPE, Batch, Checkpointed, Init, Layer, Parameter, global_norm
-from npbert.training.accumulate import gradients_of
+from npbert import (
+    NO_TAPE,
+    Batch,
+    BertForSentenceVectors,
+    Checkpointed,
+    CoSENT,
+    InBatchNegatives,
+    Init,
+    Layer,
+    Parameter,
+    global_norm,
+)
+from npbert.training.accumulate import accumulate, gradients_of
 from npbert.training.shares import Shares
 from tests.computing import on_threads
-from tests.training import test_vectors_first as vectors
 from tests.training.parallel.together import together
 from tests.training.test_accumulate import check_parts
 from tests.training.tiny import TINY, classifier
@@ -63,17 +77,66 @@ def batch_of():
     return Batch(ids, attention_mask=(np.arange(12) < LENGTHS[:, None]).astype(int), labels=labels)
 
 
-def test_parts_add_up_to_the_whole():
-    check_parts(make(), batch_of())
+def make_vectors(loss_function, dropout=0.0, dtype=np.float64):
+    config = replace(TINY, hidden_dropout_prob=dropout, attention_probs_dropout_prob=dropout)
+    rng = np.random.default_rng(1)
+    return BertForSentenceVectors(config, rng=rng, dtype=dtype, loss_function=loss_function)
 
 
-ANY = {"odd": (make, batch_of()), "vectors": (vectors.make, vectors.batch_of(vectors.NUMBERS))}
+def groups(labels):
+    lengths = np.array([[3, 7], [2, 2], [9, 4], [5, 5], [6, 3], [2, 8]])
+    ids = np.random.default_rng(2).integers(0, 30, (*lengths.shape, 9))
+    return Batch(ids, attention_mask=np.arange(9) < lengths[..., None], labels=labels)
+
+
+NUMBERS = groups(np.arange(12).reshape(6, 2))
+SCORES = groups(np.array([0.3, 0.9, -0.2, 0.3, 0.5, 0.1]))
+ANY = {
+    "odd": (make, batch_of()),
+    "vectors": (partial(make_vectors, InBatchNegatives(both_ways=True)), NUMBERS),
+    "scores": (partial(make_vectors, CoSENT()), SCORES),
+}
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Of vectors: of about ten tokens."""
+    monkeypatch.setattr("npbert.compute.cut.LARGEST", 10 * TINY.hidden_size)
 
 
 @pytest.mark.parametrize("name", ANY)
-def test_threads_and_processes_change_no_bit(name, monkeypatch):
-    """In float32, with dropout, and for vectors in pieces of about ten tokens."""
-    monkeypatch.setattr("npbert.compute.cut.LARGEST", 10 * TINY.hidden_size)
+def test_parts_add_up_to_the_whole(name):
+    model_of, batch = ANY[name]
+    check_parts(model_of(), batch)
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_a_part_in_pieces_has_the_gradient_of_the_whole():
+    test_parts_add_up_to_the_whole("vectors")
+
+
+@pytest.mark.usefixtures("small_pieces")
+def test_both_passes_have_the_same_dropout_and_nothing_else_is_kept():
+    """The second forward of each piece gives the vectors of the first."""
+    model, found = make_vectors(InBatchNegatives(), dropout=0.4), {False: [], True: []}
+
+    def forward(packed, tape):
+        found[tape.keeps].append(type(model).forward(model, packed, tape))
+        return found[tape.keeps][-1]
+
+    model.forward = forward
+    with on_threads(1):  # in the order of the parts
+        accumulate(model, NUMBERS, [3, 4], parts=2)
+    first, second = found.values()
+    assert len(first) == len(second) > 2
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("name", ANY)
+def test_threads_and_processes_change_no_bit(name):
+    """In float32, with dropout."""
     model_of, batch = ANY[name]
 
     def work(communicator):

@@ -141,10 +141,10 @@ def handlers():
 
 @pytest.mark.parametrize("number", PEOPLE + SYSTEM)
 def test_the_first_only_asks_and_a_persons_second_acts_as_ever(before, number):
-    with pytest.raises(RuntimeError), stop_when_asked() as is_asked:
-        assert not is_asked()
+    with pytest.raises(RuntimeError), stop_when_asked() as asked:
+        assert not asked
         signal.raise_signal(number)
-        assert is_asked()
+        assert asked
         if number in PEOPLE:
             with pytest.raises(InterruptedError):
                 signal.raise_signal(number)
@@ -153,17 +153,17 @@ def test_the_first_only_asks_and_a_persons_second_acts_as_ever(before, number):
         raise RuntimeError
     assert handlers() == before
     signal.signal(number, signal.SIG_IGN)
-    with stop_when_asked() as is_asked:
-        assert not is_asked() and signal.getsignal(number) == signal.SIG_IGN, "as SIGHUP under nohup"
+    with stop_when_asked() as asked:
+        assert not asked and signal.getsignal(number) == signal.SIG_IGN, "as SIGHUP under nohup"
 
 
 def test_in_another_thread_nothing_is_set(before):
     def work():
-        with stop_when_asked() as is_asked:
-            return handlers(), is_asked()
+        with stop_when_asked() as asked:
+            return handlers(), asked
 
     with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(work).result() == (before, False)
+        assert pool.submit(work).result() == (before, [])
 
 
 def test_what_a_run_has_read_is_compared_when_it_goes_on(tmp_path):

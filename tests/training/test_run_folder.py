@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from npbert.io.files import FileError
-from npbert.pages.report import write_report
+from npbert.pages.report.page import write_report
 from npbert.training import SETTINGS_FILE, STATE_FILE
 from npbert.training.session import locked
 from tests.training.tiny import make_trainer

@@ -61,8 +61,8 @@ def test_rows_of_the_log_are_means_since_the_row_before(tmp_path):
 class Judge:
     """An evaluation that gives what it is told, and remembers when, and the model at that time."""
 
-    def __init__(self, folder, scores, losses=(), *, goal="score", name="", **settings):
-        self.scores, self.losses, self.name = iter(scores), itertools.chain(losses, itertools.repeat(1.0)), name or goal
+    def __init__(self, folder, scores, losses=(), *, goal="score", **settings):
+        self.scores, self.losses, self.name = iter(scores), itertools.chain(losses, itertools.repeat(1.0)), goal
         self.steps, self.models = [], []
         self.trainer = make_trainer(folder, evaluate=self.evaluate, goal=goal, **settings)
 
@@ -138,7 +138,7 @@ def test_evaluation_is_without_dropout_and_threads_of_blas_and_over_all_targets(
 
 def test_what_cannot_be(tmp_path):
     with pytest.raises(ValueError, match=r"metric is 'score', wanted one of gold, loss"):
-        Judge(tmp_path, [1], name="gold", steps=1).trainer.train()
+        make_trainer(tmp_path, evaluate=lambda: {"gold": 1, "loss": 1}, goal="score", steps=1).train()
     with pytest.raises(ValueError, match="the training data has no batches"):
         make_trainer(tmp_path / "b", data=TaskData([], collate)).train()
     model = classifier()

@@ -1,99 +1,137 @@
-"""What looks at each step: when a number is no longer finite, the error says at which step and where, and nothing of
-that step is kept; and by layer it is known how large the gradient is, and how far the step moves the weights."""
+"""The log: lines that another program can read, the same after a kill as without one. What a person sees: a bar that
+fits a terminal, and a few lines where there is none. By layer: how large the gradient is, and how far a step moves the
+weights."""
 
+import io
+import json
+import logging
+import sys
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 
-from npbert import AdamW, Tape
-from npbert.io.json_lines import METRICS_FILE, read_json_lines
+from npbert import AdamW
+from npbert.io import METRICS_FILE, SHOWN_FILE, FileError, JsonLines, read_json_lines
 from npbert.models import parameters_by_layer
-from npbert.training import MODEL_FOLDER, STATE_FILE, accumulate
-from npbert.training.finite import NotFiniteError, first_not_finite
-from npbert.training.log import LayerStatistics
-from tests.training.tiny import classifier, collate, examples, make_trainer, results, task_data
+from npbert.training import accumulate
+from npbert.training.watchers import Bar, LayerStatistics, Log, TensorBoard
+from tests.training.tiny import classifier, collate, examples
 
-BATCH = collate(examples(4))
-pytestmark = pytest.mark.filterwarnings("error")
+reason = "tensorboard is not installed: pip install -e '.[train]'"
+events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason=reason)
+pytest.importorskip("tqdm", reason="tqdm is not installed: pip install -e '.[train]'")
 
-
-def first(model):
-    names, parameters = zip(*model.named_parameters(), strict=True)
-    with np.errstate(all="ignore"):
-        return first_not_finite(model, [(BATCH, Tape())], SimpleNamespace(names=names, parameters=parameters))[1]
+ROWS = [{"step": 1, "loss": 0.1 + 0.2, "accuracy": 1 / 3}, {"step": 2, "loss": 1e-300}, {"step": 4, "loss": 7.25}]
+SPEED = 12_345.6
+FULL = OSError(28, "No space left on device")
 
 
-def parameter(model, name):
-    return dict(model.named_parameters())[name]
+def after(watcher, number, row=None, **more):
+    event = {"row": row or {}, "layers": {}, "evaluation": {}, "judged": {}, "shown": {}, "is_saved": False}
+    watcher.after(SimpleNamespace(number=number, **{**event, "tokens_per_second": SPEED, **more}))
 
 
-FIRST = "bert.encoder.layers.0.attention"
-OVERFLOWS = {  # parameters that grow, and the first layer whose output a float32 cannot hold; parts come before a whole
-    "the next": (["bert.embeddings.layer_norm.gamma"], 1e38, f"{FIRST}.query"),
-    "a product of two": ([f"{FIRST}.query.weight", f"{FIRST}.key.weight"], 1e25, f"{FIRST}.dot_product"),
-}
+def test_each_row_is_a_line_that_comes_back_and_a_half_line_is_dropped(tmp_path):
+    def write(rows, after_step):
+        file = JsonLines(path, after_step=after_step)
+        for row in rows:
+            file.write(row["step"], {name: value for name, value in row.items() if name != "step"})
+        return path.read_bytes()
+
+    path = tmp_path / METRICS_FILE
+    whole = write(ROWS, 0)
+    assert read_json_lines(path) == ROWS == [json.loads(line) for line in whole.splitlines()]
+    for length in range(0, len(whole), 13):
+        path.write_bytes(whole[:length])
+        complete = whole[:length].count(b"\n")
+        assert read_json_lines(path) == ROWS[:complete]
+        assert write(ROWS[complete:], 9) == whole
+    JsonLines(path, after_step=2)
+    assert read_json_lines(path) == ROWS[:2], "later than the state"
 
 
-@pytest.mark.parametrize(("names", "factor", "layer"), OVERFLOWS.values(), ids=OVERFLOWS)
-def test_the_first_layer(names, factor, layer):
-    model = classifier(initializer_range=10.0)
-    model.bert.encoder.gradient_checkpointing = True
-    before = {name: parameter(model, name).value.copy() for name in names}
-    for name, value in before.items():
-        parameter(model, name).value[...] = np.clip(value.astype(np.float64) * factor, -3e38, 3e38)
-    assert first(model) == f"the first values that are not finite come from {layer}"
-    for name, value in before.items():
-        parameter(model, name).value[...] = value
-    assert first(model) == "all values and gradients are finite, but their sum is not"
+def test_of_too_many_rows_evenly_chosen_ones_of_each_kind_and_the_last_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("npbert.io.json_lines.MOST_ROWS", 12)
+    rows = [{"step": step, "loss": 1.0} if step % 10 else {"step": step, "eval_loss": 2.0} for step in range(1, 100)]
+    (tmp_path / METRICS_FILE).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.warns(UserWarning, match=r"metrics\.jsonl has 99 rows, too many to draw: 22 of them are read$"):
+        some = read_json_lines(tmp_path / METRICS_FILE)
+    assert len([row for row in some if "loss" in row]) == 13 and some[-1] == rows[-1]
+    assert [row for row in some if "eval_loss" in row] == rows[9::10]
 
 
-def spoil(model, how):
-    if how == "gradient":
-        backward = model.classifier.backward
-        model.classifier.backward = lambda dy, tape: backward(dy, tape) * np.float32(np.nan)
-    else:
-        parameter(model, "bert.pooler.dense.bias").value[...] = np.nan if how == "parameter" else 20.0
-        parameter(model, "classifier.weight").value[...] = 3e38
+@pytest.mark.parametrize("line", ["x", '{"loss": 1}', "[1]", "", '{"step": null}'])
+def test_a_line_that_is_no_row(tmp_path, line):
+    (tmp_path / METRICS_FILE).write_text(f'{{"step": 1}}\n{line}\n', encoding="utf-8")
+    with pytest.raises(FileError, match=r"metrics.jsonl, line 2 is not a row of numbers with its step"):
+        JsonLines(tmp_path / METRICS_FILE, after_step=5)
 
 
-LOSS = "^step 5: the loss is .* and the norm of the gradient .*; "
-SENTENCES = {
-    "parameter": r"^the parameter bert\.pooler\.dense\.bias is not finite after step 4; ",
-    "layer": f"{LOSS}the first values that are not finite come from classifier; ",
-    "gradient": rf"{LOSS}all values are finite, but the gradient of bert\.pooler\.dense\.bias is not; ",
-}
+def test_a_full_disk_is_an_error_with_the_file(tmp_path, monkeypatch):
+    """A file without a buffer may write half of what it is given, and say why only at the next write."""
+    log, half = Log(tmp_path, after_step=0), MagicMock()
+    after(log, 1, {"loss": 1.0})
+    half.__enter__.return_value.write.side_effect = [3, FULL]
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="No space left") as of_row:
+        patch.setattr("pathlib.Path.open", lambda *_, **__: half)
+        after(log, 2, {"loss": 1.0})
+    assert of_row.value.filename == str(tmp_path / METRICS_FILE)
 
 
-@pytest.mark.parametrize(("how", "sentence"), SENTENCES.items())
-def test_training_stops_before_the_step_and_goes_on_from_the_state_before(tmp_path, how, sentence):
-    def watched(batch, tape):
-        draws.append(tape.rng.bit_generator.state["state"])
-        return loss(batch, tape)
-
-    model, draws = classifier(), []
-    model.loss, loss = watched, model.loss
-    trainer = make_trainer(tmp_path, model=model, data=task_data(5, lambda: spoil(model, how)), steps=8, save_every=3)
-    with pytest.raises(NotFiniteError, match=f"{sentence}try a smaller learning rate$"):
-        trainer.train()
-    assert trainer.step == 4
-    *rows, last = read_json_lines(tmp_path / METRICS_FILE)
-    assert [row["step"] for row in rows] == [1, 2, 3, 4]
-    assert last["step"] == 5 and None in (last["loss"], last["gradient_norm"]), "where it came is in the curves"
-    assert how == "parameter" or draws[5:] == draws[4:5] != draws[3:4], "the layer is looked for with the same dropout"
-
-    make_trainer(tmp_path, steps=8, save_every=3).train()
-    make_trainer(tmp_path / "whole", steps=8, save_every=3).train()
-    assert results(tmp_path) == results(tmp_path / "whole")
+def test_a_file_is_there_at_once_when_there_is_something_in_it(tmp_path):
+    """The clock is not a part of the run, and JSON has no NaN."""
+    log = Log(tmp_path, after_step=0)
+    assert not list(tmp_path.iterdir())
+    after(log, 1, {"loss": 2.0}, judged={"eval_f1": 0.5}, shown={"kind": "masked", "p": float("nan")}, is_saved=True)
+    assert (tmp_path / METRICS_FILE).read_bytes() == b'{"step": 1, "loss": 2.0}\n{"step": 1, "eval_f1": 0.5}\n'
+    assert read_json_lines(tmp_path / SHOWN_FILE) == [{"step": 1, "kind": "masked", "p": None}]
 
 
-def test_a_step_too_far(tmp_path):
-    """The step itself makes a parameter infinite: no state and no model of it is kept, not even at the last step."""
-    trainer = make_trainer(tmp_path, steps=1, learning_rate=1e39)
-    message = r"^the parameter bert\.\S+ is not finite after step 1; try a smaller learning rate$"
-    with pytest.raises(NotFiniteError, match=message):
-        trainer.train()
-    assert not (tmp_path / STATE_FILE).exists() and not (tmp_path / MODEL_FOLDER).exists()
+def test_tensorboard_reads_a_run_that_goes_on_from_an_earlier_step(tmp_path):
+    for first, losses in ((1, [0.3, 0.2, 0.1]), (2, [0.5, 0.25])):
+        board = TensorBoard(tmp_path, first_step=first)
+        for number, loss in enumerate(losses, start=first):
+            after(board, number, {"loss": loss}, judged={"eval_f1": 0.5} if number == 3 else {})
+    found = events.EventAccumulator(str(tmp_path)).Reload()
+    scalars = {
+        name: [(e.step, pytest.approx(e.value)) for e in found.Scalars(name)] for name in found.Tags()["scalars"]
+    }
+    speed = [(step, SPEED) for step in (1, 2, 3)]
+    assert scalars == {"loss": [(1, 0.3), (2, 0.5), (3, 0.25)], "tokens_per_second": speed, "eval_f1": [(3, 0.5)]}
+
+
+NUMBERS = {"loss": 12.3456, "mlm_loss": 11.65, "mlm_accuracy": 0.213, "nsp_loss": 0.6956, "nsp_accuracy": 0.5678}
+SHOWN = "loss 12.346, mlm 21%, nsp 57%, 12,346 tok/s"
+
+
+def errors_to(monkeypatch, *, is_terminal=False):
+    stream = io.StringIO()
+    stream.isatty = lambda: is_terminal
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+@pytest.mark.parametrize(("total", "done", "most"), [(1000, 0, 21), (7, 0, 7), (1000, 900, 3)])
+def test_a_file_gets_about_twenty_lines(monkeypatch, capsys, total, done, most):
+    errors_to(monkeypatch)
+    bar = Bar(total, done=done, asked=[])
+    for number in range(done + 1, total + 1):
+        after(bar, number, NUMBERS)
+    after(bar, total, evaluation={"macro_f1": 0.5})
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert last == f"step {total}: held out: macro f1 0.5"
+    assert most - 1 <= len(lines) <= most
+    assert lines[0].startswith(f"step {done + 1} of {total}: {SHOWN}, ")
+    assert lines[-1] == f"step {total} of {total}: {SHOWN}, 00:00 left"
+
+
+def test_nothing_where_npbert_is_to_be_quiet(monkeypatch, capsys, caplog):
+    stream = errors_to(monkeypatch, is_terminal=True)
+    with caplog.at_level(logging.ERROR, "npbert"):
+        after(Bar(2, done=0, asked=[]), 1, NUMBERS, evaluation={"f1": 0.5})
+    assert (stream.getvalue(), capsys.readouterr().out) == ("", "")
 
 
 LAYERS = ["embeddings", "layer 1", "layer 2", "pooler", "classifier"]
@@ -115,7 +153,7 @@ def norm(arrays):
 
 def test_the_numbers_of_a_step():
     model = classifier(np.float64)
-    accumulate(model, BATCH, None)
+    accumulate(model, collate(examples(4)), None)
     layers = parameters_by_layer(model)
     before = {name: [p.value.copy() for p in parameters] for name, parameters in layers.items()}
     numbers = statistics_of(model, AdamW(model.parameters(), lr=1e-2).step)

@@ -12,7 +12,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact import linear_algebra
 from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES
-from npbert.gradcheck.inputs import as_tuple
+from npbert.gradcheck.inputs import as_tuple, mapped
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
 
@@ -55,7 +55,7 @@ class Numbers(Held):
         try:
             return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
         except TypeError:
-            decided = function(*map(_in_floats, args), **{key: _in_floats(value) for key, value in kwargs.items()})
+            decided = function(*mapped(_in_floats, args), **mapped(_in_floats, kwargs))
             if any(np.asarray(part).dtype.kind not in "biu" for part in as_tuple(decided)):
                 raise
             return decided  # indices or truth values, which depend only on comparisons
@@ -71,10 +71,11 @@ class Numbers(Held):
 
 def as_numbers(result: Any) -> Any:
     """Return arrays of objects as Numbers, also in a tuple or list."""
-    if isinstance(result, tuple | list):
-        parts = [as_numbers(part) for part in result]
-        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
-    return result.view(Numbers) if type(result) is np.ndarray and result.dtype == object else result
+    return mapped(_as_numbers, result)
+
+
+def _as_numbers(x: Any) -> Any:
+    return x.view(Numbers) if type(x) is np.ndarray and x.dtype == object else x
 
 
 def is_double(dtype: Any) -> bool:
@@ -100,9 +101,7 @@ def _plain(x: Any) -> Any:
 
 
 def _in_floats(x: Any) -> Any:
-    """Return the same with arrays of floats instead of exact ones."""
-    if isinstance(x, tuple | list):
-        return type(x)(map(_in_floats, x))
+    """Return floats instead of exact numbers."""
     return seen(x) if isinstance(x, Numbers | Number) else x
 
 

@@ -37,21 +37,18 @@ def room_for_numbers(things: Iterable[Any]) -> Iterator[None]:
     theirs = [scope for scope in scopes if not is_ours_or_numpys(scope.get("__name__"))]  # C code would break
     cells = [cell for each in functions if not is_ours_or_numpys(each.__module__) for cell in each.__closure__ or ()]
     exact = _exchanged()
-    named = [(scope, name, value) for scope in theirs for name, value in scope.items() if id(value) in exact]
-    held = [(cell, cell.cell_contents) for cell in cells if not is_empty(cell) and id(cell.cell_contents) in exact]
+    places = [(scope.__setitem__, name, value) for scope in theirs for name, value in scope.items()]
+    places += [(cell.__setattr__, "cell_contents", cell.cell_contents) for cell in cells if not is_empty(cell)]
+    exchanged = [(put, name, value) for put, name, value in places if id(value) in exact]
     token = _makes_room.set(True)
     try:
-        for scope, name, value in named:
-            scope[name] = exact[id(value)]
-        for cell, value in held:
-            cell.cell_contents = exact[id(value)]
+        for put, name, value in exchanged:
+            put(name, exact[id(value)])
         yield
     finally:
         _makes_room.reset(token)
-        for scope, name, value in named:
-            scope[name] = value
-        for cell, value in held:
-            cell.cell_contents = value
+        for put, name, value in exchanged:
+            put(name, value)
 
 
 def is_ours_or_numpys(module: str | None) -> bool:

@@ -33,8 +33,7 @@ the proof is for erf, and the bridge shows that the two agree in float32.
 
 **Assumptions.** P divides no coefficient of the numerator that matters. A constant is the simplest number of its float
 (`constants.py`). No two arguments of a function are equal by chance, which is as unlikely. Random numbers are random.
-Backward is linear in dy (floats and exact numbers get a dy of different signs and sizes, and for a loss of different
-digits; `check_gradients` also tries 0 and 1).
+Backward is linear in dy (`check_linear` tries multiples of it, 0, 1 and a sum).
 
 Comparisons follow your numbers, so the proof holds for these shapes, ids and masks, and this side of each comparison.
 At a tie, as for a ReLU at 0, both sides are proved, and a gradient between them is right. ±∞ behaves as in floats:
@@ -42,12 +41,10 @@ e^(−∞) is 0, a constant. If y or a gradient is not finite, there is no deriv
 
 `_proof_beside_floats` asks in this order:
 
-1. Does y agree with floats, here and beside? If not: not proved.
-2. Do the gradients agree with floats, also for a multiple of dy? If not: refuted if the floats are wrong, else not
-   proved.
-3. Is D 0? Then proved.
-4. Is a gradient wrong in decimals? Then refuted, or right except for a small constant.
-5. Is D 0 at another point, where all roots exist? Then proved, else not proved.
+1. Do y and the gradients agree with floats, and y also beside? If not: not proved.
+2. Is D 0? Then proved, if backward is linear in dy.
+3. Is a gradient wrong in decimals? Then refuted, or right except for a small constant.
+4. Is D 0 at another point, where all roots exist? Then proved, as in step 2; else not proved.
 """
 
 import copy
@@ -60,18 +57,18 @@ from typing import Any
 import numpy as np
 
 from npbert.core import Tape, named_parts
-from npbert.gradcheck.exact.bridge import another_backward, is_right_on_both_sides, parting_beside
-from npbert.gradcheck.exact.case import Case, Floats
+from npbert.gradcheck.exact.bridge import check_beside, check_linear, is_right_on_both_sides
 from npbert.gradcheck.exact.field import Field
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.run import run_on_numbers
-from npbert.gradcheck.exact.witness import right_gradients, witnesses
+from npbert.gradcheck.exact.witness import witnesses
+from npbert.gradcheck.function import Floats, ScalarFunction
 from npbert.gradcheck.inputs import Function, Outputs, Rng
 from npbert.gradcheck.layer_of import as_layer
-from npbert.gradcheck.report import EXACT, NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, Proof, compared
+from npbert.gradcheck.report import NOT_PROVED, PROVED, REFUTED, Comparison, GradientError, PromiseError, Proof
 from npbert.gradcheck.restoring import everything_restored
 
-_POINTS, _ROUGHLY = 64, 1e-6
+_POINTS = 64
 
 _NO_LAW = (
     "the integers differ, but in decimals no gradient is off by more than rounded constants explain: backward "
@@ -90,19 +87,19 @@ def prove(layer: Any, *inputs: Any, rng: Rng = None, seed: int = 0) -> Proof:
     - Proved: the equality holds, and floats agree.
     - Refuted: the equality fails, and a gradient is wrong in decimals, at your numbers or next to them; or backward
     does not return one gradient for each input.
-    - Not proved: an operation has no exact rule (an unknown function, a cast to float32), floats take another path, or
-    only the decimals agree.
+    - Not proved: an operation has no exact rule (an unknown function, a cast to float32), floats take another path,
+    only the decimals agree, or backward is not linear in dy.
 
     Everything is left unchanged. Raises: ValueError without parameters or float inputs; forward's errors.
     """
     start = time.perf_counter()
     with everything_restored(layer, *inputs), np.errstate(all="ignore"):
         layer, inputs = as_layer(layer, inputs)
-        case = Case(layer, inputs, rng)
-        if not case.size:
+        function = ScalarFunction(layer, inputs, rng, seed)
+        if not function.size:
             raise ValueError("nothing to check: the layer has no parameters, and no input is a float array")
-        proof = _answer(case, seed)
-    return replace(proof, derivatives=case.size, seconds=time.perf_counter() - start)
+        proof = _answer(function)
+    return replace(proof, derivatives=function.size, seconds=time.perf_counter() - start)
 
 
 def prove_vjp(
@@ -122,93 +119,75 @@ def prove_vjp(
     return prove((f, vjp), *inputs, rng=rng, seed=seed)
 
 
-def _answer(case: Case, seed: int) -> Proof:
+def _answer(function: ScalarFunction) -> Proof:
     try:
-        floats = case.run_on_floats(_drawn(seed))
+        floats = function.run_on_floats()
     except GradientError as error:
         return Proof(REFUTED, reason=str(error))
     try:
-        return _proof_beside_floats(case, floats, seed)
+        return _proof_beside_floats(function, floats)
+    except PromiseError as error:
+        return Proof(NOT_PROVED, reason=str(error))
     except Exception as error:  # floats passed, so the code cannot run on exact numbers
         return Proof(NOT_PROVED, reason=_without_rule(error))
 
 
-def _proof_beside_floats(case: Case, floats: Floats, seed: int) -> Proof:
+def _proof_beside_floats(function: ScalarFunction, floats: Floats) -> Proof:
     """Return the proof for a layer that ran on floats. Raises: the layer's errors on exact numbers."""
-    field = Field(seed)
-    run = run_on_numbers(field, case, floats.dy_of_numbers)
-    proved = Proof(PROVED, rounding=run.rounding(floats))
-    is_proved = is_right_on_both_sides(case, floats, seed) if field.ties else run.holds
-    parting = run.parting(floats) or ("" if field.ties else parting_beside(case, floats, seed))
-    if parting:
-        return Proof(NOT_PROVED, reason=f"the code takes another path on exact numbers: {parting}")
-    parting = run.backward_parting(floats) or (another_backward(case, floats, proved.rounding) if is_proved else "")
-    if parting:
-        return _another_way_back(case, floats, parting)
-    if is_proved:
-        return proved
-    wrong = witnesses(case, floats.dy_of_numbers, seed)
-    if wrong:
-        return _refuted(case, floats, wrong, seed)
-    others = range(seed + 1, seed + _POINTS) if field.has_random_roots else ()  # each root is there at half of them
-    if any(_holds(case, floats, Field(other)) for other in others):
-        return proved
-    return Proof(NOT_PROVED, reason=_TIE if field.ties else _NO_LAW)
+    field = Field(function.seed)
+    run = run_on_numbers(field, function)
+    is_proved = is_right_on_both_sides(function, floats) if field.ties else run.holds
+    run.check_like(floats)
+    if not field.ties:
+        check_beside(function, floats)
+    if not is_proved:
+        wrong = witnesses(function)
+        if wrong:
+            return _refuted(function, wrong)
+        others = range(1, _POINTS) if field.has_random_roots else ()  # each root is there at half of them
+        if not any(run_on_numbers(Field(function.seed + other), function).holds for other in others):
+            return Proof(NOT_PROVED, reason=_TIE if field.ties else _NO_LAW)
+    check_linear(function, floats)
+    return Proof(PROVED)
 
 
-def _refuted(case: Case, floats: Floats, wrong: list[Comparison], seed: int) -> Proof:
+def _refuted(function: ScalarFunction, wrong: list[Comparison]) -> Proof:
     """Return the answer for wrong gradients: refuted, unless only a small constant is left out."""
-    field = Field(seed)
+    field = Field(function.seed)
     field.drops = True
-    if _holds(case, floats, field) and field.dropped:
+    if run_on_numbers(field, function).holds and field.dropped:
         dropped = tuple(sorted(field.dropped))
         constants = " and ".join(map(repr, dropped))
         reason = f"right but for {constants}, which forward has and backward leaves out: with 0 instead, it is proved"
         return Proof(NOT_PROVED, reason=reason, dropped=dropped)
 
-    def is_right(each: Case) -> bool:
-        return _holds(each, each.run_on_floats(_drawn(seed)), Field(seed))
+    def is_right(each: ScalarFunction) -> bool:
+        each.run_on_floats()  # finds its constants
+        return run_on_numbers(Field(each.seed), each).holds
 
-    parts, _ = judged(parts_called(case), is_right)
+    parts, _ = judged(parts_called(function), is_right)
     return Proof(REFUTED, wrong=tuple(wrong), parts=tuple(each.name for each in parts))
 
 
-def _holds(case: Case, floats: Floats, field: Field) -> bool:
-    """True if the equality holds at a random point of the field."""
-    return run_on_numbers(field, case, floats.dy_of_numbers).holds
-
-
-def _another_way_back(case: Case, floats: Floats, parting: str) -> Proof:
-    """Return the answer if backward behaves differently on exact numbers, or for another dy."""
-    right = right_gradients(case, floats.dy)
-    wrong = [array for array in compared(EXACT, floats.gradients, right, _ROUGHLY) if array.count]
-    if wrong:
-        return Proof(REFUTED, wrong=tuple(wrong))
-    reason = f"backward is not linear in dy, or takes another path on exact numbers: {parting}"
-    return Proof(NOT_PROVED, reason=reason)
-
-
-def _drawn(seed: int) -> np.random.Generator:
-    return np.random.default_rng([seed, 2])
-
-
-def parts_called(whole: Case) -> list[Case]:
+def parts_called(whole: ScalarFunction) -> list[ScalarFunction]:
     """Return the parts that a layer calls, with the inputs of their first call, the innermost first. It runs once."""
     names = {id(part): name for name, part in named_parts(whole.layer) if name and hasattr(part, "backward")}
-    found: dict[str, Case] = {}
+    found: dict[str, ScalarFunction] = {}
 
     def watch(layer: Any, inputs: Outputs, _: Any) -> None:
         if name := names.get(id(layer)):
-            found.setdefault(name, Case(layer, inputs, copy.deepcopy(whole.rng), name))
+            found.setdefault(name, ScalarFunction(layer, inputs, copy.deepcopy(whole.rng), whole.seed, name))
 
     whole.forward(Tape(copy.deepcopy(whole.rng), watcher=watch))
     return list(found.values())
 
 
-def judged(parts: list[Case], is_right: Callable[[Case], bool]) -> tuple[list[Case], list[str]]:
+def judged(
+    parts: list[ScalarFunction], is_right: Callable[[ScalarFunction], bool]
+) -> tuple[list[ScalarFunction], list[str]]:
     """Return the innermost wrong parts, and the names of the outermost right ones; without parts that cannot run alone,
     or have nothing to derive by."""
-    wrong: list[Case] = []
+    wrong: list[ScalarFunction] = []
     right: list[str] = []
     for part in parts:
         if any(other.name.startswith(f"{part.name}.") for other in wrong):

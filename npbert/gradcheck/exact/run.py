@@ -11,13 +11,14 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import Tape
 from npbert.gradcheck.exact.arrays import Components, components_of, seen, unknowns_like
-from npbert.gradcheck.exact.case import Case, Floats
 from npbert.gradcheck.exact.field import P
 from npbert.gradcheck.exact.number import NoRuleError, Number, World
 from npbert.gradcheck.exact.number_modules import room_for_numbers
-from npbert.gradcheck.inputs import Outputs, as_tuple
-from npbert.gradcheck.report import Gradients, largest_at, placed
+from npbert.gradcheck.function import Floats, ScalarFunction
+from npbert.gradcheck.inputs import as_tuple
+from npbert.gradcheck.report import Gradients, PromiseError, compared, largest_at, placed
 
+_SMALLEST = np.finfo(np.float32).tiny
 _SLACK = 4.0  # times the first-order bound on rounding
 
 
@@ -42,44 +43,29 @@ class ExactRun(NamedTuple):
         """True if the equality holds in GF(P)."""
         return bool(self.difference % P == 0)
 
-    def rounding(self, floats: Floats) -> Gradients:
-        """Return the rounding error allowed for each gradient in floats."""
-        return {name: _room(each, floats, floats.factor) for name, each in self.gradients.items()}
-
-    def parting(self, floats: Floats) -> str:
-        """Return a sentence for the first number of y that differs on floats beyond rounding, or ""."""
-        return _first_apart(self.y, named(floats.y), floats)
-
-    def backward_parting(self, floats: Floats) -> str:
-        """Return the same for the gradients."""
-        return _first_apart(self.gradients, floats.gradients, floats, floats.factor)
+    def check_like(self, floats: Floats) -> None:
+        """Raise PromiseError if a number of y, or of a gradient, differs on floats beyond rounding."""
+        for parts, own in ((self.y, named(floats.y)), (self.gradients, floats.gradients)):
+            exact = {name: each.seen for name, each in parts.items()}
+            room = {name: _SLACK / 2 * floats.epsilon * each.error + _SMALLEST for name, each in parts.items()}
+            for each in compared("", own, exact, 0, doubts=room):
+                if each.count:
+                    values = f"{each.analytic:.9g} on your floats, and {each.numeric:.9g} on exact numbers"
+                    raise PromiseError(f"the code takes another path on exact numbers: {each.place} is {values}")
 
 
-def _room(parts: Components, floats: Floats, factor: float) -> Array:
-    return _SLACK * floats.epsilon / 2 * parts.error / abs(factor)
-
-
-def _first_apart(parts: dict[str, Components], own: dict[str, Any], floats: Floats, factor: float = 1.0) -> str:
-    for name, array in own.items():
-        exact, room = parts[name].seen / factor, _room(parts[name], floats, factor)
-        apart = ~(np.abs(array - exact) <= room + np.finfo(array.dtype).tiny)
-        if np.any(apart):
-            at = largest_at(apart)
-            return f"{placed(name, at)} is {array[at]:.9g} on your floats, and {exact[at]:.9g} on exact numbers"
-    return ""
-
-
-def run_on_numbers(world: World, case: Case, dy: Outputs, *, backward: bool = True) -> ExactRun:
+def run_on_numbers(world: World, function: ScalarFunction, *, backward: bool = True) -> ExactRun:
     """Run a layer once in this world. backward: False runs only forward.
 
     Raises: GradientError unless backward returns one gradient for each float input; the layer's errors on exact
     numbers.
     """
+    dy = function.dy  # in floats
     with inhabited(world):
-        values = case.made(unknowns_like)
+        values = function.made(unknowns_like)
         tangents = {name: components_of(value).tangent for name, value in values.items()}
-        with case.holding(values) as there, room_for_numbers(case.things):
-            tape = Tape(copy.deepcopy(case.rng))
+        with function.holding(values) as there, room_for_numbers(function.things):
+            tape = Tape(copy.deepcopy(function.rng))
             y = there.forward(tape)
             ys = as_tuple(y)
             parts_y = {name: _finite(name, each) for name, each in named(ys).items()}

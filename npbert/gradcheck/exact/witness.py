@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from npbert.compute import Array
-from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.constants import simplest
 from npbert.gradcheck.exact.digits import Digits, slopes_of
 from npbert.gradcheck.exact.rules import HALF_EPSILON
 from npbert.gradcheck.exact.run import ExactRun, run_on_numbers
-from npbert.gradcheck.inputs import Outputs
+from npbert.gradcheck.function import ScalarFunction
 from npbert.gradcheck.report import EXACT, Comparison, Gradients, compared
 
 DIGITS = 50
@@ -22,36 +21,30 @@ _SPARE = 8  # digits lost by rounding
 
 
 def decimals(
-    case: Case, dy: Outputs, *, near: Any = None, digits: int = DIGITS, backward: bool = True
+    function: ScalarFunction, *, near: Any = None, digits: int = DIGITS, backward: bool = True
 ) -> tuple[ExactRun, Gradients]:
     """Run the layer in decimals. Returns the run, and the gradients of forward by name. near: the seed of a point near
     the given one, where nothing is 1 or 0 by chance; None: the point itself. backward: False runs only forward."""
     drawn = None if near is None else np.random.default_rng(near)
     with localcontext(Context(prec=digits)):
-        run = run_on_numbers(Digits(drawn), case, dy, backward=backward)
+        run = run_on_numbers(Digits(drawn), function, backward=backward)
         slopes = slopes_of(run.growth) if run.growth else {}
         of_slope = np.frompyfunc(lambda slope: slopes.get(slope, Decimal(0)), 1, 1)
         return run, {name: np.asarray(of_slope(tangents), object) for name, tangents in run.tangents.items()}
 
 
-def right_gradients(case: Case, dy: Outputs) -> Gradients:
-    """Return the gradients of forward by name, right to the last digit of a float."""
-    _, right = decimals(case, dy, backward=False)
-    return {name: each.astype(np.float64) for name, each in right.items()}
-
-
-def witnesses(case: Case, dy: Outputs, seed: int) -> list[Comparison]:
+def witnesses(function: ScalarFunction) -> list[Comparison]:
     """Return the arrays with a wrong gradient at the point, or else near it (γ may be 1 by chance)."""
-    return _wrong(case, dy, None) or _wrong(case, dy, [seed, 1])
+    return _wrong(function, None) or _wrong(function, [function.seed, 1])
 
 
-def _wrong(case: Case, dy: Outputs, near: Any) -> list[Comparison]:
+def _wrong(function: ScalarFunction, near: Any) -> list[Comparison]:
     """Return the arrays with a wrong gradient: off by more than rounded constants explain, and by as much with twice
     the digits."""
     before: list[Comparison] = []
     for digits in _MORE_DIGITS:
         try:
-            run, right = decimals(case, dy, near=near, digits=digits)
+            run, right = decimals(function, near=near, digits=digits)
         except ArithmeticError:  # for example √ of a negative number
             return []
         with localcontext(Context(prec=digits, traps=[])):

@@ -13,7 +13,6 @@ import numpy as np
 
 from npbert.gradcheck.contract import Call, check_refusal, promised_gradients
 from npbert.gradcheck.estimates import compared_along, right_and_accuracy
-from npbert.gradcheck.exact.case import Case
 from npbert.gradcheck.exact.number_modules import place_of
 from npbert.gradcheck.exact.prove import judged, parts_called, prove
 from npbert.gradcheck.explain.finding import Finding, d, describe
@@ -106,9 +105,8 @@ def _subjects(edits: list[Finding]) -> set[str]:
 def _findings(function: ScalarFunction) -> Iterator[Finding]:
     wrong, right = judged(parts_called(function), _is_right)
     for part in wrong:
-        here = ScalarFunction(part.layer, part.inputs, part.rng, 0)
         where = f"{part.name} ({type(part.layer).__name__})"
-        for finding in _of_layer(here, TRIES // len(wrong)):
+        for finding in _of_layer(part, TRIES // len(wrong)):
             cause = finding.cause if finding.line else f"in {where}, {finding.cause}"
             yield replace(finding, subject=f"{finding.subject} of {where}", cause=cause)
     found = [] if wrong else list(_of_layer(function, TRIES))
@@ -120,13 +118,12 @@ def _findings(function: ScalarFunction) -> Iterator[Finding]:
         yield Finding("right parts", "", cause=f"right by themselves: {names}{after}")
 
 
-def _is_right(part: Case) -> bool:
+def _is_right(part: ScalarFunction) -> bool:
     """True if proved, or right along a few directions without a proof. Raises: the part's errors."""
-    function = ScalarFunction(part.layer, part.inputs, part.rng, 0)
-    proof = prove(part.layer, *part.inputs, rng=part.rng)
+    proof = prove(part.checked().layer, *part.inputs, rng=part.rng)
     if proof.verdict != NOT_PROVED:
         return bool(proof)
-    return compared_along(function, _gradients_now(function), 3, 1).ok
+    return compared_along(part, _gradients_now(part), 3).ok
 
 
 def _of_layer(function: ScalarFunction, tries: int) -> Iterator[Finding]:

@@ -90,7 +90,7 @@ def _varied(function: ScalarFunction, inputs: list[Any], change: Callable[[Array
     for _, parameter in named_parameters(layer):
         parameter.value = change(parameter.value)
         parameter.zero_grad()
-    return ScalarFunction(layer, tuple(inputs), function.rng, seed)
+    return ScalarFunction(layer, inputs, function.rng, seed).checked()
 
 
 def _redrawn(function: ScalarFunction, inputs: list[Any], number: int) -> ScalarFunction:

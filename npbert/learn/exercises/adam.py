@@ -14,14 +14,7 @@ SCALES = (0.5, 1.0, 0.3)
 """The scale of the gradients in each step."""
 KINDS = {"matrix": ((3, 5), (1, 2), (6, 4)), "vector": ((7,), (1,), (50,))}
 """Shapes of parameters."""
-FIRST = "m", "v", "the count of steps"
-
-
-def settings(seed: int) -> dict[str, Any]:
-    """Return lr, betas and eps."""
-    drawn = np.random.default_rng(seed).uniform((0.07, 0.7, 0.9, 1e-2), (0.13, 0.8, 0.95, 3e-2))
-    lr, *betas, eps = drawn.tolist()
-    return {"lr": lr, "betas": tuple(betas), "eps": eps}
+OPTIONS = {"lr": 0.107, "betas": (0.73, 0.92), "eps": 0.018}
 
 
 def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
@@ -30,7 +23,7 @@ def after_steps(optimizer: Any, seed: int, **options: float) -> Numbers:
     rng, odd = np.random.default_rng(seed), seed % 2
     weight, bias = parameters = [Parameter(rng.standard_normal(shape)) for shape in ((3 - odd, 5 + odd), (7 + odd,))]
     arrays = weight.value, bias.value
-    adam = optimizer(parameters, **settings(seed) | options)
+    adam = optimizer(parameters, **OPTIONS | options)
     lr = adam.lr
     for number, scale in enumerate(SCALES, start=1):
         for parameter in parameters:
@@ -59,21 +52,22 @@ def steps(optimizer: Any, seed: int) -> Iterator[Numbers]:
             return 0.9 if parameter.value.ndim > 1 else 1.0
 
     after = after_steps(Decaying, seed)
-    yield {name: after.pop(name) for name in FIRST}
+    yield {name: after.pop(name) for name in ("m", "v", "the count of steps")}
     large = after_steps(optimizer, seed, lr=1e12, eps=1e12)  # a step is m̂, up to rounding
     yield {"the step with a large eps": large["the weight"]} | after
 
 
-def with_decay(optimizer: Any, seed: int) -> Iterator[Numbers]:
-    """Return the results of kept, and the values after some steps with it."""
-    decay, numbers = 0.3 + 0.1 * seed, Numbers()
-    adam = optimizer([Parameter(np.ones(1))], weight_decay=decay, **settings(seed))
+def decays(optimizer: Any, seed: int) -> Iterator[Numbers]:
+    """Return the results of kept after a change of lr, and the values, which it should not change."""
+    adam = optimizer([Parameter(np.ones(1))], weight_decay=0.3 + 0.1 * seed, **OPTIONS)
+    adam.lr *= 0.7
+    numbers = Numbers()
     for what, shapes in KINDS.items():
-        name = f"kept for a {what}"
-        numbers[name] = in_one_row(returned(adam.kept(Parameter(np.ones(shape))), name) for shape in shapes)
-    after = after_steps(optimizer, seed, weight_decay=decay)
-    yield numbers | {name: after[name] for name in ("the weight", "the bias")}
+        name, parameters = f"kept for a {what}", [Parameter(np.ones(shape)) for shape in shapes]
+        numbers[name] = in_one_row(returned(adam.kept(parameter), name) for parameter in parameters)
+        numbers[f"the value of a {what}"] = in_one_row(parameter.value for parameter in parameters)
+    yield numbers
 
 
 STEP = Blank(right=Adam, method="step", without=("moments",), numbers=steps)
-KEPT = Blank(right=AdamW, method="kept", numbers=with_decay)
+KEPT = Blank(right=AdamW, method="kept", numbers=decays)

@@ -9,7 +9,7 @@ from npbert.compute import Array
 from npbert.core import NO_TAPE, Layer, Tape
 from npbert.layers.checks import check_like
 from npbert.layers.softmax import softmax, softmax_backward
-from npbert.learn.layer import DROPPING, LayerBlank, layer_blank
+from npbert.learn.layer import LayerBlank, layer_blank
 
 
 class PaddedAttention(Layer):
@@ -56,7 +56,7 @@ def with_heads(heads: int, d: int, lengths: tuple[int, ...]) -> Setting:
     return Setting(PaddedAttention, lambda cls, init: cls(heads), lambda rng: (*map(rng.standard_normal, shapes), mask))
 
 
-OF_ONE_HEAD = layer_blank("DotProductAttention", method="attend_backward", seeds=DROPPING)
+OF_ONE_HEAD = layer_blank("DotProductAttention", method="attend_backward")
 WITH_HEADS = LayerBlank(
     right=PaddedAttention,
     method="backward",

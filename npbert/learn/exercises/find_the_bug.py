@@ -1,13 +1,15 @@
 """Exercise 15: twelve layers, some of them broken by one line."""
 
-import ast
+import functools
 import inspect
-import textwrap
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import npbert
+from npbert.io import read_text
 from npbert.learn.blank import Blank
 from npbert.learn.source import with_helpers
 from npbert.learn.verdict import Verdict
@@ -15,65 +17,7 @@ from npbert.learn.verdict import Verdict
 UNKNOWN, FINE = "?", "right"
 
 
-@dataclass(frozen=True)
-class Suspect:
-    """A method of a layer of the library, with one line changed, or none."""
-
-    letter: str
-    name: str
-    method: str
-    before: str = ""
-    after: str = ""
-
-    @property
-    def layer(self) -> Any:
-        """Its class."""
-        return getattr(npbert, self.name)
-
-    @cached_property
-    def source(self) -> str:
-        """The source of the method, with the change."""
-        source = textwrap.dedent(inspect.getsource(getattr(self.layer, self.method)))
-        return source.replace(self.before, self.after)
-
-    @cached_property
-    def lines(self) -> dict[str, str]:
-        """The lines below the docstring, by their names."""
-        _, _, body = self.source.partition('"""\n')
-        lines = filter(str.strip, body.splitlines())
-        return {f"{self.letter}{number}": line for number, line in enumerate(lines, start=1)}
-
-    @property
-    def answer(self) -> str:
-        """The name of the changed line, or "right"."""
-        changed = [name for name, line in self.lines.items() if self.after and self.after in line]
-        return changed[0] if changed else FINE
-
-    @property
-    def text(self) -> str:
-        """The class in the file, below the formula of its forward."""
-        head, _, _ = self.source.partition('    """')
-        lines = [head.rstrip(), *(f"{line}  # {name}" for name, line in self.lines.items())]
-        formula, place = self.layer.__doc__.partition("\n")[0], self.layer.__module__.replace(".", "/")
-        inside = textwrap.indent("\n".join(lines), "    ")
-        return f"# {formula}\n# Its forward: {place}.py\nclass {self.letter.upper()}({self.name}):\n{inside}"
-
-    def mistake(self, given: str) -> str:
-        """Return what is wrong with an answer, without the right one; "" for a right or an open one."""
-        if given in (self.answer, UNKNOWN):
-            return ""
-        says = "one of its lines is wrong"
-        if given not in (FINE, *self.lines):
-            first, *_, last = self.lines
-            says = f'the answer is "{given}", wanted "{FINE}", or a line from {first} to {last}'
-        elif self.answer == FINE:
-            says = f"line {given} is right, and so are all others"
-        elif given != FINE:
-            says = f"one line is wrong, but line {given} is right"
-        return f"{self.letter}, {self.name}: {says}."
-
-
-_TABLE = """
+_SUSPECTS = """
 a | Linear | backward
 b | MeanSquaredError | backward | (2 * float(dloss) | (float(dloss)
 c | SoftmaxCrossEntropy | backward | float(dloss) / len(targets) | float(dloss) / len(is_target)
@@ -87,10 +31,54 @@ j | FeedForward | backward
 k | EncoderLayer | backward | return ds + dqueries, dz | return dh + dqueries, dz
 l | MaskedLMHead | backward
 """
+"""letter | layer | method | a piece of one of its lines | what is there instead"""
 
 
-SUSPECTS = {line[0]: Suspect(*line.split(" | ")) for line in _TABLE.strip().splitlines()}
-"""By letter."""
+class Suspect(NamedTuple):
+    """A method of a layer of the library, with one line changed, or none: the lines below its docstring, by name.
+
+    answer: the name of the changed line, or "right". before: its right piece
+    """
+
+    letter: str
+    layer: Any
+    head: str
+    lines: dict[str, str]
+    answer: str
+    before: str
+
+    def __str__(self) -> str:
+        """The class in the file, below the formula of its forward."""
+        lines = [self.head.rstrip(), *(f"{line}  # {name}" for name, line in self.lines.items())]
+        formula, place = self.layer.__doc__.partition("\n")[0], self.layer.__module__.replace(".", "/")
+        head = f"# {formula}\n# Its forward: {place}.py\nclass {self.letter.upper()}({self.layer.__name__}):"
+        return "\n".join([head, *lines])
+
+    def mistake(self, given: str) -> str:
+        """Return what is wrong with an answer, without the right one; "" for a right or an open one."""
+        if given in (self.answer, UNKNOWN):
+            return ""
+        if given == FINE:
+            return "one of its lines is wrong"
+        if given in self.lines:
+            others = "and so are all others" if self.answer == FINE else "but another is wrong"
+            return f"line {given} is right, {others}"
+        first, *_, last = self.lines
+        return f'the answer is "{given}", wanted "{FINE}", or a line from {first} to {last}'
+
+
+@functools.cache
+def suspects() -> dict[str, Suspect]:
+    """Return the methods by letter."""
+    found = {}
+    for row in _SUSPECTS.strip().splitlines():
+        letter, layer, method, before, after = [*row.split(" | "), "", ""][:5]
+        source = inspect.getsource(getattr(getattr(npbert, layer), method))
+        head, _, body = source.replace(before, after).split('"""')
+        lines = {f"{letter}{n}": line for n, line in enumerate(filter(str.strip, body.splitlines()), start=1)}
+        answer = next((name for name, line in lines.items() if after and after in line), FINE)
+        found[letter] = Suspect(letter, getattr(npbert, layer), head, lines, answer, before)
+    return found
 
 
 class BugsBlank(Blank):
@@ -100,38 +88,34 @@ class BugsBlank(Blank):
 
     def sources(self) -> list[str]:
         """Return the classes, and the dictionary without answers."""
-        suspects = SUSPECTS.values()
-        texts = [text for each in suspects for text in with_helpers(each.text, inspect.getmodule(each.layer))]
-        lines = [f'    "{each.letter}": "{UNKNOWN}",  # {each.name}' for each in suspects]
+        homes = [(each, sys.modules[each.layer.__module__]) for each in suspects().values()]
+        texts = [text for each, home in homes for text in with_helpers(str(each), home)]
+        lines = [f'    "{letter}": "{UNKNOWN}",  # {each.layer.__name__}' for letter, each in suspects().items()]
         return [*texts, "\n".join(["ANSWERS = {", *lines, "}"])]
 
-    def shown(self, text: str, place: object) -> list[str]:
+    def shown(self, text: str, place: str) -> list[str]:
         """Return the answers, with the library's lines for the wrong ones."""
         return [
-            f"{each.letter}, {each.name}: {each.answer}" + f", which should have {each.before}" * bool(each.before)
-            for each in SUSPECTS.values()
+            f"{letter}, {each.layer.__name__}: {each.answer}" + f", which should have {each.before}" * bool(each.before)
+            for letter, each in suspects().items()
         ]
 
-    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
+    def prove(self, module: ModuleType) -> Verdict | None:
         """Return the verdict on the first wrong answer, without the right one."""
-        if not isinstance(thing, dict) or set(thing) != set(SUSPECTS):
-            return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(SUSPECTS)}, and no other.")
+        thing, letters = module.ANSWERS, suspects().keys()
+        if not isinstance(thing, dict) or set(thing) != set(letters):
+            return Verdict(f"ANSWERS needs an answer for each of the letters {', '.join(letters)}, and no other.")
         given = {letter: str(answer).strip().lower() for letter, answer in thing.items()}
-        mistakes = {letter: SUSPECTS[letter].mistake(answer) for letter, answer in given.items()}
-        wrong = [letter for letter, mistake in mistakes.items() if mistake]
+        count = sum(each.answer == given[letter] for letter, each in suspects().items())
+        text = read_text(Path(str(module.__file__)))
+        for letter, each in suspects().items():
+            if says := each.mistake(given[letter]):
+                key = re.search(rf"""(?s).*["']{letter}["']\s*:""", text)
+                where = f"Line {text[: key.end()].count(chr(10)) + 1}: " if key else ""
+                right = f"{count} of the {len(letters)} answers are right so far."
+                return Verdict(f"{where}{letter}, {each.layer.__name__}: {says}.", right)
         left = [letter for letter, answer in given.items() if answer == UNKNOWN]
-        if wrong:
-            count, line = len(SUSPECTS) - len(wrong) - len(left), _lines_of_keys(node).get(wrong[0])
-            where = f"Line {line}: " if line else ""
-            right = f"{count} of the {len(SUSPECTS)} answers are right so far."
-            return Verdict(where + mistakes[wrong[0]]).because_of(right)
         return Verdict(f"Still open: {', '.join(left)}. The others are right.") if left else None
 
 
-def _lines_of_keys(node: ast.stmt | None) -> dict[str, int]:
-    """Return the lines of the keys, for the definition of a dictionary."""
-    keys = getattr(getattr(node, "value", None), "keys", [])
-    return {getattr(key, "value", ""): key.lineno for key in keys}
-
-
-BLANK = BugsBlank(right=SUSPECTS, seeds=())
+BLANK = BugsBlank(right=suspects, seeds=())

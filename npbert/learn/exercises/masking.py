@@ -1,12 +1,11 @@
-"""Exercise 12: masking. Facts of single calls, then shares of many; with the line that makes it, where one does.
+"""Exercise 12: masking. Facts of many calls on one text; a share is wrong if chance does not explain it.
 
 What is wanted comes from the text of the exercise and from the library, and never from the answer.
 """
 
-import ast
-import itertools
-import linecache
-from collections.abc import Iterable, Iterator
+import inspect
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,110 +13,94 @@ import numpy as np
 from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import SPECIAL_TOKENS, Vocabulary, load_dialogue, mask_words
-from npbert.learn.blank import Blank
-from npbert.learn.exercises.masking_calls import KINDS, Draws
-from npbert.learn.failure import file_of
-from npbert.learn.verdict import Verdict
+from npbert.gradcheck import GradientError
+from npbert.learn.blank import Blank, Numbers, returned
 
 SIGMAS = 6
 """The allowed deviation of a share by chance."""
 
-SAMPLES: tuple[dict[str, Any], ...] = (
-    {"vocabulary": load_dialogue(9).vocabulary, "calls": 1000, "probability": 0.4, "max_predictions": 9},
-    {"vocabulary": Vocabulary([*SPECIAL_TOKENS, *"ab"]), "calls": 400, "probability": 1.0, "max_predictions": 99},
-)
-"""The words of the toy dialogue, and two letters, where a random word often is the true one."""
+SAMPLES = (load_dialogue(9).vocabulary, 9), (Vocabulary([*SPECIAL_TOKENS, *"ab"]), 99)
+"""Vocabularies, each with max_predictions: the words of the toy dialogue, and two letters, as there a random word often
+is the true one."""
+CALLS = 8, 1000
+"""By seed: a few calls with the words, for the facts of single ones; and many with each, for the shares, too."""
 
-Fact = tuple[str, str, int]
-"""Something that is not as wanted: the key of its reason, a sentence, and the line that makes it, or 0."""
-
-
-def facts_of_calls(draws: Draws) -> Iterator[Fact]:
-    """Yield what is wrong in single calls, each at the first place. What comes later may only follow from it."""
-    ids, chosen, words = draws.ids, draws.chosen, draws.words
-    for (call,) in _first(chosen.sum(axis=1) != draws.count):
-        line, places = draws.choice(call)
-        line = line or draws.line_of("labels", call, range(len(ids)))
-        yield "count", f"{places}, wanted {draws.count}, which is count", line
-    for call, place in _first(chosen & ~draws.is_word):
-        line, _ = draws.choice(call)
-        says = f"input_ids[{place}] is chosen, but it is {words.tokens[ids[place]]}"
-        yield "special", says, line or draws.line_of("labels", call, [place])
-    for reason, result, wrong, wanted in (
-        ("label", "labels", chosen & (draws.labels != ids), f"{{}}, which is input_ids[{{}}], or {IGNORED}"),
-        ("changed", "masked", ~chosen & (draws.masked != ids), f"{{}}, as labels[{{}}] is {IGNORED}"),
-        (
-            "unknown",
-            "masked",
-            chosen & ~np.isin(draws.masked, [words.mask_id, *words.word_ids]),
-            f"{words.mask_id}, which is [MASK], or one of vocabulary.word_ids",
-        ),
-    ):
-        for call, place in _first(wrong):
-            found = getattr(draws, result)[call, place]
-            says = f"{result}[{place}] is {found}, wanted {wanted.format(ids[place], place)}"
-            yield reason, says, draws.line_of(result, call, [place])
+CHOICE, KIND = r"rng\.\w|candidates\[|return", r"< [\d(]|return"
+LABELS, MASKED = r"(?s:.*)labels\[|return", r"(?s:.*)(masked\[|word_ids)|return"
+"""What ends in the line to look at: the first that draws or compares, and the last that writes."""
 
 
-def facts_of_shares(draws: Draws) -> Iterator[Fact]:
-    """Yield the shares that chance does not explain, for draws that are right in all else."""
-    is_word, words, count, number = draws.is_word, draws.words, draws.count, draws.is_word.sum()
-    other = 0.1 * (1 - 1 / len(words.word_ids))
-    mix = _shares(draws.kinds[draws.chosen], range(len(KINDS)))
-    for (kind,), found, wanted in _far(mix, np.array([0.8, other, 0.2 - other]), draws.chosen.sum()):
-        yield "mix", f"{found} of the chosen words become {KINDS[kind]}, wanted {wanted}", 0
-
-    pairs = np.outer(is_word, is_word) * (count * (count - 1) / (number * (number - 1)))
-    for reason, happens, share in (("chosen", draws.chosen, 1.0), ("[MASK]", draws.kinds == 0, 0.8)):
-        expected = share**2 * pairs
-        np.fill_diagonal(expected, share * is_word * count / number)  # each place
-        together = happens.T.astype(float) @ happens / len(happens)
-        for (one, two), found, wanted in _far(together, expected, len(happens)):
-            places = f"input_ids[{one}] is" if one == two else f"input_ids[{one}] and input_ids[{two}] are both"
-            line = draws.choice(0)[0] if reason == "chosen" else 0
-            yield reason, f"{places} {reason} in {found} of the calls, wanted {wanted}", line
-
-    is_random = draws.kinds == 1
-    others, ((call, place),) = draws.masked[is_random], _first(is_random)
-    line = draws.line_of("masked", call, [place])
-    likely = 1 - _shares(draws.ids[is_word], words.word_ids)  # a random word that is the true one does not show
-    for (index,), found, wanted in _far(_shares(others, words.word_ids), likely / likely.sum(), len(others)):
-        token = words.tokens[words.word_ids[index]]
-        yield "random", f"{found} of the random words, except true ones, are {token!r}, wanted {wanted}", line
-    for _, found, wanted in _far(_shares(np.diff(others), [0]), 1 / np.array([len(words.word_ids)]), len(others) - 1):
-        yield "random", f"a random word is the same as the one before in {found} of the cases, wanted {wanted}", line
+def draws(function: Any, seed: int) -> Iterator[Numbers]:
+    """Return a number once all facts are as wanted. Raises: GradientError for the first that is not."""
+    for words, most in SAMPLES[: 1 + seed]:
+        word = words.word_ids.tolist() * 6
+        ids = np.array([words.cls_id, *word[:12], words.sep_id, *word[5:14], words.sep_id, *[words.pad_id] * 4])
+        *called, again = (call(function, ids, words, most, number) for number in (*range(CALLS[seed]), 0))
+        if not np.array_equal(called[0], again):
+            raise GradientError("a second call with the same generator gives another result; draw only from rng")
+        for fact in facts_of(ids, words, most, *np.stack(called, axis=1)):
+            check_fact(function, *fact)
+    yield {"the facts": np.ones(1)}
 
 
-def _shares(values: Array, kinds: Iterable[int]) -> Array:
-    """Return the share of each kind."""
-    return np.array([np.mean(values == kind) for kind in kinds])
+def call(function: Any, ids: Array, words: Vocabulary, most: int, seed: int) -> Array:
+    """Return masked and labels, (2, N). Raises: GradientError for a wrong result; errors of the function."""
+    given, rng = ids.tolist(), np.random.default_rng(seed)
+    found = returned(function(given, words, rng, probability=1.0, max_predictions=most), "masked, labels")
+    if not np.array_equal(given, ids):
+        raise GradientError("input_ids itself has changed; write into a copy, masked = list(input_ids)")
+    if found.shape != (2, len(ids)) or found.dtype.kind not in "iu":
+        wanted = f"two lists, masked and labels, of {len(ids)} whole numbers, as input_ids (np.zeros makes floats)"
+        raise GradientError(f"the result has shape {found.shape} and dtype {found.dtype}, wanted {wanted}")
+    return found
 
 
-def _first(wrong: Array) -> list[tuple[int, ...]]:
-    """Return the first place where it is True, if there is one."""
-    return [tuple(map(int, place)) for place in np.argwhere(wrong)[:1]]
+def check_fact(function: Any, says: str, where: str, found: Array, wanted: Any, cases: int = 0) -> None:
+    """Raise GradientError unless the numbers are as wanted: exactly, or as far as chance explains in so many cases."""
+    by_chance = SIGMAS * np.sqrt(wanted * (1 - wanted) / cases) + 1e-9 if cases else 0
+    wrong = np.argwhere(np.abs(found - wanted) > by_chance)
+    if len(wrong):
+        place = tuple(wrong[0])
+        right = np.broadcast_to(wanted, found.shape)[place]
+        lines, first = inspect.getsourcelines(function)
+        seen = re.search(where, "".join(lines))
+        number = seen.string[: seen.end()].count("\n") if seen else 0
+        told = says.format(*place, found=found[place], wanted=right)
+        raise GradientError(f"in the result, {told}; see line {first + number}, {lines[number].strip()}")
 
 
-def _far(found: Array, wanted: Array, cases: int) -> Iterator[tuple[tuple[int, ...], str, str]]:
-    """Yield the first share that chance does not explain, with its place and what is wanted, in percent."""
-    by_chance = SIGMAS * np.sqrt(wanted * (1 - wanted) / cases) + 1e-9
-    for place in _first(np.abs(found - wanted) > by_chance):
-        yield place, f"{100 * found[place]:.1f} %", f"{100 * wanted[place]:.1f} %"
+def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Array) -> Iterator[tuple[Any, ...]]:
+    """Yield the facts of these calls, as for check_fact: those of single ones, and of many the shares, too. What comes
+    later may only follow from a wrong one. masked, labels: (calls, N)"""
+    chosen, is_mask, is_word = labels != IGNORED, masked == words.mask_id, words.is_word[ids]
+    calls, number = len(masked), is_word.sum()
+    count = min(most, number)
+    yield "{found} places have a label, wanted {wanted}, which is count", CHOICE, chosen.sum(axis=1), count
+    of_special = np.where(is_word, IGNORED, labels)
+    yield "labels[{1}] is {found}, but input_ids[{1}] is no ordinary word", CHOICE, of_special, IGNORED
+    says = f"labels[{{1}}] is {{found}}, wanted {{wanted}}, which is input_ids[{{1}}], or {IGNORED}"
+    yield says, LABELS, np.where(chosen, labels, ids), ids
+    says = f"masked[{{1}}] is {{found}}, wanted {{wanted}}, as labels[{{1}}] is {IGNORED}"
+    yield says, MASKED, np.where(chosen, ids, masked), ids
+    if calls < CALLS[-1]:
+        return
+
+    is_random, random_word = chosen & ~is_mask & (masked != ids), 1 / len(words.word_ids)
+    for kind, happens, share in ("[MASK]", is_mask, 0.8), ("another word", is_random, 0.1 * (1 - random_word)):
+        says = f"{{found:.1%}} of the chosen words become {kind}, wanted {{wanted:.1%}}"
+        yield says, KIND, happens[chosen].mean(), share, chosen.sum()
+    pairs = np.triu(np.outer(is_word, is_word), 1) * (count * (count - 1) / (number * (number - 1)))
+    for kind, where, happens, share in ("chosen", CHOICE, chosen, 1.0), ("[MASK]", KIND, is_mask, 0.8**2):
+        both = f"input_ids[{{0}}] and input_ids[{{1}}] are both {kind}"
+        says = f"{both} in {{found:.1%}} of the calls, wanted {{wanted:.1%}}"
+        yield says, where, np.triu(1 * happens.T @ happens, 1) / calls, share * pairs, calls
+
+    random, size = masked[is_random], len(words.tokens)
+    likely = words.is_word - np.bincount(ids[is_word], minlength=size) / number  # a true word does not show
+    says = "{found:.1%} of the random words, except true ones, are the word {0}, wanted {wanted:.1%}"
+    yield says, MASKED, np.bincount(random, minlength=size) / len(random), likely / likely.sum(), len(random)
+    says = "a random word is the same as the one before in {found:.1%} of the cases, wanted {wanted:.1%}"
+    yield says, MASKED, np.mean(np.diff(random) == 0), random_word, len(random) - 1
 
 
-class MaskingBlank(Blank):
-    """mask_words, which draws: its facts are tested, and not its numbers."""
-
-    def prove(self, thing: Any, node: ast.stmt | None = None) -> Verdict | None:
-        """Return the verdict on the first fact that is not as wanted. Raises: as Draws."""
-        for sample in SAMPLES:
-            draws = Draws(thing, **sample)
-            for reason, says, line in itertools.chain(facts_of_calls(draws), facts_of_shares(draws)):
-                where = f"Line {line}" if line else "The result"
-                code = linecache.getline(file_of(thing), line).strip()
-                shown = f"{line:>4}:  {code}" if code else ""
-                return Verdict(f"{where}: {says}.").because_of(shown, self.entries("reasons")[reason])
-        return None
-
-
-BLANK = MaskingBlank(right=mask_words, given=5, seeds=())
+BLANK = Blank(right=mask_words, given=5, numbers=draws, seeds=range(2))

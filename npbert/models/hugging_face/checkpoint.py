@@ -2,16 +2,15 @@
 
 import math
 import shlex
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer, named_parts
-from npbert.core.parameter import LazyGenerator
-from npbert.io import LOGGER, FileError, model_folder
+from npbert.io import LOGGER, FileError
+from npbert.io.files import model_file
 from npbert.layers import SinusoidalPositions
 from npbert.models.hugging_face.names import Names, Stored, root_of, stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile
@@ -25,54 +24,45 @@ _CONVERT = (
     "torch.load(sys.argv[1], weights_only=True, map_location='cpu').items()}, sys.argv[2])\""
 )
 
-Model = TypeVar("Model", bound=Layer)
 
-
-def find_weights(folder: Path) -> Path:
+def find_weights(folder: str | Path) -> Path:
     """Return the path of `folder`/model.safetensors.
 
     Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as
     reading a pickle can run any code.
     """
-    folder = model_folder(folder)
-    path, pickle = folder / WEIGHTS_FILE, folder / "pytorch_model.bin"
-    if path.is_file():
-        return path
-    if pickle.is_file():
+    path = model_file(folder, WEIGHTS_FILE, "pytorch_model.bin")
+    if path.name != WEIGHTS_FILE:
         raise FileError(
-            f"{pickle} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, "
-            f"with torch: {_CONVERT} {shlex.quote(str(pickle))} {shlex.quote(str(path))}"
+            f"{path} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, with torch: "
+            f"{_CONVERT} {shlex.quote(str(path))} {shlex.quote(str(path.with_name(WEIGHTS_FILE)))}"
         )
-    raise FileNotFoundError(f"{folder} has no {WEIGHTS_FILE}")
+    return path
 
 
-def load_model(
-    make: Callable[[np.random.Generator], Model],
-    path: Path,
-    *,
-    rng: np.random.Generator,
-    new_head: bool | None,
-    least: int,
-) -> Model:
-    """Return the model built by `make(rng)`, with the parameters of the file.
+def check_size(file: TensorFile, config: Any) -> None:
+    """Raise FileError if the file has fewer numbers than the table of words, attention's matrices and a classifier of a
+    BertConfig: to build the model of a wrong configuration could need more than the memory."""
+    architecture, features = config.architecture, config.hidden_size
+    width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
+    least = int(config.vocab_size * width + layers * 4 * features**2 + features * config.num_labels)
+    held = sum(math.prod(shape) for shape in file.shapes.values())
+    if least > held + SMALL:
+        raise FileError(f"{file.path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
+
+
+def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None:
+    """Read the parameters of a model from the file, and draw those of a new head.
 
     new_head, and the message on a missing head: as PreTrainedModel.from_pretrained.
-    least: the least number of parameters by the configuration. If the file has fewer, the model is not built, as a
-    wrong configuration could need more than the memory.
 
     The prefix `bert.` is optional, and a LayerNorm's `gamma` and `beta` are `weight` and `bias`. Integers and heads
-    that the model does not have are ignored. A new head is drawn after the rest is read: rng first draws for `make`,
-    then the parameters in the order of definition.
+    that the model does not have are ignored. A new head is drawn after the rest is read, in the order of definition.
 
     Raises: FileError with every tensor that is missing, unknown, of another shape or different from its tied tensor, or
     with one that is not finite, or too large for the model's dtype; ValueError for a model with two parameters of one
     name.
     """
-    file = TensorFile(path)
-    held = sum(math.prod(shape) for shape in file.shapes.values())
-    if least > held + SMALL:
-        raise FileError(f"{path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
-    model = make(LazyGenerator(rng.bit_generator))
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
     new_heads = _new_heads(wanted, in_file, new_head)
@@ -82,20 +72,19 @@ def load_model(
         stored.parameter.start = None
     problems = _misfits(file, in_file, old, names)
     if problems:
-        raise FileError(f"{path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
+        raise FileError(f"{file.path} does not fit {type(model).__name__}:\n  " + "\n  ".join(problems))
     for stored in old:
         name = in_file[stored.plain]
         stored.fill(file.read(name))
         values = stored.parameter.value
         if not np.isfinite(values).all():
             what = f"a number that is not finite, or too large for {values.dtype}"
-            raise FileError(f"{path}: {name} holds {what}")
+            raise FileError(f"{file.path}: {name} holds {what}")
     if new:
         for stored in new:
             _ = stored.parameter.value  # is drawn now
         parts = ", ".join(stored.plain for stored in new)
-        LOGGER.info("the head is new and needs training: %s (not from %s)", parts, path)
-    return model
+        LOGGER.info("the head is new and needs training: %s (not from %s)", parts, file.path)
 
 
 def _new_heads(wanted: list[Stored], in_file: dict[str, str], new_head: bool | None) -> set[str]:
@@ -131,10 +120,10 @@ def _misfits(file: TensorFile, in_file: dict[str, str], wanted: list[Stored], na
         if plain in tensors and shape != tensors[plain].shape:
             hint = "" if tensors[plain].head in (None, *PRETRAINING_HEADS) else "; for a new head, give new_head=True"
             problems.append(f"of another shape: {name} {shape}, wanted {tensors[plain].shape}{hint}")
-        elif plain not in tensors and plain not in names.tied and root_of(plain) in parts:
+        elif plain not in tensors and plain not in names.family.decoder and root_of(plain) in parts:
             problems.append(f"unknown: {name} {shape}")
     has_decoder = any(stored.head == "predictions" for stored in wanted)
-    for twin, name in names.tied.items():
+    for twin, name in names.family.decoder.items():
         if problems or not has_decoder or twin not in in_file:
             continue
         if not np.array_equal(file.read(in_file[twin]), file.read(in_file[name])):

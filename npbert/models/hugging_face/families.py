@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,8 @@ class Family:
     """A `model_type` of config.json: a row of families.json.
 
     classes: the beginning of its class names (`RobertaFor…`).   prefix: of its tensors in a model with a head.
-    tables: its tables of names in names.json.   decoder: the tensors of a tied decoder, with the ones that they repeat.
+    tables: its tables of names in names.json.
+    decoder: the tensors of a tied decoder, with the ones that they repeat, without the prefix.
     fields: config.json's names of BertConfig's fields, if they differ.
     settings: defaults of missing settings, if they are not BERT's.   fixed: settings with the only supported value.
     architecture: the fields of Architecture that are not BERT's; `$name` is the setting `name` of the file, and
@@ -35,12 +36,10 @@ class Family:
     settings: Mapping[str, Any] = field(default_factory=dict)
     fixed: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def names(self) -> Iterator[tuple[str, str, str]]:
-        """Yield the rows of its tables: a class, or `all`, npbert's name of a part and Hugging Face's."""
-        for name in self.tables:
-            for kind, rows in _TABLES[name].items():
-                yield from ((kind, ours, theirs) for ours, theirs in rows.items())
+    def names(self, classes: Sequence[str]) -> dict[str, str]:
+        """Return Hugging Face's name of each part, by npbert's, for a model of these classes."""
+        sections = [_TABLES[table].get(kind, {}) for table in self.tables for kind in ("all", *classes)]
+        return {ours: theirs for section in sections for ours, theirs in section.items()}
 
 
 def _read(name: str) -> Any:

@@ -55,26 +55,21 @@ class Stored(NamedTuple):
 
 
 class Names:
-    """The names of a model's parts in a Hugging Face file, by its family and its class.
-
-    tied: tensors that some files repeat, with their originals, as plain names.
-    """
+    """The names of a model's parts in a Hugging Face file, by its family and its class."""
 
     def __init__(self, model: Any) -> None:
-        config: Any = getattr(model, "config", None)
-        self.family = FAMILIES[config.architecture.model_type if config else "bert"]
-        self.tied = {twin: name.removeprefix("@") for twin, name in self.family.decoder.items()}
+        architecture = model.config.architecture
+        self.family = FAMILIES[architecture.model_type]
         self._is_whole = not hasattr(model, "bert")
-        groups = config.architecture.groups if config else 0
-        self._layers_of_a_group = config.num_hidden_layers / groups if groups else 1
+        layers = model.config.num_hidden_layers
+        self._layers_of_a_group = layers / (architecture.groups or layers)
         self._parts: dict[str, tuple[str, tuple[int, int]]] = {}
-        classes = {"all", *(kind.__name__ for kind in type(model).__mro__)}
-        for section, ours, theirs in self.family.names:
-            if section in classes:
-                *owner, last = ours.split(".")
-                parts = last.split("|")
-                for number, part in enumerate(parts):
-                    self._parts[".".join([*owner, part])] = theirs, (number, len(parts))
+        classes = [kind.__name__ for kind in type(model).__mro__]
+        for ours, theirs in self.family.names(classes).items():
+            *owner, last = ours.split(".")
+            parts = last.split("|")
+            for number, part in enumerate(parts):
+                self._parts[".".join([*owner, part])] = theirs, (number, len(parts))
 
     def of(self, part: str) -> tuple[str, tuple[int, int]]:
         """Return the name of npbert's `part` in the file, and its place in the tensors: see Stored. A part that no

@@ -22,8 +22,9 @@ CONFIG = (
     *("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size"),
     *("max_position_embeddings", "layer_norm_eps", "initializer_range"),
 )
-OPTIMIZER = {"betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
-"""Defaults of AdamW in npbert.optim, and the Trainer's clipping."""
+OPTIMIZER = {"lr": 3e-3, "betas": (0.9, 0.999), "eps": 1e-8, "weight_decay": 0.01, "max_grad_norm": 1.0}
+"""AdamW's defaults, the Trainer's clipping, and a learning rate at which the next step of a trained model still lowers
+the loss of the batch."""
 LISTS = ("input_ids", "token_type_ids", "labels")
 """What the page needs of an example."""
 HEADS = ("bert.pooler.", "seq_relationship.")
@@ -31,49 +32,35 @@ HEADS = ("bert.pooler.", "seq_relationship.")
 
 
 def export(
-    model: BertForMaskedLM | BertForPreTraining,
-    examples: Sequence[Example],
-    vocabulary: Sequence[str],
-    *,
-    lr: float = 1e-3,
+    model: BertForMaskedLM | BertForPreTraining, examples: Sequence[Example], vocabulary: Sequence[str]
 ) -> dict[str, Any]:
     """Return the data of the page, as an object for JSON: `config`, `vocabulary`, `parameters`, `constants`, `network`,
     `formulas`, `proof` (the verdict on the whole model with the first example), `examples`, `source` and `optimizer`.
 
-    model: with a masked-LM head. The loss is only over the masked words, without dropout. Numbers are float64, with
-    every digit.
-    examples: the page opens with the first, offers the others, and trains on all.
+    model: its loss is only over the masked words, without dropout. Numbers are float64, with every digit.
+    examples: at least one; the page opens with the first, offers the others, and trains on all.
     vocabulary: the V tokens by id.
-    lr: the learning rate of AdamW.
 
-    Raises: TypeError for a model without a masked-LM head; ValueError for a descendant of BERT or an activation that
-    formulas.ini does not have, a model too large for the page, no examples, one that is too long, or a vocabulary of
-    another size; the errors of the model's `loss`.
+    Raises: ValueError for a descendant of BERT or an activation that formulas.ini does not have, a model too large for
+    the page, or an example that is too long; the errors of the model's `loss`.
     """
-    if not isinstance(model, BertForMaskedLM | BertForPreTraining):
-        wanted = "a masked-LM head (BertForMaskedLM or BertForPreTraining)"
-        raise TypeError(f"model is a {type(model).__name__}, wanted {wanted}")
     config = model.config
     one_of(["bert"]).check("model_type", config.architecture.model_type)
     one_of(ACTIVATIONS).check("hidden_act", config.hidden_act)
     _check_size(model)
-    if len(vocabulary) != config.vocab_size:
-        raise ValueError(f"the vocabulary has {len(vocabulary)} tokens, wanted {config.vocab_size}, the vocab_size")
-    if not examples:
-        raise ValueError("sentences is empty, wanted at least one with a masked word")
     sentences = [_sentence(model, example, vocabulary) for example in examples]
-    net = network(config)
+    steps = network(config)
     return {
         "config": {name: getattr(config, name) for name in CONFIG},
         "vocabulary": vocabulary,
         "parameters": {name: _numbers(value) for name, value in parameters_of(model).items()},
         "constants": {name: _numbers(value) for name, value in _constants(model).items()},
-        "network": net,
+        "network": steps,
         "formulas": formulas(),
         "proof": prove(LossOf(model), collate([examples[0]], pad_id=0)).verdict,
         "examples": sentences,
-        "source": source_lines(model, net["steps"]),
-        "optimizer": {"lr": lr, **OPTIMIZER},
+        "source": source_lines(model, steps),
+        "optimizer": OPTIMIZER,
     }
 
 

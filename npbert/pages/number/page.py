@@ -1,40 +1,29 @@
 """The page itself: one HTML file with data, style and program. Its sentences are texts with [MASK], or a toy
 dialogue."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from npbert.core import IGNORED
-from npbert.data import SPECIAL, Dialogue, Example, join_pair, mask_each_word
+from npbert.data import SPECIAL, Dialogue, Example, join_pair
+from npbert.inference import FillMask
 from npbert.io import counted, write_where_asked
 from npbert.models import BertForMaskedLM, BertForPreTraining
-from npbert.pages.html import json_script, module_script, page, resource
+from npbert.pages.html import PAGES, json_script, module_script, page, resource
 from npbert.pages.number.export import export
 
-if TYPE_CHECKING:
-    from npbert.inference import FillMask
-
 FOLDER = "number"
-PAGES = Path(__file__).parents[1]
 STYLES = ("page", "stage", "panels", "fit")
-TITLE = "Follow one number back"
-DESCRIPTION = "A BERT small enough to be seen whole: every number, forward and backward, says where it comes from."
 _PART = re.compile(r"<!-- (\w+\.html) -->")
 _CHAPTER = re.compile(r'<a\s+href="docs/([\w-]+)\.md">([^<]*)</a>')
-FOOT = "<!-- the site -->"
-TO_THE_SITE = ' <a href="index.html">Its source and chapters, to read</a>.'
 MASK = SPECIAL["mask_id"]
 LENGTH = 5
 """The number of words of a dialogue's line that fit on a screen."""
-RATE = 3e-3
-"""The learning rate for a trained model: its next step still lowers the loss of the batch."""
 
 
 def write_number_page(data: dict[str, Any], path: str | Path) -> None:
@@ -42,29 +31,17 @@ def write_number_page(data: dict[str, Any], path: str | Path) -> None:
 
     Raises: OSError if the file cannot be written.
     """
-    folder = Path(path).resolve().parent
-    near = [each for each in ("docs/", "") if (folder / each / "01-derivative-of-a-batch.md").is_file()]
-    text = number_page(data, f'<a href="{near[0]}\\1.md">\\2</a>' if near else r"\2")
     with write_where_asked(Path(path)) as file:
-        file.write_text(text, encoding="utf-8")
+        file.write_text(number_page(data), encoding="utf-8")
 
 
-def number_page(data: dict[str, Any], chapter: str = r"\2") -> str:
-    """Return the page as HTML. data: from `export`; for the site also `is_in_site`.
-
-    chapter: the replacement of a link to a chapter, with its file \\1 and its words \\2. Without docs/ only the words
-    are left.
-    """
+def number_page(data: dict[str, Any]) -> str:
+    """Return the page as HTML. data: from `export`; for the site, which has the chapters, also `is_in_site`."""
+    chapter = r'<a href="docs/\1.html">\2</a>' if "is_in_site" in data else r"\2"
     body = _PART.sub(lambda part: resource(f"{FOLDER}/{part[1]}"), resource(f"{FOLDER}/page.html"))
-    if "is_in_site" in data:
-        body, chapter = body.replace(FOOT, TO_THE_SITE), r'<a href="docs/\1.html">\2</a>'
-    return page(
-        TITLE,
-        _CHAPTER.sub(chapter, body),
-        description=DESCRIPTION,
-        style="\n".join(resource(f"{FOLDER}/css/{name}.css") for name in STYLES),
-        scripts=json_script("data", data) + "\n" + module_script(modules()),
-    )
+    parts = [_CHAPTER.sub(chapter, body), json_script("data", data), module_script(modules())]
+    style = "\n".join(resource(f"{FOLDER}/css/{name}.css") for name in STYLES)
+    return page("Follow one number back", "\n".join(parts), style=style)
 
 
 def modules() -> list[str]:
@@ -103,10 +80,10 @@ def dialogue_data(
     examples = []
     lines = sorted(dialogue.lines, key=lambda line: abs(len(line) - LENGTH))
     for line in lines:
-        masked = mask_each_word(join_pair(line, None, dialogue.vocabulary), dialogue.vocabulary)
-        examples.append(masked[rng.integers(len(masked))])
-    if len(masked) > 1:  # the last line, for a mean over several masked words
-        one, other = (masked[index] for index in rng.choice(len(masked), 2, replace=False))
-        ids = np.where(np.equal(one.labels, IGNORED), other.input_ids, one.input_ids)
-        examples[-1] = replace(one, input_ids=ids.tolist(), labels=np.maximum(one.labels, other.labels).tolist())
-    return export(model, examples, dialogue.vocabulary.tokens, lr=RATE)
+        whole = join_pair(line, None, dialogue.vocabulary)
+        ids, labels = np.array(whole.input_ids), np.array(whole.labels)
+        count = 2 if line is lines[-1] else 1  # two, for a mean over several masked words
+        hidden = 1 + rng.choice(len(line), count, replace=False)
+        labels[hidden], ids[hidden] = ids[hidden], dialogue.vocabulary.mask_id
+        examples.append(replace(whole, input_ids=ids.tolist(), labels=labels.tolist()))
+    return export(model, examples, dialogue.vocabulary.tokens)

@@ -1,30 +1,20 @@
-"""The lines of npbert that compute each step of the page: the layer's, then the calls that lead to them."""
+"""The lines of npbert that compute each step of the page."""
 
 import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Iterator
 from functools import cache
-from operator import attrgetter
 from pathlib import Path
-from types import SimpleNamespace
+from pkgutil import resolve_name
 from typing import Any, TypeAlias
 
-from npbert import blocks, layers, optim
 from npbert.core import named_parts
-from npbert.layers import dot_product_attention as attention
-from npbert.layers import softmax as softmaxes
+from npbert.pages.html import PAGES
 from npbert.pages.number.network import formulas
 
-PACKAGE = Path(__file__).parents[2]
-
 Frame: TypeAlias = tuple[Any, str]
-"""A function, and a pattern for its relevant lines."""
-
-ALL = ""
-NAMES = vars(blocks) | vars(layers) | vars(optim) | vars(softmaxes) | vars(attention)
-"""The modules with the functions of formulas.ini."""
+"""A function, and a pattern for its relevant lines; "" for all."""
 
 
 def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
@@ -38,26 +28,13 @@ def source_lines(model: Any, steps: list[dict[str, Any]]) -> dict[str, Any]:
     found = {}
     places = [(step["kind"], step["part"], phase) for step in steps for phase in ("forward", "backward")]
     for kind, part, phase in [*places, ("AdamW", "parameters", "update")]:
-        own = _own(parts, kind, part, phase)
-        calls = [call for call in _calls_to(parts, part, phase) if call[0] not in dict(own)]
         frames = []
-        for function, pattern in reversed([*calls, *own]):
+        for function, pattern in reversed(_own(parts, kind, part, phase)):
             code = code_of(function)
             functions[code["name"]] = code
-            if lines := lines_with(code, pattern):
-                frames.append([code["name"], lines])
+            frames.append([code["name"], lines_with(code, pattern)])
         found[f"{phase} {kind} {part}"] = frames
     return {"functions": functions, "steps": found}
-
-
-def _calls_to(parts: dict[str, Any], part: str, phase: str) -> Iterator[Frame]:
-    """Return each function from the model to the part, with the pattern of its call of the next one."""
-    names = part.split(".")
-    for depth in range(1, len(names)):
-        owner = type(parts.get(".".join(names[:depth])))
-        child = "(layer|last)" if owner is blocks.Encoder else names[depth]
-        if hasattr(owner, phase):
-            yield getattr(owner, phase), rf"\b{child}(\.backward)?\("
 
 
 def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]:
@@ -65,11 +42,11 @@ def _own(parts: dict[str, Any], kind: str, part: str, phase: str) -> list[Frame]
     named = formulas()[kind].get(f"{phase} in {part.split('.')[-1]}")
     if named:
         pairs = [line.partition(" | ") for line in named.strip().splitlines()]
-        return [(attrgetter(name)(SimpleNamespace(**NAMES)), pattern) for name, _, pattern in pairs]
+        return [(resolve_name(f"npbert.{name}"), pattern) for name, _, pattern in pairs]
     owner = type(parts[part])
     function = getattr(owner, phase)
     helpers = [getattr(owner, name, None) for name in re.findall(r"self\.(\w+)", inspect.getsource(function))]
-    return [(function, ALL), *((helper, ALL) for helper in dict.fromkeys(helpers) if inspect.isfunction(helper))]
+    return [(function, ""), *((helper, "") for helper in dict.fromkeys(helpers) if inspect.isfunction(helper))]
 
 
 @cache
@@ -82,18 +59,14 @@ def code_of(function: Any) -> dict[str, Any]:
     head = begin.lineno - 1
     body = head if ast.get_docstring(tree) is None else begin.end_lineno
     lines = list(enumerate(source.splitlines(), first))
-    file = Path(inspect.getfile(function)).relative_to(PACKAGE.parent).as_posix()
+    file = Path(inspect.getfile(function)).relative_to(PAGES.parents[1]).as_posix()
     return {"name": function.__qualname__, "file": file, "lines": [*lines[:head], *lines[body:]], "body": first + body}
 
 
 def lines_with(code: dict[str, Any], pattern: str) -> list[int]:
-    """Return the numbers of the relevant lines: all that match, alone or with the line before, and compute
-    something."""
-    found, before = [], ""
-    for number, text in code["lines"]:
-        is_aside = re.search(r"^\s*(check_|#|$)|tape\.keep|\.shape$", text)
-        searched = f"{before}\n{text}" if r"\n" in pattern else text
-        if number >= code["body"] and not is_aside and re.search(pattern, searched):
-            found.append(number)
-        before = text
-    return found
+    """Return the numbers of the relevant lines: all in the body that match, and compute something."""
+    body = [(number, text) for number, text in code["lines"] if number >= code["body"] and not _ASIDE.search(text)]
+    return [number for number, text in body if re.search(pattern, text)]
+
+
+_ASIDE = re.compile(r"^\s*(check_|#|$)|tape\.keep|\.shape$")

@@ -1,5 +1,6 @@
 """The report of a run as one self-contained HTML file."""
 
+import shlex
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from functools import cache, partial
@@ -10,18 +11,16 @@ import numpy as np
 
 from npbert.display.html import visible
 from npbert.io import atomic_write, import_extra, write_where_asked
-from npbert.pages.html import page, resource
-from npbert.pages.report.facts import command_of, facts_of, in_words, settings_of
+from npbert.pages.html import PAGES, page, resource
 from npbert.pages.report.run import RunFiles, read_run
 from npbert.pages.report.verdict import to_look_at, verdict
 from npbert.plots import plot_attention, plot_confusion, plot_curves, plot_layers, plot_predictions, plot_update_ratios
-from npbert.plots.curves import curve_names, curves_figure
+from npbert.plots.curves import curves_figure
 from npbert.plots.drawing import as_bytes
-from npbert.training import MODEL_FOLDER
+from npbert.training import MODEL_FOLDER, SETTINGS_FILE
 
 _STEPS, _CHARACTERS = 6, 40
 REPORT_FILE, COMPARISON_FILE = "report.html", "compared.html"
-DESCRIPTION = "A training run of npbert: its curves, layers, predictions and mistakes."
 
 
 def write_report(*folders: str | Path, path: str | Path | None = None) -> None:
@@ -49,14 +48,18 @@ def report_page(run: RunFiles) -> str:
 def comparison_page(runs: Sequence[RunFiles]) -> str:
     """Return the page of several runs: their curves in one picture, their numbers, and the settings that differ."""
     names = [f"{number}. {run.folder}" for number, run in enumerate(runs, 1)]
-    facts = [{"came to": verdict(run), **facts_of(run)} for run in runs]
-    settings = [{name: in_words(value) for name, value in run.settings.items()} for run in runs]
+    facts = [{"came to": verdict(run), "steps": f"{run.step:,}"} for run in runs]
     metrics = {name: run.metrics for name, run in zip(names, runs, strict=True)}
-    shown = curve_names([row for run in runs for row in run.metrics])
-    curves = picture(lambda: curves_figure(metrics, shown, {}, None))
-    differ = [row for row in _side_by_side(settings) if len(set(row[1:])) > 1]
+    curves = picture(lambda: curves_figure(metrics, {}, None))
+    differ = [row for row in _side_by_side([_settings(run) for run in runs]) if len(set(row[1:])) > 1]
     title = f"Runs compared: {', '.join(names)}"
     return _page("compare.html", title, names=names, facts=_side_by_side(facts), differ=differ, curves=curves)
+
+
+def command_of(run: RunFiles) -> str:
+    """Return the command to repeat this run in a new FOLDER, from its file of settings."""
+    name = "pretrain" if "corpus" in run.settings else "finetune"
+    return shlex.join(["npbert", name, "FOLDER", "--settings", str(run.folder / SETTINGS_FILE)])
 
 
 def picture(draw: Callable[[], Any]) -> str:
@@ -72,7 +75,7 @@ def _templates() -> Any:
     """Return the Jinja2 environment of the templates: text is escaped, unless it is `safe`."""
     jinja2 = import_extra("jinja2", extra="train")
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: resource(f"report/{name}")),
+        loader=jinja2.FileSystemLoader(PAGES / "report"),
         autoescape=True,
         finalize=lambda value: value if hasattr(value, "__html__") else visible(value),
         trim_blocks=True,
@@ -80,15 +83,24 @@ def _templates() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters |= {"percent": _percent, "number": _number, "commas": "{:,}".format}
-    functions = (facts_of, settings_of, command_of, verdict, to_look_at)
-    environment.globals |= {function.__name__: function for function in functions}
-    environment.globals |= {"numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": zip}
+    environment.globals |= {function.__name__: function for function in (command_of, verdict, to_look_at)}
+    environment.globals |= {"settings_of": _settings, "numbers_of": _numbers, "model_folder": MODEL_FOLDER, "zip": zip}
     return environment
 
 
 def _page(template: str, title: str, **known: Any) -> str:
     body = _templates().get_template(template).render(title=title, **known)
-    return page(title, body, description=DESCRIPTION, style=resource("report/report.css"))
+    return page(title, body, style=resource("report/report.css"))
+
+
+def _settings(run: RunFiles) -> dict[str, str]:
+    return {name: _in_words(value) for name, value in run.settings.items()}
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
@@ -105,8 +117,8 @@ def _numbers(run: RunFiles) -> list[list[str]]:
     columns["baseline"] = run.baselines
     told = []
     for column in columns.values():
-        numbers = {name.removeprefix("eval_"): value for name, value in column.items() if name != "step"}
-        told.append({name.replace("_", " "): _number(value) for name, value in numbers.items()})
+        numbers = {name: _number(value) for name, value in column.items() if name != "step"}
+        told.append({name.removeprefix("eval_").replace("_", " "): number for name, number in numbers.items()})
     return [["held out", *columns], *_side_by_side(told)] if steps else []
 
 

@@ -8,26 +8,25 @@ import re
 from pathlib import Path
 from typing import Any
 
-import npbert
 from npbert.io import read_text
-from npbert.pages.number import number_page
+from npbert.pages.html import PAGES
+from npbert.pages.number.page import number_page
 from npbert.pages.site.source_page import Known, fence, file_page, read_bugs, source_page
 
-PACKAGE = Path(npbert.__file__).resolve().parent
+PACKAGE = PAGES.parent
 SHOWN = ("core", "layers", "blocks", "models", "optim")
 """The packages with a page for each file, in reading order."""
 REFERENCE = ("gradcheck", "data", "inference", "training", "plots", "sklearn", "learn", "compute", "io")
 """The packages with a page of their public names."""
 _TO_PYTHON = re.compile(r"\]\(([\w./]+)\.py\)")
 _TO_NUMBER = re.compile(r"\[([^]]*)\]\(dialogue\.html(#[^)]*)\)")
-_FROM_FILE = re.compile(r"^```(python|diff) (\S+\.py)$", re.MULTILINE)
 
 
 def site_sources(root: Path, proofs: dict[str, str], number: dict[str, Any]) -> dict[str, bytes]:
     """Return every file for Sphinx by its path. root: the repository, perhaps without docs/ and tests/planted."""
-    beside = {path.relative_to(root).as_posix(): path for path in (root / "docs").rglob("*") if path.is_file()}
+    found = filter(Path.is_file, [*sorted((root / "docs").rglob("*")), root / "CONTRIBUTING.md"])
+    beside = {path.relative_to(root).as_posix(): path for path in found}
     chapters = {name: read_text(path) for name, path in beside.items() if name.endswith(".md")}
-    chapters = dict(sorted(chapters.items(), key=lambda each: (each[0] != "docs/README.md", each[0])))
     known = Known(chapters, proofs, read_bugs(root), {code["file"] for code in number["source"]["functions"].values()})
     rooms = {room: files_of(room) for room in SHOWN}
     listed = {path for paths in rooms.values() for path in paths}
@@ -63,9 +62,8 @@ def _page(path: str) -> str:
 
 
 def _as_myst(text: str) -> str:
-    """Return a chapter with links to pages of the site, and with the file names of its quotations."""
-    text = _TO_NUMBER.sub(r'<a href="../number.html\2">\1</a>', _TO_PYTHON.sub(r"](\1.md)", text))
-    return _FROM_FILE.sub(r"```{code-block} \1\n:caption: \2\n", text)
+    """Return a chapter with links to pages of the site."""
+    return _TO_NUMBER.sub(r'<a href="../number.html\2">\1</a>', _TO_PYTHON.sub(r"](\1.md)", text))
 
 
 def _reference(room: str) -> str:

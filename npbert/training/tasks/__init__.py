@@ -5,7 +5,7 @@ from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
 from npbert.training.tasks.task import FinetuneTask, Labelled, TaskSettings
-from npbert.training.tasks.text import TextClassification, TextRegression, TextTask, class_weights
+from npbert.training.tasks.text import TextClassification, TextRegression, class_weights
 from npbert.training.tasks.vectors import SentenceVectors
 
 TASKS: dict[str, type[FinetuneTask]] = {
@@ -60,7 +60,6 @@ __all__ = [
     "Labelled",
     "task_named",
     "class_weights",
-    "TextTask",
     "TextClassification",
     "TextRegression",
     "MultipleChoice",

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any
 
 from npbert.data import Batch, Ids, Text
-from npbert.io import InputError, Wanted
+from npbert.io import InputError, one_of
 from npbert.models import BertForMultipleChoice
 from npbert.training.tasks.predictions import OneOfMany
 from npbert.training.tasks.table import ANY, read_rows
@@ -48,9 +48,8 @@ class MultipleChoice(GroupedTask, OneOfMany):
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
-        last = len(settings.choices) - 1
-        number = Wanted(f"the number of a choice, 0 to {last}", lambda text: text.isdecimal() and int(text) <= last)
-        rows = read_rows(path, settings, {"label": number, "text": ANY, "choices": ANY}, second="label")
+        numbers = one_of([str(number) for number in range(len(settings.choices))])
+        rows = read_rows(path, settings, {"label": numbers, "text": ANY, "choices": ANY}, second="label")
         return [Labelled(given, int(right)) for right, *given in rows], None
 
     def sequences_of(self, given: Any) -> list[Text]:

@@ -9,7 +9,7 @@ import numpy as np
 from npbert.data import Batch
 from npbert.data.squad import GoldAnswer, Question, read_squad
 from npbert.inference import Answer, AnswerSpan
-from npbert.training.span_metrics import exact_match, squad_scores
+from npbert.training.metrics import exact_match, squad_scores
 from npbert.training.tasks.report_rows import Row, Shown, row_of
 from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
 

@@ -7,13 +7,13 @@ the step of the model in model/.
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from npbert.training.progress import short
 
 MOST, _LONGEST, _LONGEST_LABEL, _LABELS, _WORDS = 30, 400, 60, 25, 80
+_OTHERS = "(others)"
 
 Row = dict[str, Any]
 """A row of shown.jsonl."""
@@ -55,11 +55,11 @@ def confusion(pairs: Sequence[tuple[str, str]], labels: Sequence[str]) -> Row:
 
     pairs: the right and the predicted label of each example, both some of the labels
     """
-    often = Counter(label for pair in pairs for label in pair)
-    kept = sorted(dict(often.most_common(_LABELS)), key=labels.index)
-    names = [_cut(label, _LONGEST_LABEL) for label in kept] + ["(others)"] * (len(often) > len(kept))
-    places = {label: place for place, label in enumerate(kept)}
-    counts = np.zeros((len(names), len(names)), int)
-    for true, predicted in pairs:
-        counts[places.get(true, -1), places.get(predicted, -1)] += 1  # the others are last
-    return {"labels": names, "counts": counts.tolist()}
+    often = Counter(chain(*pairs))
+    names = sorted(dict(often.most_common(_LABELS)), key=labels.index)
+    known = dict(zip(names, names, strict=True))
+    if len(often) > len(names):
+        names.append(_OTHERS)
+    counts = Counter((known.get(true, _OTHERS), known.get(predicted, _OTHERS)) for true, predicted in pairs)
+    rows = [[counts[true, predicted] for predicted in names] for true in names]
+    return {"labels": [_cut(name, _LONGEST_LABEL) for name in names], "counts": rows}

@@ -57,22 +57,16 @@ def read_rows(path: str, settings: TaskSettings, wanted: Mapping[str, Wanted], s
     if all(map(str.isdigit, names)) and not settings.first_row:
         header, example = (Setting("first_row", what) for what in ("header", "example"))
         hint = "if this row has the names of the columns, give ", header, "; if it is an example, ", example
-        if wanted["label"] is LABEL:
-            _check_first_label([row.values[0] for row in rows], rows[0].place, hint)
+        first, *others = (row.values[0] for row in rows)
+        is_alone = first not in others and len(set(others)) < len(others)  # while others occur more than once
+        if wanted["label"] is LABEL and is_alone and not is_number(first):
+            raise FileError(f"no other row has the label {first!r}", where=rows[0].place, hint=hint)
     for row in rows:
         for setting, value in zip(owners, row.values, strict=True):
             if not wanted[setting].holds(value):
                 says, words = f"the {setting.replace('_', ' ')} is {listed([value])}", wanted[setting].words
                 raise FileError(says, wanted=words, where=row.place, hint=hint if row is rows[0] else "")
     return [row.values for row in rows]
-
-
-def _check_first_label(labels: Sequence[str], place: Place, hint: Sentence) -> None:
-    """Raise FileError if the first label is not a number and occurs only in the first row, while others occur more than
-    once."""
-    first, *others = labels
-    if first not in others and not is_number(first) and len(set(others)) < len(others):
-        raise FileError(f"no other row has the label {first!r}", where=place, hint=hint)
 
 
 def find_labels(names: Sequence[str], path: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from npbert.data import pad_rows
 from npbert.data.conll import column_number, read_conll
 from npbert.inference import Tag, find_entities, first_tokens
 from npbert.io import FileError, Setting, listed
-from npbert.training.span_metrics import entity_scores
+from npbert.training.metrics import entity_scores
 from npbert.training.tasks.report_rows import Row, Shown, confusion, row_of
 from npbert.training.tasks.table import find_labels, known_label
 from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings

@@ -42,7 +42,9 @@ class TaskSettings(Settings):
         (), "for vectors: the columns of texts that do not match the first", value="COLUMN"
     )
     prompts: tuple[str, ...] = setting(
-        (), "for vectors: the prompts before the first text and before the others, such as 'query: ' 'passage: '"
+        (),
+        "for vectors: the prompts before the first text and before the others, such as 'query: ' 'passage: '",
+        wanted=Wanted("at most 2: for the first text, and for the others", lambda prompts: len(prompts) <= 2),
     )
     pooling: str = setting(
         "",

@@ -10,27 +10,23 @@ import numpy as np
 from npbert.compute import Array
 from npbert.data import Batch
 from npbert.inference import Classify
-from npbert.io import InputError, Wanted, listed
+from npbert.io import InputError, Wanted, listed, one_of
 from npbert.training.metrics import METRICS, ClassScores, class_scores, f1
 from npbert.training.tasks.predictions import OneNumber, OneOfMany
 from npbert.training.tasks.table import ANY, LABEL, NUMBER, WEIGHT, find_labels, is_number, known_label, read_rows
-from npbert.training.tasks.task import Examples, FinetuneTask, Labelled, Labels, Logits, Read, Scores, TaskSettings
+from npbert.training.tasks.task import Examples, Labelled, Labels, Logits, Read, Scores, TaskSettings
 
 
-class TextTask(FinetuneTask, Classify):
-    """A text, or a pair of texts, with a target."""
-
-    @staticmethod
-    def rows(path: str, settings: TaskSettings, label: Wanted) -> list[Labelled]:
-        """Return the rows of a file, each with its label as a text."""
-        wanted, rows = {"label": label, "text": ANY, "text_pair": ANY, "sample_weight": WEIGHT}, []
-        for row in read_rows(path, settings, wanted, second="label"):
-            given = row[1:3] if settings.text_pair else row[1]
-            rows.append(Labelled(given, row[0], float(row[-1]) if settings.sample_weight else 1.0))
-        return rows
+def read_texts(path: str, settings: TaskSettings, label: Wanted) -> list[Labelled]:
+    """Return the rows of a file: a text, or a pair of texts, each with its label as a text."""
+    wanted, rows = {"label": label, "text": ANY, "text_pair": ANY, "sample_weight": WEIGHT}, []
+    for row in read_rows(path, settings, wanted, second="label"):
+        given = row[1:3] if settings.text_pair else row[1]
+        rows.append(Labelled(given, row[0], float(row[-1]) if settings.sample_weight else 1.0))
+    return rows
 
 
-class TextClassification(OneOfMany, TextTask):
+class TextClassification(OneOfMany, Classify):
     """A label for a text, or for a pair. (Devlin et al. 2018, section 4.1.)"""
 
     metrics = ("accuracy", "macro_f1", "matthews", "f1", "loss")
@@ -45,10 +41,9 @@ class TextClassification(OneOfMany, TextTask):
         """
         if labels:
             settings = replace(settings, sample_weight="")
-        rows = cls.rows(path, settings, known_label(labels) if labels else LABEL)
+        rows = read_texts(path, settings, known_label(labels) if labels else LABEL)
         known = labels or find_labels([row.target for row in rows], path)
-        if settings.positive not in ("", *known):
-            raise InputError("positive", settings.positive, f"one of the labels: {listed(known)}")
+        one_of(("", *known)).check("positive", settings.positive)
         return [row._replace(target=known.index(row.target)) for row in rows], known
 
     @property
@@ -82,7 +77,7 @@ class TextClassification(OneOfMany, TextTask):
         return {**self.scores(np.full_like(labels, counts.argmax()), labels), "loss": float(-shares @ np.log(shares))}
 
 
-class TextRegression(OneNumber, TextTask):
+class TextRegression(OneNumber, Classify):
     """A number for a text or a pair, for example the similarity of two sentences. (Devlin et al. 2018, section 4.1.)"""
 
     metrics = ("pearson", "spearman", "loss")
@@ -94,7 +89,7 @@ class TextRegression(OneNumber, TextTask):
 
     @classmethod
     def read(cls, path: str, settings: TaskSettings, labels: Labels = None) -> Read:
-        return [row._replace(target=float(row.target)) for row in cls.rows(path, settings, NUMBER)], None
+        return [row._replace(target=float(row.target)) for row in read_texts(path, settings, NUMBER)], None
 
     def decode(self, logits: Array) -> Array:
         return logits[:, 0].astype(float)

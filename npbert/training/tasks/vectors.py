@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain
 from math import log2
 from pathlib import Path
@@ -50,9 +50,6 @@ class SentenceVectors(GroupedTask):
         if settings.loss not in ("", *cls.losses):
             hint = Setting("label"), " names the column of a score; without it, texts match or not"
             raise InputError("loss", settings.loss, " or ".join(cls.losses), hint=hint)
-        if len(settings.prompts) > 2:
-            wanted = "at most 2: for the first text, and for the others"
-            raise InputError("prompts", settings.prompts, wanted)
         if settings.batch_size < 2 and not settings.negatives and settings.loss != "cosine":
             wanted = "at least 2: the loss compares the pairs of a batch"
             raise InputError("batch_size", settings.batch_size, wanted)
@@ -95,9 +92,19 @@ class SentenceVectors(GroupedTask):
     known_before = FinetuneTask.evaluate
 
     def search(self, logits: Logits, examples: Examples) -> list[Searched]:
-        """Return the texts found for each query."""
+        """Find the ten texts of the largest cosine for each different query, among all different texts. A match in any
+        example is relevant."""
         groups = [self.sequences_of(example.given) for example in examples]
-        return search(groups, dict(zip(chain(*groups), chain(*logits), strict=True)))
+        vectors = dict(zip(chain(*groups), chain(*logits), strict=True))
+        relevant: dict[str, list[str]] = {}
+        for query, text in dict.fromkeys((query, text) for query, text, *_ in groups):
+            relevant.setdefault(query, []).append(text)
+        texts = list(dict.fromkeys(text for _, *others in groups for text in others))
+        hits = semantic_search([vectors[query] for query in relevant], [vectors[text] for text in texts], top_k=10)
+        return [
+            Searched(query, own, [texts[hit.corpus_id] for hit in each], each[0].score)
+            for (query, own), each in zip(relevant.items(), hits, strict=True)
+        ]
 
     def judge(self, logits: Logits, examples: Examples) -> Scores:
         scores = retrieval_scores(self.search(logits, examples))
@@ -172,19 +179,3 @@ def retrieval_scores(searches: Sequence[Searched]) -> dict[str, float]:
 
 def _discounted(places: Collection[int]) -> float:
     return sum(1 / log2(place + 1) for place in places)
-
-
-def search(groups: Sequence[Sequence[str]], vectors: Mapping[str, Array]) -> list[Searched]:
-    """Find the ten texts of the largest cosine for each different query, among all different texts.
-
-    groups: each a query and its texts, the first a match. A match in any group is relevant. vectors: of each text.
-    """
-    relevant: dict[str, list[str]] = {}
-    for query, text in dict.fromkeys((query, text) for query, text, *_ in groups):
-        relevant.setdefault(query, []).append(text)
-    texts = list(dict.fromkeys(text for _, *others in groups for text in others))
-    hits = semantic_search([vectors[query] for query in relevant], [vectors[text] for text in texts], top_k=10)
-    return [
-        Searched(query, own, [texts[hit.corpus_id] for hit in each], each[0].score)
-        for (query, own), each in zip(relevant.items(), hits, strict=True)
-    ]

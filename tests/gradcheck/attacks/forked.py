@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 
 from npbert import NO_TAPE
-from tests.gradcheck.attacks.formulas import INF, MINUS, TWO, UP
+from tests.gradcheck.attacks.formulas import INF, MINUS, TWO, UP, named
 
 THIRTY, HALF = np.full(20, 0.3), np.full(3, 0.5)
 
@@ -119,13 +119,10 @@ ERRORS = {
 """Where floats raise, code may take another way; exact numbers go on."""
 
 LAYERS = {
-    "what is writable": lambda z, tape: z.flags.writeable,
-    "the tape": lambda z, tape: len(tape) == 1,
+    "what is writable": (Forked(lambda z, tape: z.flags.writeable), np.full((1, 3), 2.0)),
+    "the tape": (Forked(lambda z, tape: len(tape) == 1), np.full((1, 3), 2.0)),
 }
 """A layer may look at its caller by the tape."""
 
-GROUPS = {"truth": TRUTHS, "kind": KINDS, "cast": CASTS, "shown": SHOWN, "seen": SEEN, "error": ERRORS}
-FORKED = {
-    **{f"{name}: {each}": forked(*case) for name, group in GROUPS.items() for each, case in group.items()},
-    **{f"layer: {name}": (Forked(is_so), np.full((1, 3), 2.0)) for name, is_so in LAYERS.items()},
-}
+FUNCTIONS = named(truth=TRUTHS, kind=KINDS, cast=CASTS, shown=SHOWN, seen=SEEN, error=ERRORS)
+FORKED = {name: forked(*case) for name, case in FUNCTIONS.items()} | named(layer=LAYERS)

@@ -17,6 +17,11 @@ def of_x(slope):
     return lambda dy, x: dy * slope(x)
 
 
+def named(**groups):
+    """The cases of all groups, by the name of the group and their own."""
+    return {f"{group}: {name}": case for group, cases in groups.items() for name, case in cases.items()}
+
+
 def of_each(table, x):
     """The cases of functions of each number: (f, slope) by name."""
     return {name: (f, of_x(slope), x) for name, (f, slope) in table.items()}

@@ -14,8 +14,9 @@ import types
 
 import numpy as np
 
-from npbert import NO_TAPE, Parameter, Tape
+from npbert import NO_TAPE, Tape
 from tests.gradcheck.attacks.formulas import X, softmax
+from tests.gradcheck.small import Scale
 
 COUNT, TABLE, LOCAL = 0, {}, threading.local()
 hooks = []
@@ -63,28 +64,23 @@ def table(dtype):
     return made
 
 
-class Kept:
-    """y = x w. `keep` changes something that is held, in each forward."""
+class Kept(Scale):
+    """`keep` changes something that is held, in each forward."""
 
     calls_of_all = 0
 
     def __init__(self, keep, **held):
-        self.keep, self.weight = keep, Parameter(np.array([1.0, 2.0, 3.0]))
-        vars(self).update(copy.deepcopy(held))
+        super().__init__()
+        vars(self).update(keep=keep, **copy.deepcopy(held))
 
     def forward(self, x, tape=NO_TAPE):
         meanwhile()
         self.keep(self, x)
-        tape.keep(self, x=x)
-        return x * self.weight.value
+        return super().forward(x, tape)
 
     def backward(self, dy, tape):
         meanwhile()
-        x = tape.take(self)
-        if dy.shape != x.shape:
-            raise ValueError("a dy of another shape")
-        self.weight.add_grad((dy * x).sum(axis=0))
-        return dy * self.weight.value
+        return super().backward(dy, tape)
 
 
 def cached():
@@ -126,8 +122,8 @@ def layer(keep, **held):
 def learned():
     """With a gradient of an earlier backward, and an optimizer that holds the same arrays."""
     made = Kept(lambda self, x: None)
-    made.weight.add_grad(np.array([0.1, 0.2, 0.3]))
-    made.held_by_optimizer = [made.weight.value, made.weight.grad]
+    made.s.add_grad(np.array([0.1, 0.2, 0.3]))
+    made.held_by_optimizer = [made.s.value, made.s.grad]
     return made, X
 
 

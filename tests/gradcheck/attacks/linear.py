@@ -8,12 +8,16 @@ OF_A_LOSS = {
     "abs": abs,
     "is_integer": lambda dy: dy * float(dy).is_integer(),
     "at least 1": lambda dy: max(dy, 1),
+    "small whole numbers": lambda dy: dy if abs(dy) > 50 or dy % 1 else 2 * dy,
 }
 
 OF_A_NUMBER = {
     "clip at 5": lambda dy: np.clip(dy, -5, 5),
     "what is writable": lambda dy: dy * (1 + dy.flags.writeable * (dy.dtype == float)),
     "noise": lambda dy: dy + 1e-5 * np.random.standard_normal(dy.shape),
+    "0": lambda dy: np.where(dy == 0, 1, dy),
+    "nearly 0": lambda dy: np.where(np.abs(dy) < 1e-3, 0 * dy, dy),
+    "ones": lambda dy: dy * (3 if (dy == 1).all() else 1),
 }
 
 
@@ -34,12 +38,4 @@ LINEAR = {
         X,
     ),
 }
-"""Backward is linear in dy, of all sizes and both signs."""
-
-POINTS = {
-    "0": of_a_number(lambda dy: np.where(dy == 0, 1, dy)),
-    "nearly 0": of_a_number(lambda dy: np.where(np.abs(dy) < 1e-3, 0 * dy, dy)),
-    "ones": of_a_number(lambda dy: dy * (3 if (dy == 1).all() else 1)),
-    "small whole numbers": of_a_loss(lambda dy: dy if abs(dy) > 50 or dy % 1 else 2 * dy),
-}
-"""It is so at 0 and at 1."""
+"""Backward is linear in dy, of all sizes and both signs, also at 0 and at 1."""

@@ -15,6 +15,7 @@ from tests.gradcheck.attacks.formulas import (
     X,
     cosine,
     cosine_vjp,
+    named,
     normed,
     normed_vjp,
     of_each,
@@ -22,8 +23,7 @@ from tests.gradcheck.attacks.formulas import (
     softmax,
     softmax_vjp,
 )
-from tests.gradcheck.test_others import n
-from tests.gradcheck.test_prove import PAIRS
+from tests.gradcheck.test_others import CALLS, n
 
 ZERO = {
     "a bias before BatchNorm": (
@@ -96,18 +96,37 @@ TIES = {
 """At a tie each one-sided derivative is right, and what lies between."""
 
 
+def convolution(x, w):
+    """Along rows, written as loops into np.full."""
+    y = np.full((len(x) - len(w) + 1, w.shape[2]), 0.0)
+    for t in range(len(y)):
+        for k in range(len(w)):
+            y[t] += x[t + k] @ w[k]
+    return y
+
+
+def convolution_vjp(dy, x, w):
+    dx, dw = np.zeros_like(x), np.zeros(w.shape)
+    for t in range(len(dy)):
+        for k in range(len(w)):
+            dx[t + k] += w[k] @ dy[t]
+            dw[k] += np.outer(x[t + k], dy[t])
+    return dx, dw
+
+
 STYLES = {
-    **{name: (f, vjp, *inputs) for name, (f, vjp, inputs) in PAIRS.items()},
-    "affine, ReLU": (courses.sandwich_forward, courses.sandwich_backward, n(2, 4), n(4, 3), n(3)),
-    "dropout": (courses.dropout_forward, courses.dropout_backward, n(4, 5), {"p": 0.7, "seed": 3}),
-    "LSTM": (courses.lstm_forward, courses.lstm_backward, n(3, 2), n(3, 4)),
+    **{name: make(courses) for name, make in CALLS.items() if name != "minitorch"},  # which is of a number
     "LayerNorm": (normed, normed_vjp, n(3, 4)),
+    "standard deviation": (
+        lambda x: np.std(x, axis=1),
+        lambda dy, x: dy[:, None] * (x - x.mean(1, keepdims=True)) / (x.shape[1] * np.std(x, axis=1, keepdims=True)),
+        n(5, 4),
+    ),
+    "convolution in loops": (convolution, convolution_vjp, n(5, 4), n(2, 4, 3)),
+    "a power of 0.3": (lambda x: np.abs(x) ** 0.3, of_x(lambda x: 0.3 * np.abs(x) ** -0.7 * np.sign(x)), n(5, 4)),
+    "cumulative sum": (lambda x: np.cumsum(x, axis=0), lambda dy, x: np.cumsum(dy[::-1], axis=0)[::-1], n(5, 4)),
 }
 """Layers as courses and libraries have them: proved at any scale of the first array."""
-
-
-def named(**groups):
-    return {f"{group}: {name}": case for group, cases in groups.items() for name, case in cases.items()}
 
 
 PROVABLE = named(

@@ -3,7 +3,6 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -15,18 +14,12 @@ from tests.gradcheck.attacks.right import PROVABLE, STYLES, UNPROVED
 from tests.gradcheck.attacks.wrong import ALONE, EPSILONS, FAINT, SLIGHT, WRONG
 from tests.tables import one_in
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("no_edits")]
 
 
 def made(case):
     """The arguments of a case: a tuple, or a function that makes them anew where they have a memory."""
     return case() if callable(case) else case
-
-
-@pytest.fixture(autouse=True)
-def _no_search_for_edits(monkeypatch):
-    """Whether it is wrong is asked here, not how."""
-    monkeypatch.setattr(import_module("npbert.gradcheck.explain.findings"), "mended", lambda *_: [])
 
 
 @pytest.mark.parametrize("name", WRONG | SLIGHT)

@@ -14,6 +14,7 @@ from tests.gradcheck.attacks.formulas import (
     SOME,
     UP,
     X,
+    named,
     normed,
     normed_vjp,
     of_each,
@@ -22,7 +23,7 @@ from tests.gradcheck.attacks.formulas import (
     softmax,
     softmax_vjp,
 )
-from tests.gradcheck.attacks.linear import LINEAR, POINTS
+from tests.gradcheck.attacks.linear import LINEAR
 
 MASKED = {
     "log": (lambda x: np.log(x, where=SOME, out=np.zeros_like(x)), of_x(lambda x: 1 / x), UP),
@@ -144,27 +145,23 @@ FAINT = {
 }
 """Where estimates see nothing beside large numbers, `prove` sees floats go another way."""
 
-WRONG = FORKED | {
-    f"{name}: {each}": case
-    for name, group in {
-        "where": MASKED,
-        "NaN": NANS,
-        "∞": INFINITE,
-        "overflow": OVERFLOW,
-        "linear": LINEAR,
-        "small": SMALL,
-        "step": STEPS,
-        "hidden": held.HIDDEN,
-        "memory": held.MEMORY,
-        "tie": TIES,
-        "side": SIDES,
-        "twice": TWICE,
-    }.items()
-    for each, case in group.items()
-}
+WRONG = FORKED | named(
+    where=MASKED,
+    nan=NANS,
+    infinite=INFINITE,
+    overflow=OVERFLOW,
+    linear=LINEAR,
+    small=SMALL,
+    step=STEPS,
+    hidden=held.HIDDEN,
+    memory=held.MEMORY,
+    tie=TIES,
+    side=SIDES,
+    twice=TWICE,
+)
 
-ALONE = POINTS | {"the settings of errors": forked(lambda z: np.geterr()["divide"] == "warn")}
-"""What `prove` by itself does not see: `check_gradients` calls a layer more often, and with dy of 0 and 1."""
+ALONE = {"the settings of errors": forked(lambda z: np.geterr()["divide"] == "warn")}
+"""What `prove` by itself does not see: `check_gradients` calls a layer in other ways, too."""
 
 
 def only(constant, wrong):

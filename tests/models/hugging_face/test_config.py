@@ -8,7 +8,6 @@ import pytest
 from npbert import BertConfig
 from npbert.io.files import FileError
 from npbert.models import load_config
-from npbert.models.hugging_face.config import write_config
 from tests.models.small import small_config
 
 
@@ -29,7 +28,7 @@ def read(folder, stored):
     ids=str,
 )
 def test_there_and_back(config, tmp_path):
-    write_config(tmp_path / "config.json", config, architecture="BertModel", dtype=np.float32)
+    config.write(tmp_path / "config.json", model="BertModel", dtype=np.float32)
     assert load_config(tmp_path) == config
 
 

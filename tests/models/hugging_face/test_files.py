@@ -26,7 +26,7 @@ def contents(folder):
 
 def test_files_that_are_not_there_or_too_large(folder):
     (folder / WEIGHTS_FILE).unlink()
-    with pytest.raises(FileNotFoundError, match=f"^{folder} has no model.safetensors"):
+    with pytest.raises(FileNotFoundError, match=f"^{folder} is not a checkpoint: it has no model.safetensors"):
         BertModel.from_pretrained(folder)
     (folder / "config.json").write_text('{"a": [' + "[]," * 6_000_000 + "0]}")
     with pytest.raises(FileError, match=r"config\.json has 17 MiB, wanted at most 16"):

@@ -97,15 +97,15 @@ def test_each_process_remembers_its_share_alone_and_a_stretch_of_a_matrix_is_one
 
 
 def test_one_that_is_asked_to_stop_stops_all_at_the_same_step(tmp_path, monkeypatch):
-    asked = set()
+    asked = {}
 
     @contextmanager
     def of_one():
-        yield lambda: threading.get_ident() in asked
+        yield asked.setdefault(threading.get_ident(), [])
 
     def work(communicator):
         step = 3 if communicator.rank == 1 else 0
-        trainer = make(tmp_path, communicator, step=step, act=lambda: asked.add(threading.get_ident()))
+        trainer = make(tmp_path, communicator, step=step, act=lambda: asked[threading.get_ident()].append("stop"))
         with pytest.raises(KeyboardInterrupt):
             trainer.train()
         return trainer.step

@@ -51,7 +51,7 @@ def test_metrics_of_labels(read, labels, predicted, positive, f1):
     assert list(metrics) == ["accuracy", "macro_f1", "matthews", "loss"]
     assert metrics["accuracy"] == pytest.approx(5 / 6 if f1 else 1)
     assert task.title_of("f1") == (f"f1 (of '{positive or 'y'}')" if f1 else "f1")
-    with pytest.raises(ValueError, match="positive is 'x', wanted one of the labels: "):
+    with pytest.raises(ValueError, match="positive is 'x', wanted one of "):
         read(TextClassification, content, positive="x")
 
 

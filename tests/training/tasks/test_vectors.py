@@ -1,6 +1,7 @@
 """Vectors of texts: what is read, what is learned, how it is judged, and what comes out."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,8 @@ import pytest
 from npbert import BertModel, CoSENT, CosineLoss, Embed, InBatchNegatives, TripletLoss
 from npbert.io.errors import InputError
 from npbert.training.finetune import FinetuneSettings, Finetuning, evaluate_files
-from npbert.training.tasks.vectors import retrieval_scores, search
+from npbert.training.tasks import Labelled
+from npbert.training.tasks.vectors import SentenceVectors, retrieval_scores
 from tests.training.tiny import write_checkpoint
 
 ANIMALS = {"cat": "sees", "dog": "hears", "cow": "likes", "bird": "finds"}
@@ -128,7 +130,11 @@ def test_a_search_is_scored_by_the_places_of_what_belongs_to_the_query():
 def test_a_text_that_is_there_twice_is_searched_once():
     e = np.eye(4)
     vectors = {"q": e[0], "r": e[2], "a": e[0], "x": e[1], "b": e[2], "c": e[0] + e[1]}
-    assert search([("q", "a", "x"), ("r", "b", "a"), ("q", "c", "x"), ("q", "a", "x")], vectors) == [
+    examples = [Labelled(given, 0.0) for given in ("qax", "rba", "qcx", "qax")]
+    found = SentenceVectors.search(
+        SimpleNamespace(sequences_of=list), [[vectors[text] for text in each.given] for each in examples], examples
+    )
+    assert found == [
         ("q", ["a", "c"], ["a", "c", "x", "b"], pytest.approx(1)),
         ("r", ["b"], ["b", "a", "x", "c"], pytest.approx(1)),
     ]

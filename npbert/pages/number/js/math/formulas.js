@@ -46,13 +46,33 @@ const linesIn = (text) =>
     .filter(Boolean);
 
 // What a model's page was given, with formulas in place of their text: {steps, arrays, bugs}.
-export function programOf({network: {steps, arrays}, formulas, config}) {
+export function programOf({network, formulas, config}) {
   const bugs = Object.entries(formulas)
     .filter(([name]) => name.startsWith("bug "))
     .map(([name, bug]) => ({id: name.slice(4), ...bug}));
-  const program = {arrays: new Map(Object.entries(arrays)), formulas, bugs, heads: config.num_attention_heads};
-  program.steps = steps.map((step) => boundStep(program, step));
+  const program = {arrays: new Map(), formulas, bugs, heads: config.num_attention_heads};
+  program.steps = network.map((step) => boundStep(program, withArrays(program, step)));
   return program;
+}
+
+// The heads of a text with #, which stands for their number; of another, one that is none.
+const headsOf = ({heads}, text) => (text.includes("#") ? [...Array(heads).keys()] : [""]);
+
+// A step with its roads, lookups, and arrays by what its formulas call them. Those that are made here, symbol:name, the
+// program then knows, too.
+function withArrays(program, {named: {roads, ids, labels, ...others}, ...step}) {
+  const arrays = {};
+  for (const [key, value] of Object.entries(others)) {
+    for (const head of headsOf(program, key)) {
+      const [name, symbol] = value.replaceAll("#", head).split(":").reverse();
+      arrays[key.replace("#", head)] = name;
+      if (symbol) {
+        const [rows, columns, meaning] = program.formulas.arrays[symbol].split(" | ");
+        program.arrays.set(name, {symbol, rows, columns, meaning, head: head === "" ? null : head});
+      }
+    }
+  }
+  return {...step, roads: roads?.split(", ") ?? [], lookups: {ids, labels}, arrays};
 }
 
 // What a step has in which no letter is looked up or stands for one number
@@ -63,8 +83,7 @@ export function boundStep(program, step) {
   const said = program.formulas[step.kind];
   const lines = (text) =>
     linesIn(text ?? "").flatMap((line) => {
-      const every = line.includes("#") ? [...Array(program.heads).keys()] : [""];
-      const all = every.map((head) => parsed(line.replaceAll("#", head)));
+      const all = headsOf(program, line).map((head) => parsed(line.replaceAll("#", head)));
       return all.filter(({target}) => isThere(step, target)).map((one) => bound(program, step, one));
     });
   const bugs = program.bugs.filter(

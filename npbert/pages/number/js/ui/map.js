@@ -107,7 +107,7 @@ function keyPressed(event) {
     return;
   }
   const isInCell = Boolean(target.closest?.("td[data-row]"));
-  if (key === "Escape") {
+  if (key === "Escape" && !byId("tours").matches(":popover-open")) {
     leaveNumber({toCell: !isInCell});
     return;
   }

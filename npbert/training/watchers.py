@@ -1,20 +1,31 @@
-"""The log of a run: files of rows, by step and by layer, and event files for TensorBoard."""
+"""The watchers of a run: files of rows, event files for TensorBoard, and what a person sees."""
 
+import sys
 import time
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
 from npbert.compute import Array
 from npbert.core import Layer
-from npbert.io import LAYERS_FILE, METRICS_FILE, SHOWN_FILE, JsonLines, import_extra, naming
+from npbert.io import (
+    LAYERS_FILE,
+    LOGGER,
+    METRICS_FILE,
+    SHOWN_FILE,
+    JsonLines,
+    import_extra,
+    is_quiet,
+    naming,
+)
 from npbert.models import parameters_by_layer
 from npbert.optim import global_norm
 from npbert.training.progress import Step, Watcher, short
 
 EVENTS_FOLDER = "tensorboard"
-_SAMPLE = 4096
+_SAMPLE, _LINES = 4096, 20
 
 
 class Log(Watcher):
@@ -89,11 +100,9 @@ class TensorBoard(Watcher):
 
     def __init__(self, folder: Path, *, first_step: int) -> None:
         self._events = import_extra("tensorboard.compat.proto.event_pb2", extra="train")
-        records = import_extra("tensorboard.summary.writer.record_writer", extra="train")
+        self._records = import_extra("tensorboard.summary.writer.record_writer", extra="train")
         folder.mkdir(exist_ok=True)
         self._path = folder / f"events.out.tfevents.{time.time_ns()}"  # it reads files in the order of their names
-        self._file = self._path.open("xb")
-        self._records = records.RecordWriter(self._file)
         self._add(0, file_version="brain.Event:2")
         self._add(first_step, session_log={"status": self._events.SessionLog.START})
 
@@ -104,12 +113,62 @@ class TensorBoard(Watcher):
             values = [{"tag": name, "simple_value": value} for name, value in numbers.items()]
             self._add(step.number, summary={"value": values})
 
-    def close(self) -> None:
-        with naming(self._path):
-            self._file.close()
-
     def _add(self, step: int, **content: Any) -> None:
         event = self._events.Event(wall_time=time.time(), step=step, **content)
-        with naming(self._path):
-            self._records.write(event.SerializeToString())
-            self._records.flush()
+        with naming(self._path), self._path.open("ab") as file:
+            self._records.RecordWriter(file).write(event.SerializeToString())
+
+
+class Bar(Watcher):
+    """The progress of a run of `total` steps: a bar on a terminal; in a file or a notebook, about 20 lines in
+    all; and nothing if npbert is quiet.
+
+    done: the number of earlier steps. asked: what asks the run to stop, as the bar does when its output is closed,
+    after `head` or a lost terminal. (Extra: train.)
+    """
+
+    def __init__(self, total: int, *, done: int, asked: list[object]) -> None:
+        tqdm = import_extra("tqdm", extra="train").tqdm
+        form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
+        self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
+        self._total, self._done, self._lines, self._start = total, done, -1, time.perf_counter()
+        self._asked = asked
+
+    def after(self, step: Step) -> None:
+        self._bar.update(1)
+        if step.row:
+            numbers = [f"loss {step.row['loss']:.3f}"]
+            for name, value in step.row.items():
+                if "accuracy" in name:
+                    numbers.append(f"{name.removesuffix('_accuracy')} {value:.0%}")
+            line = ", ".join([*numbers, f"{step.tokens_per_second:,.0f} tok/s"])
+            self._bar.set_postfix_str(line)
+            lines = _LINES * step.number // self._total
+            if self._bar.disable and lines > self._lines:
+                self._lines = lines
+                for_one = (time.perf_counter() - self._start) / (step.number - self._done)  # by this process alone
+                left = self._bar.format_interval(for_one * (self._total - step.number))
+                self.say(f"step {step.number} of {self._total}: {line}, {left} left")
+        if step.evaluation:
+            line = f"step {step.number}: held out: {in_words(step.evaluation)}"
+            self.say(fill(line, 79, subsequent_indent=" " * 4))
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        if is_quiet() or self in self._asked:
+            return
+        try:
+            self._bar.write(line)
+            sys.stdout.flush()
+        except OSError as error:
+            self._asked.append(self)
+            LOGGER.warning("standard output is closed (%s): the run stops", error.strerror)
+
+    def close(self) -> None:
+        """End the line of the bar."""
+        self._bar.close()
+
+
+def in_words(numbers: dict[str, float]) -> str:
+    """Return numbers with their names."""
+    return ", ".join(f"{name.replace('_', ' ')} {value:.3g}" for name, value in numbers.items())

@@ -22,8 +22,12 @@ def findings_of(compared: Comparison) -> list[Finding]:
         forward = "".join(inspect.getsource(each) for each in methods if each is not compared.function)
     except (OSError, TypeError, ValueError, SyntaxError):  # no file, or not a function, such as a lambda
         return []
-    own = Mending(code, compared, forward=forward, right=plain)
-    own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, SAFE).rewrite(_SEVERAL, lines=3).run(_ADDITIONS)
+    for is_strict in (False, True):
+        own = Mending(code, compared, forward=forward, right=plain, is_strict=is_strict)
+        own.run(_CHANGES, CHEAP).rewrite(_LINES, lines=1).run(_ADDITIONS, SAFE).rewrite(_SEVERAL, lines=3)
+        if own.is_sure:
+            break
+    own.run(_ADDITIONS)
     found = [*(step.finding for step in own.steps), own.suspect()]
     wrong = set(compared.all_wrong())
     return [replace(each, subject=_briefly(set(each.subject.split(", ")), wrong)) for each in found if each]

@@ -23,20 +23,22 @@ def line_edits(survey: Survey, *, alone: bool) -> Iterator[Made]:
     if right is None:
         return
     for place in survey.unknown:
-        for edit in sorted(_toward(place, survey, right), key=lambda edit: edit.rank):
+        for edit, is_new in sorted(_toward(place, survey, right), key=lambda each: each[0].rank):
             made = None if survey.trial.is_over else survey.made(edit)
-            if made or (not (alone or survey.trial.is_over) and (made := _made_known(edit, survey, right))):
+            if not (made or alone or survey.trial.is_over) and is_new:
+                made = _made_known(edit, survey, right)
+            if made:
                 yield made
 
 
-def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[Edit]:
-    """Yield the edits of a statement with which it may have numbers of the right code; none if it reads numbers that
-    the right code lacks, as then an earlier line comes first."""
+def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[tuple[Edit, bool]]:
+    """Yield the edits of a statement with which it may have numbers of the right code, and whether they are new; none
+    if it reads numbers that the right code lacks, as then an earlier line comes first."""
     here = [place for place in survey.reach if place.statement is unknown.statement]
     if not all(right.names_of(array) for each in here if each.is_name for array in telling(each.value)):
         return
     code = survey.code
-    yield from statement_edits(code, [unknown.statement], ())
+    yield from ((edit, True) for edit in statement_edits(code, [unknown.statement], ()))
     for whole in here:
         if whole.is_whole and whole.is_float:
             start, end = code.span(whole.expr)
@@ -44,9 +46,10 @@ def _toward(unknown: CodePlace, survey: Survey, right: Trace) -> Iterator[Edit]:
                 if start <= code.span(place.expr)[0] < end:
                     for edit in edits_of(place, survey.vocabulary, lambda _: True):
                         before, after = code.text[start : edit.start].decode(), code.text[edit.end : end].decode()
-                        if survey.has_right_numbers(f"{before}{edit.new}{after}", whole.env, is_new=True):
-                            yield edit
-            yield from transplants(whole, code, right.events)
+                        after_it = f"{before}{edit.new}{after}"
+                        if survey.has_right_numbers(after_it, whole.env):
+                            yield edit, bool(survey.has_right_numbers(after_it, whole.env, is_new=True))
+            yield from ((edit, True) for edit in transplants(whole, code, right.events))
 
 
 def _made_known(edit: Edit, survey: Survey, right: Trace) -> Made | None:

@@ -41,6 +41,7 @@ from npbert.gradcheck.explain.trial import (
     Trial,
     has_failed,
     mended_by,
+    moved_by,
     quiet,
     wrong_in,
 )
@@ -52,20 +53,23 @@ TRIES = 8000
 @dataclass(frozen=True)
 class EditStep:
     """One edit. finding: its message, with the edit as `wanted`. outputs: those that it makes right, maybe with other
-    edits of the same outputs"""
+    edits of the same outputs. moved: those that it changes without making them right"""
 
     finding: Finding
     outputs: tuple[str, ...]
+    moved: set[str]
 
 
 class Mending:
-    """A code under repair. forward: its source, for missing parts. right: a right code
+    """A code under repair. forward: its source, for missing parts. right: a right code. is_strict: see Survey
 
     steps: the edits so far, in order
     """
 
-    def __init__(self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None) -> None:
-        self.trial, self.forward = Trial(oracle), forward
+    def __init__(
+        self, code: Code, oracle: Oracle, *, forward: str = "", right: Code | None = None, is_strict: bool = False
+    ) -> None:
+        self.trial, self.forward, self.is_strict = Trial(oracle), forward, is_strict
         self._runs = None
         if right:
             self._runs = functools.cache(lambda k: Trace(watched(self.trial, right, places_in(right), k)))
@@ -75,13 +79,20 @@ class Mending:
             self._search = Search(self._surveyed(code, self._now))
 
     def _surveyed(self, code: Code, now: list[Outlook]) -> Survey:
-        return Survey(code, self.trial, self.forward, now, self._runs)
+        return Survey(code, self.trial, self.forward, now, self._runs, is_strict=self.is_strict)
 
     @property
     def steps(self) -> list[EditStep]:
-        """The edits so far of what is right with them, in order; none if they only make the code run."""
+        """The edits so far of what is right with them, in order; none if they only make the code run. An edit that
+        changes as many outputs that stay wrong may be right by chance."""
         steps = [] if has_failed(self._first) and self.left else self._steps
-        return [step for step in steps if self.left.isdisjoint(step.outputs)]
+        told = [step for step in steps if self.left.isdisjoint(step.outputs)]
+        return [step for step in told if len(step.moved & self.left) < len(step.outputs)]
+
+    @property
+    def is_sure(self) -> bool:
+        """False if an edit was right by chance, which stands in the way of others."""
+        return len(self.steps) == len(self._steps)
 
     @property
     def left(self) -> set[str]:
@@ -112,9 +123,9 @@ class Mending:
     def _take(self, chain: Sequence[tuple[Code, Made]]) -> None:
         """Take edits, each with the code before it."""
         _, (_, code, after) = chain[-1]
-        outputs = _outputs(self._now, after)
+        outputs, moved = _outputs(self._now, after), moved_by(self._now, after)
         for before, (edit, _, _) in chain:
-            self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs))
+            self._steps.append(EditStep(finding_of(edit, before, ", ".join(outputs)), outputs, moved))
         self._now = after
         if self.left:
             self._search = Search(self._surveyed(code, after))

@@ -38,10 +38,14 @@ Made = tuple[Edit, Code, list[Outlook]]
 class Survey:
     """now: the result of the code on every sample   first: the number of the first with something wrong
     right: a right code's run there, if there is one   places: the expressions, with their values
+    is_strict: an edit that changes as many outputs that stay wrong as it makes right does not help
     fine: the statements with numbers of the right code   unknown: in order, the places with other numbers
     """
 
-    def __init__(self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None) -> None:
+    def __init__(
+        self, code: Code, trial: Trial, forward: str, now: list[Outlook], runs: Runs | None, *, is_strict: bool = False
+    ) -> None:
+        self.is_strict = is_strict
         self.code, self.trial, self.now = code, trial, now
         self.first = first_wrong(now)
         self.right = runs(self.first) if runs else None
@@ -104,7 +108,8 @@ class Survey:
             edit = edit.tidied(self.code)
             code = edit.of(self.code)
             after = self.trial.looks(code)
-            if len(mended_by(self.now, after)) > len(moved_by(self.now, after)):  # else it may be right by chance
+            mended, moved = mended_by(self.now, after), moved_by(self.now, after)
+            if mended and not (self.is_strict and len(moved) >= len(mended)):
                 return edit, code, after
         return None
 

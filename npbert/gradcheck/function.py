@@ -137,7 +137,7 @@ class ScalarFunction:
 
     def random_step(self, number: int) -> Gradients:
         """Return the random step of this number for each variable, relative to its spread."""
-        drawn = np.random.default_rng([self.seed, _STREAM, number])
+        drawn = np.random.default_rng([self.seed + 1, _STREAM, number])
         return self.made(lambda array: spread(array) * np.asarray(drawn.standard_normal(array.shape)))
 
     def moved(self, step: Gradients, t: complex) -> "AbstractContextManager[ScalarFunction]":

@@ -26,8 +26,8 @@ CALLS = 8, 1000
 """By seed: a few calls with the words, for the facts of single ones; and many with each, for the shares, too."""
 
 CHOICE, KIND = r"rng\.\w|candidates\[|return", r"< [\d(]|return"
-LABELS, MASKED = r"(?s:.*)labels\[|return", r"(?s:.*)(masked\[|word_ids)|return"
-"""What ends in the line to look at: the first that draws or compares, and the last that writes."""
+LAST_KIND, LABELS, MASKED = (rf"(?s:.*){last}|return" for last in (r"< [\d(]", r"labels\[", r"(masked\[|word_ids)"))
+"""What ends in the line to look at: the first that draws or compares, and the last that compares or writes."""
 
 
 def draws(function: Any, seed: int) -> Iterator[Numbers]:
@@ -86,9 +86,10 @@ def facts_of(ids: Array, words: Vocabulary, most: int, masked: Array, labels: Ar
         return
 
     is_random, random_word = chosen & ~is_mask & (masked != ids), 1 / len(words.word_ids)
-    for kind, happens, share in ("[MASK]", is_mask, 0.8), ("another word", is_random, 0.1 * (1 - random_word)):
+    another = "another word", LAST_KIND, is_random, 0.1 * (1 - random_word)
+    for kind, where, happens, share in ("[MASK]", KIND, is_mask, 0.8), another:
         says = f"{{found:.1%}} of the chosen words become {kind}, wanted {{wanted:.1%}}"
-        yield says, KIND, happens[chosen].mean(), share, chosen.sum()
+        yield says, where, happens[chosen].mean(), share, chosen.sum()
     pairs = np.triu(np.outer(is_word, is_word), 1) * (count * (count - 1) / (number * (number - 1)))
     for kind, where, happens, share in ("chosen", CHOICE, chosen, 1.0), ("[MASK]", KIND, is_mask, 0.8**2):
         both = f"input_ids[{{0}}] and input_ids[{{1}}] are both {kind}"

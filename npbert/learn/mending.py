@@ -6,7 +6,7 @@ from dataclasses import replace
 from npbert.gradcheck.explain import CHEAP, SAFE, Code, Finding, Mending
 from npbert.learn.comparison import Comparison
 
-_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 400, 1000, 600
+_CHANGES, _LINES, _ADDITIONS, _SEVERAL = 800, 400, 1000, 800
 """The tries for changes of the learner's code; for lines with numbers that the right code lacks; for additions, first
 with its numbers, then with others; and for several lines at once."""
 

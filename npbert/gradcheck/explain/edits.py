@@ -89,9 +89,14 @@ def adds_code(rule: Rule) -> bool:
 
 
 def edits_of(
-    place: CodePlace, vocabulary: Vocabulary, is_wanted: Callable[[Rule], bool], more: float = 0.0
+    place: CodePlace,
+    vocabulary: Vocabulary,
+    is_wanted: Callable[[Rule], bool],
+    more: float = 0.0,
+    *,
+    is_fine: bool = False,
 ) -> Iterator[Edit]:
-    """Yield the edits of one expression by the wanted rules. more: an extra cost"""
+    """Yield the edits of one expression by the wanted rules. more: an extra cost. is_fine: its numbers are right"""
     start, end = vocabulary.code.span(place.expr)
     old = vocabulary.code.text[start:end].decode()
     by_letter: dict[str, list[tuple[Rule, dict[str, str]]]] = {}
@@ -105,7 +110,7 @@ def edits_of(
                 if kind == "extra term" and re.fullmatch(r"[\d(.)-]+", new):  # 1 - p is not a sum
                     continue
                 kind = place.count or kind
-                cost = KINDS[kind].cost + (0.0 if kind in _UNSEEN else more)
+                cost = KINDS[kind].cost + more + RIGHT * (is_fine and kind not in _UNSEEN)
                 yield Edit(kind, cost, place.expr.lineno, start, old, f"({new})", True)
 
 

@@ -69,13 +69,14 @@ missing factor: x → x ** 2, x / 2, x * 2, x / 3, x * 3, x / math.pi, x * math.
 missing factor: x → x / N, x * N, x / N ** 0.5, x * N ** 0.5, 2 * x / N
 missing factor: x → x / math.sqrt(2), x * math.sqrt(2), x / math.sqrt(math.pi), x * math.sqrt(math.pi)
 missing factor: x → x / math.sqrt(2 * math.pi), x * math.sqrt(2 * math.pi)
-missing factor: x → x / W, x * W, x * (1 - W), x * (1 - W ** 2), x * W * (1 - W), x * (W > 0)
+missing factor: x → x / W, x * W, x * (1 - W), x * (1 - W ** 2)
 missing term: x → x + 0.5, x - 0.5, x + 1, x - 1, x + W, x - W; r → r + G, r - G
 missing term: a * b * (1 - b) → b * (a - (a * b).sum(axis=A, keepdims=True))
 missing term: a * (b * (1 - b)) → b * (a - (a * b).sum(axis=A, keepdims=True))
 missing step: x → np.sqrt(x), x ** 2, np.exp(x), 1 - x, 1 / x, 1 - x ** 2, x * (1 - x), np.tanh(x), np.log(x), np.abs(x)
 missing step: x → np.sign(x), np.maximum(x, 0), x > 0, x ** -1.5, x ** -2, x.ravel(), x.sum(axis=0), S
 missing step: x → x.sum(axis=-1, keepdims=True), x.mean(axis=-1, keepdims=True), x - x.mean(axis=-1, keepdims=True)
+missing step: x → x * W * (1 - W), x * (W > 0)
 expression: x → W; a - b → -b / a
 comparison: a < b → a <= b, a > b, a >= b; a <= b → a < b, a > b, a >= b; a > b → a < b, a <= b, a >= b
 comparison: a >= b → a < b, a <= b, a > b; a == b → a != b; a != b → a == b; a is b → a is not b; a is not b → a is b

@@ -90,16 +90,15 @@ class Search:
         for place, moves in self.survey.reach.items():
             passes_on = place.is_name and place.is_whole
             is_fine = place.statement in fine and not (passes_on or isinstance(place.statement, ast.Return))
-            more = RIGHT * is_fine
-            if passes_on and not isinstance(place.statement, ast.Assign):
-                more += _PASSED_ON
+            more = _PASSED_ON * (passes_on and not isinstance(place.statement, ast.Assign))
             elsewhere = _PASSED_ON * (text_of(place.expr) in computed)
-            changes = edits_of(place, vocabulary, lambda rule: not adds_code(rule), more + elsewhere)
+            changes = edits_of(place, vocabulary, lambda rule: not adds_code(rule), more + elsewhere, is_fine=is_fine)
             ranked += [(edit.rank, [edit], place) for edit in changes]
             rules = (rule for rule, _ in rules_for(place.expr, place.sorts))
             for kind in dict.fromkeys(rule.kind for rule in rules if adds_code(rule)):
-                for is_strange in (False, True):
-                    cost = KINDS[kind].cost + more + _OF_A_PART * (moves < most) + _STRANGE * is_strange
+                for is_strange in (False, True) if self.survey.right else (False,):
+                    cost = KINDS[kind].cost + more + RIGHT * is_fine + _OF_A_PART * (moves < most)
+                    cost += _STRANGE * is_strange
                     rank = cost, not place.is_whole, len(text_of(place.expr))  # simple lines first
                     ranked.append((rank, self._additions(place, kind, is_strange), place))
         return deque(sorted(ranked, key=itemgetter(0)))

@@ -2,7 +2,8 @@
 
 Layers call `matmul`, `rowwise`, `sum_rows` and so on, and do not know how many threads there are; only attention, and
 `BertModel.encode`, give pieces of work to `run`. A batch is cut by its size before the layers see it (`cut.py`). BLAS
-is held to one thread while npbert's own threads run (`blas_hold.py`), and gets them all for one large product.
+is held to one thread while `run` works (`blas_hold.py`), and gets its threads back for inference that is too small to
+split (`blas_lending.py`).
 """
 
 from npbert.compute.adam import adam_steps

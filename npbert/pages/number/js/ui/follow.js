@@ -25,7 +25,7 @@ import {change, state, watch} from "./state.js";
 const RISE = 0.01;
 const [FIRST, LAST] = [2, 2]; // shown of a long trail; those between are folded
 const NOTES = {
-  start: () => `You have arrived at the ${state.trace.goal}: here backward begins, and it moves by as much as itself.`,
+  start: () => `You have arrived at the ${state.trace.goal}: here backward begins, as only here a slope is known at once: 1. From here, one pass serves all weights.`,
   learned: () => "A number that is learned: training moves it a little against its gradient, step by step.",
   fixed: () => "A fixed number: it is not learned.",
 };

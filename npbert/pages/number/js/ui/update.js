@@ -56,5 +56,5 @@ function lossesInWords() {
   update.after ??= batch.reduce((sum, {example, share}) => sum + share * update.lossAfter(example), 0);
   const change = (losses) => `from ${losses.map((one) => plainNumber(one, 3)).join(" to ")}`;
   const own = [state.trace.loss, update.lossAfter(state.example)];
-  return `It takes the loss of the batch ${change([loss, update.after])}, and that of this line ${change(own)}.`;
+  return `The whole step takes the loss of the batch ${change([loss, update.after])}, and that of this line ${change(own)}.`;
 }

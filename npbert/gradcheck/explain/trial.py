@@ -17,7 +17,7 @@ RAISES = "what the code gives"
 _SAME = 1e-9  # relative: far above rounding, and far below a mistake
 _ROUNDS_OF_A_TRY = 300  # the rounds of loops that cost as much as a run of one call without loops
 _CALLS_OF_A_TRY = 4  # the calls of the function that do
-_MOST_ROUNDS = 20_000  # of a look: more do not end
+_MOST_ROUNDS = 40_000  # of a look: more do not end
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
 
-LONGEST_LINE = 600
+LONGEST_LINE, MOST_LINES = 600, 30
 
 _CONTROL = re.compile("[\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
@@ -55,9 +55,13 @@ def warn(text: str | Warning) -> None:
 def printable(text: str) -> str:
     """Return text of any file or command line for a terminal.
 
-    Control characters such as \\x1b are escaped, and long lines are shortened in their middle.
+    Control characters such as \\x1b are escaped, long lines are shortened in their middle, and only the first lines are
+    kept.
     """
-    written = _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    lines = text.split("\n")
+    if len(lines) > MOST_LINES:
+        lines[MOST_LINES - 1 :] = [f"… and {len(lines) - MOST_LINES + 1} more lines"]
+    written = _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode(), "\n".join(lines))
     return "\n".join(map(_shortened, written.split("\n")))
 
 

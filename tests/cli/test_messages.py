@@ -15,7 +15,7 @@ from npbert.cli import main
 from npbert.cli.log import in_silence, messages_on_standard_error
 from npbert.io import ALONE
 from npbert.io.files import FileError, read_text
-from npbert.io.messages import LOGGER, is_quiet
+from npbert.io.messages import LOGGER, is_quiet, printable
 from npbert.io.streams import read_lines
 
 QUIET, USUAL, VERBOSE = logging.ERROR, logging.INFO, logging.DEBUG
@@ -74,6 +74,11 @@ def test_a_note_when_it_waits_for_the_keyboard(is_terminal, monkeypatch, capsys)
         assert read_lines("-") == ["a cat"]
     wanted = "npbert: reading from the keyboard: type a text on each line, and end with Ctrl-"
     assert capsys.readouterr().err[: len(wanted)] == wanted * is_terminal
+
+
+def test_of_a_long_message_the_first_lines_are_kept():
+    first, *_, last = lines = printable("\n".join(map(str, range(161)))).split("\n")
+    assert (len(lines), first, last) == (30, "0", "… and 132 more lines")
 
 
 def test_streams_that_were_closed_before_the_command_began(monkeypatch, capsys):

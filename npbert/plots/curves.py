@@ -1,6 +1,6 @@
 """Draws the curves of runs: every metric by step."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError
@@ -19,28 +19,32 @@ _UNITS = {"loss": "nats", "accuracy": "share", "norm": "‖g‖", "rate": "a ste
 """The units of metrics by the end of their name."""
 
 
-def plot_curves(run: drawing.Run) -> Any:
+def plot_curves(run: drawing.Run, names: Collection[str] | None = None) -> Any:
     """Draw a panel for each metric of a run, with the held-out set as a thick line with dots. A cross marks a number
     that is not finite. For a folder, dashed lines are the baselines, and rings mark the step of the best model.
 
     run: the folder of a run, or rows of metrics.jsonl; `eval_x` is for the held-out set, `x` for training.
+    names: only these metrics.
 
     (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
     baselines, best_step = judged_in(drawing.rows_of(run, SHOWN_FILE))
-    return curves_figure({"": drawing.rows_of(run, METRICS_FILE)}, baselines, best_step)
+    return curves_figure({"": drawing.rows_of(run, METRICS_FILE)}, baselines, best_step, names)
 
 
 @drawing.style()
 def curves_figure(
-    runs: Mapping[str, Sequence[dict[str, Any]]], baselines: Mapping[str, float | None], best_step: int | None
+    runs: Mapping[str, Sequence[dict[str, Any]]],
+    baselines: Mapping[str, float | None],
+    best_step: int | None,
+    wanted: Collection[str] | None = None,
 ) -> Any:
     """Return the figure of plot_curves for the rows of each run, by its name, with a color for each run.
 
     Raises: FileError without numbers to draw.
     """
     known = dict.fromkeys(name.removeprefix("eval_") for rows in runs.values() for row in rows for name in row)
-    names = [name for name in known if name not in _NO_CURVES]
+    names = [name for name in known if name not in _NO_CURVES and (wanted is None or name in wanted)]
     if not names:
         raise FileError(f"{METRICS_FILE} of the run has no numbers to draw")
     columns = min(3, len(names))

@@ -25,6 +25,7 @@ def key(figure):
 
 def test_a_panel_a_name():
     figure = plot_curves(ROWS)
+    assert len(plot_curves(ROWS, ["loss"]).axes) == 1 < len(figure.axes)
     assert {axes.get_title("left"): curves(axes) for axes in figure.axes} == {
         "loss": {"training": [[10, 3], [20, 2]], "held out": [[10, 3.5], [20, 2.5]]},
         "mlm accuracy": {"training": [[10, 0.1], [20, 0.2]]},

@@ -1,6 +1,6 @@
 """Draws the curves of runs: every metric by step."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from npbert.io import METRICS_FILE, SHOWN_FILE, FileError
@@ -28,21 +28,21 @@ def plot_curves(run: drawing.Run, names: Collection[str] | None = None) -> Any:
 
     (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
-    baselines, best_step = judged_in(drawing.rows_of(run, SHOWN_FILE))
-    return curves_figure({"": drawing.rows_of(run, METRICS_FILE)}, baselines, best_step, names)
+    return curves_figure({"": drawing.rows_of(run, METRICS_FILE)}, drawing.rows_of(run, SHOWN_FILE), names)
 
 
 @drawing.style()
 def curves_figure(
-    runs: Mapping[str, Sequence[dict[str, Any]]],
-    baselines: Mapping[str, float | None],
-    best_step: int | None,
+    runs: Mapping[str, drawing.Rows],
+    shown: drawing.Rows = (),
     wanted: Collection[str] | None = None,
 ) -> Any:
     """Return the figure of plot_curves for the rows of each run, by its name, with a color for each run.
 
+    shown: rows of shown.jsonl, with the baselines and the best step.
     Raises: FileError without numbers to draw.
     """
+    judged = judged_in(shown)
     known = dict.fromkeys(name.removeprefix("eval_") for rows in runs.values() for row in rows for name in row)
     names = [name for name in known if name not in _NO_CURVES and (wanted is None or name in wanted)]
     if not names:
@@ -55,14 +55,14 @@ def curves_figure(
         axes = figure.add_subplot(lines, columns, index)
         for number, (run, rows) in enumerate(runs.items()):
             color = {"color": drawing.COLORS[number % len(drawing.COLORS)]} if len(runs) > 1 else {}
-            for words, points in _curves(rows, name, best_step).items():
+            for words, points in _curves(rows, name, judged["best_step"]).items():
                 look = {"marker": "o" if len(points) == 1 else "", **_LOOKS[words], **color}
                 if words == "not finite":
                     look["transform"] = axes.get_xaxis_transform()
                 label = f"{run}, {words}" if run else words
                 (looks[label],) = axes.plot(*zip(*points, strict=True), label=label, **look)
-        if baselines.get(name) is not None:
-            looks["baseline"] = axes.axhline(baselines[name], label="baseline", **_LOOKS["baseline"])
+        if (baseline := judged["baselines"].get(name)) is not None:
+            looks["baseline"] = axes.axhline(baseline, label="baseline", **_LOOKS["baseline"])
         axes.set_title(drawing.label(name.replace("_", " ")), loc="left")
         axes.set_ylabel(_UNITS.get(name.rpartition("_")[2], ""))
         drawing.step_axis(axes)
@@ -73,7 +73,7 @@ def curves_figure(
     return figure
 
 
-def _curves(rows: Sequence[dict[str, Any]], name: str, best_step: int | None) -> dict[str, list[tuple[int, float]]]:
+def _curves(rows: drawing.Rows, name: str, best_step: int | None) -> dict[str, list[tuple[int, float]]]:
     """Return the (step, number) of each non-empty curve of a metric."""
     found: dict[str, list[tuple[int, float]]] = {words: [] for words in _LOOKS}
     for row in rows:
@@ -88,7 +88,7 @@ def _curves(rows: Sequence[dict[str, Any]], name: str, best_step: int | None) ->
     return {words: points for words, points in found.items() if points}
 
 
-def judged_in(report_rows: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], int | None]:
-    """Return the baselines by name, and the step of the model in model/, if the rows of shown.jsonl have them."""
-    row = report_rows[-1] if report_rows else {}
-    return row.get("baselines", {}), row.get("best_step")
+def judged_in(shown: drawing.Rows) -> dict[str, Any]:
+    """Return the last row of shown.jsonl. Without one, or without their numbers, it has no `kind`, `baselines` or
+    `best_step`, the step of the model in model/: "", {} and None."""
+    return {"kind": "", "baselines": {}, "best_step": None, **(shown[-1] if shown else {})}

@@ -10,7 +10,10 @@ from typing import Any, TypeAlias
 
 from npbert.io import FileError, import_extra, printable, read_json_lines, write_where_asked
 
-Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
+Rows = Sequence[dict[str, Any]]
+"""Rows of a file of a run."""
+
+Run: TypeAlias = "str | Path | Rows"
 """The folder of a run, or rows of one of its files."""
 
 INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"

@@ -39,10 +39,9 @@ def write_report(*folders: str | Path, path: str | Path | None = None) -> None:
 def report_page(run: RunFiles) -> str:
     """Return the page: the result of the run, its curves, its layers, and predictions for examples."""
     rows = run.report_rows
-    last = rows[-1] if rows else {"kind": ""}
     shown = [rows[place] for place in np.unique(np.linspace(0, len(rows) - 1, _STEPS).round().astype(int)) if rows]
-    title, pictures = f"A run: {run.folder.resolve().name}", _pictures(run, last)
-    return _page("report.html", title, run=run, last=last, shown=shown, pictures=pictures)
+    title = f"A run: {run.folder.resolve().name}"
+    return _page("report.html", title, run=run, last=run.last, shown=shown, pictures=_pictures(run, run.last))
 
 
 def comparison_page(runs: Sequence[RunFiles]) -> str:
@@ -50,7 +49,7 @@ def comparison_page(runs: Sequence[RunFiles]) -> str:
     names = [f"{number}. {run.folder}" for number, run in enumerate(runs, 1)]
     facts = [{"came to": verdict(run), "steps": f"{run.step:,}"} for run in runs]
     metrics = {name: run.metrics for name, run in zip(names, runs, strict=True)}
-    curves = picture(lambda: curves_figure(metrics, {}, None))
+    curves = picture(lambda: curves_figure(metrics))
     differ = [row for row in _side_by_side([_settings(run) for run in runs]) if len(set(row[1:])) > 1]
     title = f"Runs compared: {', '.join(names)}"
     return _page("compare.html", title, names=names, facts=_side_by_side(facts), differ=differ, curves=curves)
@@ -112,9 +111,10 @@ def _side_by_side(columns: Sequence[dict[str, str]]) -> list[list[str]]:
 def _numbers(run: RunFiles) -> list[list[str]]:
     """Return the numbers of the first, the best and the last evaluation, and the baselines, below their header."""
     steps = list(run.judged)
-    chosen = sorted({*steps[:1], *steps[-1:], run.best_step or 0} & {*steps})
-    columns = {f"step {step:,}{' (the best)' if step == run.best_step else ''}": run.judged[step] for step in chosen}
-    columns["baseline"] = run.baselines
+    best = run.last["best_step"]
+    chosen = sorted({*steps[:1], *steps[-1:], best or 0} & {*steps})
+    columns = {f"step {step:,}{' (the best)' if step == best else ''}": run.judged[step] for step in chosen}
+    columns["baseline"] = run.last["baselines"]
     told = []
     for column in columns.values():
         numbers = {name: _number(value) for name, value in column.items() if name != "step"}

@@ -40,22 +40,16 @@ def read_bugs(root: Path) -> list[str]:
 
 
 def source_page(path: str, text: str, known: Known) -> str:
-    """Return the page of a file of npbert. path: in the repository, such as npbert/layers/linear.py."""
-    module = importlib.import_module(path.removesuffix(".py").replace("/", "."))
-    parts = list(_see_also(path, known))
-    for thing in vars(module).values():
-        if (isinstance(thing, type) or inspect.isfunction(thing)) and thing.__module__ == module.__name__:
+    """Return the page of a file, with what is known of npbert's. path: in the repository: npbert/layers/linear.py."""
+    parts = [f"---\nhide-toc: true\n---\n# {path.rpartition('/')[2]}", f"`{path}`", *_see_also(path, known)]
+    module = path.removesuffix(".py").replace("/", ".")
+    for thing in vars(importlib.import_module(module)).values() if path.startswith("npbert/") else ():
+        if (isinstance(thing, type) or inspect.isfunction(thing)) and thing.__module__ == module:
             described = list(_described(thing, known))
             about = [f"## {thing.__name__}", fence("python", f'"""{inspect.getdoc(thing)}"""')]
             parts += [*about, *described] if described else []
-    reference = fence("{eval-rst}", f".. automodule:: {module.__name__}\n   :members:")
-    return f"---\nhide-toc: true\n---\n{file_page(path, text, *parts, '## Reference', reference)}"
-
-
-def file_page(path: str, text: str, *parts: str) -> str:
-    """Return the page of any file: its name, these parts, and its code."""
     code = fence("{code-block} python", f":class: file\n\n{text}")
-    return "\n\n".join([f"# {path.rpartition('/')[2]}", f"`{path}`", *parts, "## The whole file", code])
+    return "\n\n".join([*parts, "## The whole file", code])
 
 
 def fence(kind: str, text: str) -> str:

@@ -110,9 +110,7 @@ def as_bytes(figure: Any, kind: str = "png") -> bytes:
 
 def save_figure(figure: Any, path: str | Path) -> None:
     """Write a picture as PNG, SVG or PDF by its ending, whole or not at all. Raises: as kind_of; OSError."""
-    data = as_bytes(figure, kind_of(path))
-    with write_where_asked(Path(path)) as file:
-        file.write_bytes(data)
+    write_where_asked(path, [as_bytes(figure, kind_of(path))])
 
 
 def kind_of(path: str | Path) -> str:

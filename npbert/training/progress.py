@@ -60,11 +60,6 @@ class Watcher:
         """Called after the step and its evaluation, before the state is saved; and after a step that is not finite."""
 
 
-def short(number: float) -> float:
-    """Return the number with four digits, for rows of many numbers."""
-    return float(f"{number:.4g}")
-
-
 @dataclass
 class Progress:
     """The progress of a run: the epoch, with the seed of its order and the place of the next batch; the results of

@@ -23,10 +23,11 @@ from npbert.data.example import (
     mask_each_word,
 )
 from npbert.data.learn_vocabulary import COUNT
+from npbert.data.library_tokenizer import Encoding
 from npbert.data.masking import mask_words
 from npbert.data.tables import TableRow, read_table
 from npbert.data.task_data import TaskData
-from npbert.data.tokenizer import Encoding, Text, Tokenizer
+from npbert.data.tokenizer import Text, Tokenizer
 from npbert.data.tokenizer_config import SPECIAL
 from npbert.data.vocabulary import SPECIAL_TOKENS, Vocabulary
 

@@ -6,13 +6,34 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 from npbert.data.tokenizer_config import SPECIAL, setting_of
 from npbert.io import FileError, import_extra
 
 MOST_GROWTH = 256
 """The most growth of a text by a normalizer: a few lines of JSON could ask for more than all memory."""
+
+
+class Encoding(Protocol):
+    """A text as tokens: a `tokenizers.Encoding`.
+
+    ids, type_ids, attention_mask, tokens: of each token. offsets: its first character in the text, and the one after
+    its last. word_ids, and sequence_ids (0 or 1, the text of a pair): None for [CLS] and [SEP]. overflowing: the parts
+    that were cut.
+    """
+
+    ids: list[int]
+    type_ids: list[int]
+    attention_mask: list[int]
+    tokens: list[str]
+    offsets: list[tuple[int, int]]
+    word_ids: list[int | None]
+    sequence_ids: list[int | None]
+    overflowing: "list[Encoding]"
+
+    def word_to_chars(self, word: int | None, sequence: int = 0, /) -> tuple[int, int]:
+        """Return the first character of the word in the text with this number, and the one after its last."""
 
 
 def tokenizer_from(stored: dict[str, Any]) -> Any:

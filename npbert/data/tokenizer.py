@@ -5,30 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from npbert.data.batch import Batch, Ids, ids_of, pad
 from npbert.data.learn_vocabulary import learn_vocabulary
-from npbert.data.library_tokenizer import bert_tokenizer, cutting_tokenizer, numbered, panics_named
+from npbert.data.library_tokenizer import Encoding, bert_tokenizer, cutting_tokenizer, numbered, panics_named
 from npbert.data.tokenizer_config import SPECIAL
 from npbert.data.tokenizer_files import read_tokenizer, write_tokenizer
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
 from npbert.io import FileError
 from npbert.io.files import model_file
-
-if TYPE_CHECKING:
-    import tokenizers
-
-Encoding: TypeAlias = "tokenizers.Encoding"
-"""A text as tokens, by the library.
-
-ids, type_ids, attention_mask, tokens: of each token. offsets: its first character in the text, and the one after its
-last. word_ids, and sequence_ids (0 or 1, the text of a pair): None for [CLS] and [SEP]. overflowing: the parts that
-were cut. word_to_chars(word, sequence): the place of a word in the text.
-"""
 
 Text: TypeAlias = "str | tuple[str, str]"
 """A text, or a pair of texts."""

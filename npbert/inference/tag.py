@@ -95,11 +95,10 @@ def first_tokens(encoding: Encoding) -> list[tuple[int, int]]:
     ]
 
 
-def _place(text: str | Sequence[str], encoding: Any, number: int) -> tuple[int, int]:
+def _place(text: str | Sequence[str], encoding: Encoding, number: int) -> tuple[int, int]:
     """Return the place in the text of the word with this number."""
     if isinstance(text, str):
-        start, end = encoding.word_to_chars(number)
-        return start, end
+        return encoding.word_to_chars(number)
     start = sum(len(word) + 1 for word in text[:number])
     return start, start + len(text[number])
 

@@ -3,35 +3,23 @@
 from npbert.compute import Array
 from npbert.core import NO_TAPE, Init, Tape
 from npbert.layers import Dropout, Linear, MeanSquaredError, WeightedCrossEntropy
-from npbert.models.packed_batch import AnyBatch, Reads
+from npbert.models.packed_batch import PackedBatch, Reads
 from npbert.models.task_model import HeadModel
 
 
 class Classifier(HeadModel):
-    """logits = Dropout(x) W + b  with x of TaskModel.features: the shared code of these models.
-
-    x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
-    """
+    """logits = Dropout(x) W + b  with  x of TaskModel.features: the shared code of these models."""
 
     def add_head(self, init: Init) -> None:
-        outputs = 1 if self.reads.labels == "choice" else self.config.num_labels
+        outputs = 1 if self.reads.grouped else self.config.num_labels
         self.dropout = Dropout(self.config.head_dropout)
-        self.classifier = Linear(self.config.hidden_size, outputs, init)
+        self.classifier = self.head = Linear(self.config.hidden_size, outputs, init)
 
-    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        packed = self.pack(batch)
-        logits = self.classifier(self.dropout(self.features(packed, tape), tape), tape)
-        if self.reads.tokens == "first":
-            return logits.reshape(packed.batch_shape[0], -1)  # of choices (B·C, 1) -> (B, C)
-        return self.unpack(logits, packed.places, packed.shape, tape)
+    def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
+        return self.dropout(super().features(packed, tape), tape)
 
-    def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Run back through the classifier to x, and through BERT."""
-        if self.reads.tokens == "first":
-            dlogits = dlogits.reshape(-1, self.classifier.bias.value.size)
-        else:
-            dlogits = self.unpack.backward(dlogits, tape)
-        self.features_backward(self.dropout.backward(self.classifier.backward(dlogits, tape), tape), tape)
+    def features_backward(self, dfeatures: Array, tape: Tape) -> None:
+        super().features_backward(self.dropout.backward(dfeatures, tape), tape)
 
 
 class BertForSequenceClassification(Classifier):

@@ -32,18 +32,15 @@ class BertForQuestionAnswering(HeadModel):
     reads = Reads(labels="answer")
 
     def add_head(self, init: Init) -> None:
-        self.qa_outputs = Linear(self.config.hidden_size, 2, init)
+        self.qa_outputs = self.head = Linear(self.config.hidden_size, 2, init)
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> QuestionAnsweringOutput:
-        packed = self.pack(batch)
-        scores = self.qa_outputs(self.features(packed, tape), tape)  # (N, 2)
-        scores = self.unpack(scores, packed.places, packed.shape, tape)  # (B, T, 2)
+        scores = super().forward(batch, tape)  # (B, T, 2)
         return QuestionAnsweringOutput(scores[:, :, 0], scores[:, :, 1])
 
     def backward(self, doutput: tuple[Array, Array], tape: Tape) -> None:
-        """Put the two gradients into the two columns, and run back through BERT."""
-        dscores = self.unpack.backward(np.stack(doutput, axis=-1), tape)
-        self.features_backward(self.qa_outputs.backward(dscores, tape), tape)
+        """Put the two gradients into the two columns, and run back through the head."""
+        super().backward(np.stack(doutput, axis=-1), tape)
 
     def rows(self, logits: QuestionAnsweringOutput, packed: PackedBatch) -> Array:
         """Return the logits (2·B, T) of all starts, then of all ends: each is a classification of the tokens of a

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from npbert.compute import Array, DTypeLike
-from npbert.core import IGNORED, NO_TAPE, Init, Tape
+from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
 from npbert.layers import Loss, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
@@ -112,8 +112,15 @@ class TaskModel(PreTrainedModel):
 
 
 class HeadModel(TaskModel):
-    """Base class of the library's models with a head, which `add_head` builds. They have a pooler if they read its
-    output."""
+    """logits = head(x)  with  x of TaskModel.features: the base class of the library's models with a head.
+
+    x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
+    logits (B, …), for groups (B, C), or for tokens (B, T, …), 0 for padding
+
+    `add_head` builds the head. The model has a pooler if the head reads its output.
+    """
+
+    head: Layer
 
     def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
         tokens = self.reads.tokens
@@ -123,5 +130,20 @@ class HeadModel(TaskModel):
         self.add_head(Init(rng, config.initializer_range, dtype))
 
     def add_head(self, init: Init) -> None:
-        """Build the layers of the head, and the loss function, if it is another one."""
+        """Build the head, as `head` and under its name in files, and the loss function, if it is another one."""
         raise NotImplementedError
+
+    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Any:
+        packed = self.pack(batch)
+        logits = self.head(self.features(packed, tape), tape)
+        if self.reads.tokens == "first":
+            return logits.reshape(packed.batch_shape[0], -1)  # of choices (B·C, 1) -> (B, C)
+        return self.unpack(logits, packed.places, packed.shape, tape)
+
+    def backward(self, dlogits: Any, tape: Tape) -> None:
+        """Run back through the head to x, and through BERT."""
+        if self.reads.tokens != "first":
+            dlogits = self.unpack.backward(dlogits, tape)
+        elif self.reads.grouped:
+            dlogits = dlogits.reshape(-1, 1)
+        self.features_backward(self.head.backward(dlogits, tape), tape)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from npbert.io import InputError, one_of
-from npbert.models.architecture import OF_BERT, Architecture
+from npbert.models.architecture import Architecture
 
 Settings = dict[str, Any]
 
@@ -111,8 +111,6 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
     family = FAMILIES[model_type]
     for name, only in {**_NO_DECODER, **family.fixed}.items():
         check_only(name, only, stored)
-    if model_type == "bert":
-        return stored, OF_BERT
     settings = {**family.settings, **stored}
     parts = dict(family.architecture)
     for name, value in parts.items():
@@ -122,6 +120,8 @@ def architecture_of(stored: Settings) -> tuple[Settings, Architecture]:
         parts |= _COMPUTED[model_type](settings)
     architecture = Architecture(model_type, file=json.dumps(stored), **parts)
     settings |= {ours: stored[name] for ours, name in family.fields.items() if name in stored}
-    settings["max_position_embeddings"] = settings.get("max_position_embeddings", 512) - architecture.first_position
-    settings["position_embedding_type"] = "rotary" if architecture.rotary else "absolute"
+    if architecture.first_position:
+        settings["max_position_embeddings"] = settings.get("max_position_embeddings", 512) - architecture.first_position
+    if architecture.rotary:
+        settings["position_embedding_type"] = "rotary"
     return settings, architecture

@@ -14,9 +14,7 @@ from npbert.models.config import PRESETS, BertConfig, load_config
 from npbert.models.electra import ElectraForPreTraining, ReplacedTokenDetection
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.parameters import (
-    ParameterRow,
     neither_size_nor_folder,
-    parameter_rows,
     parameter_table,
     parameters_by_layer,
     size_table,
@@ -56,6 +54,6 @@ __all__ += ["ElectraForPreTraining", "ReplacedTokenDetection"]
 __all__ += ["AutoConfig", "AutoModel", "AutoModelForMaskedLM", "AutoModelForPreTraining"]
 __all__ += ["AutoModelForSequenceClassification", "AutoModelForTokenClassification"]
 __all__ += ["AutoModelForQuestionAnswering", "AutoModelForMultipleChoice"]
-__all__ += ["ParameterRow", "parameter_rows", "parameter_table", "parameters_by_layer"]
+__all__ += ["parameter_table", "parameters_by_layer"]
 __all__ += ["size_table", "neither_size_nor_folder"]
 __all__ += ["AnyBatch", "LOSSES", "POOLINGS", "TextPooling"]

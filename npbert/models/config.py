@@ -203,9 +203,9 @@ PRESETS: dict[str, dict[str, Any]] = {
     "bert-mini": _published(4, 256),
     "bert-small": _published(4, 512),
     "bert-medium": _published(8, 512),
-    "bert-base-uncased": _published(12, 768),
-    "bert-large-uncased": _published(24, 1024),
     "seed": {**_published(6, 768), "max_position_embeddings": 30},
+    "bert-base": _published(12, 768),
+    "bert-base-uncased": _published(12, 768),
+    "bert-large": _published(24, 1024),
+    "bert-large-uncased": _published(24, 1024),
 }
-PRESETS["bert-base"] = PRESETS["bert-base-uncased"]
-PRESETS["bert-large"] = PRESETS["bert-large-uncased"]

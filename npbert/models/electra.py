@@ -15,10 +15,11 @@ from npbert.data import Batch
 from npbert.io import LOGGER, InputError
 from npbert.layers import BinaryCrossEntropy
 from npbert.models.config import BertConfig, load_config
+from npbert.models.heads import HeadModel
 from npbert.models.hugging_face.families import architecture_of
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pretraining import BertForMaskedLM
-from npbert.models.task_model import HeadModel, TaskLoss, TaskModel
+from npbert.models.task_model import TaskLoss, TaskModel
 
 GENERATOR = "generator"
 """The folder of the generator, in the discriminator's folder."""

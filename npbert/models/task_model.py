@@ -1,12 +1,12 @@
-"""TaskModel: a BERT with a head and a loss. HeadModel: the base of those in the library."""
+"""TaskModel: a BERT with a head and a loss."""
 
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from npbert.compute import Array, DTypeLike
-from npbert.core import IGNORED, NO_TAPE, Init, Layer, Tape
-from npbert.layers import Loss, SoftmaxCrossEntropy, Unpack, WeightedCrossEntropy
+from npbert.core import IGNORED, NO_TAPE, Tape
+from npbert.layers import Loss, WeightedCrossEntropy
 from npbert.models.bert import BertModel
 from npbert.models.config import BertConfig
 from npbert.models.packed_batch import AnyBatch, PackedBatch
@@ -32,7 +32,7 @@ class TaskModel(PreTrainedModel):
     `forward(batch, tape) -> logits` begins with `packed = self.pack(batch)` and `h = self.bert.encode(packed, tape)`, a
     row for each token that is read (and `self.bert.pool(h, packed, tape)`, a vector for each sequence).
     `backward(dlogits, tape)` ends with `self.bert.encode_backward(dh, tape)`, which adds the gradients of BERT.
-    docs/own_head.md has an example of thirty lines; the library's own heads are `HeadModel`s (`classification.py`).
+    docs/own_head.md has an example of thirty lines; the library's own heads are `HeadModel`s (`heads.py`).
 
     add_pooling_layer: True for a head that reads the pooled vector.
     """
@@ -109,41 +109,3 @@ class TaskModel(PreTrainedModel):
         """Return the number of labels in the mean of the loss. Raises: as loss."""
         packed = self.pack(batch)
         return (packed.labels.size if packed.reads.labels_are_numbers else int((packed.labels != IGNORED).sum()),)
-
-
-class HeadModel(TaskModel):
-    """logits = head(x)  with  x of TaskModel.features: the base class of the library's models with a head.
-
-    x (B, D), the pooled vector of each sequence, or (N, D), the hidden state of each token
-    logits (B, …), for groups (B, C), or for tokens (B, T, …), 0 for padding
-
-    `add_head` builds the head. The model has a pooler if the head reads its output.
-    """
-
-    head: Layer
-
-    def __init__(self, config: BertConfig, *, rng: np.random.Generator | None, dtype: DTypeLike = np.float32) -> None:
-        tokens = self.reads.tokens
-        has_pooler = "first" in tokens or (tokens == "all" and config.architecture.token_pooler)
-        super().__init__(config, rng=rng, dtype=dtype, add_pooling_layer=has_pooler)
-        self.unpack, self.loss_function = Unpack(), SoftmaxCrossEntropy()
-        self.add_head(Init(rng, config.initializer_range, dtype))
-
-    def add_head(self, init: Init) -> None:
-        """Build the head, as `head` and under its name in files, and the loss function, if it is another one."""
-        raise NotImplementedError
-
-    def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Any:
-        packed = self.pack(batch)
-        logits = self.head(self.features(packed, tape), tape)
-        if self.reads.tokens == "first":
-            return logits.reshape(packed.batch_shape[0], -1)  # of choices (B·C, 1) -> (B, C)
-        return self.unpack(logits, packed.places, packed.shape, tape)
-
-    def backward(self, dlogits: Any, tape: Tape) -> None:
-        """Run back through the head to x, and through BERT."""
-        if self.reads.tokens != "first":
-            dlogits = self.unpack.backward(dlogits, tape)
-        elif self.reads.grouped:
-            dlogits = dlogits.reshape(-1, 1)
-        self.features_backward(self.head.backward(dlogits, tape), tape)

@@ -58,7 +58,7 @@ class TaskModel(PreTrainedModel):
         Raises: the errors of PackedBatch and its `labels`, before any computation.
         """
         packed = self.pack(batch)
-        targets, weight = self.targets(packed), packed.batch.sample_weight
+        targets, weight = packed.labels, packed.batch.sample_weight
         if weight is not None and not isinstance(self.loss_function, WeightedCrossEntropy):
             raise ValueError(f"sample_weight is given, and {type(self).__name__} has no weighted loss: leave it out")
         logits = self(packed, tape)
@@ -84,10 +84,6 @@ class TaskModel(PreTrainedModel):
         """Return the input of the loss function: the logits (N, C), a row for each target."""
         rows: Array = logits.reshape(-1, logits.shape[-1])
         return rows
-
-    def targets(self, batch: AnyBatch) -> Array:
-        """Return the targets of the loss. Raises: as loss."""
-        return self.pack(batch).labels
 
     def features(self, packed: PackedBatch, tape: Tape = NO_TAPE) -> Array:
         """Return the input of a head, through the pooler if there is one: a vector of each sequence (B, D) if the model

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -29,10 +29,9 @@ from npbert.models import (
     TaskModel,
     neither_size_nor_folder,
 )
-from npbert.training.accumulate import StepLosses
+from npbert.training.accumulate import StepLosses, evaluate_losses
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
-from npbert.training.progress import Averages
 from npbert.training.settings import TrainerSettings, when_judged
 from npbert.training.trainer import Trainer, TrainingRun
 
@@ -174,22 +173,6 @@ def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random
     return model
 
 
-def evaluate_losses(
-    model: TaskModel, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
-) -> dict[str, float]:
-    """Return the losses and accuracies of a model over all targets in the batches, without dropout.
-
-    Several processes share the batches, and all get the same numbers as one process."""
-    own = []
-    for batch in communicator.own(batches):
-        loss = model.loss(batch)
-        own.append(StepLosses(tuple(map(float, loss.means)), model.target_counts(batch), loss.counts_right))
-    averages = Averages()
-    for losses in chain(*communicator.gather(own)):
-        averages.add(kinds, losses)
-    return averages.means()
-
-
 def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) -> Array:
     """Return the share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
     counts = np.ones(len(tokenizer))  # each token counts once in advance
@@ -209,6 +192,4 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
             share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
         losses.append(-sum(p * math.log(p) for p in (share, 1 - share) if p > 0))
         right.append(max(share, 1 - share))
-    averages = Averages()
-    averages.add(kinds, StepLosses(tuple(losses), (1, 1), tuple(right)))
-    return averages.means()
+    return StepLosses(tuple(losses), (1, 1), tuple(right)).by_name(kinds)

@@ -22,7 +22,7 @@ from npbert.io import (
 )
 from npbert.models import parameters_by_layer
 from npbert.optim import global_norm
-from npbert.training.progress import Step, Watcher, short
+from npbert.training.progress import Step, Watcher
 
 EVENTS_FOLDER = "tensorboard"
 _SAMPLE, _LINES = 4096, 20
@@ -35,15 +35,15 @@ class Log(Watcher):
         layers.jsonl    of each layer, its gradient and its update
         shown.jsonl     what the model says of some examples
 
-    A file is created with its first row. A resumed run has the same rows: numbers that depend on the clock go only to
-    TensorBoard.
+    A file is created with its first row. The numbers of the last two have six digits. A resumed run has the same rows:
+    numbers that depend on the clock go only to TensorBoard.
 
     after_step: rows of later steps, from a run that was killed after its last saved state, are dropped.
     """
 
     def __init__(self, folder: Path, *, after_step: int) -> None:
-        names = METRICS_FILE, LAYERS_FILE, SHOWN_FILE
-        self._files = [JsonLines(folder / name, after_step=after_step) for name in names]
+        digits = {METRICS_FILE: 17, LAYERS_FILE: 6, SHOWN_FILE: 6}
+        self._files = [JsonLines(folder / name, after_step=after_step, digits=digits[name]) for name in digits]
 
     def after(self, step: Step) -> None:
         rows_of: list[list[dict[str, Any]]] = [[step.row, step.judged], [step.layers], [step.shown]]
@@ -56,7 +56,7 @@ class Log(Watcher):
 
 class LayerStatistics(Watcher):
     """Adds `layers` to each logged step: by layer, the norm of the gradient, ‖g‖, and of the update relative to the
-    values, ‖Δw‖ / ‖w‖, with four digits.
+    values, ‖Δw‖ / ‖w‖.
 
     The second is an estimate, from at most 4,096 evenly spaced values of each parameter. It is not finite if all are 0.
     """
@@ -72,8 +72,8 @@ class LayerStatistics(Watcher):
         if step.is_logged:
             after, ratios = self._samples(), {}
             for name, before in self._before.items():
-                ratios[name] = short(float(np.linalg.norm(after[name] - before) / np.linalg.norm(before)))
-            norms = {name: short(global_norm(parameters)) for name, parameters in self._layers.items()}
+                ratios[name] = float(np.linalg.norm(after[name] - before) / np.linalg.norm(before))
+            norms = {name: global_norm(parameters) for name, parameters in self._layers.items()}
             step.layers = {"gradient_norms": norms, "update_ratios": ratios}
 
     def _samples(self) -> dict[str, Array]:

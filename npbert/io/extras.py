@@ -4,7 +4,6 @@ import importlib
 from pathlib import Path
 from types import ModuleType
 
-
 EXTRAS = {
     "hf": ("safetensors", "tokenizers", "tqdm"),
     "plot": ("matplotlib",),

@@ -32,7 +32,7 @@ _NO_DATE = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationD
 @contextmanager
 def style() -> Iterator[None]:
     """Within it, figures have the shared style, and `$` in a text is not a formula."""
-    matplotlib = import_extra("matplotlib", extra="plot")
+    matplotlib = import_extra("matplotlib")
     look: dict[str, Any] = dict.fromkeys(_OF_INK, INK) | dict.fromkeys(_SWITCHED_OFF, False)
     look |= {"font.family": _families(), "font.size": 9, "axes.titlesize": 9}
     look |= {"axes.grid": True, "axes.axisbelow": True, "grid.alpha": 0.3}  # below heat maps
@@ -45,13 +45,13 @@ def style() -> Iterator[None]:
 @lru_cache(maxsize=1)
 def _families() -> list[str]:
     """Return the font families, with the installed ones for Chinese or Japanese."""
-    installed = set(import_extra("matplotlib.font_manager", extra="plot").get_font_names())
+    installed = set(import_extra("matplotlib.font_manager").get_font_names())
     return ["DejaVu Sans", *(name for name in _MORE_LETTERS if name in installed)]
 
 
 def new_figure(width: float, height: float, title: str = "") -> Any:
     """Return an empty figure of that size, in inches, with room for its labels."""
-    figure = import_extra("matplotlib.figure", extra="plot").Figure(figsize=(width, height), layout="constrained")
+    figure = import_extra("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
     figure.suptitle(title or None, fontsize="medium", fontweight="bold")
     figure._repr_png_ = partial(as_bytes, figure)  # for notebooks, as pyplot is not used
     return figure
@@ -65,7 +65,7 @@ def new_panel(width: float, height: float, title: str, **look: Any) -> tuple[Any
 
 def shares() -> Any:
     """Return the colors of shares, as of attention: 0 is white, and darker is more."""
-    colors = import_extra("matplotlib.colors", extra="plot")
+    colors = import_extra("matplotlib.colors")
     return colors.LinearSegmentedColormap.from_list("shares", ["#ffffff", BLUE, INK])
 
 
@@ -89,7 +89,7 @@ def name_places(axis: Any, names: Sequence[object], *, at: float = 0, upright: b
 
 def step_axis(axes: Any) -> None:
     """Show at most six whole steps on the horizontal axis."""
-    ticker = import_extra("matplotlib.ticker", extra="plot")
+    ticker = import_extra("matplotlib.ticker")
     axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True, min_n_ticks=1))
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.set_xlabel("step")

@@ -27,7 +27,7 @@ def plot_layers(run: Run, what: str = "gradient_norms") -> Any:
     (Extra: plot.) Raises: FileError without numbers to draw; as read_json_lines.
     """
     names, steps, known = layer_numbers(run, what)
-    colors, ticker = (import_extra(f"matplotlib.{name}", extra="plot") for name in ("colors", "ticker"))
+    colors, ticker = (import_extra(f"matplotlib.{name}") for name in ("colors", "ticker"))
     low, high = (float(end) for end in np.percentile(known.compressed().clip(1e-99, 1e99), [2, 100]))
     figure, axes = new_panel(7.5, 1.3 + 0.24 * len(names), _TITLES[what])
     ends = [*steps, steps[-1] + max(1, steps[-1] - steps[-2:][0])]  # the last column is as wide as the one before

@@ -90,7 +90,7 @@ def picture(draw: Callable[[], Any]) -> str:
 @cache
 def _templates() -> Any:
     """Return the Jinja2 environment of the templates: text is escaped, unless it is `safe`."""
-    jinja2 = import_extra("jinja2", extra="train")
+    jinja2 = import_extra("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(PAGES / "report"),
         autoescape=True,

@@ -12,7 +12,7 @@ from npbert.compute import Array
 from npbert.gradcheck.exact import linear_algebra
 from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
 from npbert.gradcheck.exact.rules import RULES
-from npbert.gradcheck.inputs import as_tuple, mapped
+from npbert.gradcheck.inputs import is_float_array, mapped
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
 
@@ -40,9 +40,8 @@ class Numbers(Held):
         if ufunc is np.matmul and not options:
             return as_numbers(_product(*inputs))
         if _decides(ufunc):
-            return getattr(ufunc, method)(*map(seen, inputs), **options)
-        if ufunc.__name__ in _STEP_FUNCTIONS:  # constants
-            inputs, ufunc = (_plain(constants_like(ufunc(*map(seen, inputs)))),), np.positive
+            decided = getattr(ufunc, method)(*map(seen, inputs), **options)
+            return constants_like(decided) if is_float_array(decided) else decided
         ufunc = _on_objects(ufunc)
         if method == "reduce" and "where" in options:
             options.setdefault("initial", ufunc.identity)  # for objects it has no default
@@ -52,13 +51,7 @@ class Numbers(Held):
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if function in linear_algebra.FUNCTIONS:
             return as_numbers(linear_algebra.FUNCTIONS[function](*args, **kwargs))
-        try:
-            return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
-        except TypeError:
-            decided = function(*mapped(_in_floats, args), **mapped(_in_floats, kwargs))
-            if any(np.asarray(part).dtype.kind not in "biu" for part in as_tuple(decided)):
-                raise
-            return decided  # indices or truth values, which depend only on comparisons
+        return as_numbers(super().__array_function__(function, types, args, without_double(kwargs)))
 
     def astype(self, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         """Return a copy; as float64, the same exact numbers. Whole numbers and truth values come from comparisons."""
@@ -100,14 +93,11 @@ def _plain(x: Any) -> Any:
     return x.view(np.ndarray) if isinstance(x, Numbers) else x
 
 
-def _in_floats(x: Any) -> Any:
-    """Return floats instead of exact numbers."""
-    return seen(x) if isinstance(x, Numbers | Number) else x
-
-
 @functools.cache
 def _decides(ufunc: Any) -> bool:
-    """True for np.isnan, np.logical_or and others with truth values, which depend only on floats."""
+    """True for what depends only on floats: steps, and the truth values of np.isnan, np.logical_or and others."""
+    if ufunc.__name__ in _STEP_FUNCTIONS:
+        return True
     return "OO->?" not in ufunc.types and any(kinds.endswith("d->?") for kinds in ufunc.types)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from npbert.compute import Array
 from npbert.gradcheck.exact import linear_algebra
 from npbert.gradcheck.exact.number import NoRuleError, Number, as_number, seen_of
-from npbert.gradcheck.exact.rules import RULES
+from npbert.gradcheck.exact.rules import RULES, exact_version
 from npbert.gradcheck.inputs import is_float_array, mapped
 
 _STEP_FUNCTIONS = {"sign", "floor", "ceil", "rint", "trunc", "heaviside"}
@@ -105,7 +105,7 @@ def _decides(ufunc: Any) -> bool:
 def _on_objects(ufunc: Any) -> Any:
     """Return a function of NumPy or SciPy for objects. Raises: NoRuleError without a rule."""
     if ufunc.__name__ in RULES:
-        return np.frompyfunc(RULES[ufunc.__name__], ufunc.nin, 1)
+        return np.frompyfunc(exact_version(ufunc.__name__, ufunc), ufunc.nin, 1)
     if not any("O" in kinds for kinds in ufunc.types) and ufunc.__name__ not in ("real", "imag"):  # NumPy 2.5
         raise NoRuleError(f"np.{ufunc.__name__} has no exact rule")
     return ufunc
@@ -141,11 +141,10 @@ _joined = np.frompyfunc(Number, 4, 1)
 def _product(a: Array, b: Array) -> Any:
     """Return a b, computed as products of integer arrays in a tenth of the time."""
     x, y, world = components_of(a), components_of(b), Number.world
-    value, tangent, size_x, size_y = np.matmul(x.value, y.value), 0, np.abs(x.seen), np.abs(y.seen)
-    if world.keeps_tangents:
-        tangent = (np.matmul(x.value, y.tangent) + np.matmul(x.tangent, y.value)) % world.modulus
+    value, size_x, size_y = np.matmul(x.value, y.value), np.abs(x.seen), np.abs(y.seen)
+    tangent = np.matmul(x.value, y.tangent) + np.matmul(x.tangent, y.value)
     error = np.matmul(size_x * a.shape[-1] + x.error, size_y) + np.matmul(size_x, y.error)
-    return _joined(value % world.modulus, tangent, np.matmul(x.seen, y.seen), error)
+    return _joined(value % world.modulus, tangent % world.modulus, np.matmul(x.seen, y.seen), error)
 
 
 def unknowns_like(array: Array) -> Any:

@@ -38,7 +38,7 @@ class World:
     drops: take tiny constant summands, which only guard against a 0, for 0, and note them in `dropped`.
     is_forward: False in backward, where tangents are not needed: functions have none.
     ties: the number of comparisons of different numbers with equal floats.
-    constants: the floats so far.
+    slopes: of decimals, in the order of computation.
     """
 
     modulus: Any
@@ -47,7 +47,7 @@ class World:
     def __init__(self, rng: Any = None) -> None:
         self.rng = rng
         self.dropped = set[float]()
-        self.constants: dict[Any, Number] = {}
+        self.slopes = list[Any]()
 
 
 def _by_floats(compare: Callable[[float, float], bool]) -> Any:
@@ -216,10 +216,7 @@ def as_number(x: Any) -> Any:
     if isinstance(x, float | np.floating):
         if not math.isfinite(x):
             return NonFinite(x)
-        world, x = Number.world, float(x)
-        if x not in world.constants:
-            world.constants[x] = Number(world.constant(x), 0, x, abs(x))
-        return world.constants[x]
+        return Number(Number.world.constant(float(x)), 0, float(x), abs(float(x)))
     if isinstance(x, int | np.integer | np.bool_):
         return Number(int(x) % Number.world.modulus, 0, float(x))
     return NotImplemented

@@ -1,7 +1,7 @@
 """Gradients of a batch in parts: each part runs from ids to loss and back, on a thread or a process."""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 from npbert.compute import bounded_parts, neighbours, num_threads, run, training_parts
 from npbert.core import IGNORED, Tape, gradients_of_a_part
 from npbert.data import Batch
-from npbert.io import ALONE, InputWarning, Setting, counted, warn
+from npbert.io import ALONE, Communicator, InputWarning, Setting, counted, warn
 from npbert.models import PackedBatch, TaskLoss, TaskModel
 from npbert.training.shares import Shares, Sums, add_up
 from npbert.training.vectors_first import vectors_first
@@ -32,6 +32,43 @@ class StepLosses(NamedTuple):
     def total(self) -> float:
         """The sum of the losses, which training minimizes."""
         return sum(self.losses)
+
+    def by_name(self, kinds: Sequence[str]) -> dict[str, float]:
+        """Return the losses and accuracies by name. kinds: a name for each loss; `loss` is the sum of several."""
+        found = {"loss": self.total}
+        for number, kind in enumerate(kinds):
+            begin = f"{kind}_" if kind else ""
+            found[f"{begin}loss"] = self.losses[number]
+            if self.right is not None:
+                found[f"{begin}accuracy"] = self.right[number] / self.counts[number]
+        return found
+
+
+def mean_over_targets(batches: Iterable[StepLosses]) -> StepLosses:
+    """Return the losses of several batches as those of one: each the mean over all targets.
+
+    A mean of the means would give more weight to targets in batches with few of them.
+    """
+    losses, counts, right = zip(*batches, strict=True)
+    means, all_counts = np.average(losses, axis=0, weights=counts), np.sum(counts, axis=0)
+    all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
+    return StepLosses(tuple(means.tolist()), tuple(all_counts.tolist()), all_right)
+
+
+def evaluate_losses(
+    model: TaskModel, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
+) -> dict[str, float]:
+    """Return the losses and accuracies of a model over all targets in the batches, without dropout; none without a
+    batch.
+
+    Several processes share the batches, and all get the same numbers as one process."""
+    own = [_with_counts(model.loss(batch), model.target_counts(batch)) for batch in communicator.own(batches)]
+    everyones = list(itertools.chain(*communicator.gather(own)))
+    return mean_over_targets(everyones).by_name(kinds) if everyones else {}
+
+
+def _with_counts(loss: TaskLoss, counts: tuple[int, ...]) -> StepLosses:
+    return StepLosses(loss.means, counts, loss.counts_right)
 
 
 def accumulate(model: TaskModel, batch: Batch, seed: Sequence[int] | None, *, parts: int = 0) -> StepLosses:
@@ -57,8 +94,8 @@ def gradients_of(
     process holds a gradient for each thread, and the sums that wait for others: one, or for more than four parts as
     many as their number has binary digits.
 
-    The loss is a mean over the N targets of the batch, so a part with n of them has the weight n/N. (A mean of the
-    parts' means would give more weight to targets in parts with few of them.) Each kind of loss has its own n and N.
+    The loss is a mean over the N targets of the batch, so a part with n of them has the weight n/N. Each kind of loss
+    has its own n and N.
 
     seed: of the dropout, with the number of the part; None: no dropout.
 
@@ -71,10 +108,10 @@ def gradients_of(
         said = f"a batch of {counted(len(pieces), 'part')} leaves {size - len(pieces)} of {size} processes idle"
         hint = ("start a run with ", Setting("parts", size), " for as many parts as processes")
         warn(InputWarning(said, hint=hint))
-    counts = np.array([model.target_counts(piece) for piece in pieces])  # (parts, kinds)
-    weights = (counts / counts.sum(axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
+    counts = [model.target_counts(piece) for piece in pieces]
+    weights = np.divide(counts, np.sum(counts, axis=0)).tolist()  # n/N, as Python numbers, which keep the model's dtype
     sums: Sums = {}
-    results: dict[int, TaskLoss] = {}
+    results: dict[int, StepLosses] = {}
 
     def through_loss(number: int, tape: Tape) -> TaskLoss:
         losses, dlosses = model.loss(pieces[number], tape), tuple(weights[number])
@@ -91,7 +128,7 @@ def gradients_of(
     def work(number: int) -> None:
         tape = Tape(part_rng(seed, number))
         with gradients_of_a_part():
-            results[number] = through(number, tape)
+            results[number] = _with_counts(through(number, tape), counts[number])
             gradients = [parameter.grad for parameter in shares.all]
         tape.check_empty()
         sums[range(number, number + 1)] = gradients
@@ -99,11 +136,8 @@ def gradients_of(
     for first in range(0, len(own), num_threads()):
         run(work, own[first : first + num_threads()], of=len(pieces))
         sums = add_up(sums, everyone)
-    in_order = itertools.chain(*communicator.gather([results[number] for number in own]))
-    _, means, right = zip(*in_order, strict=True)
-    total = np.sum(np.multiply(weights, means), axis=0)  # in the order of the parts, on any process
-    all_right = None if None in right else tuple(np.sum(right, axis=0).tolist())
-    return StepLosses(tuple(total.tolist()), tuple(counts.sum(axis=0).tolist()), all_right), sums
+    in_order = itertools.chain(*communicator.gather([results[number] for number in own]))  # on any process
+    return mean_over_targets(in_order), sums
 
 
 def parts_of(model: TaskModel, batch: Batch, parts: int) -> list[PackedBatch]:

@@ -8,7 +8,6 @@ from npbert.core import IGNORED
 from npbert.data import Batch, Tokenizer
 from npbert.layers import Softmax
 from npbert.models import TaskModel
-from npbert.training.progress import short
 
 SENTENCES, GUESSES = 8, 5
 _LONGEST = 24
@@ -33,7 +32,7 @@ def guesses(model: TaskModel, batch: Batch, tokenizer: Tokenizer) -> dict[str, o
         rows.append({"tokens": decode(ids[mask == 1]), "hidden": []})
     for p, (sentence, place) in zip(probabilities, np.argwhere(labels != IGNORED).tolist(), strict=True):
         label, best = labels[sentence, place], np.argsort(-p, kind="stable")[:GUESSES]
-        likely = list(zip(decode(best), map(short, p[best]), strict=True))
-        true = {"token": decode([label])[0], "probability": short(p[label])}
+        likely = list(zip(decode(best), p[best], strict=True))
+        true = {"token": decode([label])[0], "probability": p[label]}
         rows[sentence]["hidden"].append({"place": place, **true, "guesses": likely})
     return {"kind": "masked", "sentences": rows}

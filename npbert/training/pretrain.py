@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
@@ -17,9 +17,11 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
-from npbert.data.pretraining_data import POSSIBLE, PretrainingData
+from npbert.data.packing import OBJECTIVES
+from npbert.data.pretraining_data import PretrainingData
 from npbert.inference import Task, check_vocabulary
-from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, setting
+from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, one_of, setting
+from npbert.io.errors import SHARE
 from npbert.models import (
     PRESETS,
     BertConfig,
@@ -29,10 +31,9 @@ from npbert.models import (
     TaskModel,
     neither_size_nor_folder,
 )
-from npbert.training.accumulate import StepLosses
+from npbert.training.accumulate import StepLosses, evaluate_losses
 from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
-from npbert.training.progress import Averages
 from npbert.training.settings import TrainerSettings, when_judged
 from npbert.training.trainer import Trainer, TrainingRun
 
@@ -70,12 +71,12 @@ class PretrainSettings(TrainerSettings):
         "nsp",
         "the task next to masked words: nsp (next sentence prediction), sop (sentence order), none, or rtd (replaced "
         "token detection, as in ELECTRA)",
-        wanted=POSSIBLE["objective"],
+        wanted=one_of(OBJECTIVES),
     )
-    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=POSSIBLE["max_length"])
-    batch_size: int = setting(32, "the number of sequences in a batch", wanted=POSSIBLE["batch_size"])
+    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=at_least(8))
+    batch_size: int = setting(32, "the number of sequences in a batch", wanted=at_least(1))
     mask_probability: float = setting(
-        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=POSSIBLE["mask_probability"]
+        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=SHARE
     )
     whole_words: bool = setting(False, "mask all pieces of a word, or none")
     held_out_batches: int = setting(50, "the number of held-out batches in an evaluation", wanted=at_least(1))
@@ -174,22 +175,6 @@ def _make_model(settings: PretrainSettings, tokenizer: Tokenizer, rng: np.random
     return model
 
 
-def evaluate_losses(
-    model: TaskModel, batches: Sequence[Batch], kinds: tuple[str, ...], communicator: Communicator = ALONE
-) -> dict[str, float]:
-    """Return the losses and accuracies of a model over all targets in the batches, without dropout.
-
-    Several processes share the batches, and all get the same numbers as one process."""
-    own = []
-    for batch in communicator.own(batches):
-        loss = model.loss(batch)
-        own.append(StepLosses(tuple(map(float, loss.means)), model.target_counts(batch), loss.counts_right))
-    averages = Averages()
-    for losses in chain(*communicator.gather(own)):
-        averages.add(kinds, losses)
-    return averages.means()
-
-
 def unigrams(corpus: Corpus, tokenizer: Tokenizer, *, max_pieces: int = 1000) -> Array:
     """Return the share of each token in the corpus (V,), counted in `max_pieces` pieces spread over it; never 0."""
     counts = np.ones(len(tokenizer))  # each token counts once in advance
@@ -209,6 +194,4 @@ def baselines(batches: Sequence[Batch], shares: Array, kinds: tuple[str, ...]) -
             share = len(words) / sum(int(batch.attention_mask.sum()) for batch in batches)
         losses.append(-sum(p * math.log(p) for p in (share, 1 - share) if p > 0))
         right.append(max(share, 1 - share))
-    averages = Averages()
-    averages.add(kinds, StepLosses(tuple(losses), (1, 1), tuple(right)))
-    return averages.means()
+    return StepLosses(tuple(losses), (1, 1), tuple(right)).by_name(kinds)

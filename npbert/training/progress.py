@@ -60,38 +60,11 @@ class Watcher:
         """Called after the step and its evaluation, before the state is saved; and after a step that is not finite."""
 
 
-def short(number: float) -> float:
-    """Return the number with four digits, for rows of many numbers."""
-    return float(f"{number:.4g}")
-
-
-class Averages(dict[str, list[float]]):
-    """Sums over steps, and their numbers of targets, by name: of losses, and of right predictions."""
-
-    def add(self, kinds: tuple[str, ...], step: StepLosses) -> None:
-        """Add the losses of a step, with these names of their kinds."""
-        for index, kind in enumerate(kinds):
-            count, begin = step.counts[index], f"{kind}_" if kind else ""
-            found = {f"{begin}loss": step.losses[index] * count}
-            if step.right is not None:
-                found[f"{begin}accuracy"] = step.right[index]
-            for name, value in found.items():
-                total, targets = self.get(name, (0.0, 0))
-                self[name] = [total + value, targets + count]
-
-    def means(self) -> dict[str, float]:
-        """Return the means over the targets by name; `loss` is the sum of the means of several kinds."""
-        means = {name: value / count for name, (value, count) in self.items()}
-        if not means or "loss" in means:
-            return means
-        return {"loss": sum(value for name, value in means.items() if name.endswith("_loss")), **means}
-
-
 @dataclass
 class Progress:
     """The progress of a run: the epoch, with the seed of its order and the place of the next batch; the results of
-    evaluations; the sums since the last line of the log; and the number of steps, which may change when it
-    continues."""
+    evaluations; the mean losses since the last line of the log, or nothing; and the number of steps, which may change
+    when it continues."""
 
     epoch: int
     epoch_seed: int
@@ -99,12 +72,12 @@ class Progress:
     best_step: int = 0
     best_evaluation: dict[str, float] = field(default_factory=dict)
     evaluations_since_best: int = 0
-    averages: Averages = field(default_factory=Averages)
+    losses: list[StepLosses] = field(default_factory=list)
     total_steps: int = 0
 
     def __post_init__(self) -> None:
-        """Make a place and averages of the lists and dicts of JSON."""
-        self.place, self.averages = Position(*self.place), Averages(self.averages)
+        """Make a place of JSON's list."""
+        self.place = Position(*self.place)
 
     def batches(self, data: Data, rng: np.random.Generator) -> Iterator[Batch]:
         """Yield batches without end, epoch after epoch, and keep `place` at the next one. Raises: ValueError for data

@@ -11,11 +11,11 @@ from npbert.core import Tape
 from npbert.data import Batch
 from npbert.display import titled
 from npbert.optim import clip_factor
-from npbert.training.accumulate import gradients_of, part_rng, parts_of
+from npbert.training.accumulate import gradients_of, mean_over_targets, part_rng, parts_of
 from npbert.training.evaluation import Evaluation
 from npbert.training.finite import NotFiniteError, check_parameters, layers_not_finite
 from npbert.training.parallel import check_same_batch
-from npbert.training.progress import Averages, Step, Watcher
+from npbert.training.progress import Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import MODEL_FOLDER, Resumable
 from npbert.training.watchers import in_words
@@ -127,11 +127,12 @@ class Trainer(Resumable):
         lacks the goal's number.
         """
         progress, evaluation = self.progress, self.evaluation
-        progress.averages.add(evaluation.kinds, step.losses)
+        losses = mean_over_targets([*progress.losses, step.losses])
+        progress.losses = [losses]
         if step.is_logged:
             of_step = {"learning_rate": self.optimizer.lr, "gradient_norm": step.gradient_norm}
-            step.row = {**progress.averages.means(), "epoch": progress.epoch, **of_step}
-            progress.averages = Averages()
+            step.row = {**losses.by_name(evaluation.kinds), "epoch": progress.epoch, **of_step}
+            progress.losses = []
         every = self.settings.evaluate_every
         if step.number != self.settings.steps and (every == 0 or step.number % every):
             return

@@ -1,11 +1,10 @@
 """The paper's tasks by name."""
 
 from npbert.io.errors import InputError, one_of
-from npbert.training.tasks.choice import MultipleChoice
 from npbert.training.tasks.question import QuestionAnswering
 from npbert.training.tasks.tagging import PartOfSpeech, Tagging
 from npbert.training.tasks.task import FinetuneTask, Labelled, TaskSettings
-from npbert.training.tasks.text import TextClassification, TextRegression, class_weights
+from npbert.training.tasks.text import MultipleChoice, TextClassification, TextRegression, class_weights
 from npbert.training.tasks.vectors import SentenceVectors
 
 TASKS: dict[str, type[FinetuneTask]] = {

@@ -17,7 +17,7 @@ from npbert.display import shown_in_short
 from npbert.io import POSITIVE, FileError, InputError, Wanted, one_of
 from npbert.io.files import model_file, read_json_object, write_json
 from npbert.models.architecture import OF_BERT, Architecture
-from npbert.models.hugging_face.families import FAMILIES, architecture_of
+from npbert.models.hugging_face.families import FAMILIES, read_settings
 
 CONFIG_FILE = "config.json"
 
@@ -120,14 +120,12 @@ class BertConfig:
         missing folder or file.
         """
         path = model_file(folder, CONFIG_FILE)
-        stored = read_json_object(path)
-        names = {field.name for field in fields(cls)} - {"architecture"}
+        stored, names = read_json_object(path), {field.name for field in fields(cls)}
         try:
-            stored, architecture = architecture_of(stored)
-            values = {name: value for name, value in stored.items() if name in names}
+            values = {name: value for name, value in read_settings(stored).items() if name in names}
             if values.get("id2label") is not None:
                 values.pop("num_labels", None)
-            config = cls(**values, architecture=architecture)
+            config = cls(**values)
         except (TypeError, ValueError) as error:
             raise FileError(f"{path}: {error}") from error
         kind = stored.get("problem_type")

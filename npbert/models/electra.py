@@ -16,7 +16,7 @@ from npbert.io import LOGGER, InputError
 from npbert.layers import BinaryCrossEntropy, Softmax
 from npbert.models.config import BertConfig, load_config
 from npbert.models.heads import HeadModel
-from npbert.models.hugging_face.families import architecture_of
+from npbert.models.hugging_face.families import read_settings
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pretraining import BertForMaskedLM
 from npbert.models.task_model import TaskLoss, TaskModel
@@ -143,7 +143,7 @@ def _of_electra(config: BertConfig) -> BertConfig:
     if config.architecture.model_type == "electra":
         return config
     stored = {"model_type": "electra", "hidden_size": config.hidden_size, "embedding_size": config.hidden_size}
-    return replace(config, architecture=architecture_of(stored)[1])
+    return replace(config, architecture=read_settings(stored)["architecture"])
 
 
 def _smaller(config: BertConfig) -> BertConfig:

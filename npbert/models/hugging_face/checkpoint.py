@@ -25,11 +25,13 @@ _CONVERT = (
 )
 
 
-def find_weights(folder: str | Path) -> Path:
-    """Return the path of `folder`/model.safetensors.
+def open_weights(folder: str | Path, config: Any) -> TensorFile:
+    """Return the tensors of `folder`/model.safetensors, for a model of this BertConfig.
 
     Raises: FileNotFoundError if it is missing; FileError, with the command to convert it, for a pytorch_model.bin, as
-    reading a pickle can run any code.
+    reading a pickle can run any code; as TensorFile; FileError if it has fewer numbers than the table of words,
+    attention's matrices and a classifier, as to build the model of a wrong configuration could need more than the
+    memory.
     """
     path = model_file(folder, WEIGHTS_FILE, "pytorch_model.bin")
     if path.name != WEIGHTS_FILE:
@@ -37,18 +39,13 @@ def find_weights(folder: str | Path) -> Path:
             f"{path} is a pickle, wanted safetensors, as reading a pickle can run any code; to convert it, with torch: "
             f"{_CONVERT} {shlex.quote(str(path))} {shlex.quote(str(path.with_name(WEIGHTS_FILE)))}"
         )
-    return path
-
-
-def check_size(file: TensorFile, config: Any) -> None:
-    """Raise FileError if the file has fewer numbers than the table of words, attention's matrices and a classifier of a
-    BertConfig: to build the model of a wrong configuration could need more than the memory."""
-    architecture, features = config.architecture, config.hidden_size
+    file, architecture, features = TensorFile(path), config.architecture, config.hidden_size
     width, layers = architecture.embedding_size or features, architecture.groups or config.num_hidden_layers
     least = int(config.vocab_size * width + layers * 4 * features**2 + features * config.num_labels)
     held = sum(math.prod(shape) for shape in file.shapes.values())
     if least > held + SMALL:
-        raise FileError(f"{file.path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
+        raise FileError(f"{path} has {held:,} numbers, wanted at least {least:,}, as in its config.json")
+    return file
 
 
 def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None:

@@ -12,9 +12,9 @@ from npbert.blocks import ReplacedTokenHead
 from npbert.compute import Array, DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Init, Tape
 from npbert.data import Batch
-from npbert.io import LOGGER, InputError
+from npbert.io import LOGGER, InputError, model_folder
 from npbert.layers import BinaryCrossEntropy, Softmax
-from npbert.models.config import BertConfig, load_config
+from npbert.models.config import BertConfig
 from npbert.models.heads import HeadModel
 from npbert.models.hugging_face.families import read_settings
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
@@ -95,14 +95,16 @@ class ReplacedTokenDetection(TaskModel):
 
         Raises: InputError for a model that is not an ELECTRA; the errors of PreTrainedModel.from_pretrained.
         """
-        config, own = load_config(folder), Path(folder) / GENERATOR
+        rng = np.random.default_rng(0) if rng is None else rng
+        discriminator = ElectraForPreTraining.from_pretrained(folder, rng=rng, **options)
+        config, own = discriminator.config, model_folder(folder) / GENERATOR
         if config.architecture.model_type != "electra":
             raise InputError("model", str(folder), "the folder of an ELECTRA, for replaced tokens")
-        rng = np.random.default_rng(0) if rng is None else rng
-        generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options) if own.is_dir() else None
-        if generator is None:
+        if own.is_dir():
+            generator = BertForMaskedLM.from_pretrained(own, rng=rng, **options)
+        else:
             LOGGER.info("the generator is new, and learns from the beginning (there is no %s)", own)
-        discriminator = ElectraForPreTraining.from_pretrained(folder, rng=rng, **options)
+            generator = BertForMaskedLM(_smaller(config), rng=rng, dtype=options.get("dtype", np.float32))
         return cls(config, rng=rng, generator=generator, discriminator=discriminator)
 
     def save_pretrained(self, folder: str | Path, *, overwrite: bool = False) -> None:

@@ -95,7 +95,7 @@ class ReplacedTokenDetection(TaskModel):
 
         Raises: InputError for a model that is not an ELECTRA; the errors of PreTrainedModel.from_pretrained.
         """
-        rng = np.random.default_rng(0) if rng is None else rng
+        rng = rng or np.random.default_rng(0)
         discriminator = ElectraForPreTraining.from_pretrained(folder, rng=rng, **options)
         config, own = discriminator.config, model_folder(folder) / GENERATOR
         if config.architecture.model_type != "electra":
@@ -166,7 +166,7 @@ def _smaller(config: BertConfig) -> BertConfig:
 def draw_words(logits: Array, rng: np.random.Generator | None) -> Array:
     """Return a word (n,) for each row of logits (n, V), drawn from its softmax: the first word whose cumulative
     probability passes a random number. rng: None for always the same numbers."""
-    draws = (np.random.default_rng(0) if rng is None else rng).random((len(logits), 1))
+    draws = (rng or np.random.default_rng(0)).random((len(logits), 1))
     sums = np.cumsum(Softmax()(logits), axis=1)
     words: Array = (sums < draws * sums[:, -1:]).sum(axis=1)
     return words

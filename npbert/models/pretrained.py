@@ -66,11 +66,10 @@ class PreTrainedModel(Layer):
             changes.setdefault("id2label", None)  # the names in the file are for its number of labels
         elif changes.get("id2label") is not None:
             changes["num_labels"] = len(changes["id2label"])
-        others = {name: value for name, value in changes.items() if name not in vars(config)}
-        config = replace(config, **{name: value for name, value in changes.items() if name not in others})
+        config = replace(config, **{name: changes.pop(name) for name in vars(config) if name in changes})
         file = open_weights(folder, config)
-        lazy = LazyGenerator((np.random.default_rng(0) if rng is None else rng).bit_generator)
-        model = cls(config, rng=lazy, dtype=dtype, **others)  # type: ignore[call-arg]  # each class takes these
+        lazy = LazyGenerator((rng or np.random.default_rng(0)).bit_generator)
+        model = cls(config, rng=lazy, dtype=dtype, **changes)  # type: ignore[call-arg]  # each class takes these
         fill_model(model, file, new_head=new_head)
         return model
 

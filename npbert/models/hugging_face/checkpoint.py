@@ -62,9 +62,12 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
     """
     names, wanted = Names(model), stored_parameters(model)
     in_file = _plain_names(file, names)
-    new_heads = _new_heads(wanted, in_file, new_head)
-    new = [plain for plain, stored in wanted.items() if stored.head in new_heads]
-    old = {plain: wanted[plain] for plain in wanted if plain not in new}
+    # The heads that are read: those in the file, and all if none may be new.
+    kept = {stored.head for plain, stored in wanted.items() if plain in in_file or new_head is False}
+    if new_head:
+        kept &= {*PRETRAINING_HEADS}
+    new = [plain for plain, stored in wanted.items() if stored.head not in (None, *kept)]
+    old = {plain: stored for plain, stored in wanted.items() if plain not in new}
     for stored in old.values():
         for _, parameter in stored.parameters.values():
             parameter.start = None
@@ -82,15 +85,6 @@ def fill_model(model: Layer, file: TensorFile, *, new_head: bool | None) -> None
         _ = wanted[plain].tensor  # is drawn now
     if new:
         LOGGER.info("the head is new and needs training: %s (not from %s)", ", ".join(new), file.path)
-
-
-def _new_heads(wanted: dict[str, Stored], in_file: dict[str, str], new_head: bool | None) -> set[str]:
-    """Return the new heads: True means all heads but those of pre-training, False none."""
-    if new_head is False:
-        return set()
-    heads = {stored.head for stored in wanted.values() if stored.head}
-    new = heads - {stored.head for plain, stored in wanted.items() if plain in in_file}
-    return new | (heads - {*PRETRAINING_HEADS}) if new_head else new
 
 
 def _plain_names(file: TensorFile, names: Names) -> dict[str, str]:

@@ -12,10 +12,9 @@ from npbert.data import Batch
 from npbert.display import titled
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, mean_over_targets, part_rng, parts_of
-from npbert.training.evaluation import Evaluation
 from npbert.training.finite import NotFiniteError, check_parameters, layers_not_finite
 from npbert.training.parallel import check_same_batch
-from npbert.training.progress import Step, Watcher
+from npbert.training.progress import Evaluation, Step, Watcher
 from npbert.training.session import session
 from npbert.training.state import MODEL_FOLDER, Resumable
 from npbert.training.watchers import in_words

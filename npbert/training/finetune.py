@@ -29,9 +29,8 @@ from npbert.io import (
     setting,
 )
 from npbert.models import load_config
-from npbert.training.inputs import vocabulary
 from npbert.training.metrics import ClassScores
-from npbert.training.settings import TrainerSettings, when_judged
+from npbert.training.settings import TrainerSettings, vocabulary, when_judged
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, task_class
 from npbert.training.trainer import Trainer, TrainingRun
 

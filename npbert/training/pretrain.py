@@ -30,9 +30,8 @@ from npbert.models import (
     neither_size_nor_folder,
 )
 from npbert.training.accumulate import StepLosses, evaluate_losses
-from npbert.training.inputs import vocabulary
 from npbert.training.masked_sentences import guesses, masked_sentences
-from npbert.training.settings import TrainerSettings, when_judged
+from npbert.training.settings import TrainerSettings, vocabulary, when_judged
 from npbert.training.trainer import Trainer, TrainingRun
 
 

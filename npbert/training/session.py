@@ -11,10 +11,9 @@ from pathlib import Path
 from npbert.compute import hold_blas, keep_freed_memory
 from npbert.io import FileError, import_extra, naming, remove_leftovers
 from npbert.models.hugging_face.tensors import TensorFile
-from npbert.training.inputs import digests
 from npbert.training.parallel import check_same
 from npbert.training.progress import Watcher
-from npbert.training.settings import SETTINGS_FILE, save_settings
+from npbert.training.settings import SETTINGS_FILE, digests, save_settings
 from npbert.training.state import MODEL_FOLDER, STATE_FILE, Resumable
 from npbert.training.watchers import EVENTS_FOLDER, Bar, LayerStatistics, Log, TensorBoard
 

@@ -1,15 +1,21 @@
-"""The settings of a run, with description and default, for Python, the command line and the TOML file."""
+"""What a run is made with: its settings, with description and default, for Python, the command line and the TOML file;
+and checksums of its inputs, so that a resumed run, or one of several processes, detects differences."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
-from typing import Any, TypeVar
+from tempfile import TemporaryDirectory
+from typing import Any, BinaryIO, TypeVar
 
 import npbert
+from npbert.data import Tokenizer
 from npbert.io import (
     POSITIVE,
     FileError,
@@ -29,6 +35,8 @@ SETTINGS_FILE = "settings.toml"
 _TIMES, _LEAST_TIMES, _SHARE = 10, 3, 0.25  # evaluations during a run
 
 _STEP_IN_FORWARDS = 3  # the time of a step with its backward, in forward passes of its batch
+
+_SHOWN = 40  # letters of a value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,3 +149,47 @@ def load_settings(kind: type[Kind], path: Path, **changes: Any) -> Kind:
         return kind(**{**values, **changes})
     except (TypeError, ValueError) as error:
         raise FileError(f"{path}: {error}") from error
+
+
+def digests(inputs: Mapping[str, Path | str]) -> dict[str, str]:
+    """Return the size and the SHA-256 of each file, of each text, and of npbert's code, by name.
+
+    Raises: OSError for a file that cannot be read.
+    """
+    found = {"code of npbert": _code()}
+    for name, each in inputs.items():
+        found[name] = _sum(each.open("rb") if isinstance(each, Path) else BytesIO(each.encode()))
+    return found
+
+
+def vocabulary(tokenizer: Tokenizer) -> str:
+    """Return a tokenizer as text: the content of its files."""
+    with TemporaryDirectory() as folder:
+        tokenizer.save_pretrained(folder)
+        return "".join(file.read_text(encoding="utf-8") for file in sorted(Path(folder).iterdir()))
+
+
+def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:
+    """What has changed, each as a sentence without its end."""
+    found = []
+    for name in {**before, **now}:
+        old, new = before.get(name, "missing"), now.get(name, "missing")
+        if old != new:
+            found.append(f"{name} was {str(old)[:_SHOWN]} and is {str(new)[:_SHOWN]}")
+    return found
+
+
+@cache
+def _code() -> str:
+    root = Path(npbert.__file__).parent
+    files = sorted([*root.rglob("*.py"), *root.rglob("*.json")])
+    sums = "".join(f"{file.relative_to(root)} {_sum(file.open('rb'))}\n" for file in files)
+    return _sum(BytesIO(sums.encode()))
+
+
+def _sum(stream: BinaryIO) -> str:
+    found = sha256()
+    with stream:
+        for data in iter(lambda: stream.read(2**20), b""):
+            found.update(data)
+        return f"{stream.tell():,} bytes, SHA-256 {found.hexdigest()}"

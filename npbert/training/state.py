@@ -19,9 +19,8 @@ from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import AdamW, linear_warmup_decay
 from npbert.training.finite import check_parameters
-from npbert.training.inputs import differences
 from npbert.training.progress import Data, Evaluation, Progress
-from npbert.training.settings import TrainerSettings
+from npbert.training.settings import TrainerSettings, differences
 from npbert.training.shares import Shares
 
 STATE_FILE, MODEL_FOLDER = "state.safetensors", "model"

@@ -30,7 +30,7 @@ from npbert.io import (
 )
 from npbert.models import load_config
 from npbert.training.metrics import ClassScores
-from npbert.training.settings import TrainerSettings, vocabulary, when_judged
+from npbert.training.settings import TrainerSettings, vocabulary
 from npbert.training.tasks import FinetuneTask, TaskSettings, TextClassification, class_weights, task_class
 from npbert.training.trainer import Trainer, TrainingRun
 
@@ -141,12 +141,12 @@ class Finetuning(TrainingRun):
             target = f"  ->  {self._labels[label] if self._labels else label}"
         lines = [f"{settings.train}: {counted(len(self.data.examples), 'example')}"]
         if self.held_out:
-            when = when_judged(self.trainer.settings)
-            lines.append(f"{settings.held_out}: {counted(len(self.held_out), 'example')}, for an evaluation {when}")
+            examples = counted(len(self.held_out), "example")
+            lines.append(f"{settings.held_out}: {examples}, for an evaluation {self.when}")
         lines.append(f"the first: {shorten(tokens, 80)}{target}")
         if self._labels:
             lines.append(f"labels: {listed(self._labels, quote=str)}")
-        steps = counted(self.trainer.settings.steps, "step")
+        steps = counted(self.trainer.progress.total_steps, "step")
         return "\n".join([*lines, f"{steps} of {counted(settings.batch_size, 'example')}"])
 
     def evaluate(self) -> dict[str, float]:

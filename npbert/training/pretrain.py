@@ -31,7 +31,7 @@ from npbert.models import (
 )
 from npbert.training.accumulate import StepLosses, evaluate_losses
 from npbert.training.masked_sentences import guesses, masked_sentences
-from npbert.training.settings import TrainerSettings, vocabulary, when_judged
+from npbert.training.settings import TrainerSettings, vocabulary
 from npbert.training.trainer import Trainer, TrainingRun
 
 
@@ -140,8 +140,8 @@ class Pretraining(TrainingRun):
             f"{settings.model}",
         ]
         if self.held_out:
-            files, when = shorten(", ".join(settings.held_out), 60), when_judged(self.trainer.settings)
-            lines.append(f"{files}: {len(self.held_out):,} batches, for an evaluation {when}")
+            files = shorten(", ".join(settings.held_out), 60)
+            lines.append(f"{files}: {len(self.held_out):,} batches, for an evaluation {self.when}")
         sequences = f"{counted(settings.batch_size, 'sequence')} of up to {settings.max_length} tokens"
         return "\n".join([*lines, f"{counted(settings.steps, 'step')} of {sequences}"])
 

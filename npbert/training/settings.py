@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache
 from hashlib import sha256
 from io import BytesIO
@@ -23,7 +23,6 @@ from npbert.io import (
     Wanted,
     at_least,
     atomic_write,
-    counted,
     did_you_mean,
     import_extra,
     read_text,
@@ -88,23 +87,16 @@ class TrainerSettings(Settings):
         """Return the number of updates of a run on these data."""
         return self.steps
 
-    def with_interval(self, cost: float) -> TrainerSettings:
-        """Return the settings with the steps between evaluations in `evaluate_every`; 0: only the last.
+    def interval(self, steps: int, cost: float) -> int:
+        """Return the steps between the evaluations of a run of so many steps.
 
         cost: the time of an evaluation, in forward passes of a batch. By default a run has ten; fewer, but at least
         three for a curve, if they would take more than a quarter of the time.
         """
         if self.evaluate_every >= 0:
-            return self
-        steps = cost / _STEP_IN_FORWARDS
-        times = min(_TIMES, max(_LEAST_TIMES, _SHARE * self.steps / steps)) if cost else _TIMES
-        return replace(self, evaluate_every=math.ceil(self.steps / times))
-
-
-def when_judged(settings: TrainerSettings) -> str:
-    """Return the steps of a run's evaluations in words."""
-    every = settings.evaluate_every
-    return f"every {counted(every, 'step')}" if 0 < every < settings.steps else "at the end"
+            return self.evaluate_every or steps
+        at_most = _SHARE * steps * _STEP_IN_FORWARDS / cost if cost else _TIMES
+        return math.ceil(steps / min(_TIMES, max(_LEAST_TIMES, at_most)))
 
 
 Kind = TypeVar("Kind", bound=Settings)

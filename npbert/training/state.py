@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -48,17 +48,15 @@ class Resumable:
         save_model: Callable[[Path], None] | None = None,
         communicator: Communicator = ALONE,
     ) -> None:
-        self.recorded, self.evaluation = settings, evaluation or Evaluation()
-        settings = replace(settings, steps=settings.steps_for(data))
-        self.settings = settings.with_interval(self.evaluation.cost)
         self.model, self.data, self.folder, self.rng = model, data, Path(folder), rng
-        self.communicator = communicator
+        self.settings, self.communicator, self.evaluation = settings, communicator, evaluation or Evaluation()
         for _, part in named_parts(model):
             if isinstance(part, Encoder):
                 part.gradient_checkpointing |= settings.gradient_checkpointing
         self.shares = Shares(model, communicator)
         self.optimizer = AdamW(self.shares.parameters, weight_decay=settings.weight_decay)
-        self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps)
+        self.progress = Progress(0, int(rng.integers(2**63)), total_steps=settings.steps_for(data))
+        self.evaluate_every = settings.interval(self.progress.total_steps, self.evaluation.cost)
         stored_parameters(model)  # fail now for unsaveable parameters, not after the last step
         self.save_model = save_model or partial(model.save_pretrained, overwrite=True)
         self.inputs: dict[str, str] = {}
@@ -72,16 +70,14 @@ class Resumable:
     def is_finished(self) -> bool:
         """True after the last step, or when patience has run out."""
         patience = self.settings.patience
-        return self.step >= self.settings.steps or 0 < patience <= self.progress.evaluations_since_best
+        return self.step >= self.progress.total_steps or 0 < patience <= self.progress.evaluations_since_best
 
     @property
     def learning_rate(self) -> float:
         """Return the learning rate of the next step."""
-        settings = self.settings
-        warmup = int(settings.warmup * settings.steps)
-        return linear_warmup_decay(
-            self.step, lr=settings.learning_rate, warmup_steps=warmup, total_steps=settings.steps
-        )
+        settings, total = self.settings, self.progress.total_steps
+        warmup = int(settings.warmup * total)
+        return linear_warmup_decay(self.step, lr=settings.learning_rate, warmup_steps=warmup, total_steps=total)
 
     def save(self) -> None:
         """Write the state: the parameters, the optimizer's arrays, and the progress. A crash leaves the old file
@@ -111,7 +107,7 @@ class Resumable:
         Raises: FileNotFoundError; FileError with the file if it is damaged, not a state, of another run, model or
         optimizer, or if the data differ; FileError if the run is already further.
         """
-        folder, total = self.folder, self.settings.steps
+        folder, total = self.folder, self.progress.total_steps
         file, head = read_state(folder / STATE_FILE)
         try:
             steps, rng, settings, reads = (head[name] for name in ("steps", "rng", "settings", "reads"))
@@ -140,7 +136,7 @@ class Resumable:
 
     def _settings(self) -> dict[str, str]:
         """Return the settings that must stay when a run continues, as text."""
-        return {name: str(value) for name, value in asdict(self.recorded).items() if name not in LENGTH}
+        return {name: str(value) for name, value in asdict(self.settings).items() if name not in LENGTH}
 
     def _arrays(self) -> dict[str, list[Array]]:
         """Return the arrays of this process's share: the values, and the optimizer's moments, by kind."""

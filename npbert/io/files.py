@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any
 
@@ -136,9 +137,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write `value` as indented JSON, by atomic_write."""
+    """Write `value`, perhaps with NumPy's numbers, as indented JSON, by atomic_write."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, default=methodcaller("item"))
     with atomic_write(path) as written:
-        written.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        written.write_text(f"{text}\n", encoding="utf-8")
 
 
 def read_text(path: Path) -> str:

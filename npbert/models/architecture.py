@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from npbert.blocks import (
@@ -60,7 +60,7 @@ class Architecture:
     pools: str = "cls"
     token_pooler: bool = False
     words_act: str = ""
-    file: str = ""
+    file: str = field(default="{}", compare=False, repr=False)
 
 
 OF_BERT = Architecture()

@@ -15,10 +15,11 @@ from npbert.data import Batch
 from npbert.io import LOGGER, InputError
 from npbert.layers import BinaryCrossEntropy
 from npbert.models.config import BertConfig, load_config
+from npbert.models.heads import HeadModel
 from npbert.models.hugging_face.families import architecture_of
 from npbert.models.packed_batch import AnyBatch, PackedBatch, Reads
 from npbert.models.pretraining import BertForMaskedLM
-from npbert.models.task_model import HeadModel, TaskLoss, TaskModel
+from npbert.models.task_model import TaskLoss, TaskModel
 
 GENERATOR = "generator"
 """The folder of the generator, in the discriminator's folder."""
@@ -42,18 +43,18 @@ class ElectraForPreTraining(HeadModel):
 
     def add_head(self, init: Init) -> None:
         config = self.config
-        self.discriminator_predictions = ReplacedTokenHead(config.hidden_size, init, activation=config.hidden_act)
+        self.discriminator_predictions = self.head = ReplacedTokenHead(
+            config.hidden_size, init, activation=config.hidden_act
+        )
         self.loss_function = BinaryCrossEntropy()
 
     def forward(self, batch: AnyBatch, tape: Tape = NO_TAPE) -> Array:
-        packed = self.pack(batch)
-        logits = self.discriminator_predictions(self.bert.encode(packed, tape), tape)  # (N, 1)
-        return self.unpack(logits, packed.places, packed.shape, tape)[:, :, 0]
+        logits: Array = super().forward(batch, tape)  # (B, T, 1)
+        return logits[:, :, 0]
 
     def backward(self, dlogits: Array, tape: Tape) -> None:
-        """Run back through the head of each real token, and through BERT."""
-        dlogits = self.unpack.backward(dlogits[:, :, None], tape)
-        self.bert.encode_backward(self.discriminator_predictions.backward(dlogits, tape), tape)
+        """Give the one column its gradient, and run back through the head."""
+        super().backward(dlogits[:, :, None], tape)
 
 
 class ReplacedTokenDetection(TaskModel):

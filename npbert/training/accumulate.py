@@ -197,7 +197,7 @@ def vectors_first(
 
     run(work, own, of=len(parts))
     vectors = list(itertools.chain(*communicator.gather([found[number] for number in own])))
-    targets = np.concatenate([model.targets(piece) for pieces in cut for piece in pieces])
+    targets = np.concatenate([piece.labels for pieces in cut for piece in pieces])
     tape = Tape()
     loss = model.loss_function(np.concatenate(vectors), targets, tape)
     ends = np.cumsum([len(each) for each in vectors])

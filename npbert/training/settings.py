@@ -11,7 +11,6 @@ from functools import cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, BinaryIO, TypeVar
 
 import npbert
@@ -155,10 +154,9 @@ def digests(inputs: Mapping[str, Path | str]) -> dict[str, str]:
 
 
 def vocabulary(tokenizer: Tokenizer) -> str:
-    """Return a tokenizer as text: the content of its files."""
-    with TemporaryDirectory() as folder:
-        tokenizer.save_pretrained(folder)
-        return "".join(file.read_text(encoding="utf-8") for file in sorted(Path(folder).iterdir()))
+    """Return a tokenizer as text: the content of its tokenizer.json, and its other settings."""
+    whole = tokenizer.library_tokenizer.to_str()
+    return f"{whole} {tokenizer!r} {tokenizer.truncation_side} {tokenizer.has_types}"
 
 
 def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list[str]:

@@ -173,8 +173,7 @@ def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list
 def _code() -> str:
     root = Path(npbert.__file__).parent
     files = sorted([*root.rglob("*.py"), *root.rglob("*.json")])
-    sums = "".join(f"{file.relative_to(root)} {_sum(file.open('rb'))}\n" for file in files)
-    return _sum(BytesIO(sums.encode()))
+    return _sum(BytesIO(b"".join(file.read_bytes() for file in files)))
 
 
 def _sum(stream: BinaryIO) -> str:

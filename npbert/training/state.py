@@ -12,13 +12,12 @@ import numpy as np
 
 from npbert.blocks import Encoder
 from npbert.compute import Array
-from npbert.core import named_parts
+from npbert.core import Layer, named_parts
 from npbert.io import ALONE, Communicator, FileError, Setting, atomic_write
 from npbert.models import TaskModel
 from npbert.models.hugging_face.names import stored_parameters
 from npbert.models.hugging_face.tensors import TensorFile, write_tensors
 from npbert.optim import AdamW, linear_warmup_decay
-from npbert.training.finite import check_parameters
 from npbert.training.progress import Data, Evaluation, Progress
 from npbert.training.settings import TrainerSettings, differences
 from npbert.training.shares import Shares
@@ -28,6 +27,17 @@ LENGTH = ("steps", "epochs", "patience")
 """Settings of the end of a run: they may change when it continues, and its learning rate follows them."""
 _VALUE, _SHOWN = "value", 3
 _KEY, _CHECKSUM = "npbert", "sha256"
+
+
+class NotFiniteError(FloatingPointError):
+    """The loss, a gradient or a parameter is not finite."""
+
+
+def check_parameters(model: Layer, step: int) -> None:
+    """Raise NotFiniteError for the first parameter that is not finite after the update of this step."""
+    for name, parameter in model.named_parameters():
+        if not np.isfinite(parameter.value).all():
+            raise NotFiniteError(f"the parameter {name} is not finite after step {step}; try a smaller learning rate")
 
 
 class Resumable:

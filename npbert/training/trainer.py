@@ -2,22 +2,22 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import numpy as np
 
-from npbert.core import Tape
+from npbert.core import Tape, named_parts
 from npbert.data import Batch
 from npbert.display import titled
 from npbert.io import counted
+from npbert.models import AnyBatch, TaskModel
 from npbert.optim import clip_factor
 from npbert.training.accumulate import gradients_of, mean_over_targets, part_rng, parts_of
-from npbert.training.finite import NotFiniteError, check_parameters, layers_not_finite
 from npbert.training.parallel import check_same_batch
 from npbert.training.progress import Evaluation, Step, Watcher
 from npbert.training.session import session
-from npbert.training.state import MODEL_FOLDER, Resumable
+from npbert.training.state import MODEL_FOLDER, NotFiniteError, Resumable, check_parameters
 from npbert.training.watchers import in_words
 
 
@@ -146,6 +146,26 @@ class Trainer(Resumable):
                 self.save_model(self.folder / MODEL_FOLDER)
         shown = evaluation.show()
         step.shown = {**shown, "best_step": progress.best_step} if shown else {}
+
+
+def layers_not_finite(model: TaskModel, parts: Iterable[tuple[AnyBatch, Tape]]) -> list[str]:
+    """Return the names of the layers with a value that is not finite, in the order of their calls.
+
+    parts: each with a tape for the same dropout.
+    """
+    names = {id(part): name or "model" for name, part in named_parts(model)}
+    found: list[str] = []
+
+    def look(layer: object, _: object, output: object) -> None:
+        outputs = output if isinstance(output, tuple) else (output,)
+        numbers = [each for each in outputs if isinstance(each, np.ndarray | np.floating | float)]
+        if id(layer) in names and not all(np.isfinite(each).all() for each in numbers):
+            found.append(names[id(layer)])
+
+    for batch, tape in parts:
+        tape.watcher = look
+        model.loss(batch, tape)
+    return found
 
 
 class TrainingRun(Evaluation):

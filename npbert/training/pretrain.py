@@ -17,9 +17,11 @@ from npbert.compute import Array
 from npbert.core import IGNORED
 from npbert.data import Batch, Tokenizer
 from npbert.data.corpus import Corpus, passages, warn_of_known
-from npbert.data.pretraining_data import POSSIBLE, PretrainingData
+from npbert.data.packing import OBJECTIVES
+from npbert.data.pretraining_data import PretrainingData
 from npbert.inference import Task, check_vocabulary
-from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, setting
+from npbert.io import ALONE, Communicator, InputError, Wanted, at_least, counted, one_of, setting
+from npbert.io.errors import SHARE
 from npbert.layers import Softmax
 from npbert.models import (
     PRESETS,
@@ -71,12 +73,12 @@ class PretrainSettings(TrainerSettings):
         "nsp",
         "the task next to masked words: nsp (next sentence prediction), sop (sentence order), none, or rtd (replaced "
         "token detection, as in ELECTRA)",
-        wanted=POSSIBLE["objective"],
+        wanted=one_of(OBJECTIVES),
     )
-    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=POSSIBLE["max_length"])
-    batch_size: int = setting(32, "the number of sequences in a batch", wanted=POSSIBLE["batch_size"])
+    max_length: int = setting(128, "the most tokens of a sequence", value="TOKENS", wanted=at_least(8))
+    batch_size: int = setting(32, "the number of sequences in a batch", wanted=at_least(1))
     mask_probability: float = setting(
-        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=POSSIBLE["mask_probability"]
+        0.15, "the share of tokens that the model must predict", value="SHARE", wanted=SHARE
     )
     whole_words: bool = setting(False, "mask all pieces of a word, or none")
     held_out_batches: int = setting(50, "the number of held-out batches in an evaluation", wanted=at_least(1))

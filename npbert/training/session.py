@@ -73,7 +73,7 @@ def locked(folder: Path) -> Iterator[None]:
     for place in (model, folder / EVENTS_FOLDER, folder / LOCK_FILE):
         if place.is_symlink():  # all other files are replaced by new ones, links too
             raise FileError(f"{place} is a link, wanted a folder, as a run writes only into its own")
-    filelock = import_extra("filelock", extra="train")
+    filelock = import_extra("filelock")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with naming(folder / LOCK_FILE):

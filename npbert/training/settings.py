@@ -103,7 +103,7 @@ Kind = TypeVar("Kind", bound=Settings)
 
 def read_settings(path: Path) -> dict[str, Any]:
     """Return the values in a TOML file by name. Raises: FileError if it is not TOML; OSError."""
-    tomlkit = import_extra("tomlkit", extra="train")
+    tomlkit = import_extra("tomlkit")
     try:
         values: dict[str, Any] = tomlkit.parse(read_text(path)).unwrap()
     except tomlkit.exceptions.ParseError as error:

@@ -8,9 +8,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from npbert.io import FileError, import_extra, printable, read_json_lines, write_where_asked
+from npbert.io import Wanted, import_extra, printable, read_json_lines, write_where_asked
 
-Run: TypeAlias = "str | Path | Sequence[dict[str, Any]]"
+Rows = Sequence[dict[str, Any]]
+"""Rows of a file of a run."""
+
+Run: TypeAlias = "str | Path | Rows"
 """The folder of a run, or rows of one of its files."""
 
 INK, BLUE, ORANGE = "#16191f", "#2166ac", "#c8611a"
@@ -32,6 +35,7 @@ def style() -> Iterator[None]:
     matplotlib = import_extra("matplotlib")
     look: dict[str, Any] = dict.fromkeys(_OF_INK, INK) | dict.fromkeys(_SWITCHED_OFF, False)
     look |= {"font.family": _families(), "font.size": 9, "axes.titlesize": 9}
+    look |= {"axes.grid": True, "axes.axisbelow": True, "grid.alpha": 0.3}  # below heat maps
     look |= {"svg.fonttype": "none", "svg.hashsalt": "npbert"}
     with matplotlib.rc_context(look), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # a box replaces it
@@ -53,10 +57,10 @@ def new_figure(width: float, height: float, title: str = "") -> Any:
     return figure
 
 
-def new_panel(width: float, height: float, title: str) -> tuple[Any, Any]:
-    """Return an empty figure with one panel, and its axes."""
+def new_panel(width: float, height: float, title: str, **look: Any) -> tuple[Any, Any]:
+    """Return an empty figure with one panel, and its axes. look: of the axes, such as xlabel."""
     figure = new_figure(width, height, title)
-    return figure, figure.add_subplot()
+    return figure, figure.add_subplot(**look)
 
 
 def shares() -> Any:
@@ -106,15 +110,14 @@ def as_bytes(figure: Any, kind: str = "png") -> bytes:
 
 
 def save_figure(figure: Any, path: str | Path) -> None:
-    """Write a picture as PNG, SVG or PDF by its ending, whole or not at all. Raises: as kind_of; OSError."""
-    data = as_bytes(figure, kind_of(path))
-    with write_where_asked(Path(path)) as file:
-        file.write_bytes(data)
+    """Write a picture as PNG, SVG or PDF by its ending, whole or not at all. Raises: InputError for another ending;
+    OSError."""
+    PICTURE_NAME.check("path", str(path))
+    write_where_asked(path, [as_bytes(figure, _kind_of(path))])
 
 
-def kind_of(path: str | Path) -> str:
-    """Return png, svg or pdf. Raises: FileError for another ending."""
-    kind = Path(path).suffix.removeprefix(".").lower()
-    if kind not in _NO_DATE:
-        raise FileError(f"{path}: wanted a name that ends in .png, .svg or .pdf")
-    return kind
+def _kind_of(path: str | Path) -> str:
+    return Path(path).suffix.removeprefix(".").lower()
+
+
+PICTURE_NAME = Wanted("a name that ends in .png, .svg or .pdf", lambda path: _kind_of(path) in _NO_DATE)

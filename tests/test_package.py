@@ -184,4 +184,4 @@ def test_importing_needs_numpy_alone_and_help_not_even_that():
     assert "argparse" not in loaded.split()
     helped = printed_by("import sys; from npbert.cli import main\nmain(['--help']); print(sorted(sys.modules))")
     assert "gradcheck    prove" in helped
-    assert "'numpy'" not in helped and "'npbert.cli.training'" not in helped and "'npbert.cli.parser'" in helped
+    assert "'numpy'" not in helped and "'npbert.cli.training'" not in helped and "'npbert.cli.command'" in helped

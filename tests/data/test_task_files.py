@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from npbert.data.conll import read_conll
 from npbert.data.squad import GoldAnswer, Question, read_squad

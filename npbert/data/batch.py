@@ -135,11 +135,6 @@ class Ids(NamedTuple):
     overflowing: bool
 
 
-def ids_of(encoding: Any) -> Ids:
-    """Return the Ids of an encoding of the library."""
-    return Ids(np.array(encoding.ids, np.int32), np.array(encoding.type_ids, np.int32), bool(encoding.overflowing))
-
-
 def pad_rows(rows: Sequence[Sequence[int] | Array], padding: int) -> Array:
     """Return the N rows as an array (N, T) of integers, filled at the end with `padding` to the longest.
 

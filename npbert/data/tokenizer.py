@@ -57,23 +57,21 @@ class Tokenizer(Vocabulary):
         has_types: bool = True,
         path: Path | None = None,
     ) -> None:
-        self.library_tokenizer, self.special, self.path = library_tokenizer, special, path
-        self.max_length = max_length
-        self.truncation_side, self.has_types = truncation_side, has_types
-        self.library_tokenizer.no_padding()
-        self.library_tokenizer.no_truncation()
-        ids: dict[str, int] = self.library_tokenizer.get_vocab()
+        library_tokenizer.no_padding()
+        library_tokenizer.no_truncation()
+        ids: dict[str, int] = library_tokenizer.get_vocab()
         tokens = sorted(ids, key=ids.__getitem__)
         for place, token in enumerate(tokens):
             if ids[token] != place:
                 raise ValueError(f"{token!r} has the id {ids[token]}, wanted {place}, as ids count from 0 without gaps")
         super().__init__(tokens, special)
-        if type(self.library_tokenizer.model).__name__ != "WordPiece":
-            begins = np.array([token.startswith(WORD_BEGINS) for token in self.tokens])
-            self.continues = self.is_word & ~begins
+        if type(library_tokenizer.model).__name__ != "WordPiece":
+            self.continues = self.is_word & [not token.startswith(WORD_BEGINS) for token in tokens]
+        self.library_tokenizer, self.special, self.path = library_tokenizer, special, path
+        self.max_length, self.truncation_side, self.has_types = max_length, truncation_side, has_types
         self.pieces(["\N{CHESTNUT}" * 2])  # the library fails here without a token for unknown words
         if self.encode([""])[0].ids != [self.cls_id, self.sep_id]:
-            around = f"no {self.special['cls_id']} before a text and no {self.special['sep_id']} after it"
+            around = f"no {special['cls_id']} before a text and no {special['sep_id']} after it"
             raise ValueError(f"it puts {around}: its post_processor is missing or wrong")
 
     @classmethod

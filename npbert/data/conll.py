@@ -27,6 +27,7 @@ def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None
 
     Raises: FileError with file and line for too few columns, an empty file, or text that is not UTF-8; OSError.
     """
+    columns = (word_column,) if tag_column is None else (word_column, tag_column)
     sentences: list[TaggedSentence] = []
     is_new = True
     for number, line in enumerate(read_lines(path), start=1):
@@ -37,7 +38,6 @@ def read_conll(path: str | Path, *, word_column: int = 0, tag_column: int | None
         if is_new:
             sentences.append(TaggedSentence([], [], place))
             is_new = False
-        columns = (word_column,) if tag_column is None else (word_column, tag_column)
         try:
             word, *tag = (cells[column] for column in columns)
         except IndexError as error:

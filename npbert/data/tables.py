@@ -55,9 +55,7 @@ def read_table(
         rows = json_rows(path, columns)
     else:
         by = DELIMITERS[delimiter or ("comma" if ending == ".csv" else "tab")]
-        header = header or not all(map(str.isdigit, columns))
-        cells = _cells(path, by, header=header)
-        rows = [_chosen(each, columns, place, "" if "1" in each else _OTHER_DELIMITER) for each, place in cells]
+        rows = list(_rows(path, columns, by, header=header or not all(map(str.isdigit, columns))))
     if not rows:
         raise FileError(f"{Place(path)} is empty, wanted rows")
     return rows
@@ -76,8 +74,8 @@ def json_rows(path: str | Path, columns: Sequence[str], *, hint: str = "") -> li
     return rows
 
 
-def _cells(path: str | Path, by: str, *, header: bool) -> Iterator[tuple[dict[str, str], Place]]:
-    """Yield the cells of each row, by the names in the `header` and by their numbers."""
+def _rows(path: str | Path, columns: Sequence[str], by: str, *, header: bool) -> Iterator[TableRow]:
+    """Yield the values in `columns`, by the names in the `header` and by their numbers."""
     csv.field_size_limit(2**31 - 1)  # no limit
     dialect: Any = {"delimiter": by, "quoting": csv.QUOTE_NONE if by == "\t" else csv.QUOTE_MINIMAL}
     reader = csv.reader((f"{line}\n" for line in read_lines(path, may_be_blank=True)), strict=True, **dialect)
@@ -93,7 +91,8 @@ def _cells(path: str | Path, by: str, *, header: bool) -> Iterator[tuple[dict[st
                 hint = f"put a value with {by} in it in quotes"
                 raise FileError(counted(len(row), "column"), wanted=f"{width}, as above", where=place, hint=hint)
             by_number = {str(number): cell for number, cell in enumerate(row)}
-            yield {**dict(zip(names, row, strict=False)), **by_number}, place
+            cells = {**dict(zip(names, row, strict=False)), **by_number}
+            yield _chosen(cells, columns, place, "" if len(row) > 1 else _OTHER_DELIMITER)
     except csv.Error as error:
         raise FileError(str(error), where=Place(path, reader.line_num)) from error
 

@@ -71,7 +71,7 @@ def word_tokenizer(vocabulary: Vocabulary) -> Tokenizer:
 
     It cleans a text as `split_words` does: lower case, without the punctuation. (Extra: hf.)
     """
-    library = import_extra("tokenizers", extra="hf")
+    library = import_extra("tokenizers")
     tokenizer = bert_tokenizer(numbered([*vocabulary.tokens, UNKNOWN]))
     no_punctuation = library.normalizers.Replace(library.Regex(f"[{PUNCTUATION}]"), "")
     tokenizer.normalizer = library.normalizers.Sequence([tokenizer.normalizer, no_punctuation])

@@ -35,7 +35,7 @@ def learn_vocabulary(files: Sequence[str | Path], *, vocab_size: int, min_freque
     """
     COUNT.check("vocab_size", vocab_size)
     COUNT.check("min_frequency", min_frequency)
-    library = import_extra("tokenizers", extra="hf").BertWordPieceTokenizer(lowercase=lowercase)
+    library = import_extra("tokenizers").BertWordPieceTokenizer(lowercase=lowercase)
     clean, split = library.normalizer.normalize_str, library.pre_tokenizer.pre_tokenize_str
     texts = chain.from_iterable(Corpus(files))
     words = Counter(word for text in texts for word, _ in split(clean(text)) if len(word) <= LONGEST_WORD)

@@ -42,7 +42,7 @@ def tokenizer_from(stored: dict[str, Any]) -> Any:
     Raises: ValueError for a normalizer that makes a text more than MOST_GROWTH times as long; the library's errors for
     other JSON.
     """
-    tokenizer = import_extra("tokenizers", extra="hf").Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
+    tokenizer = import_extra("tokenizers").Tokenizer.from_str(json.dumps(stored, ensure_ascii=False))
     growth = _growth(stored["normalizer"] or {})
     if growth > MOST_GROWTH:
         raise ValueError(f"its normalizer can make a text {growth:,} times longer, wanted at most {MOST_GROWTH} times")
@@ -57,7 +57,7 @@ def bert_tokenizer(ids: Mapping[str, int], special: Mapping[str, str] = SPECIAL,
     ids: of the tokens.   special: those by the attribute for their id.   normalizer: options of its BertNormalizer.
     """
     tokens = {setting_of(attribute): token for attribute, token in special.items()}
-    return import_extra("tokenizers", extra="hf").BertWordPieceTokenizer(dict(ids), **tokens, **normalizer)
+    return import_extra("tokenizers").BertWordPieceTokenizer(dict(ids), **tokens, **normalizer)
 
 
 def numbered(tokens: Sequence[str]) -> dict[str, int]:
@@ -67,7 +67,7 @@ def numbered(tokens: Sequence[str]) -> dict[str, int]:
 
 def add_tokens(tokenizer: Any, added: Iterable[dict[str, Any]]) -> None:
     """Add tokens, each with its flags, to the library's tokenizer."""
-    make = import_extra("tokenizers", extra="hf").AddedToken
+    make = import_extra("tokenizers").AddedToken
     for flags in added:
         tokenizer.add_tokens([make(**{name: flags[name] for name in flags.keys() - {"id", "__type"}})])
 
@@ -106,7 +106,7 @@ def cutting_tokenizer(tokenizer: Any, max_length: int, stride: int | None, direc
     with a `stride`, the second text into parts, each beginning with the last `stride` tokens of the part before.
 
     A copy, as the library keeps the length in the tokenizer, which threads share."""
-    copy = import_extra("tokenizers", extra="hf").Tokenizer.from_str(tokenizer.to_str())
+    copy = import_extra("tokenizers").Tokenizer.from_str(tokenizer.to_str())
     strategy = "longest_first" if stride is None else "only_second"
     copy.enable_truncation(max_length, stride=stride or 0, strategy=strategy, direction=direction)
     return copy

@@ -221,4 +221,4 @@ def _progress(total: int, wanted: bool | None) -> Any:
     """Return a progress bar, perhaps a hidden one."""
     is_chosen = wanted is not None or total < MANY or is_quiet()
     is_hidden = not wanted if is_chosen else None  # None: unless standard error is a terminal
-    return import_extra("tqdm", extra="hf").tqdm(total=total, unit="text", disable=is_hidden)
+    return import_extra("tqdm").tqdm(total=total, unit="text", disable=is_hidden)

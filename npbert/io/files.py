@@ -5,8 +5,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from operator import methodcaller
 from pathlib import Path
 from typing import IO, Any
@@ -85,15 +85,14 @@ def atomic_write(path: Path) -> Iterator[Path]:
         _sync_folder(path.parent)
 
 
-@contextmanager
-def write_where_asked(path: Path) -> Iterator[Path]:
-    """atomic_write for a user's path, which may lead anywhere: the target of a link is replaced, and a pipe or
-    /dev/null is written directly."""
-    if path.exists() and not path.is_file():
-        yield path
-        return
-    with atomic_write(path.resolve() if path.is_symlink() else path) as written:
-        yield written
+def write_where_asked(path: str | Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write the parts to a user's path, by atomic_write. It may lead anywhere: the target of a link is replaced, and a
+    pipe or /dev/null is written directly."""
+    path = Path(path)
+    is_file = path.is_file() or not path.exists()
+    target = path.resolve() if path.is_symlink() else path
+    with atomic_write(target) if is_file else nullcontext(path) as written, written.open("wb") as file:
+        file.writelines(parts)
 
 
 def _unfinished_folder(path: Path) -> AbstractContextManager[str]:

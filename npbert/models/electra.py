@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from npbert.blocks import ReplacedTokenHead
-from npbert.compute import Array, DTypeLike, rowwise
+from npbert.compute import Array, DTypeLike
 from npbert.core import IGNORED, NO_TAPE, Init, Tape
 from npbert.data import Batch
 from npbert.io import LOGGER, InputError
-from npbert.layers import BinaryCrossEntropy
+from npbert.layers import BinaryCrossEntropy, Softmax
 from npbert.models.config import BertConfig, load_config
 from npbert.models.heads import HeadModel
 from npbert.models.hugging_face.families import architecture_of
@@ -165,12 +165,8 @@ def draw_words(logits: Array, rng: np.random.Generator | None) -> Array:
     """Return a word (n,) for each row of logits (n, V), drawn from its softmax: the first word whose cumulative
     probability passes a random number. rng: None for always the same numbers."""
     draws = (np.random.default_rng(0) if rng is None else rng).random((len(logits), 1))
-
-    def first_beyond(logits: Array, draws: Array) -> Array:
-        sums = np.cumsum(np.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
-        return (sums < draws * sums[:, -1:]).sum(axis=1)
-
-    words: Array = rowwise(first_beyond, logits, draws)
+    sums = np.cumsum(Softmax()(logits), axis=1)
+    words: Array = (sums < draws * sums[:, -1:]).sum(axis=1)
     return words
 
 

@@ -13,7 +13,7 @@ from npbert.io import at_least, import_extra, quiet
 from npbert.sklearn.texts import ReadsTexts, as_labels, as_texts, base, utils
 from npbert.training.from_lists import finetune
 
-_selection: Any = import_extra("sklearn.model_selection", extra="sklearn")
+_selection: Any = import_extra("sklearn.model_selection")
 
 
 @dataclass(eq=False, repr=False)

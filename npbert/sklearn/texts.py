@@ -9,9 +9,9 @@ from npbert.compute import Array
 from npbert.data import Text
 from npbert.io import import_extra
 
-base: Any = import_extra("sklearn.base", extra="sklearn")
-multiclass: Any = import_extra("sklearn.utils.multiclass", extra="sklearn")
-utils: Any = import_extra("sklearn.utils", extra="sklearn")
+base: Any = import_extra("sklearn.base")
+multiclass: Any = import_extra("sklearn.utils.multiclass")
+utils: Any = import_extra("sklearn.utils")
 
 
 class ReadsTexts(base.BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -99,8 +99,8 @@ class TensorBoard(Watcher):
     """
 
     def __init__(self, folder: Path, *, first_step: int) -> None:
-        self._events = import_extra("tensorboard.compat.proto.event_pb2", extra="train")
-        self._records = import_extra("tensorboard.summary.writer.record_writer", extra="train")
+        self._events = import_extra("tensorboard.compat.proto.event_pb2")
+        self._records = import_extra("tensorboard.summary.writer.record_writer")
         folder.mkdir(exist_ok=True)
         self._path = folder / f"events.out.tfevents.{time.time_ns()}"  # it reads files in the order of their names
         self._add(0, file_version="brain.Event:2")
@@ -128,7 +128,7 @@ class Bar(Watcher):
     """
 
     def __init__(self, total: int, *, done: int, asked: list[object]) -> None:
-        tqdm = import_extra("tqdm", extra="train").tqdm
+        tqdm = import_extra("tqdm").tqdm
         form = "{n_fmt}/{total_fmt} |{bar}| {remaining} left{postfix}"
         self._bar = tqdm(total=total, initial=done, disable=is_quiet() or None, dynamic_ncols=True, bar_format=form)
         self._total, self._done, self._lines, self._start = total, done, -1, time.perf_counter()

@@ -1,8 +1,8 @@
 """Rows of shown.jsonl, for a report of a model's mistakes and confused labels.
 
 `kind` is the kind of the task, `examples` the number of examples, `wrong` the number of mistakes, and `worst` the
-mistakes with the highest confidence, at most `MOST`. The run adds `baselines`, their metrics by name, and `best_step`,
-the step of the model in model/.
+mistakes with the highest confidence, at most `MOST`. The run adds `goal`, the metric that chooses the model;
+`baselines`, their metrics by name; `before`, what they are; and `best_step`, the step of the model in model/.
 """
 
 from collections import Counter

@@ -10,9 +10,16 @@ import numpy as np
 
 from npbert.data.batch import Batch, Ids, pad
 from npbert.data.learn_vocabulary import learn_vocabulary
-from npbert.data.library_tokenizer import Encoding, bert_tokenizer, cutting_tokenizer, numbered, panics_named
 from npbert.data.tokenizer_config import SPECIAL
-from npbert.data.tokenizer_files import read_tokenizer, write_tokenizer
+from npbert.data.tokenizer_files import (
+    Encoding,
+    bert_tokenizer,
+    cutting_tokenizer,
+    numbered,
+    panics_named,
+    read_tokenizer,
+    write_tokenizer,
+)
 from npbert.data.vocabulary import Vocabulary
 from npbert.display import titled
 from npbert.io import FileError

@@ -48,14 +48,19 @@ class EngineForm(Form):
     """
 
     def __init__(self, f: Function, names: Sequence[str], given: Sequence[Any]) -> None:
-        self._f, self._arguments = f, given
+        self._f, self._arguments = f, list(given)
         of_inputs = once(pair for name, one in zip(names, given, strict=True) for pair in values_in(one, name))
         found = once([*of_inputs, *values_in(f)])
         self._values = [value for _, value in found]
-        self.values = [np.array(_data(value), dtype=float) for value in self._values]
         self._restore = saved([*self._values, *set(map(type, self._values))])
-        super().__init__([path for path, _ in found], self._run, self._undo)
-        self.moved, self.given = self.input_names, len(of_inputs)
+        numbers = [np.array(_data(value), dtype=float) for value in self._values]
+        self._count = len(of_inputs)
+        super().__init__([path for path, _ in found], numbers, self._forwarded, self._undo)
+
+    def take(self, arguments: Sequence[Any]) -> None:
+        """Take these numbers of the values."""
+        super().take(arguments)
+        self.given = self._count
 
     def is_glue(self, code: CodeType, owner: Any) -> bool:
         """If f is an operation, True for all code except the methods of f; otherwise for f, and for a model with
@@ -67,7 +72,7 @@ class EngineForm(Form):
     @cached_property
     def _takes_values(self) -> bool:
         """True if backward takes a value, as its gradients are values."""
-        y = self._computed(self.values)
+        y = self._computed(list(self.values.values()))
         if asked(y.backward, required=True):
             return False
         y.backward()
@@ -89,7 +94,7 @@ class EngineForm(Form):
             raise TypeError(f"forward returns {type(y).__name__}, wanted one value of the engine, such as a loss")
         return y
 
-    def _run(self, inputs: list[Any]) -> tuple[Any, Any]:
+    def _forwarded(self, _: Any, inputs: list[Any]) -> tuple[Any, Any]:
         return _data(self._computed(inputs)), inputs
 
     def _undo(self, dy: Any, inputs: list[Any]) -> Any:

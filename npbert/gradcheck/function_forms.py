@@ -70,7 +70,7 @@ def _of_two(given: Given) -> Form:
         _check_numbers(f, y)
     by_name = wanted[outs + 1 :] if outs else []
 
-    def run(inputs: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, inputs: list[Any]) -> tuple[Any, Any]:
         y = f(*inputs)
         if not outs:
             return y, (inputs, {})
@@ -83,7 +83,7 @@ def _of_two(given: Given) -> Form:
         is_each = isinstance(dy, tuple) and (outs or len(wanted) == len(dy) + len(values))
         return backward(*(dy if is_each else [dy]), *values, **again)
 
-    return Form(names, run, back)
+    return Form(names, given.inputs, run, back)
 
 
 def _check_numbers(f: Function, y: Any) -> None:
@@ -102,11 +102,11 @@ def _of_a_loss(given: Given) -> Form:
     if not isinstance(y, tuple) or len(y) < 2 or np.size(plain(y[0])) != 1:
         raise TypeError(f"{getattr(f, '__name__', f)} alone gives no gradients: {_how()}")
 
-    def run(inputs: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, inputs: list[Any]) -> tuple[Any, Any]:
         loss, *found = f(*inputs)
         return loss, found[0] if len(found) == 1 else tuple(found)
 
-    return Form(given.names(f), run, lambda dy, kept: mapped(lambda gradient: dy * gradient, kept))
+    return Form(given.names(f), given.inputs, run, lambda _, found: found, takes_dy=False)
 
 
 def _with_context(given: Given) -> Form:
@@ -120,7 +120,7 @@ def _with_context(given: Given) -> Form:
         is_array = isinstance(value, np.ndarray | np.floating) and not isinstance(value, Numbers)
         return torch.from_numpy(np.array(value)) if is_torch and is_array else value
 
-    def run(inputs: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, inputs: list[Any]) -> tuple[Any, Any]:
         tensors, ctx = mapped(tensor, inputs), _Context(needs_input_grad=(True,) * len(inputs))
         y = owner.forward(*tensors) if setup else owner.forward(ctx, *tensors)
         if setup:
@@ -128,7 +128,7 @@ def _with_context(given: Given) -> Form:
         return y, ctx
 
     names = given.names(owner.forward, skip=0 if setup else 1)
-    return Form(names, run, lambda dy, ctx: owner.backward(ctx, *as_list(mapped(tensor, dy))))
+    return Form(names, given.inputs, run, lambda dy, ctx: owner.backward(ctx, *as_list(mapped(tensor, dy))))
 
 
 class _Context(SimpleNamespace):
@@ -158,7 +158,7 @@ def _applied(given: Given) -> Form:
         made.data, made.requires_grad = value, True
         return made
 
-    def run(inputs: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, inputs: list[Any]) -> tuple[Any, Any]:
         tensors = list(map(held, inputs))
         y = f(*(tensors if given.tensor else inputs))
         takes_y = len(asked(owner)) == len(inputs) + 1
@@ -167,7 +167,7 @@ def _applied(given: Given) -> Form:
     def back(dy: Any, kept: Any) -> Any:
         return owner.apply(kept, dy.view(Held) if type(dy) is np.ndarray else dy)
 
-    return Form(given.names(f), run, back)
+    return Form(given.names(f), given.inputs, run, back)
 
 
 def _with_residuals(given: Given) -> Form:
@@ -188,7 +188,7 @@ def _with_residuals(given: Given) -> Form:
         finally:
             kind.__call__ = jax_call
 
-    def run(inputs: list[Any]) -> tuple[Any, Any]:
+    def run(_: Any, inputs: list[Any]) -> tuple[Any, Any]:
         with of_arrays():
             y, residuals = owner.fwd(*inputs)
         return y, (*(inputs[position] for position in constant), residuals)
@@ -197,7 +197,7 @@ def _with_residuals(given: Given) -> Form:
         with of_arrays():
             return owner.bwd(*kept, dy)
 
-    return Form(given.names(owner.fun), run, back)
+    return Form(given.names(owner.fun), given.inputs, run, back)
 
 
 _FUNCTION, _CLASS = "__call__", "__mro__"
